@@ -93,17 +93,17 @@ func prelu(c *call) graph.Value {
 		return graph.None
 	}
 	if t.Count() == 1 {
-		return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.repeated(1, s[0])})
+		return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), repeatNumber(c, 1, s[0])})
 	}
 	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
 	if shape := c.aligned(t.Shape, len(s)+1); c.Opset >= 7 && !slices.Equal(shape, perChannel) {
-		return c.preluOf(s, shape)
+		return makePrelu(c, s, shape)
 	}
 	return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.state(1, graph.Weight, s[0])})
 }
 
-// preluOf is relu(x) - slope*relu(-x), with slopes of any shape that broadcasts to that of x.
-func (c *call) preluOf(s, slopes []int) graph.Value {
+// makePrelu is relu(x) - slope*relu(-x), with slopes of any shape that broadcasts to that of x.
+func makePrelu(c *call, s, slopes []int) graph.Value {
 	if full, err := graph.Broadcast(s, slopes); c.Err == nil && (err != nil || !slices.Equal(full, s)) {
 		c.Fail("with slopes %v for %v", slopes, s)
 	}
@@ -114,8 +114,8 @@ func (c *call) preluOf(s, slopes []int) graph.Value {
 	return c.node(graph.Sub, "", []graph.Value{up, down})
 }
 
-// repeated declares operand i, one number, as a weight of n equal ones.
-func (c *call) repeated(i, n int) graph.Value {
+// repeatNumber declares operand i, one number, as a weight of n equal ones.
+func repeatNumber(c *call, i, n int) graph.Value {
 	f := c.ToF32(c.In[i].Tensor)
 	if c.Err != nil {
 		return graph.None
@@ -147,9 +147,9 @@ func negate(c *call) graph.Value {
 }
 
 // abs is relu(x) + relu(-x).
-func abs(c *call) graph.Value { return c.absolute("") }
+func abs(c *call) graph.Value { return makeAbsolute(c, "") }
 
-func (c *call) absolute(suffix string) graph.Value {
+func makeAbsolute(c *call, suffix string) graph.Value {
 	up := c.node(graph.Relu, ".up", []graph.Value{c.Dynamic(0)})
 	negative := c.node(graph.Affine, ".negative", []graph.Value{c.Dynamic(0)}, "by", -1.0)
 	down := c.node(graph.Relu, ".down", []graph.Value{negative})
@@ -158,13 +158,13 @@ func (c *call) absolute(suffix string) graph.Value {
 
 // softsign is x/(1+|x|).
 func softsign(c *call) graph.Value {
-	under := c.node(graph.Affine, ".under", []graph.Value{c.absolute(".size")}, "add", 1.0)
+	under := c.node(graph.Affine, ".under", []graph.Value{makeAbsolute(c, ".size")}, "add", 1.0)
 	return c.node(graph.Div, "", []graph.Value{c.Dynamic(0), under})
 }
 
-// overAxis adds a node along an axis. Up to operator set 12 the axis begins a
+// addOverAxis adds a node along an axis. Up to operator set 12 the axis begins a
 // range: all axes from it on are one.
-func (c *call) overAxis(op graph.Op) graph.Value {
+func addOverAxis(c *call, op graph.Op) graph.Value {
 	s := c.Shape(0)
 	def := -1
 	if c.Opset < 13 {
@@ -185,14 +185,14 @@ func (c *call) overAxis(op graph.Op) graph.Value {
 }
 
 func softmax(c *call) []node.Value {
-	out := node.Rows(c.overAxis(graph.Softmax))
+	out := node.Rows(addOverAxis(c, graph.Softmax))
 	if s := c.Shape(0); len(s) == 1 {
 		out.Logits = c.Dynamic(0)
 	}
 	return []node.Value{out}
 }
 
-func logSoftmax(c *call) graph.Value { return c.overAxis(graph.LogSoftmax) }
+func logSoftmax(c *call) graph.Value { return addOverAxis(c, graph.LogSoftmax) }
 
 // celu is alpha * elu(x/alpha), elu with alpha 1.
 func celu(c *call) graph.Value {

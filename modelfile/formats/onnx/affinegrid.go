@@ -39,7 +39,7 @@ func affineGrid(c *call) graph.Value {
 		row := from.F32()[k*(axes+1):][:axes+1]
 		rest := k
 		for a := axes - 1; a >= 0; a-- { // x is the last axis, and stands first
-			row[axes-1-a] = c.gridPlace(rest%lengths[a], lengths[a])
+			row[axes-1-a] = placePixel(c, rest%lengths[a], lengths[a])
 			rest /= lengths[a]
 		}
 		row[axes] = 1
@@ -50,9 +50,9 @@ func affineGrid(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(lengths, axes))
 }
 
-// gridPlace is where pixel i of n lies, from -1 to 1: its middle, or with align_corners its place
+// placePixel is where pixel i of n lies, from -1 to 1: its middle, or with align_corners its place
 // among the ends.
-func (c *call) gridPlace(i, n int) float32 {
+func placePixel(c *call, i, n int) float32 {
 	if c.Int("align_corners", 0) == 0 {
 		return float32(float64(2*i+1)/float64(n) - 1)
 	}

@@ -80,7 +80,7 @@ func tile(c *call) graph.Value {
 
 // selectElements picks elements by constants, one for each element of the result.
 func selectElements(c *call) graph.Value {
-	return c.gatherFlat(func(s []int) ([]int, []int) {
+	return gatherFlat(c, func(s []int) ([]int, []int) {
 		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
 		if c.Err != nil {
 			return nil, nil
@@ -136,7 +136,7 @@ func selectTuples(c *call) graph.Value {
 
 // gatherFlat picks elements that lie anywhere in operand 0: offsets says where, of
 // those in the order of its shape, and which shape they make.
-func (c *call) gatherFlat(offsets func(from []int) (at, shape []int)) graph.Value {
+func gatherFlat(c *call, offsets func(from []int) (at, shape []int)) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("picks elements of every row by constants of its own")
 		return graph.None

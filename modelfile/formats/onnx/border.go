@@ -126,7 +126,7 @@ func (r *reader) outputs() error {
 		default:
 			if x.Bytes {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
-				x = c.unpacked(x, ".integers")
+				x = unpackValue(c, x, ".integers")
 			}
 			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")

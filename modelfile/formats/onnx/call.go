@@ -46,17 +46,17 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Sequence }) {
 		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
 	}
-	if c.takesLengths(op) {
-		return c.joinLengths(op)
+	if takesLengths(c, op) {
+		return joinLengths(c, op)
 	}
 	if table[op].quantised != nil {
-		return c.integerNode(op)
+		return readQuantised(c, op)
 	}
 	if !table[op].isRead() {
 		return unknown(op)
 	}
 	c.unpackBytes(op)
-	if err := cmp.Or(c.checkGrowing(op), table[op].attributes.Check(&c.Node)); err != nil {
+	if err := cmp.Or(checkGrowing(c, op), table[op].attributes.Check(&c.Node)); err != nil {
 		return err
 	}
 	if err := c.unifyBatch(op); err != nil {
@@ -112,21 +112,21 @@ func (c *call) run(op string) []node.Value {
 	o := table[op]
 	constants := !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.IsConstant() })
 	switch {
-	case slices.ContainsFunc(c.In, node.Value.IsGrowing) || c.takesRows(op):
-		return c.grow(op)
-	case constants && c.countsRows(op):
-		return c.countRows()
-	case constants && c.repeatsIntegers(op):
-		return c.repeatIntegers()
-	case constants && c.expandsToBatch(op):
-		return c.expandToBatch()
+	case slices.ContainsFunc(c.In, node.Value.IsGrowing) || takesRows(c, op):
+		return makeGrowing(c, op)
+	case constants && countsRows(c, op):
+		return countRows(c)
+	case constants && repeatsIntegers(c, op):
+		return repeatIntegers(c)
+	case constants && expandsToBatch(c, op):
+		return expandToBatch(c)
 	case (constants || o.make == nil) && o.fold != nil:
 		return c.fold(o.fold)
 	case constants || o.make == nil:
 		c.Fail("of constants is not supported")
 		return nil
 	case c.In[0].FromArgMax:
-		c.placesFit(op)
+		checkPlaces(c, op)
 		return []node.Value{c.In[0]}
 	case c.Unbatched && c.Tracked():
 		p, err := batchAxisAfter(&c.Node, op)

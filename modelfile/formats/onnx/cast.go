@@ -33,18 +33,18 @@ func cast(c *call) []node.Value {
 		c.Fail("%w", err)
 		return nil
 	}
-	return c.castTo(d)
+	return castValue(c, d)
 }
 
-func (c *call) castTo(d tensor.DType) []node.Value {
+func castValue(c *call, d tensor.DType) []node.Value {
 	switch {
 	case d == tensor.Bool:
 		return c.truth()
 	case d == tensor.I32 && c.In[0].Integer && c.In[0].Kind != d && !c.Known(c.In[0]).Fits(d):
-		c.failToType(d)
+		failToType(c, d)
 		return nil
 	case d == tensor.I32 || d == tensor.I64:
-		return c.truncated(d)
+		return truncateTo(c, d)
 	}
 	if x := c.In[0]; x.Integer && x.Kind == d { // as PyTorch writes behind a QuantizeLinear
 		return same(c)
@@ -55,19 +55,19 @@ func (c *call) castTo(d tensor.DType) []node.Value {
 		return out
 	}
 	if !element.IsFloat(d) && !c.In[0].Integer && c.In[0].Within.Whole().Fits(d) {
-		return c.truncated(d)
+		return truncateTo(c, d)
 	}
 	if !element.IsFloat(d) {
-		c.failToType(d)
+		failToType(c, d)
 	}
-	c.noteNarrower(d)
+	noteNarrower(c, d)
 	out := same(c)
 	out[0].Truth, out[0].Integer = false, false
 	return out
 }
 
-// truncated is operand 0 as integers of a type.
-func (c *call) truncated(d tensor.DType) []node.Value {
+// truncateTo is operand 0 as integers of a type.
+func truncateTo(c *call, d tensor.DType) []node.Value {
 	if c.Dynamic(0); c.Err != nil || c.In[0].Integer || c.In[0].Truth {
 		out := same(c)
 		if out[0].Integer, out[0].Truth = true, false; !out[0].Bytes {
@@ -88,12 +88,12 @@ func (c *call) truncated(d tensor.DType) []node.Value {
 }
 
 // failToType refuses a cast to integers that do not have all numbers.
-func (c *call) failToType(d tensor.DType) {
+func failToType(c *call, d tensor.DType) {
 	c.Fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
 }
 
 // noteNarrower notes a cast to another type of floats, which others compute in.
-func (c *call) noteNarrower(d tensor.DType) {
+func noteNarrower(c *call, d tensor.DType) {
 	if d == tensor.F32 || c.Known(c.In[0]) != nil {
 		return
 	}
@@ -119,8 +119,8 @@ func (r *reader) findOtherFloats() {
 	}
 }
 
-// storedType is the type that operand i has in the file, where constant halves are halves yet.
-func (c *call) storedType(i int) tensor.DType {
+// findStoredType is the type that operand i has in the file, where constant halves are halves yet.
+func findStoredType(c *call, i int) tensor.DType {
 	for _, p := range c.src.Initializer {
 		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.Proto.Input[i] {
 			return d

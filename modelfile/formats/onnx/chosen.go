@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
-// chosen is what a Where takes of two values: integers of integers, constants among them, and truth values of
-// truth values. As floats they would be divided and written as such.
-func (c *call) chosen() []node.Value {
+// chooseOf is what a Where takes of two values: integers of integers, constants among them, and truth values
+// of truth values. As floats they would be divided and written as such.
+func chooseOf(c *call) []node.Value {
 	if len(c.In) != 3 || c.In[0].Integer || c.In[1].Bytes || c.In[2].Bytes {
 		if len(c.In) == 3 {
 			c.failOfIntegers()
@@ -21,8 +21,8 @@ func (c *call) chosen() []node.Value {
 	a, b := c.In[1], c.In[2]
 	integer, truth := a.IsInteger() || b.IsInteger(), a.IsTruth() && b.IsTruth()
 	kind := cmp.Or(a.IntegerType(), b.IntegerType())
-	c.exactInF32(a)
-	c.exactInF32(b)
+	checkExactInF32(c, a)
+	checkExactInF32(c, b)
 	out := choices(c)
 	if c.Err != nil {
 		return nil
@@ -37,8 +37,8 @@ func (c *call) chosen() []node.Value {
 	return out
 }
 
-// exactInF32 refuses constant integers that are others in f32.
-func (c *call) exactInF32(x node.Value) {
+// checkExactInF32 refuses constant integers that are others in f32.
+func checkExactInF32(c *call, x node.Value) {
 	if !x.IsConstant() || !x.IsInteger() || x.Tensor.Count() == 0 {
 		return
 	}

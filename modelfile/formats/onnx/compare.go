@@ -171,14 +171,14 @@ func choice(c *call) graph.Value {
 			k = 1
 		}
 		if yes != no && !c.In[k].IsConstant() {
-			return c.node(graph.BroadcastTo, "", in[k:k+1], "shape", c.broadcastShape(in))
+			return c.node(graph.BroadcastTo, "", in[k:k+1], "shape", broadcastShape(c, in))
 		}
 	}
 	return c.node(graph.Where, "", in)
 }
 
 // broadcastShape returns the shape that values broadcast to.
-func (c *call) broadcastShape(in []graph.Value) (shape []int) {
+func broadcastShape(c *call, in []graph.Value) (shape []int) {
 	for _, v := range in {
 		s, err := graph.Broadcast(shape, c.g.Type(v).Shape)
 		if err != nil {

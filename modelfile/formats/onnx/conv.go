@@ -16,8 +16,8 @@ func init() {
 	})
 }
 
-// kernelShape returns the shape of the kernel, operand 1, with two axes of space.
-func (c *call) kernelShape(axes int) []int {
+// readKernelShape returns the shape of the kernel, operand 1, with two axes of space.
+func readKernelShape(c *call, axes int) []int {
 	t, _ := c.Constant(1)
 	if len(t.Shape) != axes+2 {
 		c.Fail("its kernel is %v, want a constant of rank %d", t, axes+2)
@@ -29,8 +29,8 @@ func (c *call) kernelShape(axes int) []int {
 	return t.Shape
 }
 
-// bias returns the value of operand 2, graph.None if there is none.
-func (c *call) bias(n int) graph.Value {
+// declareBias returns the value of operand 2, graph.None if there is none.
+func declareBias(c *call, n int) graph.Value {
 	if !c.Has(2) {
 		return graph.None
 	}
@@ -39,12 +39,12 @@ func (c *call) bias(n int) graph.Value {
 
 func conv(c *call) graph.Value {
 	s := c.SpatialShape(0)
-	k := c.kernelShape(len(s) - 1)
+	k := readKernelShape(c, len(s)-1)
 	w := c.window(k[len(k)-len(s)+1:], s[1:]).image()
 	if c.Err != nil {
 		return graph.None
 	}
-	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[0])}
+	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), declareBias(c, k[0])}
 	v := c.node(graph.Conv, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", c.Int("group", 1))
 	return c.fromImage(v, len(s)-1)
@@ -53,25 +53,25 @@ func conv(c *call) graph.Value {
 func convTranspose(c *call) graph.Value {
 	s := c.SpatialShape(0)
 	axes := len(s) - 1
-	k := c.kernelShape(axes)
-	w, more := c.transposedWindow(k[4-axes:], s[1:])
+	k := readKernelShape(c, axes)
+	w, more := readTransposedWindow(c, k[4-axes:], s[1:])
 	groups := c.Int("group", 1)
 	if c.Err != nil {
 		return graph.None
 	}
 	w = w.image()
-	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), c.bias(k[1] * groups)}
+	in := []graph.Value{c.toImage(c.Dynamic(0), s), c.state(1, graph.Weight, k...), declareBias(c, k[1]*groups)}
 	v := c.node(graph.ConvTranspose, "", in,
 		"stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups", groups,
 		"output_pad", append(make([]int, 2-axes), more...))
 	return c.fromImage(v, axes)
 }
 
-// transposedWindow reads a window whose pads may be said by the size of the
+// readTransposedWindow reads a window whose pads may be said by the size of the
 // result: by auto_pad as many times the operand's as the stride says, or by
 // output_shape. more is by how many elements the result is longer than the windows
 // reach.
-func (c *call) transposedWindow(kernel, size []int) (w window, more []int) {
+func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 	auto := c.Text("auto_pad", "NOTSET")
 	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
 	more = c.Ints("output_padding", len(size), 0)

@@ -79,11 +79,11 @@ func col2Im(c *call) graph.Value {
 	w := window{kernel: kernel, stride: c.Ints("strides", 2, 1), dilation: c.Ints("dilations", 2, 1)}
 	pads := c.Ints("pads", 4, 0)
 	w.begin, w.end = pads[:2], pads[2:]
-	return c.addBlocks(w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
+	return addBlocks(c, w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
 }
 
 // addBlocks is Col2Im of so many channels and columns.
-func (c *call) addBlocks(w window, channels int, size []int, columns int) graph.Value {
+func addBlocks(c *call, w window, channels int, size []int, columns int) graph.Value {
 	var count, more []int
 	for a := range size {
 		if w.stride[a] < 1 || w.dilation[a] < 1 || min(w.begin[a], w.end[a]) < 0 {

@@ -24,7 +24,7 @@ func init() {
 // gemm: y = alpha*A*B + beta*C, where A is computed from the input.
 func gemm(c *call) graph.Value {
 	if c.IsDynamic(1) {
-		return c.dynamicGemm()
+		return makeDynamicGemm(c)
 	}
 	b, ok := c.Constant(1)
 	if !ok || len(b.Shape) != 2 {
@@ -39,20 +39,20 @@ func gemm(c *call) graph.Value {
 		c.In[0].V = c.node(graph.Transpose, ".turned", []graph.Value{c.Dynamic(0)}, "perm", []int{1, 0})
 	}
 	transposed := c.Int("transB", 0) != 0
-	weight := c.matrix(b, transposed, float32(c.Float("alpha", 1)))
+	weight := declareMatrix(c, b, transposed, float32(c.Float("alpha", 1)))
 	if c.Err != nil {
 		return graph.None
 	}
 	outputs := c.g.Type(weight).Shape[0]
 	if c.Unbatched {
-		return c.unbatchedGemm(weight, outputs)
+		return makeUnbatchedGemm(c, weight, outputs)
 	}
 	return c.node(graph.Dense, "", []graph.Value{c.Dynamic(0), weight,
-		c.addend(outputs, float32(c.Float("beta", 1)))})
+		declareAddend(c, outputs, float32(c.Float("beta", 1)))})
 }
 
-// unbatchedGemm is a Gemm whose rows are an axis of the value.
-func (c *call) unbatchedGemm(weight graph.Value, outputs int) graph.Value {
+// makeUnbatchedGemm is a Gemm whose rows are an axis of the value.
+func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	s := c.Shape(0)
 	if inputs := c.g.Type(weight).Shape[1]; c.Err == nil && (len(s) != 2 || s[1] != inputs) {
 		c.Fail("of %v with a matrix of %d inputs", s, inputs)
@@ -63,20 +63,20 @@ func (c *call) unbatchedGemm(weight graph.Value, outputs int) graph.Value {
 	t, ok := c.Constant(2)
 	by := float32(c.Float("beta", 1))
 	if !ok || by == 0 || c.Err != nil || t.Count() == 1 || slices.Equal(t.Shape, []int{outputs}) {
-		return c.denseLast("", weight, c.addend(outputs, by))
+		return addDense(c, "", weight, declareAddend(c, outputs, by))
 	}
-	v := c.denseLast(".product", weight, graph.None)
+	v := addDense(c, ".product", weight, graph.None)
 	shape, err := graph.Broadcast(t.Shape, []int{s[0], outputs})
 	if err != nil || !slices.Equal(shape, []int{s[0], outputs}) {
 		c.Fail("adds %v to %v", t, []int{s[0], outputs})
 		return graph.None
 	}
-	bias := c.declare(c.Proto.Input[2], graph.Bias, c.scaled(c.ToF32(t), by))
+	bias := c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, c.ToF32(t), by))
 	return c.node(graph.Add, "", []graph.Value{v, bias})
 }
 
-// matrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
-func (c *call) matrix(b tensor.Tensor, transposed bool, by float32) graph.Value {
+// declareMatrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
+func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.Value {
 	t := c.ToF32(b)
 	if c.Err != nil || !transposed && !c.Reserve(tensor.F32, t.Shape) {
 		return graph.None
@@ -84,7 +84,7 @@ func (c *call) matrix(b tensor.Tensor, transposed bool, by float32) graph.Value 
 	if !transposed {
 		t = transposeMatrix(t)
 	}
-	return c.declare(c.Proto.Input[1], graph.Weight, c.scaled(t, by))
+	return c.declare(c.Proto.Input[1], graph.Weight, scaleConstant(c, t, by))
 }
 
 // transposeMatrix returns a matrix of floats with its axes exchanged.
@@ -103,7 +103,7 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-func (c *call) scaled(t tensor.Tensor, by float32) tensor.Tensor {
+func scaleConstant(c *call, t tensor.Tensor, by float32) tensor.Tensor {
 	if by == 1 || !c.Reserve(tensor.F32, t.Shape) {
 		return t
 	}
@@ -114,8 +114,8 @@ func (c *call) scaled(t tensor.Tensor, by float32) tensor.Tensor {
 	return out
 }
 
-// addend declares what is added to n outputs: one number each, or one for all.
-func (c *call) addend(n int, by float32) graph.Value {
+// declareAddend declares what is added to n outputs: one number each, or one for all.
+func declareAddend(c *call, n int, by float32) graph.Value {
 	t, ok := c.Constant(2)
 	if !ok || by == 0 {
 		return graph.None
@@ -130,7 +130,7 @@ func (c *call) addend(n int, by float32) graph.Value {
 	if t.Count() == 1 {
 		t = tensor.Of(slices.Repeat(t.F32(), n), n)
 	}
-	return c.declare(c.Proto.Input[2], graph.Bias, c.scaled(t.Reshape(n), by))
+	return c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, t.Reshape(n), by))
 }
 
 // matMulBias is a MatMul, and the bias that its only reader adds to it.
@@ -147,10 +147,10 @@ func matMul(c *call) graph.Value {
 		return graph.None
 	}
 	if c.In[0].IsConstant() {
-		return c.constantMatMul()
+		return makeConstantMatMul(c)
 	}
 	if c.IsDynamic(1) {
-		return c.dynamicMatMul()
+		return makeDynamicMatMul(c)
 	}
 	b, _ := c.Constant(1)
 	for len(b.Shape) > 2 && b.Shape[0] == 1 && len(b.Shape) <= c.Rank(0) {
@@ -168,29 +168,29 @@ func matMul(c *call) graph.Value {
 		return graph.None
 	}
 	matrix := b.Reshape(b.Shape[0], b.Count()/max(b.Shape[0], 1))
-	weight := c.matrix(matrix, false, 1)
+	weight := declareMatrix(c, matrix, false, 1)
 	if len(b.Shape) == 2 {
-		return c.denseLast("", weight, c.biasBehind(b.Shape[1]))
+		return addDense(c, "", weight, c.biasBehind(b.Shape[1]))
 	}
-	v := c.denseLast(".column", weight, graph.None)
+	v := addDense(c, ".column", weight, graph.None)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s[:len(s)-1])
 }
 
-// denseLast is a dense layer along the last axis of operand 0, at every position of the axes before it.
-func (c *call) denseLast(suffix string, weight, bias graph.Value) graph.Value {
+// addDense is a dense layer along the last axis of operand 0, at every position of the axes before it.
+func addDense(c *call, suffix string, weight, bias graph.Value) graph.Value {
 	return c.node(graph.Dense, suffix, []graph.Value{c.Dynamic(0), weight, bias}, "leading", len(c.Shape(0))-1)
 }
 
-// conv1x1 multiplies a weight [out, in] with a value [in, n].
-func (c *call) conv1x1(x, weight graph.Value, in, n, out int) graph.Value {
+// addConv1x1 multiplies a weight [out, in] with a value [in, n].
+func addConv1x1(c *call, x, weight graph.Value, in, n, out int) graph.Value {
 	x = c.node(graph.Reshape, ".image", []graph.Value{x}, "shape", []int{in, 1, n})
 	w := c.node(graph.Reshape, ".kernel", []graph.Value{weight}, "shape", []int{out, in, 1, 1})
 	x = c.node(graph.Conv, ".conv", []graph.Value{x, w, graph.None})
 	return c.node(graph.Reshape, ".matrix", []graph.Value{x}, "shape", []int{out, n})
 }
 
-// constantMatMul is a constant matrix times a matrix of values.
-func (c *call) constantMatMul() graph.Value {
+// makeConstantMatMul is a constant matrix times a matrix of values.
+func makeConstantMatMul(c *call) graph.Value {
 	a, _ := c.Constant(0)
 	s := c.Shape(1)
 	for len(a.Shape) > 2 && a.Shape[0] == 1 && len(a.Shape) <= c.Rank(1) {
@@ -211,7 +211,7 @@ func (c *call) constantMatMul() graph.Value {
 	}
 	w := c.declare(c.Proto.Input[0], graph.Weight, c.ToF32(a))
 	in, n := s[len(s)-2], s[len(s)-1]
-	v := c.conv1x1(c.Dynamic(1), w, in, n, a.Shape[0])
+	v := addConv1x1(c, c.Dynamic(1), w, in, n, a.Shape[0])
 	shape := append(slices.Clone(s[:len(s)-2]), a.Shape[0], n)
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }

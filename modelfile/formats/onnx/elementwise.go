@@ -53,9 +53,9 @@ func binary(c *call) graph.Value {
 	}
 	switch {
 	case a.IsConstant():
-		return c.withConstant(op, 1, 0)
+		return addConstant(c, op, 1, 0)
 	case b.IsConstant():
-		return c.withConstant(op, 0, 1)
+		return addConstant(c, op, 0, 1)
 	}
 	return c.node(op, "", c.operandPair())
 }
@@ -68,15 +68,15 @@ func (c *call) checkAligned(i, k int) {
 	}
 }
 
-// withConstant joins the value of operand x with the constant k.
-func (c *call) withConstant(op graph.Op, x, k int) graph.Value {
+// addConstant joins the value of operand x with the constant k.
+func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	t := c.ToF32(c.In[k].Tensor)
 	shape := c.aligned(t.Shape, c.Rank(x))
 	if c.Err != nil {
 		return graph.None
 	}
 	if t.Count() == 1 {
-		if v, ok := c.withScalar(op, x, t.F32()[0]); ok {
+		if v, ok := addScalar(c, op, x, t.F32()[0]); ok {
 			return v
 		}
 	}
@@ -137,8 +137,8 @@ func (c *call) aligned(shape []int, rank int) []int {
 	return shape
 }
 
-// withScalar joins a value with one number where that is exactly an affine node.
-func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
+// addScalar joins a value with one number where that is exactly an affine node.
+func addScalar(c *call, op graph.Op, x int, k float32) (graph.Value, bool) {
 	in, v := []graph.Value{c.Dynamic(x)}, float64(k)
 	fraction, _ := math.Frexp(v)
 	switch {
@@ -158,11 +158,11 @@ func (c *call) withScalar(op graph.Op, x int, k float32) (graph.Value, bool) {
 
 // sum adds values and constants from left to right.
 func sum(c *call) graph.Value {
-	return c.reduceLeft(func(c *call) graph.Value { return binary(c) }, "Add")
+	return reduceLeft(c, func(c *call) graph.Value { return binary(c) }, "Add")
 }
 
 // reduceLeft makes an operator of many operands of one of two.
-func (c *call) reduceLeft(of func(*call) graph.Value, op string) graph.Value {
+func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
 	if len(c.In) == 1 {
 		return c.Dynamic(0)
 	}
@@ -194,7 +194,7 @@ var reduceOps = map[string]graph.Op{"ReduceMean": graph.ReduceMean, "ReduceSum":
 
 // reduce is a reduction over axes other than the batch.
 func reduce(c *call) graph.Value {
-	at := c.reduced()
+	at := readReducedAxes(c)
 	if c.Err == nil && len(at) == 0 {
 		return c.Dynamic(0)
 	}
@@ -202,8 +202,8 @@ func reduce(c *call) graph.Value {
 	return c.node(op, "", []graph.Value{c.Dynamic(0)}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
 }
 
-// reduced returns the axes of a reduction in their order; none changes nothing.
-func (c *call) reduced() []int {
+// readReducedAxes returns the axes of a reduction in their order; none changes nothing.
+func readReducedAxes(c *call) []int {
 	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {
 		if c.Int("noop_with_empty_axes", 0) == 0 {

@@ -50,7 +50,7 @@ func growMul(c *call) int64 {
 }
 
 // checkGrowing refuses the operators that are not computed of integers which grow.
-func (c *call) checkGrowing(op string) error {
+func checkGrowing(c *call, op string) error {
 	g := table[op].grows
 	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (g == nil || g.pair && len(c.In) != 2) {
 		return node.ErrLength
@@ -59,7 +59,7 @@ func (c *call) checkGrowing(op string) error {
 }
 
 // countsRows reports whether a node is a Range as long as the batch, or a multiple of it.
-func (c *call) countsRows(op string) bool {
+func countsRows(c *call, op string) bool {
 	if op != "Range" || !c.Tracked() || len(c.In) != 3 {
 		return false
 	}
@@ -72,7 +72,7 @@ func (c *call) countsRows(op string) bool {
 }
 
 // countRows is a Range from 0 to a multiple of N.
-func (c *call) countRows() []node.Value {
+func countRows(c *call) []node.Value {
 	_, from := c.Integers(0)
 	_, to := c.Integers(1)
 	_, by := c.Integers(2)
@@ -98,10 +98,10 @@ func (c *call) countRows() []node.Value {
 	return []node.Value{node.Growing(out, times, node.BatchAxis{Axis: 0, Outer: 1, Inner: out.Count()})}
 }
 
-// grow computes the results of a node one of whose operands grows with the row.
-func (c *call) grow(op string) []node.Value {
+// makeGrowing computes the results of a node one of whose operands grows with the row.
+func makeGrowing(c *call, op string) []node.Value {
 	if op == "Gather" {
-		return c.gatherRows()
+		return gatherRows(c)
 	}
 	if op == "CastLike" && c.In[0].IsConstant() {
 		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.Required(0), c.In[1].Tensor.DType))}
@@ -118,7 +118,7 @@ func (c *call) grow(op string) []node.Value {
 		if x.Grows {
 			one.In[i] = node.Constant(x.Tensor)
 		} else if op == "Reshape" || op == "Expand" {
-			one.In[i] = node.Constant(c.shapeForOne(op))
+			one.In[i] = node.Constant(readShapeForOne(c, op))
 		}
 	}
 	if c.Err != nil {
@@ -134,8 +134,8 @@ func (c *call) grow(op string) []node.Value {
 	return []node.Value{node.Growing(out[0].Tensor, by, p)}
 }
 
-// shapeForOne is the target of a Reshape or an Expand for N = 1.
-func (c *call) shapeForOne(op string) tensor.Tensor {
+// readShapeForOne is the target of a Reshape or an Expand for N = 1.
+func readShapeForOne(c *call, op string) tensor.Tensor {
 	l, _ := c.List("shape", 1)
 	if op == "Reshape" {
 		one, _, err := batchaxis.ShapeForOne(&c.Node, l)
@@ -152,9 +152,9 @@ func (c *call) shapeForOne(op string) tensor.Tensor {
 	return tensor.Of(append([]int64{}, l...), len(l))
 }
 
-// grownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that grow:
-// where along some axis one row's are those of the row before and as many more as a row has elements.
-func (c *call) grownIndex(size int) (node.Value, bool) {
+// findGrownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that
+// grow: where along some axis one row's are those of the row before and as many more as a row has elements.
+func findGrownIndex(c *call, size int) (node.Value, bool) {
 	t, err := c.In[1].Tensor, error(nil)
 	all, err := element.IntegersOf(t)
 	if err != nil || c.Batch < 2 {
@@ -198,12 +198,12 @@ func (c *call) grownIndex(size int) (node.Value, bool) {
 
 // takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
 // indices that grow, or are constants which do.
-func (c *call) takesRows(op string) bool {
+func takesRows(c *call, op string) bool {
 	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].Grows || !c.In[1].IsConstant() ||
 		!c.Unbatched || !c.Tracked() || c.AxisOf("axis", 0) != c.In[0].BatchAxis.Axis || c.Err != nil {
 		return false
 	}
-	x, ok := c.grownIndex(c.In[0].BatchAxis.Inner)
+	x, ok := findGrownIndex(c, c.In[0].BatchAxis.Inner)
 	if ok {
 		c.In[1] = x
 	}
@@ -211,7 +211,7 @@ func (c *call) takesRows(op string) bool {
 }
 
 // gatherRows takes the same places of every row.
-func (c *call) gatherRows() []node.Value {
+func gatherRows(c *call) []node.Value {
 	p, index := c.In[0].BatchAxis, c.In[1]
 	if c.In[0].IsConstant() || c.In[0].Grows || !index.Grows || c.AxisOf("axis", 0) != p.Axis ||
 		p.Outer != 1 || index.By != int64(p.Inner) {
@@ -227,7 +227,7 @@ func (c *call) gatherRows() []node.Value {
 	for k, n := range all {
 		at[k] = int(n)
 	}
-	v := c.view(c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
+	v := pickView(c, c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
 	x, to := c.In[0], index.BatchAxis
 	to.Axis += p.Axis
 	out := []node.Value{{V: v, Logits: graph.None, Integer: x.Integer, Kind: x.Kind, Within: x.Within,
@@ -237,9 +237,9 @@ func (c *call) gatherRows() []node.Value {
 	return out
 }
 
-// view picks places of an axis, which become axes of a shape. Where they are an affine function of their
+// pickView picks places of an axis, which become axes of a shape. Where they are an affine function of their
 // place in it this is a reshape, a slice and a transposition.
-func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
+func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
@@ -247,7 +247,7 @@ func (c *call) view(x graph.Value, axis int, at, shape []int) graph.Value {
 	to := slices.Concat(s[:axis], shape, s[axis+1:])
 	if steps, ok := stepsOf(at, shape); ok {
 		if d, ok := digitsOf(s[axis], at[0], steps, shape); ok && len(s)+len(d.radix) < tensor.MaxRank {
-			return c.node(graph.Reshape, "", []graph.Value{c.digits(x, axis, d)}, "shape", to)
+			return c.node(graph.Reshape, "", []graph.Value{pickDigits(c, x, axis, d)}, "shape", to)
 		}
 	}
 	if len(at) > maxIndices {
@@ -313,8 +313,8 @@ func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	return d, true
 }
 
-// digits takes the places that have given digits from an axis.
-func (c *call) digits(x graph.Value, axis int, d digits) graph.Value {
+// pickDigits takes the places that have given digits from an axis.
+func pickDigits(c *call, x graph.Value, axis int, d digits) graph.Value {
 	s := c.g.Type(x).Shape
 	whole := slices.Concat(s[:axis], d.radix, s[axis+1:])
 	x = c.node(graph.Reshape, ".digits", []graph.Value{x}, "shape", whole)

@@ -22,8 +22,8 @@ func init() {
 
 const seriesBelow = 0.25 // in size; the first term that is left out is less than 1e-8 of the sum
 
-// odd is the series x*(k[0] + k[1]*x^2 + k[2]*x^4 ...).
-func (c *call) odd(x graph.Value, k ...float64) graph.Value {
+// addOddSeries is the series x*(k[0] + k[1]*x^2 + k[2]*x^4 ...).
+func addOddSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	z := c.node(graph.Mul, ".square", []graph.Value{x, x})
 	last := len(k) - 1
 	sum := c.node(graph.Affine, ".term", []graph.Value{z}, "by", shortest(k[last]), "add", shortest(k[last-1]))
@@ -34,8 +34,8 @@ func (c *call) odd(x graph.Value, k ...float64) graph.Value {
 	return c.node(graph.Mul, ".series", []graph.Value{sum, x})
 }
 
-// bySize is near for values whose size is small, and else far, with the sign of x.
-func (c *call) bySize(suffix string, x, size, near, far graph.Value) graph.Value {
+// chooseBySize is near for values whose size is small, and else far, with the sign of x.
+func chooseBySize(c *call, suffix string, x, size, near, far graph.Value) graph.Value {
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	other := c.node(graph.Affine, ".other", []graph.Value{far}, "by", -1.0)
 	far = c.node(graph.Where, ".far", []graph.Value{negative, other, far})
@@ -46,7 +46,7 @@ func (c *call) bySize(suffix string, x, size, near, far graph.Value) graph.Value
 // sinhCosh is (e^x -+ e^-x) / 2. Of e^|x| each root is taken, since it may be too large where the
 // half of it is not.
 func sinhCosh(c *call) graph.Value {
-	x, size := c.Dynamic(0), c.absolute(".size")
+	x, size := c.Dynamic(0), makeAbsolute(c, ".size")
 	half := c.node(graph.Affine, ".half", []graph.Value{size}, "by", 0.5)
 	root := c.node(graph.Exp, ".root", []graph.Value{half})
 	rootHalf := c.node(graph.Affine, ".root_half", []graph.Value{root}, "by", 0.5)
@@ -57,13 +57,13 @@ func sinhCosh(c *call) graph.Value {
 		return c.node(graph.Add, "", []graph.Value{up, down})
 	}
 	far := c.node(graph.Sub, ".difference", []graph.Value{up, down})
-	return c.bySize("", x, size, c.odd(x, 1, 1.0/6, 1.0/120, 1.0/5040), far)
+	return chooseBySize(c, "", x, size, addOddSeries(c, x, 1, 1.0/6, 1.0/120, 1.0/5040), far)
 }
 
-func asinh(c *call) graph.Value { return c.asinhOf("", c.Dynamic(0)) }
+func asinh(c *call) graph.Value { return makeAsinh(c, "", c.Dynamic(0)) }
 
-// asinhOf is log(|x| + sqrt(x^2 + 1)) with the sign of x; of large values the square is left out.
-func (c *call) asinhOf(suffix string, x graph.Value) graph.Value {
+// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x; of large values the square is left out.
+func makeAsinh(c *call, suffix string, x graph.Value) graph.Value {
 	const large = 1e4
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)
 	size := c.node(graph.Max, ".size", []graph.Value{x, negated})
@@ -76,8 +76,8 @@ func (c *call) asinhOf(suffix string, x graph.Value) graph.Value {
 	log := c.node(graph.Log, ".log", []graph.Value{within})
 	more := c.node(graph.Affine, ".twice", []graph.Value{log}, "add", shortest(math.Ln2))
 	far := c.node(graph.Where, ".logs", []graph.Value{isLarge, more, log})
-	near := c.odd(x, 1, -1.0/6, 3.0/40, -15.0/336, 105.0/3456, -945.0/42240)
-	return c.bySize(suffix, x, size, near, far)
+	near := addOddSeries(c, x, 1, -1.0/6, 3.0/40, -15.0/336, 105.0/3456, -945.0/42240)
+	return chooseBySize(c, suffix, x, size, near, far)
 }
 
 // acosh is the asinh of sqrt(x^2 - 1).
@@ -86,7 +86,7 @@ func acosh(c *call) graph.Value {
 		v := c.node(graph.Affine, suffix, []graph.Value{c.Dynamic(0)}, "add", add)
 		return c.node(graph.Sqrt, suffix+"_root", []graph.Value{v})
 	}
-	return c.asinhOf("", c.node(graph.Mul, ".leg", []graph.Value{root(".less", -1), root(".more", 1)}))
+	return makeAsinh(c, "", c.node(graph.Mul, ".leg", []graph.Value{root(".less", -1), root(".more", 1)}))
 }
 
 // atanh is log((1 + x) / (1 - x)) / 2.
@@ -96,7 +96,7 @@ func atanh(c *call) graph.Value {
 	less := c.node(graph.Affine, ".less", []graph.Value{x}, "by", -1.0, "add", 1.0)
 	log := c.node(graph.Log, ".log", []graph.Value{c.node(graph.Div, ".ratio", []graph.Value{more, less})})
 	far := c.node(graph.Affine, ".far", []graph.Value{log}, "by", 0.5)
-	small := c.compare(".small", "less", c.absolute(".size"), c.number("small", seriesBelow))
-	near := c.odd(x, 1, 1.0/3, 1.0/5, 1.0/7, 1.0/9, 1.0/11)
+	small := c.compare(".small", "less", makeAbsolute(c, ".size"), c.number("small", seriesBelow))
+	near := addOddSeries(c, x, 1, 1.0/3, 1.0/5, 1.0/7, 1.0/9, 1.0/11)
 	return c.node(graph.Where, "", []graph.Value{small, near, far})
 }

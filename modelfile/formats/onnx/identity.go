@@ -45,7 +45,7 @@ func castLike(c *call) []node.Value {
 	case c.In[0].IsConstant() && c.Has(0): // beside a value, whose type it takes
 		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.In[0].Tensor, c.In[1].DType()))}
 	}
-	return c.castTo(c.storedType(1))
+	return castValue(c, findStoredType(c, 1))
 }
 
 // dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.

@@ -37,29 +37,29 @@ func (c *call) make(op string) []node.Value {
 	isSum := func(x node.Value) bool { return x.Integer && x.Kind == tensor.I32 }
 	sums := op == "Add" && slices.ContainsFunc(c.In, isSum)
 	if integer {
-		if out := c.wholes(op); out != nil {
+		if out := computeWholes(c, op); out != nil {
 			out[0].Kind = cmp.Or(c.In[0].Kind, c.In[1].Kind)
 			return out
 		}
 	}
 	if op == "Where" {
-		return c.chosen()
+		return chooseOf(c)
 	}
 	if integer && !casts && !compares && !sums && !c.moves(op) {
 		c.failOfIntegers()
 		return nil
 	}
-	of := c.typeOfMoved(op)
+	of := findMovedType(c, op)
 	out := table[op].make(c)
 	for i := range out {
 		out[i].Truth = out[i].Truth || of == tensor.Bool
 		if !integer && !casts {
-			out[i].Within = cmp.Or(out[i].Within, c.extentOfFloats(op))
+			out[i].Within = cmp.Or(out[i].Within, findFloatBounds(c, op))
 		}
 		if integer && !casts && !out[i].Bytes {
 			if out[i].Integer = out[i].Integer || !compares; out[i].Integer {
 				out[i].Kind, out[i].Bytes = cmp.Or(c.In[0].Kind, of), c.In[0].Bytes
-				out[i].Within = cmp.Or(out[i].Within, c.movedExtent(op))
+				out[i].Within = cmp.Or(out[i].Within, findMovedBounds(c, op))
 				if sums {
 					out[i].Kind = tensor.I32
 				}
@@ -69,8 +69,8 @@ func (c *call) make(op string) []node.Value {
 	return out
 }
 
-// typeOfMoved returns the type in the file of what a node only moves; 0 of others, and of floats.
-func (c *call) typeOfMoved(op string) tensor.DType {
+// findMovedType returns the type in the file of what a node only moves; 0 of others, and of floats.
+func findMovedType(c *call, op string) tensor.DType {
 	if !c.moves(op) || element.IsFloat(c.In[0].DType()) {
 		return 0
 	}

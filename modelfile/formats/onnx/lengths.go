@@ -14,7 +14,7 @@ import (
 // before anything has them for a shape. Such lists are kept as the integers that they are.
 
 // takesLengths reports whether a node makes floats of the length of the batch, or takes such.
-func (c *call) takesLengths(op string) bool {
+func takesLengths(c *call, op string) bool {
 	if slices.ContainsFunc(c.In, node.Value.IsLengths) {
 		return true
 	}
@@ -26,7 +26,7 @@ func (c *call) takesLengths(op string) bool {
 }
 
 // joinLengths reads a node that takesLengths.
-func (c *call) joinLengths(op string) error {
+func joinLengths(c *call, op string) error {
 	if err := table[op].attributes.Check(&c.Node); err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func (c *call) joinLengths(op string) error {
 	case op == "Cast" && err == nil && d == tensor.F32 && !c.In[0].Lengths:
 		return c.store(op, []node.Value{node.FloatLengths(fold.CastTo(&c.Node, c.In[0].Tensor, tensor.I64))})
 	case op == "Concat" && c.Int("axis", 1) == 0:
-		return c.joinLists()
+		return joinLists(c)
 	}
 	return node.ErrLength
 }
 
 // joinLists is a Concat of lists of lengths, and of constants that are such.
-func (c *call) joinLists() error {
+func joinLists(c *call) error {
 	var all []int64
 	for _, x := range c.In {
 		if !x.Lengths && !x.IsConstant() || len(x.Tensor.Shape) != 1 {

@@ -40,7 +40,7 @@ func (r *reader) loop(n *onnxpb.NodeProto) error {
 	if len(n.Output) > carried || len(a.G.Output) != carried+1 {
 		return fmt.Errorf("that collects a result of each round is not supported")
 	}
-	rounds, err := c.rounds()
+	rounds, err := readRounds(c)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (r *reader) loop(n *onnxpb.NodeProto) error {
 	return nil
 }
 
-// rounds returns how often a loop runs at most: 0 where its condition is false at first.
-func (c *call) rounds() (int, error) {
+// readRounds returns how often a loop runs at most: 0 where its condition is false at first.
+func readRounds(c *call) (int, error) {
 	const refused = "whose number of rounds is computed from the input is not supported"
 	most := int64(maxRounds) + 1
 	if c.Has(0) {

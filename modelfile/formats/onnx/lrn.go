@@ -30,17 +30,17 @@ func lrn(c *call) graph.Value {
 	v = c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", s)
 	v = c.node(graph.Affine, ".scaled", []graph.Value{v}, "by", shortest(c.Float("alpha", 1e-4)),
 		"add", shortest(c.Float("bias", 1)))
-	return c.node(graph.Div, "", []graph.Value{x, c.power(v, shortest(c.Float("beta", 0.75)))})
+	return c.node(graph.Div, "", []graph.Value{x, raisePower(c, v, shortest(c.Float("beta", 0.75)))})
 }
 
-// power is v^p.
-func (c *call) power(v graph.Value, p float64) graph.Value {
+// raisePower is v^p.
+func raisePower(c *call, v graph.Value, p float64) graph.Value {
 	if p == 0.75 {
 		root := c.node(graph.Sqrt, ".root", []graph.Value{v})
 		fourth := c.node(graph.Sqrt, ".fourth", []graph.Value{root})
 		return c.node(graph.Mul, ".power", []graph.Value{root, fourth})
 	}
-	if exact := c.raised(v, p); exact != graph.None {
+	if exact := raiseExactly(c, v, p); exact != graph.None {
 		return exact
 	}
 	exponent := c.declare("exponent", graph.Constant, tensor.Scalar(float32(p)))

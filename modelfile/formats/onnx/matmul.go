@@ -6,13 +6,13 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// dynamicMatMul is a MatMul of two computed values. Their batch axes have to meet in front of the
+// makeDynamicMatMul is a MatMul of two computed values. Their batch axes have to meet in front of the
 // matrices; where the file has none each row is a matrix of its own.
-func (c *call) dynamicMatMul() graph.Value {
+func makeDynamicMatMul(c *call) graph.Value {
 	a, b := c.Dynamic(0), c.Dynamic(1)
 	s, t := c.Shape(0), c.Shape(1)
 	if c.Unbatched {
-		return c.unbatchedMatMul(a, b)
+		return makeUnbatchedMatMul(c, a, b)
 	}
 	if len(s) < 2 || len(t) < 2 {
 		c.FailAcrossBatch("of values of rank %d and %d multiplies along the batch axis", len(s)+1, len(t)+1)
@@ -21,9 +21,9 @@ func (c *call) dynamicMatMul() graph.Value {
 	return c.node(graph.MatMul, "", []graph.Value{a, b})
 }
 
-// unbatchedMatMul is a MatMul of whole values, of which one with a single axis is a row on the left and
+// makeUnbatchedMatMul is a MatMul of whole values, of which one with a single axis is a row on the left and
 // a column on the right, which the result does not have.
-func (c *call) unbatchedMatMul(a, b graph.Value) graph.Value {
+func makeUnbatchedMatMul(c *call, a, b graph.Value) graph.Value {
 	s, t := c.Shape(0), c.Shape(1)
 	if c.Err == nil && (len(s) == 0 || len(t) == 0) {
 		c.Fail("of a number")
@@ -55,8 +55,8 @@ func (c *call) unbatchedMatMul(a, b graph.Value) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// dynamicGemm: y = alpha*A*B + beta*C of values without a batch axis.
-func (c *call) dynamicGemm() graph.Value {
+// makeDynamicGemm: y = alpha*A*B + beta*C of values without a batch axis.
+func makeDynamicGemm(c *call) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("of rows with a matrix that is computed mixes the rows of the batch")
 		return graph.None
@@ -78,6 +78,6 @@ func (c *call) dynamicGemm() graph.Value {
 		return c.node(graph.Add, "", []graph.Value{v, add})
 	}
 	t, _ := c.Constant(2)
-	add := c.declare(c.Proto.Input[2], graph.Bias, c.scaled(c.ToF32(t), float32(beta)))
+	add := c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, c.ToF32(t), float32(beta)))
 	return c.node(graph.Add, "", []graph.Value{v, add})
 }

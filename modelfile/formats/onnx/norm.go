@@ -24,7 +24,7 @@ func init() {
 // to be trained. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.Shape(0)
-	if c.training() && !c.forTraining {
+	if isTraining(c) && !c.forTraining {
 		c.Fail("%w", problem.Failure("", inTraining, evaluate))
 	}
 	if c.Opset < 9 && c.Int("spatial", 1) != 1 {
@@ -43,15 +43,15 @@ func batchNorm(c *call) graph.Value {
 	in := []graph.Value{c.Dynamic(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
 		c.state(3, graph.Mean, s[0]), c.state(4, graph.Variance, s[0])}
 	return c.node(graph.BatchNorm, "", in, "eps", shortest(c.Float("epsilon", 1e-5)),
-		"decay", c.decay(), "variance", variance)
+		"decay", readDecay(c), "variance", variance)
 }
 
 // defaultDecay is what an exporter leaves out.
 const defaultDecay = 0.9
 
-// decay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
+// readDecay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
 // model trained with, would never update them: it counts as not given.
-func (c *call) decay() float64 {
+func readDecay(c *call) float64 {
 	d := shortest(c.Float("momentum", defaultDecay))
 	if d == 1 {
 		return defaultDecay
@@ -62,9 +62,9 @@ func (c *call) decay() float64 {
 	return d
 }
 
-// training reports whether a batch norm normalises by the batch at hand: training_mode says so
+// isTraining reports whether a batch norm normalises by the batch at hand: training_mode says so
 // since operator set 14, results after the first do before, and is_test in set 6.
-func (c *call) training() bool {
+func isTraining(c *call) bool {
 	if c.Opset >= 14 {
 		return c.Int("training_mode", 0) != 0
 	}
@@ -88,15 +88,15 @@ func (r *reader) norms(need []bool) {
 		}
 		c := &call{reader: r, Node: r.nodeOf(n)}
 		l := foreign.BatchNorm{Name: nodeName(n), Eps: shortest(c.Float("epsilon", 1e-5)),
-			Decay: c.decay()}
+			Decay: readDecay(c)}
 		for k, field := range []*string{&l.Gamma, &l.Beta, &l.Mean, &l.Variance} {
 			if name := n.Input[k+1]; listed[name] {
 				*field = name
 			}
 		}
-		if c.training() && r.forTraining {
+		if isTraining(c) && r.forTraining {
 			r.inTraining = append(r.inTraining, l.Name)
-		} else if c.training() {
+		} else if isTraining(c) {
 			r.file.Findings = append(r.file.Findings, foreign.Finding{Where: l.Name, Fault: true, Text: inTraining,
 				Advice: evaluate})
 		}

@@ -33,8 +33,8 @@ func init() {
 	})
 }
 
-// affinely multiplies by operand 1 and adds operand 2, which have a shape.
-func (c *call) affinely(v graph.Value, shape []int) graph.Value {
+// addAffine multiplies by operand 1 and adds operand 2, which have a shape.
+func addAffine(c *call, v graph.Value, shape []int) graph.Value {
 	if !c.Has(2) {
 		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, graph.Constant, shape...)})
 	}
@@ -42,8 +42,8 @@ func (c *call) affinely(v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Add, "", []graph.Value{v, c.state(2, graph.Constant, shape...)})
 }
 
-// epsilon is what is added to the variance.
-func (c *call) epsilon() float64 {
+// readEpsilon is what is added to the variance.
+func readEpsilon(c *call) float64 {
 	eps := shortest(c.Float("epsilon", 1e-5))
 	if !(eps >= 0) || math.IsInf(eps, 0) {
 		c.Fail("its epsilon is %v, want 0 or more", eps)
@@ -54,8 +54,8 @@ func (c *call) epsilon() float64 {
 	return eps
 }
 
-// scaleAndBias are operands 1 and 2, of a shape; an absent one is none.
-func (c *call) scaleAndBias(shape []int) []graph.Value {
+// declareScaleAndBias are operands 1 and 2, of a shape; an absent one is none.
+func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	in := []graph.Value{c.Dynamic(0), graph.None, graph.None}
 	for i, role := range []graph.Role{graph.Gamma, graph.Beta} {
 		if c.Has(1 + i) {
@@ -84,14 +84,14 @@ func layerNorms(c *call) []node.Value {
 	mean := average(".mean", c.Dynamic(0))
 	around := c.node(graph.Sub, ".around", []graph.Value{c.Dynamic(0), mean})
 	variance := average(".variance", c.node(graph.Mul, ".squares", []graph.Value{around, around}))
-	above := c.node(graph.Affine, ".above", []graph.Value{variance}, "add", c.epsilon())
+	above := c.node(graph.Affine, ".above", []graph.Value{variance}, "add", readEpsilon(c))
 	deviation := c.node(graph.Sqrt, ".deviation", []graph.Value{above})
 	inverse := c.node(graph.Div, ".inverse", []graph.Value{c.number("one", 1), deviation})
 	return []node.Value{out, node.Rows(mean), node.Rows(inverse)}
 }
 
 func layerNorm(c *call) graph.Value {
-	s, eps := c.Shape(0), c.epsilon()
+	s, eps := c.Shape(0), readEpsilon(c)
 	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
 	if c.Err != nil {
 		return graph.None
@@ -114,7 +114,7 @@ func layerNorm(c *call) graph.Value {
 		fits = fits && (!ok || slices.Equal(withoutOnes(shape, len(over)), s[axis:]))
 	}
 	if fits {
-		return c.node(graph.LayerNorm, "", c.scaleAndBias(s[axis:]), "axes", over, "eps", eps)
+		return c.node(graph.LayerNorm, "", declareScaleAndBias(c, s[axis:]), "axes", over, "eps", eps)
 	}
 	scale, _ := c.Constant(1)
 	if shift, ok := c.Constant(2); ok && shift.Count() != scale.Count() {
@@ -122,7 +122,7 @@ func layerNorm(c *call) graph.Value {
 	}
 	shape := c.aligned(scale.Shape, c.Rank(0))
 	v := c.node(graph.LayerNorm, ".normalised", []graph.Value{c.Dynamic(0)}, "axes", over, "eps", eps)
-	return c.affinely(v, shape)
+	return addAffine(c, v, shape)
 }
 
 // withoutOnes returns a shape without the axes of 1 in front of the last rank.
@@ -136,7 +136,7 @@ func withoutOnes(shape []int, rank int) []int {
 // groupNorm normalises over groups of channels. Up to operator set 20 scale and bias have an
 // element for each group.
 func groupNorm(c *call) graph.Value {
-	s, groups, eps := c.Shape(0), c.Int("num_groups", 0), c.epsilon()
+	s, groups, eps := c.Shape(0), c.Int("num_groups", 0), readEpsilon(c)
 	if c.Err == nil && (len(s) < 2 || groups < 1 || s[0]%groups != 0) {
 		c.Fail("of %v in %d groups", s, groups)
 	}
@@ -144,18 +144,18 @@ func groupNorm(c *call) graph.Value {
 		return graph.None
 	}
 	if c.Opset >= 21 || groups == s[0] {
-		return c.node(graph.GroupNorm, "", c.scaleAndBias(s[:1]), "groups", groups, "eps", eps)
+		return c.node(graph.GroupNorm, "", declareScaleAndBias(c, s[:1]), "groups", groups, "eps", eps)
 	}
 	v := c.node(graph.GroupNorm, ".normalised", []graph.Value{c.Dynamic(0)}, "groups", groups, "eps", eps)
 	v = c.node(graph.Reshape, ".groups", []graph.Value{v}, "shape", []int{groups, tensor.Count(s) / groups})
-	v = c.affinely(v, []int{groups, 1})
+	v = addAffine(c, v, []int{groups, 1})
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
 
 // instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them for a
 // group norm between two Reshapes, are none.
 func instanceNorm(c *call) graph.Value {
-	s, eps := c.Shape(0), c.epsilon()
+	s, eps := c.Shape(0), readEpsilon(c)
 	if c.Err == nil && len(s) < 2 {
 		c.Fail("of %v", s)
 	}
@@ -163,14 +163,14 @@ func instanceNorm(c *call) graph.Value {
 		return graph.None
 	}
 	in := []graph.Value{c.Dynamic(0)}
-	if !c.filled(1, s[0], 1) || !c.filled(2, s[0], 0) {
-		in = c.scaleAndBias(s[:1])
+	if !isFilled(c, 1, s[0], 1) || !isFilled(c, 2, s[0], 0) {
+		in = declareScaleAndBias(c, s[:1])
 	}
 	return c.node(graph.GroupNorm, "", in, "groups", s[0], "eps", eps)
 }
 
-// filled reports whether all n elements of operand i, a constant of floats, are v.
-func (c *call) filled(i, n int, v float32) bool {
+// isFilled reports whether all n elements of operand i, a constant of floats, are v.
+func isFilled(c *call, i, n int, v float32) bool {
 	t, ok := c.Constant(i)
 	if !ok || t.DType != tensor.F32 || t.Count() != n {
 		return false
@@ -216,7 +216,7 @@ func lpNorm(c *call) graph.Value {
 	}
 	x, size := c.Dynamic(0), graph.None
 	if p == 1 {
-		size = c.absolute(".size")
+		size = makeAbsolute(c, ".size")
 	} else {
 		size = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	}
@@ -231,18 +231,18 @@ func lpNorm(c *call) graph.Value {
 // reduceOf is a reduction that is made of a sum: ReduceL1, ReduceL2,
 // ReduceSumSquare, ReduceLogSum, ReduceLogSumExp.
 func reduceOf(c *call) graph.Value {
-	at := c.reduced()
+	at := readReducedAxes(c)
 	if c.Err != nil {
 		return graph.None
 	}
 	x, op := c.Dynamic(0), c.Proto.OpType
 	switch op {
 	case "ReduceL1":
-		x = c.absolute(".size")
+		x = makeAbsolute(c, ".size")
 	case "ReduceL2", "ReduceSumSquare":
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	case "ReduceLogSumExp":
-		return c.logSumExp(x, at)
+		return addLogSumExp(c, x, at)
 	}
 	if len(at) > 0 {
 		x = c.node(graph.ReduceSum, ".sum", []graph.Value{x}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
@@ -256,8 +256,8 @@ func reduceOf(c *call) graph.Value {
 	return x
 }
 
-// logSumExp takes the largest out of the sum, so that it stays finite.
-func (c *call) logSumExp(x graph.Value, at []int) graph.Value {
+// addLogSumExp takes the largest out of the sum, so that it stays finite.
+func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
 	if len(at) == 0 {
 		return x
 	}
@@ -269,11 +269,11 @@ func (c *call) logSumExp(x graph.Value, at []int) graph.Value {
 	v = c.node(graph.ReduceSum, ".sum", []graph.Value{v}, "axes", at, "keep", true)
 	v = c.node(graph.Log, ".log", []graph.Value{v})
 	v = c.node(graph.Add, ".above", []graph.Value{v, top})
-	return c.dropAxes(v, s, at)
+	return reshapeWithout(c, v, s, at)
 }
 
-// dropAxes gives a value that has lengths of 1 at axes of a shape the shape that keepdims asks for.
-func (c *call) dropAxes(v graph.Value, s, at []int) graph.Value {
+// reshapeWithout gives a value that has lengths of 1 at axes of a shape the shape that keepdims asks for.
+func reshapeWithout(c *call, v graph.Value, s, at []int) graph.Value {
 	var shape []int
 	for a, n := range s {
 		if !slices.Contains(at, a) {

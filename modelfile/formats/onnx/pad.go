@@ -25,7 +25,7 @@ func pad(c *call) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	x, s := c.cropped(c.Dynamic(0), s, before, after)
+	x, s := cropNegative(c, c.Dynamic(0), s, before, after)
 	switch mode := c.Text("mode", "constant"); mode {
 	case "constant":
 		value, ok := c.Scalar("value", 2)
@@ -33,7 +33,7 @@ func pad(c *call) graph.Value {
 			value = 0
 		}
 		if c.In[0].Bytes {
-			return c.padBytes(x, before, after, value)
+			return padBytes(c, x, before, after, value)
 		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))
 	case "reflect", "edge", "wrap":
@@ -43,7 +43,7 @@ func pad(c *call) graph.Value {
 		}
 		for a, n := range s {
 			if before[a] > 0 || after[a] > 0 {
-				x = c.extended(x, a, n, before[a], after[a], outside[mode])
+				x = extendAxis(c, x, a, n, before[a], after[a], outside[mode])
 			}
 		}
 		return x
@@ -54,7 +54,7 @@ func pad(c *call) graph.Value {
 }
 
 // padBytes pads bytes with an integer of their type.
-func (c *call) padBytes(x graph.Value, before, after []int, value float64) graph.Value {
+func padBytes(c *call, x graph.Value, before, after []int, value float64) graph.Value {
 	q := int(value) + shift[c.In[0].Kind]
 	if float64(int(value)) != value || q < 0 || q > 255 {
 		c.Fail("of %v with %g", c.In[0].Kind, value)
@@ -63,8 +63,8 @@ func (c *call) padBytes(x graph.Value, before, after []int, value float64) graph
 	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
 }
 
-// cropped cuts what is negative and sets it to 0.
-func (c *call) cropped(x graph.Value, shape, before, after []int) (graph.Value, []int) {
+// cropNegative cuts what is negative and sets it to 0.
+func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Value, []int) {
 	shape = slices.Clone(shape)
 	if len(shape) == 0 || min(slices.Min(before), slices.Min(after)) >= 0 {
 		return x, shape
@@ -92,8 +92,8 @@ var outside = map[string]func(i, n int) int{
 	"wrap": func(i, n int) int { return ((i % n) + n) % n },
 }
 
-// extended puts elements of an axis of n in front of it and behind it.
-func (c *call) extended(x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
+// extendAxis puts elements of an axis of n in front of it and behind it.
+func extendAxis(c *call, x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
 	if before+n+after > maxIndices {
 		c.Fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)
 	}

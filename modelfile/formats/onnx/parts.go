@@ -40,7 +40,7 @@ func setParts(c *call) graph.Value {
 		c.Text("reduction", "none") != "none") {
 		c.Fail("of computed values is supported only at constant places of the first axis, without a reduction")
 	}
-	index, set := c.placesOf(s)
+	index, set := readPlaces(c, s)
 	if c.Err != nil {
 		return graph.None
 	}
@@ -54,9 +54,9 @@ func setParts(c *call) graph.Value {
 	return c.gatherAxis(joined, 0, index, "")
 }
 
-// placesOf returns where each place of the first axis is taken from, of a value of a shape and the places
+// readPlaces returns where each place of the first axis is taken from, of a value of a shape and the places
 // behind it that are set, and how many these are.
-func (c *call) placesOf(s []int) (index []int, set int) {
+func readPlaces(c *call, s []int) (index []int, set int) {
 	if c.Err != nil {
 		return nil, 0
 	}

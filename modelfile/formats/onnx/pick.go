@@ -55,9 +55,9 @@ func (c *call) positions(shape []int, axis int) graph.Value {
 	return v
 }
 
-// positionOf is the first place along an axis of x that holds its extreme value, or with last the last one,
+// findPosition is the first place along an axis of x that holds its extreme value, or with last the last one,
 // and that value. What taken marks, if it is there, is passed over.
-func (c *call) positionOf(suffix string, x, taken graph.Value, axis int, least, last bool) (position,
+func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least, last bool) (position,
 	extreme graph.Value) {
 	shape := c.g.Type(x).Shape
 	reduce, worse, none := graph.ReduceMax, "less", math.Inf(-1)
@@ -92,13 +92,13 @@ func argExtreme(c *call) []node.Value {
 	if c.Err != nil {
 		return nil
 	}
-	return c.argOf(x, axis, c.Int("keepdims", 1) != 0)
+	return makeArg(c, x, axis, c.Int("keepdims", 1) != 0)
 }
 
-func (c *call) argOf(x graph.Value, axis int, keep bool) []node.Value {
+func makeArg(c *call, x graph.Value, axis int, keep bool) []node.Value {
 	s := c.g.Type(x).Shape
 	last := c.Int("select_last_index", 0) != 0
-	v, _ := c.positionOf(".place", x, graph.None, axis, c.Proto.OpType == "ArgMin", last)
+	v, _ := findPosition(c, ".place", x, graph.None, axis, c.Proto.OpType == "ArgMin", last)
 	shape := slices.Clone(s)
 	if shape[axis] = 1; !keep {
 		shape = slices.Delete(shape, axis, axis+1)
@@ -138,7 +138,7 @@ func topK(c *call) []node.Value {
 	var positions, values []graph.Value
 	taken := graph.None
 	for i := range l[0] {
-		position, extreme := c.positionOf(".place", x, taken, axis, least, false)
+		position, extreme := findPosition(c, ".place", x, taken, axis, least, false)
 		positions, values = append(positions, position), append(values, extreme)
 		if c.Err != nil || i == l[0]-1 {
 			break

@@ -32,16 +32,16 @@ func pool(c *call) graph.Value {
 	if len(s) != 4 {
 		s = c.SpatialShape(0)
 	}
-	w, count := c.poolWindow(s)
+	w, count := readPoolWindow(c, s)
 	if len(s) == 4 && c.Err == nil {
-		return c.poolOfVolume(s, w, count)
+		return makeVolumePool(c, s, w, count)
 	}
-	return c.pooled("", c.Dynamic(0), s, w, count)
+	return addPool(c, "", c.Dynamic(0), s, w, count)
 }
 
-// poolOfVolume is a pool over three axes, whose window is one element of the first, or of the others: PyTorch
-// writes local_response_norm as an average over channels.
-func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
+// makeVolumePool is a pool over three axes, whose window is one element of the first, or of the others:
+// PyTorch writes local_response_norm as an average over channels.
+func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
 	if !w.isElement(0) {
 		merged, flat = []int{s[0], s[1], s[2] * s[3]}, w.only(0, 2)
@@ -52,7 +52,7 @@ func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
 		}
 	}
 	x := c.node(graph.Reshape, ".image", []graph.Value{c.Dynamic(0)}, "shape", merged)
-	v := c.pooled(".pooled", x, merged, flat, count)
+	v := addPool(c, ".pooled", x, merged, flat, count)
 	if c.Err != nil || v == graph.None {
 		return graph.None
 	}
@@ -64,8 +64,8 @@ func (c *call) poolOfVolume(s []int, w window, count bool) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// pooled is a pool of an image or a line.
-func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
+// addPool is a pool of an image or a line.
+func addPool(c *call, suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
@@ -73,7 +73,7 @@ func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count boo
 	w = w.image()
 	x = c.toImage(x, s)
 	if c.Proto.OpType == "MaxPool" && slices.Max(w.dilation) > 1 {
-		return c.fromImage(c.dilatedMax(x, w), axes)
+		return c.fromImage(addDilatedMax(c, x, w), axes)
 	}
 	if c.Proto.OpType == "MaxPool" {
 		op := graph.MaxPool
@@ -88,8 +88,8 @@ func (c *call) pooled(suffix string, x graph.Value, s []int, w window, count boo
 	return c.fromImage(v, axes)
 }
 
-// poolWindow reads the window of a MaxPool or an average, and whether padding counts as elements.
-func (c *call) poolWindow(s []int) (w window, count bool) {
+// readPoolWindow reads the window of a MaxPool or an average, and whether padding counts as elements.
+func readPoolWindow(c *call, s []int) (w window, count bool) {
 	axes := len(s) - 1
 	w = c.window(c.Ints("kernel_shape", axes, 1), s[1:])
 	if slices.Max(w.dilation) > 1 && c.Proto.OpType != "MaxPool" {
@@ -111,8 +111,8 @@ func (c *call) poolWindow(s []int) (w window, count bool) {
 // maxTaps bounds the places of a window whose maximum is taken one by one.
 const maxTaps = 256
 
-// dilatedMax is the largest of the pixels at each place of a window.
-func (c *call) dilatedMax(x graph.Value, w window) graph.Value {
+// addDilatedMax is the largest of the pixels at each place of a window.
+func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 	if w.kernel[0]*w.kernel[1] > maxTaps {
 		c.Fail("with a kernel of %v and dilations is not supported", w.kernel)
 		return graph.None
@@ -196,11 +196,11 @@ func lpPool(c *call) graph.Value {
 	x := c.Dynamic(0)
 	switch p {
 	case 1:
-		x = c.absolute(".size")
+		x = makeAbsolute(c, ".size")
 	case 2:
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	default:
-		x = c.node(graph.Pow, ".powers", []graph.Value{c.absolute(".size"), c.number("power", float64(p))})
+		x = c.node(graph.Pow, ".powers", []graph.Value{makeAbsolute(c, ".size"), c.number("power", float64(p))})
 	}
 	v := c.node(graph.AvgPool, ".mean", []graph.Value{c.toImage(x, s)}, "kernel", w.kernel, "stride", w.stride,
 		"pad", w.pads(), "count_pad", slices.Max(w.pads()) > 0)

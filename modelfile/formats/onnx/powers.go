@@ -25,22 +25,22 @@ func init() {
 	})
 }
 
-// constantOne declares the number 1.
-func (c *call) constantOne() graph.Value {
+// declareOne declares the number 1.
+func declareOne(c *call) graph.Value {
 	return c.declare("one", graph.Constant, tensor.Scalar(float32(1)))
 }
 
-func reciprocal(c *call) graph.Value { return c.inverse("", c.Dynamic(0)) }
+func reciprocal(c *call) graph.Value { return addInverse(c, "", c.Dynamic(0)) }
 
-func (c *call) inverse(suffix string, v graph.Value) graph.Value {
-	return c.node(graph.Div, suffix, []graph.Value{c.constantOne(), v})
+func addInverse(c *call, suffix string, v graph.Value) graph.Value {
+	return c.node(graph.Div, suffix, []graph.Value{declareOne(c), v})
 }
 
 // pow is a product, a root or a quotient where the exponent is a constant that is one.
 func pow(c *call) graph.Value {
 	if len(c.In) == 2 && c.In[1].IsConstant() {
-		if p, ok := c.uniform(1); ok {
-			if v := c.raised(c.Dynamic(0), p); v != graph.None {
+		if p, ok := readUniform(c, 1); ok {
+			if v := raiseExactly(c, c.Dynamic(0), p); v != graph.None {
 				return v
 			}
 		}
@@ -48,9 +48,9 @@ func pow(c *call) graph.Value {
 	return c.node(graph.Pow, "", c.operandPair())
 }
 
-// uniform returns the one number that all elements of constant i are, if they add no axes to the
+// readUniform returns the one number that all elements of constant i are, if they add no axes to the
 // other operand.
-func (c *call) uniform(i int) (float64, bool) {
+func readUniform(c *call, i int) (float64, bool) {
 	t, ok := c.Constant(i)
 	if !ok || c.Err != nil {
 		return 0, false
@@ -67,8 +67,8 @@ func (c *call) uniform(i int) (float64, bool) {
 	return float64(f.F32()[0]), true
 }
 
-// raised is a power that is exact except for rounding; None of another one.
-func (c *call) raised(v graph.Value, p float64) graph.Value {
+// raiseExactly is a power that is exact except for rounding; None of another one.
+func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	switch p {
 	case 1:
 		return v
@@ -79,27 +79,27 @@ func (c *call) raised(v graph.Value, p float64) graph.Value {
 	case 0.5:
 		return c.node(graph.Sqrt, "", []graph.Value{v})
 	case -0.5:
-		return c.inverse("", c.node(graph.Sqrt, ".root", []graph.Value{v}))
+		return addInverse(c, "", c.node(graph.Sqrt, ".root", []graph.Value{v}))
 	case -1:
-		return c.inverse("", v)
+		return addInverse(c, "", v)
 	}
 	return graph.None
 }
 
-// extremeOf is Max or Min of two operands; one number bounds.
-func (c *call) extremeOf(op graph.Op) graph.Value {
+// makeExtreme is Max or Min of two operands; one number bounds.
+func makeExtreme(c *call, op graph.Op) graph.Value {
 	for k := range c.In {
 		if c.In[k].IsConstant() {
-			if bound, ok := c.uniform(k); ok && bound == bound {
-				return c.bounded(c.Dynamic(1-k), bound, op)
+			if bound, ok := readUniform(c, k); ok && bound == bound {
+				return addBound(c, c.Dynamic(1-k), bound, op)
 			}
 		}
 	}
 	return c.node(op, "", c.operandPair())
 }
 
-// bounded is the smaller, or the larger, of a value and a number.
-func (c *call) bounded(v graph.Value, by float64, op graph.Op) graph.Value {
+// addBound is the smaller, or the larger, of a value and a number.
+func addBound(c *call, v graph.Value, by float64, op graph.Op) graph.Value {
 	x := []graph.Value{v}
 	switch {
 	case op == graph.Min:
@@ -111,11 +111,11 @@ func (c *call) bounded(v graph.Value, by float64, op graph.Op) graph.Value {
 }
 
 func maximum(c *call) graph.Value {
-	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Max) }, c.Proto.OpType)
+	return reduceLeft(c, func(c *call) graph.Value { return makeExtreme(c, graph.Max) }, c.Proto.OpType)
 }
 
 func minimum(c *call) graph.Value {
-	return c.reduceLeft(func(c *call) graph.Value { return c.extremeOf(graph.Min) }, c.Proto.OpType)
+	return reduceLeft(c, func(c *call) graph.Value { return makeExtreme(c, graph.Min) }, c.Proto.OpType)
 }
 
 // mean is the sum of values divided by their number.

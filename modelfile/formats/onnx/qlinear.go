@@ -31,8 +31,8 @@ type quantisedOp struct {
 
 const microsoft = "com.microsoft."
 
-// integerNode reads a node of one of these operators.
-func (c *call) integerNode(op string) error {
+// readQuantised reads a node of one of these operators.
+func readQuantised(c *call, op string) error {
 	if err := table[op].attributes.Check(&c.Node); err != nil {
 		return err
 	}
@@ -58,10 +58,10 @@ type byteScale struct {
 	kind tensor.DType
 }
 
-// byteScale reads the operands that are a scale and a zero point; otherwise is the type where there is no
+// readByteScale reads the operands that are a scale and a zero point; otherwise is the type where there is no
 // zero point. It reports whether they are one of each, and of bytes.
-func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
-	of, ok := c.factors(scale, 1)
+func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
+	of, ok := readFactors(c, scale, 1)
 	if !ok {
 		return s, false
 	}
@@ -78,8 +78,8 @@ func (c *call) byteScale(scale, zero int, otherwise tensor.DType) (s byteScale, 
 	return s, ok
 }
 
-// factors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
-func (c *call) factors(i, n int) (of []float32, ok bool) {
+// readFactors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
+func readFactors(c *call, i, n int) (of []float32, ok bool) {
 	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
 		return nil, false
 	}
@@ -92,18 +92,18 @@ func (c *call) factors(i, n int) (of []float32, ok bool) {
 // isFactor reports whether a positive number is finite and not subnormal.
 func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
 
-// kindOf returns the type of the integers of operand i, of bytes or of the input.
-func (c *call) kindOf(i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
+// findKind returns the type of the integers of operand i, of bytes or of the input.
+func findKind(c *call, i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
 
-// isBytes reports whether operand i is, or can be made, bytes of a type.
-func (c *call) isBytes(i int, kind tensor.DType) bool {
+// canBeBytes reports whether operand i is, or can be made, bytes of a type.
+func canBeBytes(c *call, i int, kind tensor.DType) bool {
 	x := c.In[i]
 	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.Bytes || x.Integer) &&
 		(x.Kind == 0 || x.Kind == kind)
 }
 
-// asBytes returns operand i as bytes, which isBytes says that it can be.
-func (c *call) asBytes(i int, kind tensor.DType) graph.Value {
+// toBytes returns operand i as bytes, which isBytes says that it can be.
+func toBytes(c *call, i int, kind tensor.DType) graph.Value {
 	if x := c.In[i]; x.Bytes {
 		return x.V
 	}

@@ -37,30 +37,30 @@ type byteMap struct {
 	scale byteScale
 }
 
-// byteMap reads operand i, and its scale and zero point, which follow at s.
-func (c *call) byteMap(i, s int) (m byteMap, ok bool) {
+// readByteMap reads operand i, and its scale and zero point, which follow at s.
+func readByteMap(c *call, i, s int) (m byteMap, ok bool) {
 	if !c.Has(i) {
 		return m, false
 	}
 	m.at = i
-	m.scale, ok = c.byteScale(s, s+1, c.kindOf(i))
-	return m, ok && c.isBytes(i, m.scale.kind)
+	m.scale, ok = readByteScale(c, s, s+1, findKind(c, i))
+	return m, ok && canBeBytes(c, i, m.scale.kind)
 }
 
 // value returns the bytes.
-func (m byteMap) value(c *call) graph.Value { return c.asBytes(m.at, m.scale.kind) }
+func (m byteMap) value(c *call) graph.Value { return toBytes(c, m.at, m.scale.kind) }
 
-// pair reads both operands of a QLinearAdd or QLinearMul, and the scale of its result.
-func (c *call) pair() (a, b byteMap, y byteScale, ok bool) {
-	a, okA := c.byteMap(0, 1)
-	b, okB := c.byteMap(3, 4)
-	y, okY := c.byteScale(6, 7, a.scale.kind)
+// readPair reads both operands of a QLinearAdd or QLinearMul, and the scale of its result.
+func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
+	a, okA := readByteMap(c, 0, 1)
+	b, okB := readByteMap(c, 3, 4)
+	y, okY := readByteScale(c, 6, 7, a.scale.kind)
 	return a, b, y, okA && okB && okY
 }
 
 // addBytes is QLinearAdd of two maps of one shape.
 func addBytes(c *call) (node.Value, bool) {
-	a, b, y, ok := c.pair()
+	a, b, y, ok := readPair(c)
 	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
 		return node.Value{}, false
 	}
@@ -75,7 +75,7 @@ func addBytes(c *call) (node.Value, bool) {
 
 // mulBytes is QLinearMul of two maps of one shape, or of one with a number for each channel.
 func mulBytes(c *call) (node.Value, bool) {
-	a, b, y, ok := c.pair()
+	a, b, y, ok := readPair(c)
 	if !ok {
 		return node.Value{}, false
 	}
@@ -95,13 +95,13 @@ func mulBytes(c *call) (node.Value, bool) {
 
 // concatBytes is QLinearConcat: each operand is brought to the scale of the result by a table.
 func concatBytes(c *call) (node.Value, bool) {
-	y, ok := c.byteScale(0, 1, tensor.U8)
+	y, ok := readByteScale(c, 0, 1, tensor.U8)
 	if !ok || len(c.In) < 5 || len(c.In)%3 != 2 {
 		return node.Value{}, false
 	}
 	var maps []byteMap
 	for i := 2; i < len(c.In); i += 3 {
-		m, ok := c.byteMap(i, i+1)
+		m, ok := readByteMap(c, i, i+1)
 		if !ok {
 			return node.Value{}, false
 		}
@@ -113,13 +113,13 @@ func concatBytes(c *call) (node.Value, bool) {
 	}
 	var in []graph.Value
 	for _, m := range maps {
-		in = append(in, c.through(m, y, func(x float64) float64 { return x }))
+		in = append(in, lookUpTable(c, m, y, func(x float64) float64 { return x }))
 	}
 	return bytesOf(c.node(graph.ConcatInt8, "", in, "axis", axis), y.kind), true
 }
 
-// through applies a function to bytes, by a table, and nothing if it gives them back.
-func (c *call) through(m byteMap, y byteScale, f func(float64) float64) graph.Value {
+// lookUpTable applies a function to bytes, by a table, and nothing if it gives them back.
+func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph.Value {
 	t, same := tensor.New(tensor.U8, 256), true
 	to := class.Int8{Zero: int32(y.zero), Max: 255}
 	for q := range t.U8() {
@@ -135,8 +135,8 @@ func (c *call) through(m byteMap, y byteScale, f func(float64) float64) graph.Va
 
 // lookUpBytes is QLinearLeakyRelu and QLinearSigmoid.
 func lookUpBytes(c *call) (node.Value, bool) {
-	m, ok := c.byteMap(0, 1)
-	y, okY := c.byteScale(3, 4, m.scale.kind)
+	m, ok := readByteMap(c, 0, 1)
+	y, okY := readByteScale(c, 3, 4, m.scale.kind)
 	if !ok || !okY || c.Err != nil {
 		return node.Value{}, false
 	}
@@ -144,7 +144,7 @@ func lookUpBytes(c *call) (node.Value, bool) {
 	if c.Proto.OpType == "QLinearLeakyRelu" {
 		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.Float("alpha", 0.01))}
 	}
-	return bytesOf(c.through(m, y, class.Activation(n)), y.kind), true
+	return bytesOf(lookUpTable(c, m, y, class.Activation(n)), y.kind), true
 }
 
 // maxMean bounds the bytes of a mean.
@@ -152,8 +152,8 @@ const maxMean = 1 << 15
 
 // averageBytes is QLinearAveragePool and QLinearGlobalAveragePool.
 func averageBytes(c *call) (node.Value, bool) {
-	m, ok := c.byteMap(0, 1)
-	y, okY := c.byteScale(3, 4, m.scale.kind)
+	m, ok := readByteMap(c, 0, 1)
+	y, okY := readByteScale(c, 3, 4, m.scale.kind)
 	by := float64(m.scale.of) / float64(y.of)
 	if !ok || !okY || c.Int("channels_last", 0) != 0 || !isFactor(float32(by)) {
 		return node.Value{}, false
@@ -165,7 +165,7 @@ func averageBytes(c *call) (node.Value, bool) {
 	none, count := make([]int, len(s)-1), false
 	w := window{kernel: s[1:], stride: s[1:], begin: none, end: none}
 	if c.Proto.OpType == "QLinearAveragePool" {
-		w, count = c.poolWindow(s)
+		w, count = readPoolWindow(c, s)
 	}
 	w = w.image()
 	if c.Err != nil || tensor.Count(w.kernel) > maxMean {

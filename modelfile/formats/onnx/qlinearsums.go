@@ -35,31 +35,31 @@ type byteSum struct {
 	at      [2]int        // the operands that are weight and bias; 0: there is no bias
 }
 
-// sum reads the operands of a sum by their places; columns says that the weight has its outputs last. Where
-// a sum of the graph computes something else, ok is false.
-func (c *call) sum(x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
+// readByteSum reads the operands of a sum by their places; columns says that the weight has its outputs
+// last. Where a sum of the graph computes something else, ok is false.
+func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
 	if c.Has(x[1]) {
-		if s.x, ok = c.byteScale(x[1], x[2], tensor.U8); !ok {
+		if s.x, ok = readByteScale(c, x[1], x[2], tensor.U8); !ok {
 			return s, false
 		}
-	} else if s.x, ok = c.integerScale(x[0], x[2]); !ok {
+	} else if s.x, ok = readIntegerScale(c, x[0], x[2]); !ok {
 		return s, false
 	}
 	if !s.float && c.Has(y[1]) {
-		if s.y, ok = c.byteScale(y[1], y[2], tensor.U8); !ok {
+		if s.y, ok = readByteScale(c, y[1], y[2], tensor.U8); !ok {
 			return s, false
 		}
 	} else {
 		s.float, s.y.of = true, 1
 	}
-	if !c.isBytes(x[0], s.x.kind) || !c.weightOf(&s, w, columns) || !c.biasOf(&s, bias) {
+	if !canBeBytes(c, x[0], s.x.kind) || !readWeight(c, &s, w, columns) || !readBias(c, &s, bias) {
 		return s, false
 	}
 	outputs := s.weight.Shape[0]
 	of := slices.Repeat([]float32{1}, outputs)
 	if w[1] > 0 {
-		if of, ok = c.factors(w[1], outputs); !ok {
+		if of, ok = readFactors(c, w[1], outputs); !ok {
 			return s, false
 		}
 	}
@@ -78,9 +78,9 @@ func (c *call) sum(x, w, y [3]int, bias int, columns bool, alpha float32) (s byt
 	return s, true
 }
 
-// integerScale is that of an operand whose scale the file applies later, or nowhere.
-func (c *call) integerScale(x, zero int) (s byteScale, ok bool) {
-	s = byteScale{of: 1, kind: c.kindOf(x)}
+// readIntegerScale is that of an operand whose scale the file applies later, or nowhere.
+func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
+	s = byteScale{of: 1, kind: findKind(c, x)}
 	if c.Has(zero) {
 		at, err := element.IntegersOf(c.In[zero].Tensor)
 		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
@@ -93,8 +93,8 @@ func (c *call) integerScale(x, zero int) (s byteScale, ok bool) {
 	return s, ok
 }
 
-// weightOf reads a weight less its zero point, which has to be i8 then, with its outputs first.
-func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
+// readWeight reads a weight less its zero point, which has to be i8 then, with its outputs first.
+func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 	x := c.In[at[0]]
 	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
 		columns && len(x.Tensor.Shape) != 2 {
@@ -137,8 +137,8 @@ func (c *call) weightOf(s *byteSum, at [3]int, columns bool) bool {
 	return true
 }
 
-// biasOf reads a bias of integers; without one it is 0.
-func (c *call) biasOf(s *byteSum, at int) bool {
+// readBias reads a bias of integers; without one it is 0.
+func readBias(c *call, s *byteSum, at int) bool {
 	outputs := s.weight.Shape[0]
 	s.bias = tensor.New(tensor.I32, outputs)
 	if at == 0 || !c.Has(at) {
@@ -192,10 +192,10 @@ func convBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
 	if c.Proto.OpType == "ConvInteger" {
-		s, ok = c.sum([3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, false, 1)
+		s, ok = readByteSum(c, [3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, false, 1)
 		s.integer = true
 	} else {
-		s, ok = c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 8, false, 1)
+		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 8, false, 1)
 	}
 	shape := c.In[0].V
 	if !ok || shape == graph.None {
@@ -209,7 +209,7 @@ func convBytes(c *call) (node.Value, bool) {
 	if len(k) == 3 {
 		k = []int{k[0], k[1], 1, k[2]}
 	}
-	x := c.toImage(c.asBytes(0, s.x.kind), size)
+	x := c.toImage(toBytes(c, 0, s.x.kind), size)
 	v := s.add(c, graph.ConvInt8, x, k, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups",
 		c.Int("group", 1))
 	return s.value(c.fromImage(v, len(size)-1)), true
@@ -223,10 +223,10 @@ func matMulBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
 	if c.Proto.OpType == "MatMulInteger" {
-		s, ok = c.sum([3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, true, 1)
+		s, ok = readByteSum(c, [3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, true, 1)
 		s.integer = true
 	} else {
-		s, ok = c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 0, true, 1)
+		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 0, true, 1)
 	}
 	if !ok {
 		return node.Value{}, false
@@ -240,7 +240,8 @@ func gemmBytes(c *call) (node.Value, bool) {
 	if c.Int("transA", 0) != 0 || !isFactor(alpha) || c.Err != nil {
 		return node.Value{}, false
 	}
-	s, ok := c.sum([3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 7, 8}, 6, c.Int("transB", 0) == 0, alpha)
+	s, ok := readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 7, 8}, 6, c.Int("transB", 0) == 0,
+		alpha)
 	if !ok || len(s.weight.Shape) != 2 {
 		return node.Value{}, false
 	}
@@ -254,7 +255,7 @@ func (s *byteSum) dense(c *call) (node.Value, bool) {
 	if len(size) < 1 || len(size) > 2 || size[len(size)-1] != terms {
 		return node.Value{}, false
 	}
-	x := c.asBytes(0, s.x.kind)
+	x := toBytes(c, 0, s.x.kind)
 	if len(size) == 1 {
 		return s.value(s.add(c, graph.DenseInt8, x, s.weight.Shape)), true
 	}

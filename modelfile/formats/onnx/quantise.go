@@ -41,7 +41,7 @@ func (c *call) unpackBytes(op string) {
 	}
 	for i, x := range c.In {
 		if x.Bytes {
-			c.In[i] = c.unpacked(x, ".integers")
+			c.In[i] = unpackValue(c, x, ".integers")
 		}
 	}
 }
@@ -65,7 +65,7 @@ func nearestBytes(c *call) bool {
 }
 
 // gathersBytes reports whether a Gather picks bytes, or from a table by bytes.
-func gathersBytes(c *call) bool { return c.In[0].Bytes || c.looksUp() }
+func gathersBytes(c *call) bool { return c.In[0].Bytes || looksUp(c) }
 
 // withoutDilations reports whether a MaxPool has none; one with dilations is made of other operations.
 func withoutDilations(c *call) bool {
@@ -79,7 +79,7 @@ func alikeBytes(c *call) bool {
 }
 
 // looksUp reports whether a Gather picks from a table of bytes by bytes.
-func (c *call) looksUp() bool {
+func looksUp(c *call) bool {
 	x := c.In[0]
 	return len(c.In) == 2 && x.IsConstant() && c.Has(0) && x.Tensor.DType == tensor.U8 &&
 		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].Bytes && c.In[1].Kind == tensor.U8
@@ -87,7 +87,7 @@ func (c *call) looksUp() bool {
 
 // gathers is a gather, or a table that is looked up.
 func gathers(c *call) []node.Value {
-	if !c.looksUp() {
+	if !looksUp(c) {
 		return []node.Value{node.Rows(gather(c))}
 	}
 	table := c.declare(c.Proto.Input[0], graph.Constant, c.In[0].Tensor)
@@ -103,8 +103,8 @@ func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
 	return c.node(op, suffix, in, "axis", axis)
 }
 
-// unpacked is a value of bytes as the integers of the file, in f32.
-func (c *call) unpacked(x node.Value, suffix string) node.Value {
+// unpackValue is a value of bytes as the integers of the file, in f32.
+func unpackValue(c *call, x node.Value, suffix string) node.Value {
 	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])
 	x.Bytes = false
 	return x
@@ -114,7 +114,7 @@ func (c *call) unpacked(x node.Value, suffix string) node.Value {
 // cut off where the integers end.
 func quantizeLinear(c *call) []node.Value {
 	x, q := c.Dynamic(0), fold.ReadQuantisation(&c.Node, tensor.U8)
-	if c.Err != nil || !c.usable(q) {
+	if c.Err != nil || !checkUsable(c, q) {
 		return nil
 	}
 	out := node.Value{Logits: graph.None, Integer: true, Kind: q.D}
@@ -124,10 +124,10 @@ func quantizeLinear(c *call) []node.Value {
 			"zero", int(q.Zero[0])+more)
 		return []node.Value{out}
 	}
-	steps := c.node(graph.Div, ".steps", []graph.Value{x, c.perIndex("scale", q, q.Scale)})
+	steps := c.node(graph.Div, ".steps", []graph.Value{x, declarePerIndex(c, "scale", q, q.Scale)})
 	v := c.node(graph.Round, ".round", []graph.Value{steps}, "mode", "even")
 	if zero := q.Zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
-		v = c.node(graph.Add, ".moved", []graph.Value{v, c.perIndex("zero", q, zero)})
+		v = c.node(graph.Add, ".moved", []graph.Value{v, declarePerIndex(c, "zero", q, zero)})
 	}
 	out.V = c.node(graph.Clip, "", []graph.Value{v}, "min", float64(q.Least), "max", float64(q.Most))
 	return []node.Value{out}
@@ -137,7 +137,7 @@ func quantizeLinear(c *call) []node.Value {
 func dequantizeLinear(c *call) graph.Value {
 	c.Dynamic(0)
 	x, q := c.In[0], fold.ReadQuantisation(&c.Node, tensor.U8)
-	if c.Err != nil || !c.usable(q) {
+	if c.Err != nil || !checkUsable(c, q) {
 		return graph.None
 	}
 	if !x.Integer {
@@ -154,14 +154,14 @@ func dequantizeLinear(c *call) graph.Value {
 	}
 	v := x.V
 	if zero := q.Zeros(); slices.ContainsFunc(zero, func(z float32) bool { return z != 0 }) {
-		v = c.node(graph.Sub, ".centred", []graph.Value{v, c.perIndex("zero", q, zero)})
+		v = c.node(graph.Sub, ".centred", []graph.Value{v, declarePerIndex(c, "zero", q, zero)})
 	}
-	return c.node(graph.Mul, "", []graph.Value{v, c.perIndex("scale", q, q.Scale)})
+	return c.node(graph.Mul, "", []graph.Value{v, declarePerIndex(c, "scale", q, q.Scale)})
 }
 
-// usable refuses what a value cannot be quantised by: scales that are not positive or subnormal, and integers
-// that f32 does not hold.
-func (c *call) usable(q fold.Quantisation) bool {
+// checkUsable refuses what a value cannot be quantised by: scales that are not positive or subnormal, and
+// integers that f32 does not hold.
+func checkUsable(c *call, q fold.Quantisation) bool {
 	if q.D == tensor.I32 && slices.ContainsFunc(q.Zero, func(z int64) bool { return z != 0 }) {
 		c.Fail("with a zero point of %v is not supported for what comes from the input", q.D)
 	}
@@ -176,8 +176,8 @@ func (c *call) usable(q fold.Quantisation) bool {
 	return c.Err == nil
 }
 
-// perIndex declares numbers that operand 0 meets: one, or one for each index of an axis.
-func (c *call) perIndex(name string, q fold.Quantisation, v []float32) graph.Value {
+// declarePerIndex declares numbers that operand 0 meets: one, or one for each index of an axis.
+func declarePerIndex(c *call, name string, q fold.Quantisation, v []float32) graph.Value {
 	shape := []int{}
 	if len(v) > 1 {
 		shape = slices.Repeat([]int{1}, len(c.Shape(0))-q.Axis)

@@ -13,7 +13,7 @@ import (
 // Constants that are as long as the batch along some axis.
 
 // expandsToBatch reports whether a node makes a constant that is as long as the batch along some axis.
-func (c *call) expandsToBatch(op string) bool {
+func expandsToBatch(c *call, op string) bool {
 	if !c.Tracked() || c.rowsInput == graph.None {
 		return false
 	}
@@ -29,8 +29,8 @@ func (c *call) expandsToBatch(op string) bool {
 }
 
 // expandToBatch makes such a constant: the same numbers in every row.
-func (c *call) expandToBatch() []node.Value {
-	t, p, shape := c.alongBatch()
+func expandToBatch(c *call) []node.Value {
+	t, p, shape := readAlongBatch(c)
 	if c.Err == nil && !element.IsFloat(t.DType) {
 		c.Fail("%w", node.ErrLength)
 	}
@@ -46,13 +46,13 @@ func (c *call) expandToBatch() []node.Value {
 }
 
 // repeatsIntegers reports whether a node makes integers that are the same in every row.
-func (c *call) repeatsIntegers(op string) bool {
-	return op == "Expand" && c.expandsToBatch(op) && c.In[0].Tensor.DType == tensor.I64
+func repeatsIntegers(c *call, op string) bool {
+	return op == "Expand" && expandsToBatch(c, op) && c.In[0].Tensor.DType == tensor.I64
 }
 
 // repeatIntegers makes them: they grow by nothing.
-func (c *call) repeatIntegers() []node.Value {
-	t, p, shape := c.alongBatch()
+func repeatIntegers(c *call) []node.Value {
+	t, p, shape := readAlongBatch(c)
 	if c.Err != nil {
 		return nil
 	}
@@ -68,9 +68,9 @@ func (c *call) repeatIntegers() []node.Value {
 	return []node.Value{node.Growing(c.Gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
-// alongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
-func (c *call) alongBatch() (t tensor.Tensor, p node.BatchAxis, shape []int) {
-	t, p, to := c.batchShape()
+// readAlongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
+func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
+	t, p, to := readBatchShape(c)
 	if c.Err != nil {
 		return t, p, nil
 	}
@@ -83,9 +83,9 @@ func (c *call) alongBatch() (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	return t, p, shape
 }
 
-// batchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
+// readBatchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
 // axis of the result that is, and the shape for N = 1.
-func (c *call) batchShape() (t tensor.Tensor, p node.BatchAxis, to []int) {
+func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, to []int) {
 	var l []int64
 	if c.Proto.OpType == "Expand" {
 		t = c.Required(0)

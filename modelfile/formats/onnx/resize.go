@@ -27,7 +27,7 @@ func init() {
 // product with a matrix along each axis.
 func resize(c *call) graph.Value {
 	s := c.SpatialShape(0)
-	axes := c.resamplings(s)
+	axes := readResamplings(c, s)
 	for i := range axes {
 		if err := axes[i].check(); err != nil {
 			c.Fail("%w", err)
@@ -50,8 +50,8 @@ func resize(c *call) graph.Value {
 		return c.fromImage(c.node(graph.Upsample, "", []graph.Value{x}, "size", []int{axes[0].to, axes[1].to},
 			"mode", mode, "align_corners", align), len(s)-1)
 	}
-	x = c.resample(c.resample(x, 1, &axes[0], ".height"), 2, &axes[1], ".width")
-	x = c.outsideValue(x, axes)
+	x = addResample(c, addResample(c, x, 1, &axes[0], ".height"), 2, &axes[1], ".width")
+	x = addOutside(c, x, axes)
 	return c.fromImage(x, len(s)-1)
 }
 
@@ -64,8 +64,8 @@ func (r resampling) identity() resampling {
 	return r
 }
 
-// resamplings reads how the axes behind the channels become others.
-func (c *call) resamplings(s []int) []resampling {
+// readResamplings reads how the axes behind the channels become others.
+func readResamplings(c *call, s []int) []resampling {
 	coordinates, rounding := "asymmetric", "simple" // the only ones up to operator set 10
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
 		coordinates = c.Text("coordinate_transformation_mode", "half_pixel")
@@ -75,7 +75,7 @@ func (c *call) resamplings(s []int) []resampling {
 	if mode == "bilinear" && c.Proto.OpType == "Upsample" {
 		mode = "linear"
 	}
-	size, scales := c.resized(s)
+	size, scales := readResized(c, s)
 	out := make([]resampling, len(size))
 	for a := range out {
 		out[a] = resampling{from: s[a+1], to: size[a], scale: scales[a], mode: mode,
@@ -84,15 +84,15 @@ func (c *call) resamplings(s []int) []resampling {
 			excludes: c.Int("exclude_outside", 0) != 0, antialias: c.Int("antialias", 0) != 0}
 	}
 	if coordinates == cropping {
-		c.regions(out, len(s)+1)
+		readRegions(c, out, len(s)+1)
 	}
 	return out
 }
 
-// regions reads which part of each axis is resized: the beginnings of all, then their ends, from 0 to 1.
-func (c *call) regions(axes []resampling, rank int) {
-	at := c.resizedAxes(rank)
-	roi := c.floats("roi", 1)
+// readRegions reads which part of each axis is resized: the beginnings of all, then their ends, from 0 to 1.
+func readRegions(c *call, axes []resampling, rank int) {
+	at := readResizedAxes(c, rank)
+	roi := readFloats(c, "roi", 1)
 	if c.Err == nil && len(roi) != 2*len(at) {
 		c.Fail("roi has %d numbers for %d axes", len(roi), len(at))
 	}
@@ -110,8 +110,8 @@ func (c *call) regions(axes []resampling, rank int) {
 	}
 }
 
-// outsideValue adds the number that stands for what lies outside of the region's image.
-func (c *call) outsideValue(x graph.Value, axes []resampling) graph.Value {
+// addOutside adds the number that stands for what lies outside of the region's image.
+func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	value := float32(c.Float("extrapolation_value", 0))
 	if c.Err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
 		return x
@@ -129,19 +129,19 @@ func (c *call) outsideValue(x graph.Value, axes []resampling) graph.Value {
 	return c.node(graph.Add, ".outside", []graph.Value{x, outside})
 }
 
-// resized returns the lengths that scales or sizes ask for behind the channels, and their scales.
-func (c *call) resized(s []int) (size []int, scales []float32) {
+// readResized returns the lengths that scales or sizes ask for behind the channels, and their scales.
+func readResized(c *call, s []int) (size []int, scales []float32) {
 	full := append([]int{1}, s...) // the batch keeps its length, whatever it is
-	at, byScales := c.resizedAxes(len(full)), 1
+	at, byScales := readResizedAxes(c, len(full)), 1
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
 		byScales = 2 // roi stands before it
 	}
 	to, factor := slices.Clone(full), slices.Repeat([]float32{1}, len(full))
 	if c.Has(3) {
 		l, _ := c.List("sizes", 3)
-		c.bySizes(full, at, l, to, factor)
+		readSizes(c, full, at, l, to, factor)
 	} else {
-		f := c.floats("scales", byScales)
+		f := readFloats(c, "scales", byScales)
 		for i, a := range at {
 			if len(f) == len(at) && f[i] > 0 {
 				factor[a] = f[i]
@@ -165,8 +165,8 @@ func (c *call) resized(s []int) (size []int, scales []float32) {
 // maxResized is the largest length.
 const maxResized = 1 << 16
 
-// resizedAxes returns which axes of a value of a rank are resized, the batch being 0.
-func (c *call) resizedAxes(rank int) []int {
+// readResizedAxes returns which axes of a value of a rank are resized, the batch being 0.
+func readResizedAxes(c *call, rank int) []int {
 	at := element.Indices(rank)
 	if a := c.Attribute("axes"); a != nil {
 		at = c.Ints("axes", len(a.Ints), 0)
@@ -183,9 +183,9 @@ func (c *call) resizedAxes(rank int) []int {
 	return at
 }
 
-// bySizes sets lengths and scales of axes by sizes: those, or with a policy
+// readSizes sets lengths and scales of axes by sizes: those, or with a policy
 // the largest within, or the smallest around them, that keeps the proportions.
-func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32) {
+func readSizes(c *call, full, at []int, sizes []int64, to []int, factor []float32) {
 	if len(sizes) != len(at) {
 		c.Fail("sizes %s for %d axes", element.Printed(sizes), len(at))
 		return
@@ -222,8 +222,8 @@ func (c *call) bySizes(full, at []int, sizes []int64, to []int, factor []float32
 	}
 }
 
-// floats returns an attribute, or operand i, of floats.
-func (c *call) floats(name string, i int) []float32 {
+// readFloats returns an attribute, or operand i, of floats.
+func readFloats(c *call, name string, i int) []float32 {
 	if a := c.Attribute(name); a != nil {
 		return a.Floats
 	}
@@ -271,9 +271,9 @@ func (r resampling) isBilinear(align bool) bool {
 	return true
 }
 
-// resample multiplies an axis, 1 for height and 2 for width, with a matrix: a
+// addResample multiplies an axis, 1 for height and 2 for width, with a matrix: a
 // convolution of 1x1 over that axis as channels.
-func (c *call) resample(x graph.Value, axis int, r *resampling, suffix string) graph.Value {
+func addResample(c *call, x graph.Value, axis int, r *resampling, suffix string) graph.Value {
 	stays := r.from == r.to && r.scale == 1 && r.coordinates != cropping
 	if stays || c.Err != nil || !c.Reserve(tensor.F32, []int{r.to, r.from}) {
 		return x

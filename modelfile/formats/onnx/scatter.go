@@ -26,7 +26,7 @@ func init() {
 
 // scatter sets single elements.
 func scatter(c *call) graph.Value {
-	return c.scattered(func(s []int) (at, updates []int) {
+	return scatterElements(c, func(s []int) (at, updates []int) {
 		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
 		if c.Err != nil {
 			return nil, nil
@@ -50,7 +50,7 @@ func scatter(c *call) graph.Value {
 
 // scatterBlocks sets blocks.
 func scatterBlocks(c *call) graph.Value {
-	return c.scattered(func(s []int) (at, updates []int) {
+	return scatterElements(c, func(s []int) (at, updates []int) {
 		begins, block := c.Tuples(s, 0)
 		if c.Err != nil {
 			return nil, nil
@@ -67,8 +67,8 @@ func scatterBlocks(c *call) graph.Value {
 	})
 }
 
-// scattered sets elements at offsets by updates of a shape.
-func (c *call) scattered(offsets func(shape []int) (at, updates []int)) graph.Value {
+// scatterElements sets elements at offsets by updates of a shape.
+func scatterElements(c *call, offsets func(shape []int) (at, updates []int)) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("sets elements of every row by constants of its own")
 		return graph.None
@@ -86,7 +86,7 @@ func (c *call) scattered(offsets func(shape []int) (at, updates []int)) graph.Va
 	if c.Err != nil {
 		return graph.None
 	}
-	return c.combined(s, at, updates.F32())
+	return combineUpdates(c, s, at, updates.F32())
 }
 
 // scatterReductions is how what is set meets what is there: neutral changes nothing.
@@ -102,8 +102,8 @@ var scatterReductions = map[string]struct {
 	"min":  {graph.Min, float32(math.Inf(1)), func(a, b float32) float32 { return min(a, b) }},
 }
 
-// combined joins operand 0 with updates, which lie at offsets.
-func (c *call) combined(s, at []int, updates []float32) graph.Value {
+// combineUpdates joins operand 0 with updates, which lie at offsets.
+func combineUpdates(c *call, s, at []int, updates []float32) graph.Value {
 	reduction, ok := scatterReductions[c.Text("reduction", "none")]
 	if !ok || len(at) == 0 {
 		c.Fail("of %d elements with the reduction %.40q is not supported", len(at), c.Text("reduction", "none"))

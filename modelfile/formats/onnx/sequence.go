@@ -17,13 +17,13 @@ func init() {
 		"SequenceConstruct": {attributes: accept(node.ManyOperands, ""),
 			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(slices.Clone(c.In)) })},
 		"SequenceInsert": {attributes: accept(3, ""), refused: "a place that is not constant",
-			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(c.inserted()) })},
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(insertItem(c)) })},
 		"SequenceAt": {attributes: accept(2, ""), refused: "a place that is not constant",
 			structure: sequenceNode(itemAt)},
 		"SequenceLength": {attributes: accept(1, ""), structure: sequenceNode(countItems)},
 		"SplitToSequence": {attributes: accept(2, "axis keepdims"),
 			refused:   "the batch axis; sizes that are not constant",
-			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(c.splitItems()) })},
+			structure: sequenceNode(func(c *call) node.Value { return sequenceOf(splitItems(c)) })},
 		"ConcatFromSequence": {attributes: accept(1, "axis new_axis"), structure: (*reader).concatItems},
 	})
 }
@@ -65,7 +65,7 @@ func sequenceOf(items []node.Value) node.Value {
 
 // itemAt returns the value at a place of a sequence.
 func itemAt(c *call) node.Value {
-	items, at := c.sequence(), c.position(1, len(c.In[0].Items)-1)
+	items, at := readItems(c), readPosition(c, 1, len(c.In[0].Items)-1)
 	if c.Err != nil {
 		return node.Value{}
 	}
@@ -74,11 +74,11 @@ func itemAt(c *call) node.Value {
 
 // countItems returns how many values a sequence has.
 func countItems(c *call) node.Value {
-	return node.Constant(tensor.Of([]int64{int64(len(c.sequence()))}))
+	return node.Constant(tensor.Of([]int64{int64(len(readItems(c)))}))
 }
 
-// sequence returns the values of operand 0.
-func (c *call) sequence() []node.Value {
+// readItems returns the values of operand 0.
+func readItems(c *call) []node.Value {
 	if len(c.In) == 0 || !c.In[0].Sequence {
 		c.Fail("operand 0 is no sequence that the file puts together at known places")
 		return nil
@@ -86,8 +86,8 @@ func (c *call) sequence() []node.Value {
 	return c.In[0].Items
 }
 
-// position returns operand i, a place from 0 to last, or counted from behind it.
-func (c *call) position(i, last int) int {
+// readPosition returns operand i, a place from 0 to last, or counted from behind it.
+func readPosition(c *call, i, last int) int {
 	if _, ok := c.Constant(i); !ok {
 		c.Fail("operand %d is computed from the input; a constant is supported", i)
 		return 0
@@ -108,11 +108,11 @@ func (c *call) position(i, last int) int {
 	return int(k)
 }
 
-func (c *call) inserted() []node.Value {
-	items := c.sequence()
+func insertItem(c *call) []node.Value {
+	items := readItems(c)
 	at := len(items)
 	if c.Has(2) {
-		at = c.position(2, len(items))
+		at = readPosition(c, 2, len(items))
 	}
 	if c.Err != nil || !c.Has(1) {
 		c.Fail("operand 1 is absent")
@@ -122,7 +122,7 @@ func (c *call) inserted() []node.Value {
 }
 
 // splitItems are the results of a Split.
-func (c *call) splitItems() (items []node.Value) {
+func splitItems(c *call) (items []node.Value) {
 	dims := c.Dims()
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(dims))
 	if c.Err != nil {
@@ -132,28 +132,28 @@ func (c *call) splitItems() (items []node.Value) {
 		c.FailAcrossBatch("works along the batch axis")
 		return nil
 	}
-	sizes := c.chunkSizes(dims[axis])
+	sizes := readChunkSizes(c, dims[axis])
 	if c.Err != nil {
 		return nil
 	}
-	split := &onnxpb.NodeProto{OpType: "Split", Input: []string{c.Proto.Input[0], c.temporary("sizes")},
+	split := &onnxpb.NodeProto{OpType: "Split", Input: []string{c.Proto.Input[0], nameTemporary(c, "sizes")},
 		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
 	c.values[split.Input[1]] = node.Constant(tensor.Of(sizes, len(sizes)))
 	for i := range sizes {
-		split.Output = append(split.Output, c.temporary(fmt.Sprint("part.", i)))
+		split.Output = append(split.Output, nameTemporary(c, fmt.Sprint("part.", i)))
 	}
 	c.Err = c.reader.node(split)
 	for _, name := range split.Output {
 		if c.Err == nil && !c.Has(1) && c.Int("keepdims", 1) == 0 {
-			name = c.reshaped("Squeeze", name, axis)
+			name = addReshape(c, "Squeeze", name, axis)
 		}
 		items = append(items, c.values[name])
 	}
 	return items
 }
 
-// chunkSizes returns the lengths of the parts of an axis: one for all but the last, a list, or 1.
-func (c *call) chunkSizes(length int64) []int64 {
+// readChunkSizes returns the lengths of the parts of an axis: one for all but the last, a list, or 1.
+func readChunkSizes(c *call, length int64) []int64 {
 	each := int64(1)
 	if c.Has(1) {
 		if _, ok := c.Constant(1); !ok {
@@ -191,12 +191,12 @@ func (r *reader) concatItems(n *onnxpb.NodeProto) error {
 	if err != nil {
 		return err
 	}
-	return c.concatSequence()
+	return concatSequence(c)
 }
 
 // concatSequence joins the values of a sequence along an axis, or along a new one.
-func (c *call) concatSequence() error {
-	items := c.sequence()
+func concatSequence(c *call) error {
+	items := readItems(c)
 	if len(items) == 0 {
 		c.Fail("of an empty sequence is not supported")
 	}
@@ -204,9 +204,9 @@ func (c *call) concatSequence() error {
 	concat := &onnxpb.NodeProto{OpType: "Concat", Output: c.Proto.Output,
 		Attribute: []*onnxpb.AttributeProto{integerOf("axis", axis)}}
 	for i, x := range items {
-		name := c.temporary(fmt.Sprint("item.", i))
+		name := nameTemporary(c, fmt.Sprint("item.", i))
 		if c.values[name] = x; c.Int("new_axis", 0) != 0 {
-			name = c.reshaped("Unsqueeze", name, axis)
+			name = addReshape(c, "Unsqueeze", name, axis)
 		}
 		concat.Input = append(concat.Input, name)
 	}
@@ -216,8 +216,8 @@ func (c *call) concatSequence() error {
 	return c.reader.node(concat)
 }
 
-// reshaped is a value without an axis, or with a new one, under a name of its own.
-func (c *call) reshaped(op, name string, axis int) string {
+// addReshape is a value without an axis, or with a new one, under a name of its own.
+func addReshape(c *call, op, name string, axis int) string {
 	if c.Err != nil {
 		return name
 	}
@@ -227,15 +227,15 @@ func (c *call) reshaped(op, name string, axis int) string {
 		list.I, list.Type, list.Ints = nil, onnxpb.AttributeProto_INTS, []int64{int64(axis)}
 		n.Attribute = append(n.Attribute, list)
 	} else {
-		n.Input = append(n.Input, c.temporary(name+".axes"))
+		n.Input = append(n.Input, nameTemporary(c, name+".axes"))
 		c.values[n.Input[1]] = node.Constant(tensor.Of([]int64{int64(axis)}, 1))
 	}
 	c.Err = c.reader.node(n)
 	return n.Output[0]
 }
 
-// temporary is a name that no file has.
-func (c *call) temporary(what string) string { return c.Proto.Output[0] + "\x00" + what }
+// nameTemporary is a name that no file has.
+func nameTemporary(c *call, what string) string { return c.Proto.Output[0] + "\x00" + what }
 
 func integerOf(name string, v int) *onnxpb.AttributeProto {
 	i := int64(v)

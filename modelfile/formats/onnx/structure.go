@@ -27,7 +27,7 @@ func transpose(c *call) graph.Value {
 	rank := c.Rank(0)
 	perm := c.Permutation(rank)
 	if c.Unbatched {
-		return c.moved(perm)
+		return transposeWhole(c, perm)
 	}
 	switch {
 	case c.Err != nil:
@@ -45,8 +45,8 @@ func transpose(c *call) graph.Value {
 	return c.node(graph.Transpose, "", []graph.Value{c.Dynamic(0)}, "perm", perm[1:])
 }
 
-// moved turns a whole value; where only lengths of 1 change places nothing moves.
-func (c *call) moved(perm []int) graph.Value {
+// transposeWhole turns a whole value; where only lengths of 1 change places nothing moves.
+func transposeWhole(c *call, perm []int) graph.Value {
 	var shape []int
 	last, moves := -1, false
 	for _, a := range perm {
@@ -88,7 +88,7 @@ func slice(c *call) graph.Value {
 			spans[a] = node.Span{End: s.Count, Step: 1, Count: s.Count}
 		}
 	}
-	return c.sliceSpans("", spans)
+	return sliceSpans(c, "", spans)
 }
 
 // maxTake bounds the places that one node picks, as all lists of attributes are,
@@ -113,7 +113,7 @@ func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) grap
 	for len(at) > 0 {
 		n, step := stepped(at)
 		if n == len(at) || n >= maxTake {
-			in = append(in, c.sliceOf(x, axis, at[:n], step, suffix))
+			in = append(in, sliceSteps(c, x, axis, at[:n], step, suffix))
 		} else {
 			n = min(len(at), maxTake)
 			in = append(in, c.node(graph.Take, suffix, []graph.Value{x}, "axis", axis, "index", at[:n]))
@@ -139,8 +139,8 @@ func stepped(at []int) (n, step int) {
 	return n, step
 }
 
-// sliceOf slices places that are a step apart.
-func (c *call) sliceOf(x graph.Value, axis int, at []int, step int, suffix string) graph.Value {
+// sliceSteps slices places that are a step apart.
+func sliceSteps(c *call, x graph.Value, axis int, at []int, step int, suffix string) graph.Value {
 	s := c.g.Type(x).Shape
 	begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
 	begin[axis], end[axis], steps[axis] = at[0], at[len(at)-1]+1, step
@@ -151,7 +151,7 @@ func (c *call) sliceOf(x graph.Value, axis int, at []int, step int, suffix strin
 }
 
 // sliceSpans adds a slice of the operand.
-func (c *call) sliceSpans(suffix string, spans []node.Span) graph.Value {
+func sliceSpans(c *call, suffix string, spans []node.Span) graph.Value {
 	begin, end, step := make([]int, len(spans)), make([]int, len(spans)), make([]int, len(spans))
 	for a, s := range spans {
 		begin[a], end[a], step[a] = s.Begin, s.End, s.Step
@@ -171,7 +171,7 @@ func split(c *call) []node.Value {
 	}
 	var out []node.Value
 	for _, spans := range c.Sizes(s, axis) {
-		out = append(out, node.Rows(c.sliceSpans("", spans)))
+		out = append(out, node.Rows(sliceSpans(c, "", spans)))
 	}
 	return out
 }

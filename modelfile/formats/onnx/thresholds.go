@@ -56,16 +56,16 @@ func hardmax(c *call) graph.Value {
 		return graph.None
 	}
 	if c.Opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
-		return c.firstLargest("", c.Dynamic(0), axis)
+		return markFirstLargest(c, "", c.Dynamic(0), axis)
 	}
 	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
 	v := c.node(graph.Reshape, ".flat", []graph.Value{c.Dynamic(0)}, "shape", flat)
-	return c.node(graph.Reshape, "", []graph.Value{c.firstLargest(".over", v, axis)}, "shape", s)
+	return c.node(graph.Reshape, "", []graph.Value{markFirstLargest(c, ".over", v, axis)}, "shape", s)
 }
 
-// firstLargest numbers the largest along an axis from the last to the first: the largest number is
+// markFirstLargest numbers the largest along an axis from the last to the first: the largest number is
 // that of the first.
-func (c *call) firstLargest(suffix string, x graph.Value, axis int) graph.Value {
+func markFirstLargest(c *call, suffix string, x graph.Value, axis int) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None
 	}

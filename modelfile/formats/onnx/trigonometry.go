@@ -30,8 +30,8 @@ const (
 	farAngle    = 1e5
 )
 
-// angle is what is left of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
-func (c *call) angle(x graph.Value) (left, quarter graph.Value) {
+// addAngle is what is left of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
+func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})
 	left = x
@@ -45,8 +45,8 @@ func (c *call) angle(x graph.Value) (left, quarter graph.Value) {
 	return left, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
 }
 
-// even is the series 1 + k[0]*x^2 + k[1]*x^4 ...
-func (c *call) even(x graph.Value, k ...float64) graph.Value {
+// addEvenSeries is the series 1 + k[0]*x^2 + k[1]*x^4 ...
+func addEvenSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	z := c.node(graph.Mul, ".square", []graph.Value{x, x})
 	last := len(k) - 1
 	sum := c.node(graph.Affine, ".term", []graph.Value{z}, "by", shortest(k[last]), "add", shortest(k[last-1]))
@@ -61,11 +61,11 @@ func (c *call) even(x graph.Value, k ...float64) graph.Value {
 	return sum
 }
 
-// sineOf is the sine of x, or with ahead = 1 its cosine.
-func (c *call) sineOf(suffix string, x graph.Value, ahead float64) graph.Value {
-	left, quarter := c.angle(x)
-	sine := c.odd(left, 1, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880)
-	cosine := c.even(left, -1.0/2, 1.0/24, -1.0/720, 1.0/40320, -1.0/3628800)
+// makeSine is the sine of x, or with ahead = 1 its cosine.
+func makeSine(c *call, suffix string, x graph.Value, ahead float64) graph.Value {
+	left, quarter := addAngle(c, x)
+	sine := addOddSeries(c, left, 1, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880)
+	cosine := addEvenSeries(c, left, -1.0/2, 1.0/24, -1.0/720, 1.0/40320, -1.0/3628800)
 	is := func(name string, n float64) graph.Value {
 		return c.compare("."+name, "equal", quarter, c.number(name, math.Mod(n-ahead+4, 4)))
 	}
@@ -86,17 +86,17 @@ func sineCosine(c *call) graph.Value {
 	if c.Proto.OpType == "Cos" {
 		ahead = 1
 	}
-	return c.sineOf("", c.Dynamic(0), ahead)
+	return makeSine(c, "", c.Dynamic(0), ahead)
 }
 
 func tangent(c *call) graph.Value {
 	x := c.Dynamic(0)
-	return c.node(graph.Div, "", []graph.Value{c.sineOf(".sine", x, 0), c.sineOf(".cosine", x, 1)})
+	return c.node(graph.Div, "", []graph.Value{makeSine(c, ".sine", x, 0), makeSine(c, ".cosine", x, 1)})
 }
 
-// arcTangent is the polynomial of Cephes (S. Moshier, atanf) next to 0; what is further away is turned
+// makeArcTangent is the polynomial of Cephes (S. Moshier, atanf) next to 0; what is further away is turned
 // there by an eighth of the circle, or by a quarter.
-func (c *call) arcTangent(suffix string, x graph.Value) graph.Value {
+func makeArcTangent(c *call, suffix string, x graph.Value) graph.Value {
 	one := c.number("one", 1)
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)
 	size := c.node(graph.Max, ".size", []graph.Value{x, negated})
@@ -112,7 +112,7 @@ func (c *call) arcTangent(suffix string, x graph.Value) graph.Value {
 	start := c.node(graph.Where, ".start", []graph.Value{beyond, c.number("quarter", math.Pi/2),
 		c.number("eighth", math.Pi/4)})
 	start = c.node(graph.Where, ".from", []graph.Value{inside, c.number("zero", 0), start})
-	series := c.odd(near, 1, -3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)
+	series := addOddSeries(c, near, 1, -3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)
 	far := c.node(graph.Add, ".angle", []graph.Value{start, series})
 	other := c.node(graph.Affine, ".other", []graph.Value{far}, "by", -1.0)
 	negative := c.compare(".below", "less", x, c.number("zero", 0))
@@ -127,10 +127,10 @@ func arc(c *call) graph.Value {
 	switch c.Proto.OpType {
 	case "Asin":
 		leg := c.node(graph.Sqrt, ".leg", []graph.Value{c.node(graph.Mul, ".legs", []graph.Value{more, less})})
-		return c.arcTangent("", c.node(graph.Div, ".ratio", []graph.Value{x, leg}))
+		return makeArcTangent(c, "", c.node(graph.Div, ".ratio", []graph.Value{x, leg}))
 	case "Acos":
 		half := c.node(graph.Sqrt, ".tangent", []graph.Value{c.node(graph.Div, ".legs", []graph.Value{less, more})})
-		return c.node(graph.Affine, "", []graph.Value{c.arcTangent(".half", half)}, "by", 2.0)
+		return c.node(graph.Affine, "", []graph.Value{makeArcTangent(c, ".half", half)}, "by", 2.0)
 	}
-	return c.arcTangent("", x)
+	return makeArcTangent(c, "", x)
 }

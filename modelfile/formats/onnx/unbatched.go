@@ -26,8 +26,9 @@ func init() {
 // has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
 // wants it so. In files whose batch is open or longer unbatched values have a batchAxis: see there.
 
-// placesFit refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap around.
-func (c *call) placesFit(op string) {
+// checkPlaces refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap
+// around.
+func checkPlaces(c *call, op string) {
 	if op != "Cast" {
 		return
 	}

@@ -25,8 +25,8 @@ func init() {
 // next one than f32 rounds. So heads make rows and columns of what a TopK picks of a picture that is
 // one axis.
 
-// extentOfFloats returns the bounds of what moves or rounds numbers within bounds.
-func (c *call) extentOfFloats(op string) *node.Extent {
+// findFloatBounds returns the bounds of what moves or rounds numbers within bounds.
+func findFloatBounds(c *call, op string) *node.Extent {
 	of := c.In[0].Within
 	switch {
 	case of == nil:
@@ -38,8 +38,8 @@ func (c *call) extentOfFloats(op string) *node.Extent {
 	return nil
 }
 
-// movedExtent returns the bounds of what a node takes out of its operands, without adding any.
-func (c *call) movedExtent(op string) *node.Extent {
+// findMovedBounds returns the bounds of what a node takes out of its operands, without adding any.
+func findMovedBounds(c *call, op string) *node.Extent {
 	if !table[op].integers.has(keepBounds) {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (c *call) movedExtent(op string) *node.Extent {
 	return all
 }
 
-// wholes computes integers; nil where their bounds are not known, or f32 would not have all of them.
-func (c *call) wholes(op string) []node.Value {
+// computeWholes computes integers; nil where their bounds are not known, or f32 would not have all of them.
+func computeWholes(c *call, op string) []node.Value {
 	if !table[op].integers.has(computeWhole) || len(c.In) != 2 {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (c *call) wholes(op string) []node.Value {
 	if !a.IsExact() || !b.IsExact() {
 		return nil
 	}
-	within := c.extentOf(op, a, b)
+	within := findBounds(c, op, a, b)
 	kind := cmp.Or(c.In[0].Kind, c.In[1].Kind, tensor.I64)
 	if !within.IsExact() || !within.Fits(kind) { // what leaves the type wraps around
 		return nil
@@ -75,9 +75,9 @@ func (c *call) wholes(op string) []node.Value {
 	var v graph.Value
 	switch op {
 	case "Div":
-		v = c.wholeQuotient("", b.Least)
+		v = addWholeQuotient(c, "", b.Least)
 	case "Mod":
-		q := c.wholeQuotient(".quotient", b.Least)
+		q := addWholeQuotient(c, ".quotient", b.Least)
 		whole := c.node(graph.Affine, ".whole", []graph.Value{q}, "by", b.Least)
 		v = c.node(graph.Sub, "", []graph.Value{c.Dynamic(0), whole})
 	default:
@@ -88,9 +88,9 @@ func (c *call) wholes(op string) []node.Value {
 	return out
 }
 
-// extentOf returns the bounds of a op b; nil of quotients by what is not one positive number, and of
+// findBounds returns the bounds of a op b; nil of quotients by what is not one positive number, and of
 // those that f32 may not round down.
-func (c *call) extentOf(op string, a, b *node.Extent) *node.Extent {
+func findBounds(c *call, op string, a, b *node.Extent) *node.Extent {
 	switch op {
 	case "Add":
 		return &node.Extent{Least: a.Least + b.Least, Most: a.Most + b.Most}
@@ -111,8 +111,8 @@ func (c *call) extentOf(op string, a, b *node.Extent) *node.Extent {
 	return &node.Extent{Least: math.Floor(a.Least / b.Most), Most: math.Floor(a.Most / b.Least)}
 }
 
-// wholeQuotient is operand 0 by a number, rounded down.
-func (c *call) wholeQuotient(suffix string, by float64) graph.Value {
+// addWholeQuotient is operand 0 by a number, rounded down.
+func addWholeQuotient(c *call, suffix string, by float64) graph.Value {
 	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.Dynamic(0), c.number("divisor", by)})
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }

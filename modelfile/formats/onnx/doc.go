@@ -1,7 +1,7 @@
 // Package onnx reads and writes convolutional networks as ONNX models.
 //
 // Use it where a file is known to be ONNX, or for models in memory; package
-// formats takes files of any format.
+// formats reads files of any format.
 //
 // It reads operator sets 6 to 22. The first axis of the model's one input is
 // the batch, whatever its length in the file, and no operation may mix its
@@ -13,7 +13,7 @@
 // are and the length of the batch open.
 package onnx
 
-// Limits on what a file may ask for.
+// Limits of a file.
 const (
 	minOpset = 6
 	maxOpset = 22

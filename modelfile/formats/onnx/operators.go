@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-// operator has all that is known of an operator of ONNX. Every file of operators registers its own; the rest
-// of the package knows no operator by its name, except for those that it reads in a special way.
+// operator describes an operator of ONNX. Every file of operators registers its entries; the rest of the
+// package refers to an operator by its name only where it reads that operator in a special way.
 type operator struct {
 	attributes node.Spec
 	// refused lists in words the values of attributes, and the operands, that have no counterpart. Each is
@@ -23,8 +23,8 @@ type operator struct {
 	structure func(*reader, *onnxpb.NodeProto) error
 	quantised *quantisedOp
 
-	integers integers         // what it does with integers that come from the input
-	bytes    func(*call) bool // whether it takes bytes of the graph as they are; nil: never
+	integers integers         // how it treats integers that come from the input
+	bytes    func(*call) bool // reports whether it accepts bytes of the graph; nil: never
 	grows    *growth          // how it computes integers that grow with the row; nil if it does not
 	traits   traits
 }
@@ -33,7 +33,7 @@ type operator struct {
 type traits uint8
 
 const (
-	needsBatch    traits = 1 << iota // it wants the batch axis in front, and takes no unbatched values
+	needsBatch    traits = 1 << iota // it wants the batch axis in front, and accepts no unbatched values
 	followsArgMax                    // it may be between an ArgMax and an output
 	onlyReshapes                     // it gives a constant another shape, and does nothing else
 	hasSettings                      // its operands after the first are settings

@@ -42,6 +42,11 @@ test-arm64: build ## README's recipe by an arm64 build under qemu-user: the same
 test-activations: ## exp, log, sigmoid, tanh, erf and the activations of all 2^32 float32: their error, and the kernels of this machine by bits (20 minutes; ONLY=gelu)
 	BNCTL_ACTIVATIONS=$(or $(ACTIVATIONS),all) $(GO) test -timeout 24h -count=1 -v -run 'ActivationsOfAllNumbers/$(ONLY)' ./plugins/cpu/internal/kernel
 
+# COUNT is the number of draws of every case, SEED the first.
+.PHONY: test-division
+test-division: ## every operation, divided over 1 to 5 threads in random ways, against the definitions by bits; every fault in a division must be found (half an hour; COUNT=20, SEED=1)
+	BNCTL_DIVISION=$(or $(COUNT),20) BNCTL_SEED=$(or $(SEED),1) $(GO) test $(PATIENT) -count=1 -v -run TestDivision ./plugins/cpu/internal/cpu
+
 .PHONY: sums-activations
 sums-activations: build ## EfficientNet-B0, MobileNetV3-large and a network of all other activations, trained 10 steps: one sum on every device (minutes; PyTorch, PoCL, qemu-user)
 	mkdir -p bin/networks && python3 -W ignore scripts/peers/networks.py bin/networks 32 efficientnet-b0 mobilenetv3-large

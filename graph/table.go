@@ -72,7 +72,8 @@ func specs(base []attrSpec, more ...attrSpec) []attrSpec {
 //  6. its plain loop in device/ref;
 //  7. a case in device/devicetest, with awkward shapes and its tolerance;
 //  8. a kernel in every device, or a test that the device refuses it;
-//  9. a line in the CHANGELOG.
+//  9. a case in plugins/cpu/internal/cpu/testdata/division.txt, whose work is divided over threads;
+//  10. a line in the CHANGELOG.
 //
 // A new attribute of an operation that there is needs its line in device.proto, and
 // (*Node).Attributes to leave it out where it has its default: a plugin built before

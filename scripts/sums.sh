@@ -121,8 +121,8 @@ train() {
 		esac
 	done <events
 	if ! wait $host 2>/dev/null; then
-		# One row has one value for a batch norm behind a global pool.
-		grep -q "batch norm.* one value" err && { echo refused; return; }
+		# A batch norm behind a global pool has one value of one row.
+		grep -q "one value per channel" err && { echo refused; return; }
 		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --checkpoint c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
 	fi
 	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac

@@ -98,7 +98,7 @@ func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 		cuts := enough(g.Kernel[0], len(f.Rows), f.Threads())
 		f.Each(len(f.Rows)*cuts, func(w *run.Worker, task int) {
 			cut, r := task%cuts, f.Turn(task/cuts, len(f.Rows))
-			from, to := g.Kernel[0]*cut/cuts, g.Kernel[0]*(cut+1)/cuts
+			from, to := run.RangeOf(cut, cuts, g.Kernel[0])
 			buffer := w.Floats(g.paddedLen() + (to-from)*size*chunks.blocks(f.Rows[r]))
 			padded, workspace := buffer[:g.paddedLen()], buffer[g.paddedLen():]
 			sums := chunks.sum(f.Kernels, workspace, (to-from)*size, f.Starts[r], f.Starts[r+1],

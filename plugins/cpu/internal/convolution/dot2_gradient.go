@@ -78,8 +78,8 @@ func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 		column, i := i%columns, i/columns
 		panel, i := i%panels, i/panels
 		t := dot2Task{k: k, kernels: f.Kernels, worker: w, group: i % k.g.Groups,
-			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.lines.values),
-			j0: len(k.lines.begin) * column / columns, j1: len(k.lines.begin) * (column + 1) / columns}
+			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.lines.values)}
+		t.j0, t.j1 = run.RangeOf(column, columns, len(k.lines.begin))
 		r := from + f.Turn(i/k.g.Groups, to-from)
 		t.sum(storedIn(f, k.x), storedIn(f, k.dy), f.Starts[r], f.Starts[r+1])
 		t.unpack(run.Row(f.F32(k.dw), k.dw, r))

@@ -125,7 +125,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	for _, u := range p.units {
 		all += p.size(u)
 	}
-	first, last := all*piece/pieces, all*(piece+1)/pieces
+	first, last := run.RangeOf(piece, pieces, all)
 	for _, u := range p.units {
 		n := p.size(u)
 		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
@@ -276,8 +276,8 @@ func (o *operands) row(r, inCount, outCount int) operands {
 
 // cutPositions returns range i of n positions in whole tiles.
 func cutPositions(i, ranges, n int) (from, to int) {
-	tiles := (n + positionStep - 1) / positionStep
-	return min(tiles*i/ranges*positionStep, n), min(tiles*(i+1)/ranges*positionStep, n)
+	first, last := run.RangeOf(i, ranges, (n+positionStep-1)/positionStep)
+	return min(first*positionStep, n), min(last*positionStep, n)
 }
 
 // rowOf returns the operands of row i of the current node's product.

@@ -53,11 +53,12 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		}
 		s, section := all[i], &p.packed.sections[all[i].section]
 		slab, cut, panels := task/s.cuts, task%s.cuts, section.window.Panels()
+		first, last := run.RangeOf(cut, s.cuts, panels)
 		f.Kernels.WindowSlab(p.window(unit{section: i}), &kernel.Slab{Out: o.out[section.out:],
 			In:      o.in[section.in:],
 			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,
-			Bias: p.biasOf(unit{section: i}), Untrimmed: section.whole, First: panels * cut / s.cuts,
-			Last: panels * (cut + 1) / s.cuts, Epilogue: o.end.From(section.out)}, &w.Tile)
+			Bias: p.biasOf(unit{section: i}), Untrimmed: section.whole, First: first, Last: last,
+			Epilogue: o.end.From(section.out)}, &w.Tile)
 	})
 }
 

@@ -129,7 +129,7 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
-		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(k.Panels()*piece/pieces, k.Panels()*(piece+1)/pieces)
+		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(run.RangeOf(piece, pieces, k.Panels()))
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
 	}
@@ -137,9 +137,10 @@ func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pi
 
 // someRows computes part piece of pieces of the rows of tiles of an image.
 func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
-	switch all := k.rowsOfAll(); {
+	switch {
 	case !k.weights.apart:
-		k.blocks(f, w, o, all*piece/pieces, all*(piece+1)/pieces)
+		from, to := run.RangeOf(piece, pieces, k.rowsOfAll())
+		k.blocks(f, w, o, from, to)
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
 	}
@@ -198,9 +199,9 @@ func (k *winograd) apply(f *run.Frame, o tileOperands) {
 	}
 	f.Each(blocks*cuts, func(w *run.Worker, task int) {
 		block, cut := task/cuts, task%cuts
-		from, to := total*block/blocks, total*(block+1)/blocks
+		from, to := run.RangeOf(block, blocks, total)
 		if from < to {
-			k.newTiles(f, w, o, from, to).do(k.Panels()*cut/cuts, k.Panels()*(cut+1)/cuts)
+			k.newTiles(f, w, o, from, to).do(run.RangeOf(cut, cuts, k.Panels()))
 		}
 	})
 }

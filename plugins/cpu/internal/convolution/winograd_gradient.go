@@ -190,7 +190,8 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorks
 	units, some := (total+unit-1)/unit, k.some/unit
 	ranges := (units + some - 1) / some
 	for index := range ranges {
-		from, to := units*index/ranges*unit, min(units*(index+1)/ranges*unit, total)
+		from, to := run.RangeOf(index, ranges, units)
+		from, to = from*unit, min(to*unit, total)
 		each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, workspace, from+i, i) })
 		if to == total {
 			workspace.judge(f, k, total)

@@ -93,11 +93,12 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 func TestScheduleSameBits(t *testing.T) {
 	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Tiling: 1 << 30,
 		LightTiles: 1, HeavyTiles: 1, Tiles: 1, FewTiles: 1, SmallSums: 1, SomeTiles: 1, ManyTiles: 1,
-		Gradient: 1, Pairs: 1}
+		Gradient: 1, Pairs: 1, Piece: 1, SmallPiece: 1, Range: 1}
 	const all = 1 << 40
 	huge := schedule.Schedule{Weights: all, Rows: all, Span: all, Step: all, Far: all, Tiling: all,
 		LightTiles: 1 << 10, HeavyTiles: 1 << 10, Tiles: 4 << 20, FewTiles: all, SmallSums: all,
-		SomeTiles: 64 << 20, ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10}
+		SomeTiles: 64 << 20, ManyTiles: 64 << 20, Gradient: all, Pairs: 64 << 10,
+		Piece: all, SmallPiece: all, Range: all}
 	schedules := map[string]schedule.Schedule{"tiny": tiny, "huge": huge,
 		"laptop": machines["laptop"].schedule(), "zen5": machines["zen5"].schedule(),
 		"slow-l3": machines["slow-l3"].schedule()}

@@ -21,9 +21,12 @@ import (
 type opCase struct{ name, state, inputs, body string }
 
 // opCases reads testdata/ops.txt.
-func opCases(t *testing.T) (cases []opCase) {
+func opCases(t *testing.T) []opCase { return casesOf(t, "testdata/ops.txt") }
+
+// casesOf reads a file of cases.
+func casesOf(t *testing.T, file string) (cases []opCase) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/ops.txt")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

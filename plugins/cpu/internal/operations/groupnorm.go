@@ -40,8 +40,8 @@ func buildGroupNorm(c *plan.Compiler) run.Action {
 // piece returns the values of a piece of a row of n, whole positions. Workers that share a row have its
 // moments each, and normalise what is theirs.
 func (g *groupNorm) piece(n, piece, pieces int) (from, to int) {
-	positions := n / g.channels
-	return positions * piece / pieces * g.channels, positions * (piece + 1) / pieces * g.channels
+	first, last := run.RangeOf(piece, pieces, n/g.channels)
+	return first * g.channels, last * g.channels
 }
 
 // groups returns the moments of each group of a row.

@@ -85,7 +85,7 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 	}
 	blocks, size := len(l.bases)/l.many, l.many*l.length
 	views := make([][]float32, len(in))
-	for b := blocks * piece / pieces; b < blocks*(piece+1)/pieces; b++ {
+	for b, end := run.RangeOf(piece, pieces, blocks); b < end; b++ {
 		for k := range in {
 			views[k] = in[k][b*size:][:size]
 		}
@@ -96,7 +96,7 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 // chunks calls do for as many lines as are brought side by side at once.
 func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
-	for i := all * piece / pieces; i < all*(piece+1)/pieces; i++ {
+	for i, end := run.RangeOf(piece, pieces, all); i < end; i++ {
 		do(i*sideBySideLines, min(sideBySideLines, len(l.bases)-i*sideBySideLines))
 	}
 }

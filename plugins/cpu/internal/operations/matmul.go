@@ -65,7 +65,7 @@ func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 	left := packed[m.window.PackedLen():]
 	panels, ready := m.window.Panels(), -1
 	tasks := len(m.A) * panels
-	for task := tasks * piece / pieces; task < tasks*(piece+1)/pieces; task++ {
+	for task, end := run.RangeOf(piece, pieces, tasks); task < end; task++ {
 		product, panel := task/panels, task%panels
 		from := a[m.A[product]*m.M*m.K:][:m.M*m.K]
 		if m.copies {

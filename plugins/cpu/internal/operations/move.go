@@ -119,8 +119,8 @@ func (m *move) byRuns() *run.ByRows {
 		}
 		dst, src := words(f, w, i)
 		first := loops[0]
-		from := first.n * piece / pieces
-		first.n = first.n*(piece+1)/pieces - from
+		from, to := run.RangeOf(piece, pieces, first.n)
+		first.n = to - from
 		copyLoops(append([]axis{first}, loops[1:]...), dst[min(from*first.to, len(dst)):],
 			src[min(from*first.from, len(src)):])
 	}

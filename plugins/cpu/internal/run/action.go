@@ -124,15 +124,12 @@ func ByUnit(k graph.Kind, a *ByRows) Action {
 		return a
 	}
 	return Whole(func(f *Frame) error {
-		pieces := piecesOf(a.Work, f.Threads())
+		pieces := f.pieces(a.Work, f.Threads())
 		f.Each(f.Units(k)*pieces, func(w *Worker, task int) { a.Row(f, w, task/pieces, task%pieces, pieces) })
 		return nil
 	})
 }
 
-// piecesOf returns in how many pieces to cut a row of so much work, at most most:
-// handing one to another worker takes some hundred nanoseconds.
-func piecesOf(work, most int) int {
-	const least = 1000 // nanoseconds
-	return max(1, min(most, work/least))
-}
+// pieces returns the number of pieces, at most most, into which to divide a row of that many nanoseconds of
+// work. Handing one to another worker costs some hundred nanoseconds.
+func (f *Frame) pieces(work, most int) int { return max(1, min(most, work/f.Schedule.Piece)) }

@@ -42,7 +42,7 @@ func (f *Frame) bringIn(v *Value) {
 func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	pieces := 1
 	if f.Few() {
-		pieces = piecesOf(v.Count/8, f.Threads()/GCD(f.Threads(), f.Total()))
+		pieces = f.pieces(v.Count/8, f.mostPieces())
 	}
 	f.Each(f.Total()*pieces, func(_ *Worker, task int) {
 		i := task / pieces

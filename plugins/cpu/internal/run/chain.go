@@ -71,8 +71,8 @@ func (s *Spans) steps() int { return (s.Positions + s.Step - 1) / s.Step }
 
 // cut returns the positions of a piece of a row, in whole steps.
 func (s *Spans) cut(piece, pieces int) (from, to int) {
-	n := s.steps()
-	return min(n*piece/pieces*s.Step, s.Positions), min(n*(piece+1)/pieces*s.Step, s.Positions)
+	first, last := RangeOf(piece, pieces, s.steps())
+	return min(first*s.Step, s.Positions), min(last*s.Step, s.Positions)
 }
 
 // BySpan returns a, whose rows are computed by spans.

@@ -180,13 +180,13 @@ func (f *Frame) Threads() int { return len(f.machine.Pool.Workers) }
 func Span(i, ranges, n int) (from, to int) {
 	const line = 16
 	lines := (n + line - 1) / line
-	return min(lines*i/ranges*line, n), min(lines*(i+1)/ranges*line, n)
+	first, last := RangeOf(i, ranges, lines)
+	return min(first*line, n), min(last*line, n)
 }
 
 // EachSpan cuts n elements into ranges of a useful size and runs do on them.
 func (f *Frame) EachSpan(n int, do func(w *Worker, from, to int)) {
-	const least = 4096 // elements that are worth waking a worker
-	ranges := max(1, min(4*f.Threads(), n/least))
+	ranges := max(1, min(4*f.Threads(), n/f.Schedule.Range))
 	f.Each(ranges, func(w *Worker, i int) {
 		from, to := Span(i, ranges, n)
 		do(w, from, to)

@@ -119,7 +119,7 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 		work += a.Work
 		smaller = smaller && a.Span != nil && a.Block == 0
 	}
-	pieces := piecesOf(work, most)
+	pieces := f.pieces(work, most)
 	if smaller {
 		pieces = f.smaller(pieces, work, g.actions[c.first].steps())
 	}
@@ -134,15 +134,14 @@ func (f *Frame) mostPieces() int { return f.Threads() / GCD(f.Threads(), f.Total
 // every cut costs, the edges of tiles and what neighbours both need.
 func (f *Frame) smaller(pieces, work, steps int) int {
 	const (
-		least      = 50000 // nanoseconds of a piece
-		each       = 4     // pieces for a worker
-		leastSteps = 2     // steps of a piece
+		each       = 4 // pieces for a worker
+		leastSteps = 2 // steps of a piece
 	)
 	if pieces < f.mostPieces() {
 		return pieces
 	}
 	most := workers.MostOwn / (max(f.Total(), 1) * pieces)
-	return pieces * max(1, min(each, work/(pieces*least), steps/(pieces*leastSteps), most))
+	return pieces * max(1, min(each, work/(pieces*f.Schedule.SmallPiece), steps/(pieces*leastSteps), most))
 }
 
 // HeavyPieces returns in how many pieces to cut each of few rows, with so much work in so many steps, of an

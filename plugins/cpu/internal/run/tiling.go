@@ -20,7 +20,7 @@ type tiling [][]span
 // run passes piece of pieces of row i through the actions of a chain. What
 // pieces compute both is in the memory of their own workers.
 func (c tiling) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
-	first, last := len(c)*piece/pieces, len(c)*(piece+1)/pieces
+	first, last := RangeOf(piece, pieces, len(c))
 	for n := first; n < last; n++ {
 		for k := range a {
 			s := c[n][k]

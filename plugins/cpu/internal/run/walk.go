@@ -39,7 +39,7 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		if level != outermost {
 			return 0, n
 		}
-		return n * piece / pieces, n * (piece + 1) / pieces
+		return RangeOf(piece, pieces, n)
 	}
 	var visitAxis func(level, i, j, k int)
 	visitAxis = func(level, i, j, k int) {

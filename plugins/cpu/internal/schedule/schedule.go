@@ -27,6 +27,10 @@ type Schedule struct {
 	SomeTiles, ManyTiles   int // of transformed tiles that are treated together, by these sums
 	Gradient               int // positions that all taps of a gradient treat before the next
 	Pairs                  int // bfloat16 values that are interleaved before they are multiplied
+
+	Piece      int // nanoseconds of a piece of a row, at least
+	SmallPiece int // of one of more pieces than workers get
+	Range      int // elements of a range of a tensor, at least
 }
 
 // tuned is the L2 that the numbers below were found with.
@@ -40,7 +44,8 @@ func For(d machine.Description, r machine.Rates) Schedule {
 	return Schedule{Weights: sixteenths(8), Rows: rows(r), Span: sixteenths(3), Step: sixteenths(5),
 		Far: sixteenths(8), Tiling: sixteenths(16), LightTiles: 40, HeavyTiles: 48, Tiles: sixteenths(4),
 		FewTiles: 8, SmallSums: 4 << 20,
-		SomeTiles: 2 << 20, ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10}
+		SomeTiles: 2 << 20, ManyTiles: 16 << 20, Gradient: 256, Pairs: 64 << 10,
+		Piece: 1000, SmallPiece: 50000, Range: 4096}
 }
 
 // near returns the bytes that are near a core: of L2, or, where that is small, a

@@ -25,6 +25,9 @@ type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
 
+	// Fault, if it is set, replaces the function of a call of Each. Only tests set it: see run.RangeOf.
+	Fault func(tasks int, do func(w *Worker, task int)) func(w *Worker, task int)
+
 	// The job. A worker that has taken a task reads it; it is written when all its
 	// tasks are done.
 	do    func(w *Worker, task int)
@@ -73,6 +76,9 @@ func (p *Pool) LetSleep() { p.runs.Add(-1) }
 
 // Each calls do for every task from 0 to tasks-1, on all workers, in no order.
 func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
+	if p.Fault != nil {
+		do = p.Fault(tasks, do)
+	}
 	if tasks <= 1 || len(p.Workers) == 1 {
 		for i := range tasks {
 			do(p.Workers[0], i)

@@ -102,10 +102,7 @@ func (s *Session) ofModel(state map[string]tensor.Tensor) map[string]tensor.Tens
 // estimateOver returns over how many samples the statistics are estimated at
 // the end: those of averaged weights always are, over at least some batches.
 func (s *Session) estimateOver() int {
-	if len(s.trainer.statistics) == 0 {
-		return 0
-	}
-	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 {
+	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
 		return averageSamples
 	}
 	return s.plan.recipe.BNPrecise

@@ -17,6 +17,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if r.from != nil {
 		err = r.compareOptions(ctx)
 	} else {
+		r.recipe.EMAWarmup = r.recipe.EMA > 0
 		m, err = r.newModel(ctx)
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 var derivingRecipes = map[string]func(*Recipe){
 	"ema":                func(r *Recipe) { r.EMA = 0.9 },
 	"ema, few samples":   func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
+	"ema, warm-up":       func(r *Recipe) { r.EMA, r.EMAWarmup = 0.9, true },
 	"ema, replica":       func(r *Recipe) { r.EMA, r.BN = 0.9, "replica" },
 	"bn-precise":         func(r *Recipe) { r.BNPrecise = 20 },
 	"periodic":           func(r *Recipe) { r.WeightSync, r.BN = "periodic:4", "replica" },

@@ -42,7 +42,7 @@ func ways() map[string]func(*Recipe) {
 		"sync":             func(r *Recipe) {},
 		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
 		"sync, template":   func(r *Recipe) { r.WeightSync = "template" },
-		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
+		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
 		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
 		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },
 		"frozen, periodic": func(r *Recipe) { r.BN, r.Init, r.WeightSync = bn.Frozen, "given", "periodic:3" },

@@ -299,7 +299,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 		"async":              func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
 		"async, few rows":    func(r *Recipe) { r.BN, r.WeightSync, r.BNMin = bn.Replica, "async:1", "running" },
 		"periodic":           func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
-		"averaged, precise":  func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
+		"averaged, precise":  func(r *Recipe) { r.EMA, r.EMAWarmup, r.BNPrecise = 0.9, true, 20 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 20)

@@ -16,6 +16,8 @@ const (
 	hyperLR   = "lr"
 	hyperStep = "adam.step" // lr/(1-beta1^t)
 	hyperRoot = "adam.root" // 1/sqrt(1-beta2^t)
+
+	hyperAverage = "ema.rate" // 1 - decay of the averages
 )
 
 const (
@@ -57,6 +59,9 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 	}
 	if isAdam(r.Optimizer) {
 		c.scalar(hyperRoot)
+	}
+	if r.EMAWarmup {
+		c.scalar(hyperAverage)
 	}
 	if r.ClipNorm > 0 {
 		c.clip(trained, grads)
@@ -137,9 +142,21 @@ func (c *commit) update(name string, g graph.Value) {
 	}
 	c.b.Update(name, next)
 	if c.r.EMA > 0 {
-		tensorName, average := c.stateTensor("average", name, graph.Average)
-		c.b.Update(tensorName, c.b.Op(graph.EMA, name+".average", []graph.Value{average, next}, "decay", c.r.EMA))
+		c.average(name, next)
 	}
+}
+
+// average adds the update of the average of a tensor: by graph.EMA, or in a warm-up by the same formula
+// with a rate of the step.
+func (c *commit) average(name string, next graph.Value) {
+	tensorName, average := c.stateTensor("average", name, graph.Average)
+	if !c.r.EMAWarmup {
+		c.b.Update(tensorName, c.b.Op(graph.EMA, name+".average", []graph.Value{average, next}, "decay", c.r.EMA))
+		return
+	}
+	moved := c.b.Op(graph.Sub, name+".moved", []graph.Value{next, average})
+	part := c.b.Op(graph.Mul, name+".part", []graph.Value{moved, c.hyper[hyperAverage]})
+	c.b.Update(tensorName, c.b.Op(graph.Add, name+".average", []graph.Value{average, part}))
 }
 
 func (c *commit) sgd(name string, w, g graph.Value) graph.Value {
@@ -216,7 +233,18 @@ func Hyper(r *Recipe, s Schedule, step, reductions int) device.Hyper {
 	if isAdam(r.Optimizer) {
 		h[hyperRoot] = float32(1 / math.Sqrt(1-power(adamBeta2, step+1)))
 	}
+	if r.EMAWarmup {
+		h[hyperAverage] = float32(1 - averageDecay(r.EMA, step))
+	}
 	return h
+}
+
+// averageDecay returns the decay of the averages after a step, counted from 0: at most (1+n)/(10+n) after
+// n steps, as in TensorFlow's ExponentialMovingAverage with num_updates. The first of 1000 steps, far from
+// a good model, thus weigh nothing soon.
+func averageDecay(decay float64, step int) float64 {
+	n := float64(step)
+	return min(decay, (1+n)/(10+n))
 }
 
 // power returns x to the n by squaring: the same bits on every machine.

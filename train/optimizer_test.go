@@ -28,6 +28,7 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 		"nesterov":      {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01, Nesterov: true},
 		"plain":         {Optimizer: "sgd", LR: 0.1},
 		"ema":           {Optimizer: "sgd", LR: 0.1, EMA: 0.9},
+		"ema-warm":      {Optimizer: "sgd", LR: 0.1, EMA: 0.3, EMAWarmup: true},
 		"clipped":       {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, ClipNorm: 1.5},
 		"slower":        {Optimizer: "sgd", LR: 1, Momentum: 0.9, WeightDecay: 0.01, LROf: []string{"*=5x", "w=0.1x"}},
 		"adam-slower":   {Optimizer: "adam", LR: 1, WeightDecay: 0.01, LROf: []string{"[vw]=0.1x"}},

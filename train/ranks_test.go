@@ -123,7 +123,7 @@ func rankWays() map[string]func(*Recipe) {
 		"sync, accumulate": func(r *Recipe) { r.Accumulate, r.Replicas, r.Batch = 2, 4, 8 },
 		"sync, template":   func(r *Recipe) { r.WeightSync = parallel.Template },
 		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
-		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.Optimizer, r.LR = 0.9, "adamw", 0.01 },
+		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
 		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
 		"sync, half epoch": func(r *Recipe) { r.Batch, r.Epochs, r.Steps = 12, 0, 6 },
 		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },

@@ -90,6 +90,9 @@ type Recipe struct {
 	TargetStd []float64 `json:"target_std,omitempty"`
 	AuxWeight float64   `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
 	EMA       float64   `json:"ema"`                  // decay; 0: none
+	// EMAWarmup lets the decay rise to EMA: at most (1+n)/(10+n) after n steps. New runs of bnctl.Open
+	// have it; recipes of older builds do not, and their runs are resumed without.
+	EMAWarmup bool `json:"ema_warmup,omitempty"`
 
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"

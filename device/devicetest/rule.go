@@ -47,15 +47,20 @@ var momentumRule = updateRule{
 	},
 }
 
-// adamRule is AdamW with an average of the weights before the step.
+// adamRule is AdamW with two averages of the weights before the step: at a rate that is fixed, and at one
+// that the step brings.
 var adamRule = updateRule{
-	slots:  []string{".first", ".second", ".average"},
-	values: device.Hyper{"lr": 0.01, "step": 0.02, "root": 1.5},
-	hyper:  inputs("lr", "step", "root"),
+	slots:  []string{".first", ".second", ".average", ".warm"},
+	values: device.Hyper{"lr": 0.01, "step": 0.02, "root": 1.5, "rate": 0.9},
+	hyper:  inputs("lr", "step", "root", "rate"),
 	update: func(b *netBuilder, s graph.State, g graph.Value, h map[string]graph.Value) {
 		w := b.param(s.Name)
 		updates(b, graph.EMA, graph.Attrs{}.With("decay", 0.75), []string{s.Name + ".average"},
 			slot(b, s, ".average"), w)
+		warm := slot(b, s, ".warm")
+		part := b.Op(graph.Mul, b.UniqueName("part"),
+			[]graph.Value{b.Op(graph.Sub, b.UniqueName("moved"), []graph.Value{w, warm}), h["rate"]})
+		updates(b, graph.Add, nil, []string{s.Name + ".warm"}, warm, part)
 		updates(b, graph.AdamW, graph.Attrs{}.With("weight_decay", 0.01).With("eps", 1e-3),
 			[]string{s.Name, s.Name + ".first", s.Name + ".second"},
 			w, g, slot(b, s, ".first"), slot(b, s, ".second"), h["lr"], h["step"], h["root"])

@@ -8,7 +8,8 @@ Weight i begins as (i - 3) / 2; its gradient in step t is
 ((7*i + 13*t) mod 11 - 5) / 4. Both are exact in float32.
 
 Lines: "CASE STEP W0 ... W7", the weights after the step; of "ema", the average
-of the weights of "plain", which begins as they do: 0.9 of it and 0.1 of them.
+of the weights of "plain", which begins as they do: 0.9 of it and 0.1 of them; of "ema-warm",
+min(0.3, (1 + STEP) / (10 + STEP)) of it and the rest of them.
 """
 import torch
 
@@ -25,6 +26,7 @@ CASES = {
 }
 
 average = torch.tensor([(i - 3) / 2 for i in range(8)], dtype=torch.float64)
+warm = average
 for name, (optimizer, clip) in CASES.items():
     w = torch.tensor([(i - 3) / 2 for i in range(8)], dtype=torch.float64, requires_grad=True)
     o = optimizer([w])
@@ -37,3 +39,6 @@ for name, (optimizer, clip) in CASES.items():
         if name == "plain":
             average = 0.9 * average + 0.1 * w.detach()
             print("ema", t, *(f"{v:.12g}" for v in average.tolist()))
+            d = min(0.3, (1 + t) / (10 + t))
+            warm = d * warm + (1 - d) * w.detach()
+            print("ema-warm", t, *(f"{v:.12g}" for v in warm.tolist()))

@@ -56,7 +56,7 @@ func (r *Run) config() (c train.Config, err error) {
 	c = train.Config{Train: r.data, Validation: r.validation, Workers: r.o.Workers, Peers: r.o.Peers,
 		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout,
 		Recompute: r.o.Recompute, Stages: r.o.Stages, Divided: r.o.Divided, Checkpoint: r.checkpoint,
-		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, GoOn: r.resumeCommand(),
+		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, Settings: r.o.settings(), GoOn: r.resumeCommand(),
 		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Events: r.o.Events, Watch: r.o.Watch,
 		Norms: r.o.Norms, Observe: r.o.Observe, Evaluated: r.o.Evaluated}
 	c.Placement, err = placement(r.o.Placement, len(r.fleet.Members), r.replicas())

@@ -55,10 +55,11 @@ type TrainOptions struct {
 	// Checkpoint is the file of the run's checkpoints, NAME.bnc; "": the name of Output with .bnc,
 	// or none without Output. That of another recipe is not replaced, unless Overwrite is set.
 	Checkpoint      string
-	CheckpointEvery int // steps between checkpoints; 0: one an epoch
+	CheckpointEvery int // steps between checkpoints; 0: one an epoch, or in a resumed run as before
 	Overwrite       bool
 	// Resume is the checkpoint to go on from; "auto": that of Checkpoint, if there is one;
-	// "": none, a new run.
+	// "": none, a new run. Checkpoint, CheckpointEvery, LogEvery, LogDir, DeviceTimeout and Recompute are
+	// those of the checkpoint where they are zero.
 	Resume string
 
 	// Fleet names the devices. Its Precision and Most are ignored: the recipe's count.
@@ -76,10 +77,13 @@ type TrainOptions struct {
 	Stages        stage.Spec        // train.Config.Stages
 	Divided       func(*stage.Plan) // train.Config.Divided
 
-	LogEvery int                // steps between Stepped events; 0: each
-	Events   func(train.Event)  // called with each event of the run; may be nil
-	Watch    func(train.Moment) // train.Config.Watch; may be nil
-	Norms    bool               // train.Config.Norms
+	LogEvery int // steps between Stepped events; 0: each, or in a resumed run as before
+	// LogDir is the folder in which the caller writes figures of the run: its checkpoints keep the name. ""
+	// is that of the checkpoint in a resumed run, and NoLogDir is none there.
+	LogDir string
+	Events func(train.Event)  // called with each event of the run; may be nil
+	Watch  func(train.Moment) // train.Config.Watch; may be nil
+	Norms  bool               // train.Config.Norms
 	// Observe and Evaluated are those of train.Config; each may be nil.
 	Observe   func() train.Observers
 	Evaluated func(train.Evaluated)
@@ -88,6 +92,9 @@ type TrainOptions struct {
 	// CHECKPOINT".
 	ResumeCommand func(checkpoint string) string
 }
+
+// NoLogDir is the LogDir of a resumed run that writes no figures, whatever its checkpoint names.
+const NoLogDir = "none"
 
 // Observer has functions that are called as soon as something of a run is known, before it
 // has events. Each may be nil.
@@ -98,6 +105,9 @@ type Observer struct {
 	Note    func(format string, args ...any) // a message for the user
 	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect
 	Devices func(f *fleet.Fleet)             // they are open
+	// Resumed is called with the options of a resumed run as soon as those of the checkpoint are filled in. It
+	// may change Norms, Observe and Evaluated.
+	Resumed func(o *TrainOptions)
 	// Begin is called when the model is on the devices, before the first step. An error ends the run.
 	Begin func() error
 }

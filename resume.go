@@ -66,6 +66,11 @@ func (r *Run) takeCheckpoint() (err error) {
 	recipe := *r.previous
 	recipe.Release = train.Release // whose bits the rest of the run has
 	r.recipe = &recipe
+	settings, err := train.SettingsOf(r.from)
+	if err != nil {
+		return err
+	}
+	r.o.takeSettings(settings)
 	was, err := train.PathsOf(r.from)
 	if err != nil {
 		return err

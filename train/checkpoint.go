@@ -18,6 +18,7 @@ import (
 type position struct {
 	Progress Progress `json:"progress"`
 	Paths    Paths    `json:"paths"`
+	Settings Settings `json:"settings"`
 }
 
 // PathsOf returns where the run of a checkpoint found its data.

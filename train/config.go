@@ -44,6 +44,7 @@ type Config struct {
 	Checkpoint      string // file; "" writes none
 	CheckpointEvery int    // steps; 0: at the end of every epoch
 	Paths           Paths  // kept in checkpoints, so that a resume finds its data
+	Settings        Settings
 
 	// GoOn is the command that resumes the run, for messages; "": "resume
 	// CHECKPOINT".

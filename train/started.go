@@ -19,21 +19,38 @@ func (e Started) Lines() []string {
 	if r.Validation.Samples > 0 {
 		validation = " · validation on " + r.Validation.InWords()
 	}
-	lines := []string{
+	lines := e.resumed()
+	lines = append(lines,
 		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Plural(e.Parameters, "parameter"),
 			r.answersInWords(), r.Data.InWords(), validation),
 		fmt.Sprintf("sees %s · %s", e.Input, e.Pictures),
 		fmt.Sprintf("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(),
 			problem.Plural(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
-			problem.Plural(e.TotalSteps, "step"), r.Seed),
-	}
+			problem.Plural(e.TotalSteps, "step"), r.Seed))
 	for _, text := range []string{r.samplingInWords(), r.lossInWords(), r.keepsTogether(), e.Moving} {
 		if text != "" {
 			lines = append(lines, text)
 		}
 	}
 	return lines
+}
+
+// resumed says from where a run is resumed; nothing of a new one.
+func (e Started) resumed() []string {
+	if e.FirstStep == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("resumed after step %d of %d, epoch %d", e.FirstStep, e.TotalSteps,
+		(e.FirstStep-1)/e.Recipe.StepsPerEpoch()+1)
+	if e.Recipe.Epochs > 0 {
+		text += fmt.Sprintf(" of %d", e.Recipe.Epochs)
+	}
+	text += ", on " + strings.Join(e.Devices, ", ")
+	if len(e.Stages) > 0 {
+		text += " in " + problem.Plural(len(e.Stages), "stage")
+	}
+	return []string{text}
 }
 
 // answersInWords counts what the model says of a sample, and names a loss that is not that of classes.

@@ -57,8 +57,7 @@ func trainAction(c *cli.Context) error {
 			return err
 		}
 		options.Peers = p
-		t := &trainer{out: o, logDir: c.String("log-dir"), view: askedFor(c, "view"),
-			findLR: c.Bool("find-lr")}
+		t := &trainer{out: o, view: askedFor(c, "view"), findLR: c.Bool("find-lr")}
 		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }
@@ -85,14 +84,23 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: files.Output,
 		Checkpoint: files.Checkpoint, CheckpointEvery: c.Int("checkpoint-every"),
 		Overwrite: c.Bool("overwrite"), AnyKernels: c.IsSet("kernels"), Placement: c.String("placement"),
-		Workers: c.Int("workers"), Recompute: c.String("recompute"), LogEvery: c.Int("log-every"),
-		DeviceTimeout: time.Duration(c.Float64("device-timeout") * float64(time.Second)),
-		SkipBad:       c.String("skip-bad"), Masks: maskOptions(c), Columns: c.String("csv-columns"),
+		Workers: c.Int("workers"), LogDir: c.String("log-dir"),
+		SkipBad: c.String("skip-bad"), Masks: maskOptions(c), Columns: c.String("csv-columns"),
 		Task:          c.String("task"),
 		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
-	if !resumed || c.IsSet("model") {
+	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // else that of the checkpoint
+	if use("model") {
 		o.Model = c.String("model")
+	}
+	if use("recompute") {
+		o.Recompute = c.String("recompute")
+	}
+	if use("log-every") {
+		o.LogEvery = c.Int("log-every")
+	}
+	if use("device-timeout") {
+		o.DeviceTimeout = time.Duration(c.Float64("device-timeout") * float64(time.Second))
 	}
 	if resumed {
 		o.Resume = files.Resume

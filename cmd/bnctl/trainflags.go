@@ -122,7 +122,7 @@ func runFlags() []cli.Flag {
 			"with less memory and the same bits: none, auto (where memory lacks) or all"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
 		&cli.StringFlag{Name: "log-dir", Usage: "write curves to `DIR`, for TensorBoard and as metrics.jsonl " +
-			"and metrics.csv"},
+			"and metrics.csv; with --resume none: no longer"},
 		&cli.BoolFlag{Name: "view", Usage: "show curves, devices and events on the terminal while it trains; " +
 			"--view=false: one line (default: on a terminal of 80x20 and more, but not in CI)"},
 		fabricFlag(),

@@ -20,6 +20,16 @@ type trainer struct {
 	page   *reports.Log // of logDir
 }
 
+// logIn makes the run write into the folder that its options name, if they do.
+func (t *trainer) logIn(o *bnctl.TrainOptions) {
+	if t.logDir = o.LogDir; t.logDir == bnctl.NoLogDir {
+		t.logDir = ""
+	}
+	if t.page = reports.NewLog(t.logDir); t.logDir != "" {
+		o.Norms, o.Observe, o.Evaluated = true, t.page.Observe, t.page.Evaluated
+	}
+}
+
 // run trains, and shows how it goes. recipe sets what the flags say of the recipe.
 func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*train.Recipe) error) error {
 	saved := func() {}
@@ -28,8 +38,10 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	p := newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
 	defer p.stop()
 	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
-	if t.page = reports.NewLog(t.logDir); t.logDir != "" {
-		o.Norms, o.Observe, o.Evaluated = true, t.page.Observe, t.page.Evaluated
+	t.logIn(&o)
+	o.Observer.Resumed = func(o *bnctl.TrainOptions) {
+		o.LogEvery = cmp.Or(o.LogEvery, 10) // of an older checkpoint
+		t.logIn(o)
 	}
 	o.Observer.Begin = func() error {
 		saved = interrupt.Saving(ctx)

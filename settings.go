@@ -1,0 +1,29 @@
+package bnctl
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// settings returns the options of the run that its checkpoints keep.
+func (o *TrainOptions) settings() train.Settings {
+	return train.Settings{Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery, LogEvery: o.LogEvery,
+		LogDir: o.LogDir, DeviceTimeout: o.DeviceTimeout.Seconds(), Recompute: o.Recompute}
+}
+
+// takeSettings fills in the options of a resumed run that are left open, by those of its checkpoint.
+func (o *TrainOptions) takeSettings(was train.Settings) {
+	o.Checkpoint = cmp.Or(o.Checkpoint, was.Checkpoint)
+	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, was.CheckpointEvery)
+	o.LogEvery = cmp.Or(o.LogEvery, was.LogEvery)
+	o.Recompute = cmp.Or(o.Recompute, was.Recompute)
+	o.DeviceTimeout = cmp.Or(o.DeviceTimeout, time.Duration(was.DeviceTimeout*float64(time.Second)))
+	if o.LogDir = cmp.Or(o.LogDir, was.LogDir); o.LogDir == NoLogDir {
+		o.LogDir = ""
+	}
+	if o.Observer.Resumed != nil {
+		o.Observer.Resumed(o)
+	}
+}

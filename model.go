@@ -27,8 +27,15 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if err := r.noteImbalance(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil || r.from == nil {
+	auto := r.recipe.ClassWeights == "auto"
+	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil {
 		return m, err
+	}
+	if auto && r.o.Observer.Note != nil {
+		r.o.Observer.Note("%s", r.recipe.AutoWeights(r.data.Info()))
+	}
+	if r.from == nil {
+		return m, nil
 	}
 	if was := r.previous.Validation; was.Fingerprint == r.recipe.Validation.Fingerprint {
 		r.recipe.Validation.Split = was.Split // the same samples: an older release may have called val test

@@ -38,13 +38,21 @@ type Model struct {
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.
 type BestEpoch struct {
 	Epoch  int     `msgpack:"epoch" json:"epoch"`   // counted from 1
-	Figure string  `msgpack:"figure" json:"figure"` // "accuracy", "loss" or "miou"
+	Figure string  `msgpack:"figure" json:"figure"` // one of Figures
 	Value  float64 `msgpack:"value" json:"value"`
 }
 
+// Figures lists the figures by which a run may choose its best epoch.
+func Figures() []string {
+	return []string{"accuracy", "loss", "miou", "balanced-accuracy", "f1", "auroc", "exact", "mae", "rmse", "r2"}
+}
+
+// IsError reports whether a figure of Figures is an error: the smallest is the best.
+func IsError(figure string) bool { return slices.Contains([]string{"loss", "mae", "rmse"}, figure) }
+
 // Check refuses what no run writes.
 func (b *BestEpoch) Check() error {
-	known := []string{"accuracy", "loss", "miou"}
+	known := Figures()
 	if b.Epoch < 1 || !slices.Contains(known, b.Figure) || !tensor.IsFinite(b.Value) {
 		return fmt.Errorf("the best epoch is %d, with %s %g: want an epoch above 0 and one of %s", b.Epoch,
 			b.Figure,

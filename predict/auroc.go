@@ -1,9 +1,6 @@
 package predict
 
-import (
-	"cmp"
-	"slices"
-)
+import "github.com/bnctl/bnctl/train"
 
 // scored is a score of a sample, and whether it is a positive.
 type scored struct {
@@ -11,25 +8,11 @@ type scored struct {
 	positive bool
 }
 
-// auroc returns the area under the curve of true over false positives: the probability that a
-// positive has a larger score than a negative, of equal scores a half. It is NaN if there are
-// no positives, or no negatives. It sorts all.
+// auroc is train.AUROC.
 func auroc(all []scored) float64 {
-	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	positives, ranks := 0.0, 0.0
-	for from := 0; from < len(all); {
-		to := from
-		for to < len(all) && cmp.Compare(all[to].score, all[from].score) == 0 {
-			to++
-		}
-		for _, a := range all[from:to] {
-			if a.positive {
-				positives++
-				ranks += float64(float64(from+to+1) / 2)
-			}
-		}
-		from = to
+	scores := make([]train.Scored, len(all))
+	for i, s := range all {
+		scores[i] = train.Scored{Score: s.score, Positive: s.positive}
 	}
-	negatives := float64(len(all)) - positives
-	return (ranks - float64(float64(positives*(positives+1))/2)) / (positives * negatives)
+	return train.AUROC(scores)
 }

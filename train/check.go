@@ -120,7 +120,7 @@ func (r *Recipe) checkNames() error {
 		{"optimizer", r.Optimizer, optimizers()},
 		{"precision", r.Precision, device.Precisions()},
 		{"bn-min", r.BNMin, []string{"refuse", "running"}},
-		{"save", r.Save, []string{"last", "best:accuracy", "best:loss", "best:miou"}},
+		{"save", r.Save, saves()},
 	} {
 		if !slices.Contains(f.options, f.v) {
 			e := problem.New(f.option, strconv.Quote(f.v), "want one of "+strings.Join(f.options, ", "), "")

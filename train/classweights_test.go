@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,6 +146,50 @@ func TestImbalanceOfMasks(t *testing.T) {
 	want := "58 % of the pixels of 84 masks are of class a, and nothing weighs them"
 	if got, err := Imbalance(t.Context(), src); err != nil || !strings.HasPrefix(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+// TestRareClass: a class of 15 beside one of 300 gets a line, and auto weighs it as scikit-learn's balanced
+// does: n / (K n_c). A class without samples is left alone.
+func TestRareClass(t *testing.T) {
+	for _, c := range []struct {
+		rare    int
+		weights []float64
+	}{{15, []float64{915.0 / 1200, 915.0 / 1200, 915.0 / 1200, 15.25, 1}}, {30, nil}, {29, []float64{929.0 / 1200,
+		929.0 / 1200, 929.0 / 1200, 929.0 / 116, 1}}} {
+		src := paint(1)
+		src.info.Labelled, src.info.Masks, src.info.Classes = true, false, []string{"a", "b", "c", "rare", "none"}
+		src.info.Len, src.info.LabelShape = 900+c.rare, nil
+		for i := range src.info.Len {
+			src.masks = append(src.masks, []int32{int32(i / 300)})
+		}
+		text, err := Imbalance(t.Context(), src)
+		if (text == "") != (c.weights == nil) || err != nil {
+			t.Errorf("%d samples: %q, %v", c.rare, text, err)
+		}
+		if text != "" && !strings.Contains(text, "class rare has ") {
+			t.Error(text)
+		}
+		r := Recipe{Data: Data{Classes: 5}}
+		if r.ClassWeights, err = autoFrequencies(t.Context(), src); err != nil {
+			t.Fatal(err)
+		}
+		weights, err := r.classWeights(0)
+		if err != nil || len(weights) != len(c.weights) {
+			t.Fatalf("%d samples: %v, %v, want %v", c.rare, weights, err, c.weights)
+		}
+		for i, w := range weights {
+			if math.Abs(w-c.weights[i]) > 1e-12 {
+				t.Errorf("%d samples: %v, want %v", c.rare, weights, c.weights)
+			}
+		}
+		want := "does nothing"
+		if weights != nil {
+			want = "to " + strconv.FormatFloat(weights[3], 'g', 3, 64) + " of class rare"
+		}
+		if got := r.AutoWeights(src.info); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

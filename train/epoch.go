@@ -85,7 +85,7 @@ func (s *Session) evaluate(ctx context.Context) (*Evaluation, error) {
 	t.Augment = ""
 	o := EvalOptions{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
 		Loss: s.plan.loss.Loss, Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
-		OwnRows: s.trainer.driver.OwnRows}
+		OwnRows: s.trainer.driver.OwnRows, areas: s.plan.recipe.criterion() == "auroc"}
 	if s.plan.config.Peers == nil {
 		o.Batch = s.trainer.driver.Rows()
 	}

@@ -53,6 +53,7 @@ type Evaluation struct {
 	// Targets has the errors of numbers; nil for labels.
 	Targets []TargetError
 
+	areas        *areas // the scores, if AUROC is the criterion
 	loss         judged
 	classWeights []float64 // in the loss; nil: 1
 	sumWeights   float64   // of all labels
@@ -98,7 +99,10 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 	}
 	defer l.Close()
 	e := newEvaluation(src.Info(), o.Loss)
-	e.observers = o.Observers
+	if e.observers = o.Observers; o.areas {
+		e.areas = new(areas)
+		e.observers = e.areas.observers(o.Observers)
+	}
 	for {
 		b, err := l.Next()
 		if err == io.EOF {
@@ -295,7 +299,8 @@ type EvalOptions struct {
 	OwnRows func(rows int) (from, to int)
 	Observers
 
-	done func(samples int) // called after each batch; nil
+	areas bool              // keeps the scores for AUROC
+	done  func(samples int) // called after each batch; nil
 }
 
 // Observers are told the answers of an evaluation one by one.

@@ -59,6 +59,9 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 			r.Save = "best:loss"
 		}
 	}
+	if err = r.checkSave(infos[0].Masks); err != nil {
+		return err
+	}
 	if a, err := data.ParseAugment(r.Augment); err == nil && a != data.NoAugment {
 		r.Augment = string(a) // with all arguments, so that what means the same is the same
 	}

@@ -57,7 +57,8 @@ func countClasses(labels []int32, classes int) []int64 {
 }
 
 // Imbalance returns a sentence if more than half of the samples of src are of one class, of two
-// classes more than two thirds; else "". Of masks it is about pixels, of a hundred of them at most.
+// classes more than two thirds, or if a class has less than a tenth of the samples of another; else "". Of
+// masks it is about pixels, of a hundred of them at most, and about the first alone.
 func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if !info.Labelled || !info.Masks && len(info.LabelShape) > 0 || len(info.Classes) < 2 {
@@ -87,7 +88,57 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 			return imbalanced(info, step, class, n, all), nil
 		}
 	}
-	return "", nil
+	if info.Masks {
+		return "", nil
+	}
+	return rare(info, of), nil
+}
+
+// rareRatio is how many times as many samples as a class another has, from which on the class is rare.
+const rareRatio = 10
+
+// rare returns a sentence if the smallest class has less than a tenth of the samples of the largest.
+func rare(info data.Info, of []int64) string {
+	least, most := -1, 0
+	for class, n := range of {
+		if n > 0 && (least < 0 || n < of[least]) {
+			least = class
+		}
+		if n > of[most] {
+			most = class
+		}
+	}
+	if least < 0 || of[least]*rareRatio >= of[most] {
+		return ""
+	}
+	return fmt.Sprintf("class %s has %s and class %s has %d, and nothing weighs them: {class-weights} balanced does; "+
+		"{save} best:balanced-accuracy or best:f1 counts all classes alike", info.Classes[least],
+		problem.Plural(int(of[least]), "sample"), info.Classes[most], of[most])
+}
+
+// AutoWeights returns a sentence about what "auto" in ClassWeights has become in a recipe that SetData has
+// filled in.
+func (r *Recipe) AutoWeights(info data.Info) string {
+	weights, err := r.classWeights(0)
+	switch {
+	case r.Sampling != "":
+		return "{class-weights} auto does nothing beside {sampling}"
+	case info.MultiLabel || info.Targets != nil || err != nil:
+		return "{class-weights} auto does nothing: it is for classes that exclude each other"
+	case weights == nil:
+		return "{class-weights} auto does nothing: no class has most samples, and none less than a tenth of another's"
+	}
+	low, high := 0, 0
+	for class, w := range weights {
+		if w < weights[low] {
+			low = class
+		}
+		if w > weights[high] {
+			high = class
+		}
+	}
+	return fmt.Sprintf("{class-weights} auto is balanced: from %.3g of class %s to %.3g of class %s", weights[low],
+		info.Classes[low], weights[high], info.Classes[high])
 }
 
 // imbalanced says that n of all labels are of a class.

@@ -97,7 +97,7 @@ type Recipe struct {
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"
 
-	Save      string `json:"save"`       // last, best:accuracy, best:loss or best:miou; "best" until SetData
+	Save      string `json:"save"`       // last, or best: and one of models.Figures; "best" until SetData
 	EvalEvery int    `json:"eval_every"` // epochs
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
 }

@@ -72,7 +72,7 @@ func recipeFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
 			Usage: "of the classes in the loss, `W,W`, or by how often they are labels: balanced, auto (balanced " +
-				"where one class has most), or median (masks)"},
+				"where one class has most, or less than a tenth of another), or median (masks)"},
 		&cli.StringFlag{Name: "sampling", DefaultText: "each once an epoch",
 			Usage: "draw samples with replacement, by weights of classes, `W,W` or balanced, or by a column of csv:"},
 		&cli.StringFlag{Name: "loss", DefaultText: "that of the data",
@@ -90,8 +90,8 @@ func recipeFlags() []cli.Flag {
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: d.Save,
-			Usage: "which weights become the template: last, best (of masks best:miou), best:accuracy, best:loss or " +
-				"best:miou"},
+			Usage: "which weights become the template: last, best (of masks best:miou), or best:FIGURE: accuracy, " +
+				"loss, balanced-accuracy, f1, auroc, miou, exact, mae, rmse, r2"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)

@@ -42,12 +42,12 @@ type areas [][]Scored
 // observers returns what collects the scores, in addition to o.
 func (a *areas) observers(o Observers) Observers {
 	before, beforeAll := o.Observe, o.ObserveAll
-	o.Observe = func(sample, label int, logs []float64) {
+	o.Observe = func(sample, label int, logs []float64, margin float64) {
 		if before != nil {
-			before(sample, label, logs)
+			before(sample, label, logs, margin)
 		}
 		if len(logs) == 2 {
-			a.add(0, logs[1]-logs[0], label == 1)
+			a.add(0, margin, label == 1)
 		}
 	}
 	o.ObserveAll = func(sample int, label []int32, z []float64) {

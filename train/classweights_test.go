@@ -155,10 +155,13 @@ func TestRareClass(t *testing.T) {
 	for _, c := range []struct {
 		rare    int
 		weights []float64
-	}{{15, []float64{915.0 / 1200, 915.0 / 1200, 915.0 / 1200, 15.25, 1}}, {30, nil}, {29, []float64{929.0 / 1200,
-		929.0 / 1200, 929.0 / 1200, 929.0 / 116, 1}}} {
+	}{
+		{15, []float64{915.0 / 1200, 915.0 / 1200, 915.0 / 1200, 15.25, 1}}, {30, nil},
+		{29, []float64{929.0 / 1200, 929.0 / 1200, 929.0 / 1200, 929.0 / 116, 1}},
+	} {
 		src := paint(1)
-		src.info.Labelled, src.info.Masks, src.info.Classes = true, false, []string{"a", "b", "c", "rare", "none"}
+		src.info.Labelled, src.info.Masks = true, false
+		src.info.Classes = []string{"a", "b", "c", "rare", "none"}
 		src.info.Len, src.info.LabelShape = 900+c.rare, nil
 		for i := range src.info.Len {
 			src.masks = append(src.masks, []int32{int32(i / 300)})

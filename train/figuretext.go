@@ -17,8 +17,8 @@ func FigureText(figure string, v float64) string {
 }
 
 // figureNames has the names of figures for people, where these are others.
-var figureNames = strings.NewReplacer("miou", "mIoU", "f1", "macro F1", "balanced-accuracy", "balanced accuracy",
-	"exact", "exact match")
+var figureNames = strings.NewReplacer("miou", "mIoU", "f1", "macro F1", "balanced-accuracy",
+	"balanced accuracy", "exact", "exact match")
 
 // Percent writes a share of 1 for people: "91.20 %", or "-" for NaN.
 func (f Figure) Percent() string {

@@ -59,7 +59,7 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 			r.Save = "best:loss"
 		}
 	}
-	if err = r.checkSave(infos[0].Masks); err != nil {
+	if err = r.checkSave(infos[0].IsPerPixel()); err != nil {
 		return err
 	}
 	if a, err := data.ParseAugment(r.Augment); err == nil && a != data.NoAugment {

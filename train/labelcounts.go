@@ -111,8 +111,8 @@ func rare(info data.Info, of []int64) string {
 	if least < 0 || of[least]*rareRatio >= of[most] {
 		return ""
 	}
-	return fmt.Sprintf("class %s has %s and class %s has %d, and nothing weighs them: {class-weights} balanced does; "+
-		"{save} best:balanced-accuracy or best:f1 counts all classes alike", info.Classes[least],
+	return fmt.Sprintf("class %s has %s and class %s has %d, and nothing weighs them: {class-weights} balanced "+
+		"does; {save} best:balanced-accuracy or best:f1 counts all classes alike", info.Classes[least],
 		problem.Plural(int(of[least]), "sample"), info.Classes[most], of[most])
 }
 
@@ -126,7 +126,7 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 	case info.MultiLabel || info.Targets != nil || err != nil:
 		return "{class-weights} auto does nothing: it is for classes that exclude each other"
 	case weights == nil:
-		return "{class-weights} auto does nothing: no class has most samples, and none less than a tenth of another's"
+		return "{class-weights} auto does nothing: no class has most samples, or less than a tenth of another's"
 	}
 	low, high := 0, 0
 	for class, w := range weights {
@@ -137,8 +137,8 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 			high = class
 		}
 	}
-	return fmt.Sprintf("{class-weights} auto is balanced: from %.3g of class %s to %.3g of class %s", weights[low],
-		info.Classes[low], weights[high], info.Classes[high])
+	return fmt.Sprintf("{class-weights} auto is balanced: from %.3g of class %s to %.3g of class %s",
+		weights[low], info.Classes[low], weights[high], info.Classes[high])
 }
 
 // imbalanced says that n of all labels are of a class.

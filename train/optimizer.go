@@ -155,8 +155,8 @@ func (c *commit) average(name string, next graph.Value) {
 		return
 	}
 	moved := c.b.Op(graph.Sub, name+".moved", []graph.Value{next, average})
-	part := c.b.Op(graph.Mul, name+".part", []graph.Value{moved, c.hyper[hyperAverage]})
-	c.b.Update(tensorName, c.b.Op(graph.Add, name+".average", []graph.Value{average, part}))
+	scaled := c.b.Op(graph.Mul, name+".scaled", []graph.Value{moved, c.hyper[hyperAverage]})
+	c.b.Update(tensorName, c.b.Op(graph.Add, name+".average", []graph.Value{average, scaled}))
 }
 
 func (c *commit) sgd(name string, w, g graph.Value) graph.Value {

@@ -126,7 +126,8 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	state = maps.Clone(state)
 	maps.Copy(state, statistics)
 	k := t.plan.pack(state)
-	if k.Progress, err = json.Marshal(position{t.progress, t.plan.config.Paths, t.plan.config.Settings}); err != nil {
+	at := position{t.progress, t.plan.config.Paths, t.plan.config.Settings}
+	if k.Progress, err = json.Marshal(at); err != nil {
 		return nil, err
 	}
 	if t.best != nil {

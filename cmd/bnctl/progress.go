@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/live"
@@ -51,7 +50,7 @@ func (p *progress) event(e train.Event) {
 	case train.EpochDone:
 		p.epoch(e)
 	case train.DeviceLost:
-		p.out.noteFolded("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
+		p.out.noteFolded("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, e.Successors())
 	case train.DeviceBack:
 		p.out.noteFolded("device %s is back at step %d", e.Device, e.Step)
 	case train.StageMoved:
@@ -60,7 +59,7 @@ func (p *progress) event(e train.Event) {
 	case train.AtHost:
 		p.out.noteFolded("devices exchange through bnctl at %s: %s", e.Level, e.Reason)
 	case train.Placed:
-		p.out.noteFolded("replicas were placed anew, by speed: %s", placedOn(e.Devices, e.Replicas))
+		p.out.noteFolded("replicas were placed anew, by speed: %s", e.Placement())
 	case train.StoppedEarly:
 		p.early(e)
 	case train.Finished:
@@ -113,20 +112,4 @@ func (p *progress) early(e train.StoppedEarly) {
 	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
 		e.Figure,
 		plural(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
-}
-
-func movedTo(devices []string) string {
-	if len(devices) == 0 {
-		return "no device is left; waiting for one"
-	}
-	return "its replicas moved to " + strings.Join(devices, ", ")
-}
-
-// placedOn says which device has how many replicas.
-func placedOn(devices []string, replicas []int) string {
-	var counts []string
-	for i, name := range devices {
-		counts = append(counts, name+" ("+strconv.Itoa(replicas[i])+")")
-	}
-	return strings.Join(counts, ", ")
 }

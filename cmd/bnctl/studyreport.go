@@ -27,7 +27,7 @@ func (s *studyRun) see(e train.Event) {
 				e.Epoch, e.TrainLoss, *e.ValLoss, 100**e.ValAccuracy, e.Throughput)
 		}
 	case train.DeviceLost:
-		s.out.note("   device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, movedTo(e.MovedTo))
+		s.out.note("   device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, e.Successors())
 	}
 }
 

@@ -58,9 +58,9 @@ var adamRule = updateRule{
 		updates(b, graph.EMA, graph.Attrs{}.With("decay", 0.75), []string{s.Name + ".average"},
 			slot(b, s, ".average"), w)
 		warm := slot(b, s, ".warm")
-		part := b.Op(graph.Mul, b.UniqueName("part"),
+		scaled := b.Op(graph.Mul, b.UniqueName("scaled"),
 			[]graph.Value{b.Op(graph.Sub, b.UniqueName("moved"), []graph.Value{w, warm}), h["rate"]})
-		updates(b, graph.Add, nil, []string{s.Name + ".warm"}, warm, part)
+		updates(b, graph.Add, nil, []string{s.Name + ".warm"}, warm, scaled)
 		updates(b, graph.AdamW, graph.Attrs{}.With("weight_decay", 0.01).With("eps", 1e-3),
 			[]string{s.Name, s.Name + ".first", s.Name + ".second"},
 			w, g, slot(b, s, ".first"), slot(b, s, ".second"), h["lr"], h["step"], h["root"])

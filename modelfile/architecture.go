@@ -52,10 +52,8 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := m.Graph.State[len(m.Graph.State)-1] // of the head: one element for each class
-	if t, ok := f.Tensor(last.Name); ok && len(t.Shape) == 1 && t.Shape[0] != last.Shape[0] {
-		size.Classes = t.Shape[0]
-		if m, err = models.Build(name, size); err != nil {
+	if fitted, differs := fitOptions(a, m, f, size); differs {
+		if m, err = models.Build(name, fitted); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +61,27 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	return m, nil
 }
 
-// graphModel returns the model of a file of another program that holds a graph, an ONNX file say, without its
+// fitOptions returns options with the outputs of the head and the input channels that the tensors of f
+// have,
+// and reports whether they differ from the model m.
+func fitOptions(a models.Architecture, m *models.Model, f *formats.File, o models.Options) (
+	fitted models.Options, differs bool) {
+	first, last := m.Graph.State[0], m.Graph.State[len(m.Graph.State)-1]
+	if t, ok := f.Tensor(last.Name); ok && len(t.Shape) == 1 && t.Shape[0] != last.Shape[0] {
+		o.Classes, o.OneOutput, differs = t.Shape[0], t.Shape[0] == 1, true
+	}
+	t, ok := f.Tensor(first.Name)
+	if ok && len(t.Shape) == 4 && len(first.Shape) == 4 && t.Shape[1] != first.Shape[1] {
+		if o.Input == (models.Size{}) {
+			o.Input = a.Input
+		}
+		o.Input.Channels, differs = t.Shape[1], true
+	}
+	return o, differs
+}
+
+// graphModel returns the model of a file of another program that holds a graph, an ONNX file say,
+// without its
 // weights having a say: nil if there is no such file.
 func (o *Options) graphModel(path string) (*models.Model, error) {
 	if _, err := os.Stat(path); err != nil {

@@ -34,6 +34,9 @@ fault, though in runs the SDK for Go points it at standard error. A call may tak
 }
 
 func pluginTest(c *cli.Context) error {
+	if err := checkLevels(c); err != nil {
+		return err
+	}
 	path, err := pluginProgram(c)
 	if err != nil {
 		return err

@@ -139,8 +139,14 @@ func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
 	}
 	v, _ := published.Load(a.Name)
 	m := v.(*models.Model)
-	if n := classes(m, a.Classes, tensors); n >= 2 && n != a.Classes && hasFirst(m, tensors) {
-		if other, err := models.Build(a.Name, models.Options{Classes: n}); err == nil {
+	n, input := classes(m, a.Classes, tensors), a.Input
+	input.Channels = inputChannels(m, input.Channels, tensors)
+	if input.Channels > 0 && n >= 1 && (n != a.Classes || input != a.Input) {
+		o := models.Options{Classes: n, OneOutput: n == 1}
+		if input != a.Input {
+			o.Input = input
+		}
+		if other, err := models.Build(a.Name, o); err == nil {
 			return other, nil
 		}
 	}
@@ -155,12 +161,21 @@ func owned(m *models.Model) *models.Model {
 	return &c
 }
 
-// hasFirst reports whether the first tensor of m is among others.
-func hasFirst(m *models.Model, tensors []Tensor) bool {
+// inputChannels returns the number of channels of the input by the first tensor of m among others:
+// published if its
+// shape is the same, 0 if the tensor is absent or has another form.
+func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	first := m.Graph.State[0]
-	return slices.ContainsFunc(tensors, func(t Tensor) bool {
-		return t.Name == first.Name && slices.Equal(t.Shape, first.Shape)
-	})
+	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == first.Name })
+	switch {
+	case i < 0:
+		return 0
+	case slices.Equal(tensors[i].Shape, first.Shape):
+		return published
+	case len(first.Shape) != 4 || len(tensors[i].Shape) != 4 || first.Shape[1] != published:
+		return 0
+	}
+	return tensors[i].Shape[1]
 }
 
 // classes returns the number of classes of the last layer: the first length

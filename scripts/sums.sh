@@ -199,17 +199,31 @@ for entry in "${recipes[@]}"; do
 done
 [ -z "${json:-}" ] || python3 - "$json" "$SUMS" "$build" <<'END'
 import json, os, sys, time
-rows = {}
+rows, ways = {}, {}
 for line in open(sys.argv[2]):
     recipe, on, sum, build = line.rstrip("\n").split("\t")
-    if build != sys.argv[3]:
-        continue
-    rows.setdefault((recipe, sum), []).append(on)
+    if build == sys.argv[3]:
+        rows.setdefault((recipe, sum), []).append(on)
+        ways.setdefault(recipe, {})[on] = sum
 processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-json.dump({"processor": processor, "command": os.environ.get("COMMAND", "scripts/sums.sh"), "measured": time.strftime("%Y-%m-%d"),
-           "conditions": os.environ.get("CONDITIONS", "one sum on all devices of a row; class fma; the first digits of the template's sha256"),
-           "columns": ["recipe", "devices", "sha256"],
-           "rows": [["`%s`" % recipe, ", ".join("`%s`" % d for d in on), sum[:16]] for (recipe, sum), on in rows.items()]},
-          open(sys.argv[1], "w"), indent=1)
+table = {"processor": processor, "command": os.environ.get("COMMAND", "scripts/sums.sh"), "measured": time.strftime("%Y-%m-%d"),
+         "conditions": "one sum on all devices of a row; class fma; the first digits of the template's sha256",
+         "columns": ["recipe", "devices", "sha256"],
+         "rows": [["`%s`" % recipe, ", ".join("`%s`" % d for d in on), sum[:16]] for (recipe, sum), on in rows.items()]}
+if os.environ.get("ZOO"): # a row for every network, once all its sums are there
+    networks = {}
+    for recipe, on in ways.items():
+        words = recipe.split()
+        name, size = words[words.index("--model") + 1], words[words.index("--size") + 1] if "--size" in words else "28x28"
+        three = recipe.split(" --batch ")[-1].startswith("3") or recipe.startswith("predict") and ":3" in recipe
+        column = (2 if recipe.startswith("predict") else 0) + (0 if three else 1)
+        sums = set(on.values())
+        if len(on) >= (3 if column == 1 else 5):
+            networks.setdefault((name, size), {})[column] = sums.pop()[:16] if len(sums) == 1 else "differs"
+    table.update(conditions="one sum on 1 and 2 threads, on 1 and 2 devices (1 of them for training with 1 row), and with AVX2; class "
+                 "fma; 2 steps; the first digits of the sha256 of the template, and of the logits", columns=["network", "size",
+                 "trained, 3 rows", "trained, 1 row", "logits of 3 rows", "logits of 1"],
+                 rows=[["`%s`" % name, size] + [of[c] for c in range(4)] for (name, size), of in networks.items() if len(of) == 4])
+json.dump(table, open(sys.argv[1], "w"), indent=1)
 END
 [ $failed = 0 ] || { echo "the sums differ" >&2; exit 1; }

@@ -236,3 +236,48 @@ func (m *mutantCount) of(t *testing.T, c opCase, seed uint64, threads, rows int)
 		}
 	}
 }
+
+// Where gradients are added to a sum in memory, a task that is done twice changes the sum: of a call of Each whose
+// first task adds, every task that is tried.
+func TestDivisionMutantsOfSums(t *testing.T) {
+	adding, doubled, found := 0, 0, 0
+	for _, c := range ontoCases {
+		b, p := backendOf(openSet(t, "auto", 3)), c.program(t)
+		sum := func(w *divisions) (out []tensor.Tensor) {
+			d := lifecycle.New(b.info, b)
+			x, err := d.Load(t.Context(), p, device.Capacity{Rows: 9, Replicas: 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer x.Close()
+			b.machine.Pool.Fault = w.each
+			defer func() { b.machine.Pool.Fault = nil }()
+			return []tensor.Tensor{ontoSum(t, x, p, []int{0, 1, 2, 3, 4})}
+		}
+		plain := &divisions{empty: map[[2]int]bool{}, filled: map[[2]int]bool{}}
+		want, adds := sum(plain), map[int]bool{}
+		for _, f := range plain.faults() {
+			if !f.doubles() {
+				continue // the results of train.forward are not read
+			}
+			differ := differs(sum(&divisions{fault: &f}), want)
+			if f.task == 0 {
+				adds[f.call] = differ
+			}
+			if differ != adds[f.call] {
+				t.Errorf("%s: %v: the sum differs: %v, and with task 0: %v", c.op, f, differ, adds[f.call])
+			}
+			if doubled++; differ {
+				found++
+			}
+		}
+		for _, differ := range adds {
+			if differ {
+				adding++
+			}
+		}
+	}
+	if t.Logf("%d doubled tasks, %d of them found, of %d calls that add", doubled, found, adding); adding == 0 {
+		t.Error("no task adds to a sum")
+	}
+}

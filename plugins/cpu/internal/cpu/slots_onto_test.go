@@ -12,8 +12,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// ontoCase is a weight gradient.
+type ontoCase struct{ x, dy, op, weight string }
+
 // ontoCases are weight gradients by every algorithm.
-var ontoCases = []struct{ x, dy, op, weight string }{
+var ontoCases = []ontoCase{
 	{"16,14,14", "32,14,14", "conv_grad_weight(x, dy, kernel=[3,3], pad=[1,1,1,1])", "32,16,3,3"}, // by tiles
 	{"20,9,9", "70,9,9", "conv_grad_weight(x, dy, kernel=[1,1])", "70,20,1,1"},
 	{"16,2,2", "80,2,2", "conv_grad_weight(x, dy, kernel=[3,3], pad=[1,1,1,1])", "80,16,3,3"},
@@ -27,7 +30,29 @@ var ontoCases = []struct{ x, dy, op, weight string }{
 // come in order are added, those that come the other way round are not.
 func TestGradientsAreAddedWhereTheyAreMade(t *testing.T) {
 	for _, c := range ontoCases {
-		text := fmt.Sprintf(`bnctl program 1
+		p := c.program(t)
+		for _, threads := range []int{1, 3} {
+			for _, kernels := range []string{"auto", "generic"} {
+				x, err := openSet(t, kernels, threads).Load(context.Background(), p,
+					device.Capacity{Rows: 9, Replicas: 5})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := ontoSum(t, x, p, []int{4, 3, 2, 1, 0})
+				for range 2 {
+					if got := ontoSum(t, x, p, []int{0, 1, 2, 3, 4}); !tensor.Equal(got, want) {
+						t.Errorf("%s on %s with %d threads: another sum than of leaves that wait", c.op, kernels, threads)
+					}
+				}
+			}
+		}
+	}
+}
+
+// program returns a stage that makes the gradient of every replica and sums them.
+func (c ontoCase) program(t *testing.T) *graph.Program {
+	t.Helper()
+	text := fmt.Sprintf(`bnctl program 1
 program "onto"
 
 func train.forward(x rows f32[%[1]s]) {
@@ -51,26 +76,11 @@ func commit(grad:w whole f32[%[4]s], lr whole f32[]) {
   next = mul(grad:w, lr)
 }
 `, c.x, c.dy, strings.ReplaceAll(c.op, "(x,", "(kept:x,"), c.weight)
-		p, err := graph.ParseProgram([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, threads := range []int{1, 3} {
-			for _, kernels := range []string{"auto", "generic"} {
-				x, err := openSet(t, kernels, threads).Load(context.Background(), p,
-					device.Capacity{Rows: 9, Replicas: 5})
-				if err != nil {
-					t.Fatal(err)
-				}
-				want := ontoSum(t, x, p, []int{4, 3, 2, 1, 0})
-				for range 2 {
-					if got := ontoSum(t, x, p, []int{0, 1, 2, 3, 4}); !tensor.Equal(got, want) {
-						t.Errorf("%s on %s with %d threads: another sum than of leaves that wait", c.op, kernels, threads)
-					}
-				}
-			}
-		}
+	p, err := graph.ParseProgram([]byte(text))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return p
 }
 
 // ontoSum returns the sum of the gradients of five replicas that come in an order.

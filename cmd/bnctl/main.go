@@ -6,9 +6,14 @@ package main
 import (
 	"context"
 	"os"
+
+	"github.com/bnctl/bnctl/internal/ulimit"
 )
 
 func main() {
+	if code, ok := ulimit.Supervise(os.Stderr, "serve-device"); ok {
+		os.Exit(code)
+	}
 	if os.Getenv("GOGC") == "" {
 		collectLate()
 	}

@@ -120,6 +120,19 @@ func thrown(line string) bool {
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }
 
+// memoryDeaths are parts of the lines of deaths for want of memory, of Go, C++ and Rust.
+var memoryDeaths = []string{"out of memory", "cannot allocate memory", "bad_alloc", "memory allocation of"}
+
+// ranOutOfMemory reports whether the program said that it ends for want of memory, as a limit of
+// address space (ulimit -v) makes it.
+func (w *output) ranOutOfMemory() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.since <= deathExpires && slices.ContainsFunc(memoryDeaths, func(d string) bool {
+		return strings.Contains(w.death, d)
+	})
+}
+
 // deathExpires is after how many bytes more a plugin that seemed to end has not ended.
 const deathExpires = 256 << 10
 

@@ -17,13 +17,17 @@ func TestLastWordsSayWhy(t *testing.T) {
 		fmt.Fprintf(&python, "  File \"device.py\", line %d, in run\n", i)
 	}
 	for name, c := range map[string]struct{ wrote, want string }{
-		"no reason":       {"a\nb\nc\nd\ne\nf\ng\n", "b\nc\nd\ne\nf\ng"},
-		"Go":              {log + "panic: oh\n\ngoroutine 1 [running]:\n" + trace.String()[:200], "panic: oh"},
-		"a long trace":    {log + "panic: oh\n\n" + trace.String(), "panic: oh"},
-		"C++":             {log + "terminate called after throwing an instance of 'E'\n  what():  oh\n", "terminate called after throwing an instance of 'E'\n  what():  oh"},
-		"Python":          {log + "Traceback (most recent call last):\n" + python.String() + "ValueError: oh\n", "ValueError: oh"},
-		"it has gone on":  {"Traceback (most recent call last):\nValueError: caught\n" + strings.Repeat("working\n", 40_000) + "bye\n", "bye"},
-		"Node.js":         {log + "a.js:1\nthrow 1\n\nTypeError: oh\n" + strings.Repeat("    at f\n", 9) + "\nNode.js v20\n", "TypeError: oh"},
+		"no reason":      {"a\nb\nc\nd\ne\nf\ng\n", "b\nc\nd\ne\nf\ng"},
+		"Go":             {log + "panic: oh\n\ngoroutine 1 [running]:\n" + trace.String()[:200], "panic: oh"},
+		"a long trace":   {log + "panic: oh\n\n" + trace.String(), "panic: oh"},
+		"C++":            {log + "terminate called after throwing an instance of 'E'\n  what():  oh\n", "terminate called after throwing an instance of 'E'\n  what():  oh"},
+		"Python":         {log + "Traceback (most recent call last):\n" + python.String() + "ValueError: oh\n", "ValueError: oh"},
+		"it has gone on": {"Traceback (most recent call last):\nValueError: caught\n" + strings.Repeat("working\n", 40_000) + "bye\n", "bye"},
+		"Node.js":        {log + "a.js:1\nthrow 1\n\nTypeError: oh\n" + strings.Repeat("    at f\n", 9) + "\nNode.js v20\n", "TypeError: oh"},
+		"Go without memory": {log + "runtime: out of memory: cannot allocate 4194304-byte block\nfatal error: " +
+			"out of memory\n\n" + trace.String()[:100], "fatal error: out of memory"},
+		"C++ without memory": {log + "terminate called after throwing an instance of 'std::bad_alloc'\n",
+			"terminate called after throwing an instance of 'std::bad_alloc'"},
 		"the last of two": {"panic: first\npanic: second\n", "panic: second"},
 	} {
 		for _, piece := range []int{1, 7, 1 << 20} {
@@ -32,6 +36,9 @@ func TestLastWordsSayWhy(t *testing.T) {
 				n := min(piece, len(rest))
 				_, _ = w.Write([]byte(rest[:n]))
 				rest = rest[n:]
+			}
+			if short := strings.Contains(name, "memory"); w.ranOutOfMemory() != short {
+				t.Errorf("%s: out of memory: %v", name, w.ranOutOfMemory())
 			}
 			got := w.last()
 			starts := strings.HasPrefix(got, strings.SplitN(c.want, "\n", 2)[0])

@@ -146,7 +146,7 @@ func (p *process) live(started chan<- error) {
 	}
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
-	p.starved = p.endedForMemory()
+	p.starved = p.endedForMemory() || p.output.ranOutOfMemory()
 	end() // nobody waits for the rest to learn of a death
 	if p.family != "" {
 		endFamily(p.family)

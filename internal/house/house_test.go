@@ -26,6 +26,7 @@ internal/awake:
 internal/interrupt:
 internal/memory:
 internal/legible:
+internal/ulimit:
 internal/waiting: internal/legible
 internal/house:
 internal/shareddata:
@@ -218,7 +219,7 @@ cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/re
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
-cmd/bnctl: modelfile/quantize
+cmd/bnctl: modelfile/quantize internal/ulimit
 
 docs/examples/pictures:
 scripts/internal/report:

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package ulimit
+
+import "io"
+
+// Supervise does nothing on this system.
+func Supervise(io.Writer, ...string) (code int, ok bool) { return 0, false }

@@ -23,6 +23,8 @@ type frame struct {
 	class  string   // computes the definitions of that class; "" the loops of this package
 	norms  map[graph.Value]class.Norm
 
+	kernels map[graph.Op]Kernel
+
 	group     device.Group
 	step      uint64
 	exchanges [collective.Lanes]uint64 // so far
@@ -106,7 +108,9 @@ func (f *frame) compute(n *graph.Node) error {
 	if define := definitions[n.Op]; f.class != "" && define != nil {
 		loop = define
 	}
-	loop(c)
+	if k := f.kernels[n.Op]; k == nil || !c.replaced(k) && c.err == nil {
+		loop(c)
+	}
 	if c.err != nil {
 		return fmt.Errorf("%s: %w", f.fn.NodeName(n), c.err)
 	}

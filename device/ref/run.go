@@ -16,6 +16,7 @@ type Program struct {
 	backend backend
 	program *graph.Program
 	norms   map[*graph.Function]map[graph.Value]class.Norm
+	kernels map[graph.Op]Kernel // by Replace
 }
 
 // Load returns p, prepared to be computed at a precision: for a device that leaves some
@@ -63,6 +64,7 @@ func (x *Program) frame(s lifecycle.Step, state map[string]tensor.Tensor) *frame
 		f.group = *s.Group
 	}
 	f.step, f.bf16, f.class, f.norms = s.Number, x.backend.bf16, x.backend.class, x.norms[fn]
+	f.kernels = x.kernels
 	if s.Profile {
 		f.took = make([]time.Duration, len(fn.Nodes))
 	}

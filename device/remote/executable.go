@@ -105,10 +105,12 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if c.result, err = x.outputs(s); err != nil {
 		return device.Outcome{}, device.Errorf(x.session.name, c.name, device.Invalid, "%w", err)
 	}
+	began := time.Now()
 	m, out, err := x.session.do(ctx, c)
 	if err != nil {
 		return device.Outcome{}, err
 	}
+	wall := time.Since(began)
 	o := m.GetOutcome()
 	if err := x.session.answered(c, o != nil, o.GetError(), m, len(out)); err != nil {
 		return device.Outcome{}, err
@@ -116,9 +118,10 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err := c.limits.counts.Check(out, s.Rows); err != nil {
 		return device.Outcome{}, x.session.wrong(c.name, err)
 	}
-	blocked, took := time.Duration(o.GetBlocked()), time.Duration(o.GetTook())
-	return device.Outcome{Outputs: out, Blocked: blocked, Took: took,
-		Nodes: wire.Numbers[time.Duration](o.GetNodes())}, nil
+	outcome := device.Outcome{Outputs: out, Blocked: time.Duration(o.GetBlocked()), Took: time.Duration(o.GetTook()),
+		Nodes: wire.Numbers[time.Duration](o.GetNodes())}
+	correctTimes(&outcome, wall)
+	return outcome, nil
 }
 
 // outputs returns the types of what a run of s yields. A function that is not

@@ -61,7 +61,11 @@ type spoiltExecutable struct{ device.Executable }
 func (x spoiltExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	o, err := x.Executable.Run(ctx, s)
 	if err == nil {
-		o.Outputs = spoils[os.Getenv(spoilKey)].change(o.Outputs)
+		if how := os.Getenv(spoilKey); spoils[how].change != nil {
+			o.Outputs = spoils[how].change(o.Outputs)
+		} else {
+			lies[how](&o)
+		}
 	}
 	return o, err
 }

@@ -1,6 +1,6 @@
 // Command bnctl-device-mine is a device plugin to start from: it computes everything as the
 // reference does, in plain loops, and so it is right from the beginning. Make it fast from there:
-// compute in run what you have kernels for, and leave the rest to the reference.
+// replace operations by kernels of your own, as relu does, and leave the rest to the reference.
 //
 //	go build -o bnctl-device-mine . && bnctl plugin test ./bnctl-device-mine
 package main
@@ -13,7 +13,6 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // name is what --devices calls the device.
@@ -40,14 +39,15 @@ func (b backend) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, er
 	if err != nil {
 		return nil, err
 	}
-	return lifecycle.NewHostRunner(p, program{reference}.run), nil
+	reference.Replace(graph.Relu, relu)
+	return lifecycle.NewHostRunner(p, reference.Run), nil
 }
 
-// program is a loaded program.
-type program struct{ reference *ref.Program }
-
-// run computes the function s.Func of the inputs and the state, and returns its outputs and updates.
-func (x program) run(ctx context.Context, s lifecycle.Step, state map[string]tensor.Tensor) (
-	lifecycle.Result, error) {
-	return x.reference.Run(ctx, s, state)
+// relu computes a node of one operation. A kernel that returns false leaves a node to the reference.
+func relu(c *ref.Call) (done bool, err error) {
+	y := c.Out[0].F32()
+	for i, x := range c.In[0].F32() {
+		y[i] = max(x, 0)
+	}
+	return true, nil
 }

@@ -2,6 +2,8 @@ module github.com/bnctl/bnctl
 
 go 1.26.0
 
+toolchain go1.26.9
+
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/ebitengine/purego v0.11.3

@@ -117,8 +117,8 @@ func pluginInit(c *cli.Context) error {
 		program := filepath.Dir(path)
 		reportPlugin(outputOf(c), fleet.Status{Name: name, Path: path, State: "written"}, `wrote %s; from here on:
    cd %s
-   go mod init %s && go get github.com/bnctl/bnctl && go mod tidy && go build
-   bnctl plugin test ./%s`, path, program, program, program)
+   go mod tidy && go build
+   bnctl plugin test ./%s`, path, program, program)
 	}
 	return err
 }

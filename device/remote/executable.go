@@ -118,8 +118,8 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	if err := c.limits.counts.Check(out, s.Rows); err != nil {
 		return device.Outcome{}, x.session.wrong(c.name, err)
 	}
-	outcome := device.Outcome{Outputs: out, Blocked: time.Duration(o.GetBlocked()), Took: time.Duration(o.GetTook()),
-		Nodes: wire.Numbers[time.Duration](o.GetNodes())}
+	outcome := device.Outcome{Outputs: out, Blocked: time.Duration(o.GetBlocked()),
+		Took: time.Duration(o.GetTook()), Nodes: wire.Numbers[time.Duration](o.GetNodes())}
 	correctTimes(&outcome, wall)
 	return outcome, nil
 }

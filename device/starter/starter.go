@@ -27,7 +27,7 @@ var newName = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Write makes the folder bnctl-device-NAME in folder, with the source of the
-// program in it, and returns its path. It replaces no file. If name cannot be
+// program and its go.mod in it, and returns its path. It replaces no file. If name cannot be
 // the name of a plugin the error is a *problem.Error.
 func Write(folder, name string) (path string, err error) {
 	if !newName().MatchString(name) {
@@ -41,5 +41,31 @@ func Write(folder, name string) (path string, err error) {
 	program = strings.NewReplacer("bnctl-device-mine", fileName, `name = "mine"`, `name = "`+name+`"`).
 		Replace(program)
 	path = filepath.Join(folder, fileName, "main.go")
-	return path, os.WriteFile(path, []byte(program), 0o644)
+	if err := os.WriteFile(path, []byte(program), 0o644); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(filepath.Join(folder, fileName, "go.mod"), []byte(goMod(folder, fileName)), 0o644)
+}
+
+// ourModule is the module that the program needs.
+const ourModule = "github.com/bnctl/bnctl"
+
+// goMod returns the file go.mod of the program. Below a checkout of bnctl it names that; elsewhere go
+// mod tidy finds the released module.
+func goMod(folder, name string) string {
+	text := "module " + name + "\n\ngo 1.26\n"
+	at, err := filepath.Abs(folder)
+	if err != nil {
+		return text
+	}
+	for ; ; at = filepath.Dir(at) {
+		b, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil && strings.HasPrefix(string(b), "module "+ourModule+"\n") {
+			return text + "\nrequire " + ourModule + " v0.0.0\n\nreplace " + ourModule + " => " +
+				strconv.Quote(at) + "\n"
+		}
+		if at == filepath.Dir(at) {
+			return text
+		}
+	}
 }

@@ -48,7 +48,7 @@ device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
 device/conformance: device device/devicetest device/remote graph problem
 device/starter: problem
-device/starter/mine: device device/lifecycle device/ref device/serve graph tensor
+device/starter/mine: device device/lifecycle device/ref device/serve graph
 device/internal/devicepb:
 device/internal/fabricpb:
 device/internal/shm: device/collective tensor

@@ -23,7 +23,8 @@ var (
 		return regexp.MustCompile(`^(runtime: |fatal error: )`)
 	})
 	memoryEnds = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(runtime: |fatal error: ).*(out of memory|cannot allocate memory|failed to reserve)`)
+		return regexp.MustCompile(`(?m)^(runtime: |fatal error: ).*` +
+			`(out of memory|cannot allocate memory|failed to reserve)`)
 	})
 )
 

@@ -26,7 +26,9 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOWORK=off
+# The toolchain of go.mod, from the module proxy, whatever Go starts it: GOTOOLCHAIN=local gives another.
+GOTOOLCHAIN=${GOTOOLCHAIN_RELEASE:-$(sed -n 's/^toolchain //p' go.mod)}
+export GOTOOLCHAIN SOURCE_DATE_EPOCH CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOWORK=off
 export GOFLAGS="-trimpath -buildvcs=true -ldflags=-s -mod=readonly"
 sbom=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
 date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
@@ -65,9 +67,14 @@ archive() {
 		GOOS=${system%-*} GOARCH=${system#*-} $go build -tags "$tags" -o "$dir/$(basename "$program")$suffix" "./$program"
 	done
 	licences "$system" >"$dir/LICENSES-OF-MODULES"
-	# What an SBOM says of the day and of the tool's own file is left out: it would differ from build to build.
-	(cd "$work" && "$work/sbom" bin -json -noserial -version "$tag" "$dir/bnctl$suffix") |
-		sed "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$date\"/" >"$out/$name.sbom.json"
+	# Each program has an SBOM, with Go's library and the licences of modules: bnctl's has the archive's name. The day and
+	# the tool's own file are left out: they would differ from build to build.
+	for program in "${programs[@]}"; do
+		local file=$out/$name.sbom.json
+		[ "$program" = cmd/bnctl ] || file=$out/$name.$(basename "$program").sbom.json
+		(cd "$work" && "$work/sbom" bin -json -std -licenses -noserial -version "$tag" "$dir/$(basename "$program")$suffix") |
+			sed "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$date\"/" >"$file"
+	done
 	find "$dir" -exec touch -h -d "$date" {} +
 	if [ "${system%-*}" = windows ]; then
 		(cd "$work" && find "$name" | sort | zip -q -X "$out/$name.zip" -@)
@@ -105,6 +112,8 @@ image() {
 	mkdir -p "$build/root-of-image"
 	mkdir -m 1777 "$build/root-of-image/tmp"
 	cp "$work/bnctl-$version-linux-$1/bnctl" "$build/root-of-image/bnctl"
+	mkdir "$build/root-of-image/licenses"
+	cp "$work/bnctl-$version-linux-$1"/{LICENSE,LICENSES-OF-MODULES} "$build/root-of-image/licenses/"
 	find "$build" -exec touch -h -d "$date" {} +
 	buildah $storage bud --quiet --isolation chroot --arch "$1" --timestamp "$SOURCE_DATE_EPOCH" \
 		--build-context build="$build" -f server/deploy/Dockerfile -t "bnctl:$version" "$build" >/dev/null

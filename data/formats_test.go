@@ -30,6 +30,64 @@ func TestDecodeFormatsAsPillow(t *testing.T) {
 	}
 }
 
+// TIFFs of every compression, photometric interpretation and fill order have Pillow's pixels.
+func TestDecodeTIFFAsPillow(t *testing.T) {
+	var want map[string]string
+	files := goldens(t, "tiff.tar.gz", &want)
+	if len(files) < 80 {
+		t.Fatalf("%d files, want 80 or more", len(files))
+	}
+	for name, file := range files {
+		got, err := decodePicture(t.Context(), file, false)
+		if err != nil || digestOf(got.Bytes) != want[name] {
+			t.Errorf("%s: %v, pixels %s, want %s (%v)", name, got, digestOf(got.Bytes), want[name], err)
+		}
+	}
+}
+
+// A mask in a fax, or with another fill order, has class 1 where its picture is white.
+func TestMasksInFaxes(t *testing.T) {
+	var want map[string]string
+	files := goldens(t, "tiff.tar.gz", &want)
+	code, err := newMaskCode(MaskOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"1-raw.tif", "1-group3.tif", "1-group4.tif", "1-group4-lsb.tif", "1-raw-lsb.tif"} {
+		picture, err := decodePicture(t.Context(), files[name], false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := code.decode(t.Context(), files[name])
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, class := range got.Bytes {
+			if class != picture.Bytes[3*i]/255 {
+				t.Fatalf("%s: pixel %d has class %d, and is %d", name, i, class, picture.Bytes[3*i])
+			}
+		}
+	}
+}
+
+// A JPEG in CMYK without a segment of Adobe is read as if it had one, as Pillow does.
+func TestCMYKWithoutAdobe(t *testing.T) {
+	file := mustRead(t, "testdata/cmyk.jpg")
+	at := bytes.Index(file, []byte("\xff\xee"))
+	if at < 0 {
+		t.Fatal("there is no segment of Adobe")
+	}
+	without := append(bytes.Clone(file[:at]), file[at+2+int(binary.BigEndian.Uint16(file[at+2:])):]...)
+	want, err := decodePicture(t.Context(), file, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decodePicture(t.Context(), without, false)
+	if err != nil || !bytes.Equal(got.Bytes, want.Bytes) {
+		t.Errorf("other pixels: %v", err)
+	}
+}
+
 // The classes of masks are the numbers that NumPy has of them, whatever the format.
 func TestMaskFormatsAsNumPy(t *testing.T) {
 	var want map[string]string

@@ -9,7 +9,6 @@ import (
 	"image/png"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -66,7 +65,7 @@ func decodeMask(ctx context.Context, file []byte, format string) (img image.Imag
 		img, err = bmp.Decode(withContext(ctx, file))
 	case "TIFF":
 		d, _ := openDirectory(file)
-		img, err = tiff.Decode(withContext(ctx, file))
+		img, err = decodeTIFF(ctx, file)
 		return img, d.number(tiffBits, 1), err
 	case "PGM":
 		img, err = greyOfNetpbm(file)

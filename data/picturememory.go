@@ -36,6 +36,9 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 		c, _, err := image.DecodeConfig(withContext(ctx, f.file))
 		// Beside the picture there are passes of a PNG, or a strip of a TIFF while it grows.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
+		if name == "TIFF" { // a copy of the file, if its bits are turned
+			given += int64(len(f.file))
+		}
 		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err
 	}
 }

@@ -78,7 +78,7 @@ func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
 	case ok && d.inInks():
 		return d.rowsOfInks(ctx, each)
 	}
-	img, err := tiff.Decode(withContext(ctx, file))
+	img, err := decodeTIFF(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 		return fmt.Errorf("CMYK of %s of %s; four of 8 bits, one behind the other, are read",
 			problem.Plural(n, "sample"), problem.Plural(d.number(tiffBits, 1), "bit"))
 	}
-	img, err := tiff.Decode(withContext(ctx, d.asColours()))
+	img, err := decodeTIFF(ctx, d.asColours())
 	if err != nil {
 		return err
 	}

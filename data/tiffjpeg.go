@@ -29,6 +29,9 @@ func (d *directory) openPieces() (*pieces, error) {
 	switch seen := d.number(tiffPhotometric, 0); {
 	case seen == seenYC:
 		p.colours = 1
+	case seen == seenRGB && d.number(tiffSamples, 1) > 3:
+		return nil, problem.Advise("save it without an alpha channel", "JPEG in TIFF of %s for RGB; 3 are read",
+			problem.Plural(d.number(tiffSamples, 1), "sample"))
 	case seen != seenRGB && seen != seenBlackIsZero:
 		return nil, fmt.Errorf("JPEG in TIFF of photometric interpretation %d; grey, RGB and YCbCr are read", seen)
 	}

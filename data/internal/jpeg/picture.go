@@ -95,9 +95,7 @@ func (d *decoder) space() (Space, error) {
 	switch n := len(d.components); {
 	case n == 1:
 		return Grey, nil
-	case n == 4 && d.adobe == noAdobe:
-		return 0, unsupported("four components without an Adobe segment that says what they are")
-	case n == 4 && d.adobe == adobePlain:
+	case n == 4 && (d.adobe == adobePlain || d.adobe == noAdobe): // Pillow takes both for Adobe's
 		return CMYK, nil
 	case n == 4:
 		return YCbCrK, nil

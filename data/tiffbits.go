@@ -1,0 +1,87 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"math/bits"
+
+	"golang.org/x/image/tiff"
+)
+
+// Tags and values of TIFF 6.0 about the bits of a file.
+const (
+	tiffFillOrder          = 266
+	lowBitFirst            = 2 // of tiffFillOrder
+	compressedFax3         = 3
+	compressedFax4         = 4
+	seenWhiteIsZero        = 0
+	defaultTIFFCompression = 1
+)
+
+// decodeTIFF is tiff.Decode for files whose bytes have their low bit first, and for faxes with
+// black as 0. x/image ignores the order, and takes such a fax for its negative.
+func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
+	d, ok := openDirectory(file)
+	if !ok {
+		return tiff.Decode(withContext(ctx, file))
+	}
+	compression := d.number(tiffCompression, defaultTIFFCompression)
+	switch fax := compression == compressedFax3 || compression == compressedFax4; {
+	case fax && d.number(tiffPhotometric, seenWhiteIsZero) == seenBlackIsZero:
+		img, err := tiff.Decode(withContext(ctx, d.withNumber(tiffPhotometric, seenWhiteIsZero)))
+		if err != nil {
+			return nil, err
+		}
+		invert(img)
+		return img, nil
+	case !fax && d.number(tiffFillOrder, 1) == lowBitFirst:
+		file = d.withHighBitFirst()
+	}
+	return tiff.Decode(withContext(ctx, file))
+}
+
+// invert turns grey values into those of the negative.
+func invert(img image.Image) {
+	grey, ok := img.(*image.Gray)
+	if !ok {
+		return
+	}
+	for i, v := range grey.Pix {
+		grey.Pix[i] = 255 - v
+	}
+}
+
+// withNumber returns the file with another value of a tag that it has.
+func (d *directory) withNumber(tag, value int) []byte {
+	file := bytes.Clone(d.file)
+	for entry := range d.entries() {
+		if d.tag(entry) != tag {
+			continue
+		}
+		if d.order.Uint16(file[entry+2:]) == tiffLong {
+			d.order.PutUint32(file[entry+8:], uint32(value))
+		} else {
+			d.order.PutUint16(file[entry+8:], uint16(value))
+		}
+	}
+	return file
+}
+
+// withHighBitFirst returns the file with the bits of each byte of its strips or tiles in the
+// usual order.
+func (d *directory) withHighBitFirst() []byte {
+	file := d.withNumber(tiffFillOrder, 1)
+	offsets, counts := d.all(tiffStripOffsets), d.all(tiffStripByteCounts)
+	if tiles := d.all(tiffTileOffsets); tiles != nil {
+		offsets, counts = tiles, d.all(tiffTileByteCounts)
+	}
+	for i := range min(len(offsets), len(counts)) {
+		from := min(offsets[i], uint64(len(file)))
+		to := min(from+min(counts[i], uint64(len(file))), uint64(len(file)))
+		for at := from; at < to; at++ {
+			file[at] = bits.Reverse8(d.file[at])
+		}
+	}
+	return file
+}

@@ -20,19 +20,18 @@ type npyType struct {
 	dtype tensor.DType
 }
 
-// npyWritten are further types that models answer with, and no reader of data takes.
-var npyWritten = []npyType{
-	{"|b1", tensor.Bool}, {"|i1", tensor.I8}, {"<i2", tensor.I16}, {"<u2", tensor.U16}, {"<u4", tensor.U32},
-	{"<u8", tensor.U64},
-}
+// npyWritten are further types that models answer with and ReadNPY refuses.
+var npyWritten = []npyType{{"<u4", tensor.U32}, {"<u8", tensor.U64}}
 
-// npyTypes are the element types that ReadNPY and WriteNPY know.
+// npyTypes are the element types that ReadNPY and WriteNPY know. Those of the second line are for
+// labels.
 var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
+	{"|b1", tensor.Bool}, {"|i1", tensor.I8}, {"<i2", tensor.I16}, {"<u2", tensor.U16},
 }
 
 // ReadNPY returns an array in NumPy's format (NEP 1; versions 1 to 3, C and Fortran
-// order, little-endian f4, f8, i4, i8 and u1). It reads no byte beyond the array.
+// order, little-endian f4, f8, i1 to i8, u1, u2 and b1). It reads no byte beyond the array.
 func ReadNPY(r io.Reader) (tensor.Tensor, error) {
 	text, err := readNPYHeader(r)
 	if err != nil {

@@ -3,6 +3,7 @@ package data
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -121,25 +122,40 @@ func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	return nil
 }
 
-// toLabels converts integers of any width; -1 is the lowest label.
+// toLabels converts integers and truth values; -1 is the lowest label.
 func toLabels(y tensor.Tensor) ([]int32, error) {
+	at, err := integersOf(y)
+	if err != nil {
+		return nil, err
+	}
 	labels := make([]int32, y.Count())
 	for i := range labels {
-		var v int64
-		switch y.DType {
-		case tensor.U8:
-			v = int64(y.Bytes[i])
-		case tensor.I32:
-			v = int64(y.I32()[i])
-		case tensor.I64:
-			v = y.I64()[i]
-		default:
-			return nil, errors.New("labels must be integers, have " + y.DType.String())
-		}
+		v := at(i)
 		if v < -1 || v >= math.MaxInt32 {
 			return nil, fmt.Errorf("label %d (element %d) is out of range; -1 means ignore", v, i)
 		}
 		labels[i] = int32(v)
 	}
 	return labels, nil
+}
+
+// integersOf returns a function that returns an element of an array of integers or truth values.
+func integersOf(y tensor.Tensor) (at func(i int) int64, err error) {
+	switch y.DType {
+	case tensor.U8:
+		return func(i int) int64 { return int64(y.Bytes[i]) }, nil
+	case tensor.Bool:
+		return func(i int) int64 { return int64(min(y.Bytes[i], 1)) }, nil
+	case tensor.I8:
+		return func(i int) int64 { return int64(int8(y.Bytes[i])) }, nil
+	case tensor.I16:
+		return func(i int) int64 { return int64(int16(binary.LittleEndian.Uint16(y.Bytes[2*i:]))) }, nil
+	case tensor.U16:
+		return func(i int) int64 { return int64(binary.LittleEndian.Uint16(y.Bytes[2*i:])) }, nil
+	case tensor.I32:
+		return func(i int) int64 { return int64(y.I32()[i]) }, nil
+	case tensor.I64:
+		return func(i int) int64 { return y.I64()[i] }, nil
+	}
+	return nil, errors.New("labels must be integers, have " + y.DType.String())
 }

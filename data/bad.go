@@ -22,6 +22,8 @@ type Bad struct {
 type BadFiles struct {
 	All   []Bad
 	Total int // number of files, good and bad
+
+	cannotSkip bool // Options.CannotSkip
 }
 
 func (e *BadFiles) Error() string {
@@ -39,7 +41,7 @@ func (e *BadFiles) Error() string {
 
 // advice says what to do about them.
 func (e *BadFiles) advice() *problem.Error {
-	if len(e.All) == e.Total {
+	if len(e.All) == e.Total || e.cannotSkip {
 		return problem.Failure("", "mend or remove them", "")
 	}
 	return problem.Failure("", "mend or remove them", fmt.Sprintf("or add {skip-bad} %d", len(e.All)))
@@ -109,7 +111,7 @@ func (p *pictures) removeBad(bad []Bad, opt Options) error {
 		return nil
 	}
 	if most := opt.SkipBad; most != SkipAll && len(bad) > most || len(bad) == len(p.samples) {
-		return &BadFiles{bad, len(p.samples)}
+		return &BadFiles{bad, len(p.samples), opt.CannotSkip}
 	}
 	isBad := map[string]bool{}
 	for _, b := range bad {

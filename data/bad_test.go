@@ -62,3 +62,30 @@ func TestBadFiles(t *testing.T) {
 		src.Close()
 	}
 }
+
+// A part that was set apart of data with bad files is refused for the files, not for its suffix; a
+// caller without an option to leave files out gets no advice to use it.
+func TestBadFilesOfAPart(t *testing.T) {
+	dir := unpack(t, []file{{"a/0.png", pngOf(t, 2, 2, 1)}, {"a/1.png", pngOf(t, 2, 2, 2)},
+		{"b/0.png", pngOf(t, 2, 2, 3)}, {"b/1.png", pngOf(t, 2, 2, 4)}, {"b/2.png", []byte("text")}})
+	h := Holdout{Fraction: 0.5}
+	src := open(t, "folder:"+dir, Options{SkipBad: 1})
+	sum, err := src.Fingerprint(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := func(opt Options) error {
+		src, err := OpenHeldOut(t.Context(), "folder:"+dir+"@val", opt, h, sum)
+		if err == nil {
+			src.Close()
+		}
+		return err
+	}
+	wantError(t, part(Options{}), "1 of 5 files are bad", "b/2.png", "or add skip-bad 1")
+	if err := part(Options{CannotSkip: true}); err == nil || strings.Contains(err.Error(), "skip-bad") {
+		t.Errorf("without the option: %v", err)
+	}
+	if err := part(Options{SkipBad: 1}); err != nil {
+		t.Errorf("with the file left out: %v", err)
+	}
+}

@@ -68,8 +68,8 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 
 // pictureExtensions are the names of files that count as pictures in folders and
 // archives; what is in the file decides its format.
-var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm",
-	".pgm", ".pnm"}
+var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+	".ppm", ".pgm", ".pnm"}
 
 // isPicture reports whether a file name has the ending of a picture.
 func isPicture(name string) bool {

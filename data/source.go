@@ -110,6 +110,8 @@ type Options struct {
 	// SkipBad is how many bad picture files may be left out, or SkipAll. If it is not
 	// 0, Open decodes all picture files.
 	SkipBad int
+	// CannotSkip is set by a caller that has no way to change SkipBad: errors do not advise it.
+	CannotSkip bool
 	// CacheBytes is the largest memory for decoded pictures, in bytes. 0 is a default;
 	// with a negative value nothing is kept.
 	CacheBytes int64

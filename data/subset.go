@@ -58,6 +58,12 @@ type subset struct {
 	shared *sharedSource // of several subsets
 }
 
+// IsHeldOut reports whether a source is a part of another, as OpenHeldOut returns it.
+func IsHeldOut(src Source) bool {
+	_, ok := src.(*subset)
+	return ok
+}
+
 // sharedSource is what subsets of one source have in common.
 type sharedSource struct {
 	Source

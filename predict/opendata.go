@@ -2,6 +2,7 @@ package predict
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
@@ -37,8 +38,31 @@ func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	return nil, err
 }
 
-// openPart opens samples that r may have set apart.
+// openPart is openPartOnce, without the files that training left out: if the rest is the data of the
+// training, it is opened without them again.
 func openPart(ctx context.Context, r *train.Recipe, spec string, o data.Options,
+	note func(format string, args ...any)) (data.Source, error) {
+	src, err := openPartOnce(ctx, r, spec, o, note)
+	var bad *data.BadFiles
+	if r.Data.Skipped == 0 || o.SkipBad != 0 || !errors.As(err, &bad) {
+		return src, err
+	}
+	o.SkipBad = r.Data.Skipped
+	again, other := openPartOnce(ctx, r, spec, o, note)
+	if other != nil {
+		return nil, err
+	}
+	sum, other := again.Fingerprint(ctx)
+	whole := r.ValSplit != nil && sum == r.ValSplit.Fingerprint
+	if other == nil && (whole || sum == r.Data.Fingerprint) || data.IsHeldOut(again) {
+		return again, nil
+	}
+	again.Close()
+	return nil, err
+}
+
+// openPartOnce opens samples that r may have set apart.
+func openPartOnce(ctx context.Context, r *train.Recipe, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	if r.ValSplit == nil {
 		return data.Open(ctx, spec, o)

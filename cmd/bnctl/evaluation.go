@@ -81,7 +81,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	}
 	switch {
 	case e.csv && p.Rank() == 0:
-		err = details.WriteCSV(o.stdout, m, src)
+		err = details.WriteCSV(csvTo(o.stdout), m, src)
 	case !e.csv:
 		reportEvaluation(o, m, figures, details, time.Since(began))
 	}

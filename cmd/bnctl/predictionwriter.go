@@ -66,7 +66,7 @@ func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Sour
 	case "json":
 		return p.lines(a, note)(files[0])
 	case "csv":
-		return format.WithNotes(format.CSV(a, files[0]), a, note)
+		return format.WithNotes(format.CSV(a, csvTo(files[0])), a, note)
 	case "npy":
 		return format.WithNotes(format.NPY(a, src.Info().Len, files), a, note)
 	}

@@ -87,7 +87,7 @@ type Evaluation struct {
 
 // Repair returns a copy of m with all running statistics estimated again.
 func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, error) {
-	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Train}, o.Note)
+	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Train, CannotSkip: true}, o.Note)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 // more, the same for every model; nil if there are no labels.
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions,
 	note func(format string, args ...any)) (*Evaluation, error) {
-	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Test}, nil)
+	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Test, CannotSkip: true}, nil)
 	// Repair has noted what is converted
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func openSamples(ctx context.Context, m *models.Model, o Options) (data.Source, 
 	case !isSpec && isThere(o.Source):
 		return openUnlabelled(ctx, m, o.Source, o)
 	}
-	return predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train}, o.Note)
+	return predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train, CannotSkip: true}, o.Note)
 }
 
 // openUnlabelled opens a folder of pictures, a picture file or an array.

@@ -138,12 +138,12 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 	opt.Split = Train
 	src, err := Open(ctx, form, opt)
 	if err != nil {
-		part, other := Open(ctx, text, opt) // it may have no train, and the part that is asked for
+		named, other := Open(ctx, text, opt) // it may have no train, and the split that is asked for
 		var bad *BadFiles
 		if other != nil && errors.As(err, &bad) {
 			return nil, err
 		}
-		return part, other
+		return named, other
 	}
 	sum, err := src.Fingerprint(ctx)
 	if err != nil || sum != fingerprint {

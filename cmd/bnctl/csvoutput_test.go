@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/csv"
 	"testing"
+
+	"github.com/bnctl/bnctl/internal/legible"
 )
 
 // CSV on a terminal has no control characters but the ends of lines; CSV to anything else is as it is.
 func TestCSVOnATerminal(t *testing.T) {
 	rows := [][]string{{"sample", "label"}, {"a\x1b[31m.png", "caf\u00e9"}, {"b\a.png", "x\u202ey"}}
 	var shown, plain bytes.Buffer
-	if err := csv.NewWriter(&legibleLines{w: &shown}).WriteAll(rows); err != nil {
+	if err := csv.NewWriter(&legible.Writer{To: &shown}).WriteAll(rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := csv.NewWriter(csvTo(&plain)).WriteAll(rows); err != nil {

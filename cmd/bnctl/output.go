@@ -44,6 +44,14 @@ func isTerminal(w io.Writer) bool {
 	return ok && isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
 }
 
+// csvTo returns a writer of CSV: names have no control characters on a terminal.
+func csvTo(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return &legible.Writer{To: w}
+	}
+	return w
+}
+
 // waiting shows what a device is at, unless --quiet.
 func (o *output) waiting() *waiting.Line {
 	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)

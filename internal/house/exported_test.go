@@ -26,7 +26,6 @@ const (
 
 // unusedNames are the exported names that nobody uses outside of their package.
 var unusedNames = map[string]string{
-	"data.BadFiles":                 caught,
 	"data.ErrSpec":                  caught,
 	"train.RecipeError":             caught,
 	"train.RecipeError.Differences": caught,

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Attr is an attribute of a node. Val is an int64, float64, bool, string,
-// []int64 or []float64, as the operation's row in the table says.
+// Attr is an attribute of a node. Val is an int64, float64, bool, string, []int64 or
+// []float64, as the table of operations requires.
 type Attr struct {
 	Key string
 	Val any
@@ -95,8 +95,8 @@ func equalAttr(a, b any) bool {
 	return a == b
 }
 
-// attr returns the attribute of n, or its default from the table. Asking for
-// an attribute that the operation does not have is our own mistake: it panics.
+// attr returns the attribute of n, or its default from the table. It panics if the
+// operation has no attribute of that name.
 func (n *Node) attr(key string) any {
 	if v := n.Attrs.get(key); v != nil {
 		return v

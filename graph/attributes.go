@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// Attributes returns all attributes of n, sorted by key, including those with
-// their default value. An absent list is empty. What the table does not have is
-// there too.
+// Attributes returns all attributes of n, sorted by key, including those with their default
+// value. An absent list is empty. Attributes that are missing in the table are included.
 func (n *Node) Attributes() Attrs {
 	if !n.Op.Valid() {
 		return n.Attrs
@@ -49,9 +48,9 @@ func (n *Node) Implied(a Attr) bool {
 	return false
 }
 
-// Unknown says what of n this release does not know: its operation, or an attribute.
-// It is "" if there is nothing. Where a program is of a later release, n may mean
-// something that nobody here can compute.
+// Unknown describes the part of n that this release does not know: its operation, or an
+// attribute. It returns "" if n is known. In a program of a later release, n may be an
+// operation that this release cannot compute.
 func (n *Node) Unknown() string {
 	if !n.Op.Valid() {
 		return "this release does not know the operation"

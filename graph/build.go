@@ -12,14 +12,14 @@ import (
 type Builder struct {
 	fn    *Function
 	names map[string]Value // of all values; those that read state begin with @
-	free  map[string]int   // numbers below these are taken behind the name
+	free  map[string]int   // the lowest number that may be free as a suffix of the name
 	table *[]State
 	index map[string]int // places in table; declared brings it up to date
 	err   error
 }
 
-// NewBuilder returns a builder of a function with that name whose state
-// tensors are declared in table; functions of one program share a table.
+// NewBuilder returns a builder of a function with that name. It declares state tensors in
+// table; functions of one program share a table.
 func NewBuilder(name string, table *[]State) *Builder {
 	return &Builder{fn: &Function{Name: name}, names: map[string]Value{}, free: map[string]int{},
 		table: table, index: map[string]int{}}
@@ -162,8 +162,8 @@ func (b *Builder) Read(name string) Value {
 	return b.append(Variable{Name: "@" + name, Type: Type{Whole, s.DType, s.Shape}, State: name})
 }
 
-// Node adds a node and returns its results, whose names are name, name.1,
-// name.2 and so on. Absent operands at the end may be left out.
+// Node adds a node and returns its results, named name, name.1, name.2 and so on. Absent
+// operands at the end may be left out.
 func (b *Builder) Node(op Op, name string, attrs Attrs, in ...Value) []Value {
 	if b.err != nil {
 		return nil

@@ -42,7 +42,7 @@ func TestBuilderErrors(t *testing.T) {
 	}
 }
 
-// TestExtend: a copy goes on where the function ends; the function stays as it was.
+// TestExtend extends a copy of a function and checks that the function does not change.
 func TestExtend(t *testing.T) {
 	g := parsed(t, withDropout)
 	b := Extend(g.Main, &g.State)

@@ -103,7 +103,8 @@ func (f *Function) biasWork(n *Node) float64 {
 	return f.size(n.Out[0])
 }
 
-// lines returns the positions of a value whose last axis is multiplied.
+// lines returns the number of positions outside the last axis of a value, the axis that is
+// multiplied.
 func (f *Function) lines(v Value) float64 {
 	s := f.Values[v].Type.Shape
 	return f.size(v) / float64(s[len(s)-1])

@@ -35,6 +35,6 @@ func Decompose(p *Program, ops []Op) (*Program, error) {
 // Decomposes reports whether o can be replaced by simpler operations.
 func (o Op) Decomposes() bool { return o.row().decompose != nil }
 
-// decomposition adds nodes that compute what r.node does and says with r.last
-// or r.done what its result has become.
+// decomposition adds nodes that compute r.node, and calls r.last or r.done with the
+// results.
 type decomposition func(r *rewriter)

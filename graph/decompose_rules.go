@@ -59,7 +59,7 @@ func decomposeLeakyRelu(r *rewriter) {
 	r.last(Sub, []Value{right, r.op(Affine, "slope", []Value{left}, "by", r.node.Float("alpha"))})
 }
 
-// batch_norm is normalise with running moments.
+// decomposeBatchNorm makes batch_norm a normalise with running moments.
 func decomposeBatchNorm(r *rewriter) {
 	m := r.op(RunningMoments, "moments", []Value{r.in(3), r.in(4)})
 	r.last(Normalise, []Value{r.in(0), m, r.in(1), r.in(2)}, "eps", r.node.Float("eps"))
@@ -80,20 +80,20 @@ func decomposeLogSoftmaxGrad(r *rewriter) {
 	r.last(Sub, []Value{dy, r.op(Mul, "product", []Value{r.op(Exp, "exp", []Value{y}), sum})})
 }
 
-// global_avg_pool is the mean over height and width.
+// decomposeGlobalAvgPool makes global_avg_pool the mean over height and width.
 func decomposeGlobalAvgPool(r *rewriter) {
 	r.last(ReduceMean, []Value{r.in(0)}, "axes", []int{1, 2}, "keep", true)
 }
 
-// global_avg_pool_grad spreads dy/(H*W).
+// decomposeGlobalAvgPoolGrad makes global_avg_pool_grad a broadcast of dy/(H*W).
 func decomposeGlobalAvgPoolGrad(r *rewriter) {
 	size := r.node.Ints("size")
 	scaled := r.op(Affine, "part", []Value{r.in(0)}, "by", 1/(float64(size[0])*float64(size[1])))
 	r.last(BroadcastTo, []Value{scaled}, "shape", append(r.Builder.Type(scaled).Shape[:1:1], size...))
 }
 
-// reduce_max of rows is a max_pool over each axis as the height of an image; reduce_min that of the
-// negative values.
+// reduce_max of rows is a max_pool over each axis, taken as the height of an image.
+// reduce_min is the reduce_max of the negative values.
 func decomposeReduceExtreme(r *rewriter) {
 	x, least := r.in(0), r.node.Op == ReduceMin
 	t := r.Builder.Type(x)
@@ -118,7 +118,7 @@ func decomposeReduceExtreme(r *rewriter) {
 	r.last(Reshape, []Value{x}, "shape", r.From.Values[r.node.Out[0]].Type.Shape)
 }
 
-// channel_sum sums over the trailing axes, then over rows.
+// decomposeChannelSum makes channel_sum a sum over the trailing axes, then over rows.
 func decomposeChannelSum(r *rewriter) {
 	x := r.in(0)
 	var axes []int
@@ -160,8 +160,9 @@ func decomposeSliceGrad(r *rewriter) {
 	r.last(Pad, []Value{r.in(0)}, "before", before, "after", after)
 }
 
-// conv_transpose is the input gradient of the convolution with its kernel,
-// then the bias. output_pad of a stride or more adds rows that no window reaches.
+// decomposeConvTranspose makes conv_transpose the input gradient of the convolution with
+// its kernel, followed by the bias. An output_pad of at least the stride adds rows that no
+// window reaches.
 func decomposeConvTranspose(r *rewriter) {
 	n := r.node
 	t := r.From.Values[n.Out[0]].Type

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// take joins slices, one for each run of equal steps.
+// decomposeTake makes take a concat of slices, one for each run of equal steps.
 func decomposeTake(r *rewriter) {
 	x, axis, index := r.in(0), r.node.Int("axis"), r.node.Ints("index")
 	begins, steps := takeRuns(index, maxLength)
@@ -21,7 +21,7 @@ func (r *rewriter) rangeOf(x Value, axis, first, behind, step int) Value {
 	return r.op(Slice, "range", []Value{x}, "begin", begin, "end", end, "step", steps)
 }
 
-// take_grad adds what each run of neighbours gives, among zeros.
+// decomposeTakeGrad adds the gradients of each run of neighbours, padded with zeros.
 func decomposeTakeGrad(r *rewriter) {
 	dy, axis, index := r.in(0), r.node.Int("axis"), r.node.Ints("index")
 	begins, _ := takeRuns(index, 1)

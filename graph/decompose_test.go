@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// decomposeCases are those of gradCases by name, and operations that have no gradient.
+// decomposeCases lists gradCases by name, and operations without a gradient.
 var decomposeCases = append(slices.Clone(gradCases),
 	gradCase{"softmax_grad", func(b *builder) value {
 		y := b.Op(graph.Softmax, "y", []value{rows(b, "x", 3, 4)}, "axis", 1)

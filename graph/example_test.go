@@ -37,7 +37,7 @@ func ExampleBuilder() {
 	// }
 }
 
-// Errors say where a text is wrong, and why.
+// Errors name the position and the fault in a text.
 func ExampleParseGraph() {
 	_, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "wrong"

@@ -6,8 +6,8 @@ import "slices"
 // one exchange: the consecutive nodes [From, To) of a function.
 type Exchange struct {
 	From, To int
-	// Read says that a node of the function reads one of the results. If none
-	// does, only the end of the function waits for the exchange.
+	// Read reports whether a node of the function reads one of the results. Otherwise only
+	// the end of the function waits for the exchange.
 	Read bool
 }
 

@@ -31,18 +31,17 @@ func (t Type) Sized(rows, replicas int) []int {
 // Value is a value of a function: its index in Function.Values.
 type Value int
 
-// None stands for an operand that is absent.
+// None is an absent operand.
 const None Value = -1
 
 // Variable describes one value of a function.
 type Variable struct {
 	Name  string // unique in the function
 	Type  Type
-	State string // the state tensor that this value reads, whole; "" if it reads none
+	State string // the state tensor that this value reads as a whole, or ""
 }
 
-// Node is an operation with its operands and results. Its name is that of its
-// first result.
+// Node is an operation with its operands and results. It has the name of its first result.
 type Node struct {
 	Op    Op
 	In    []Value // None where an optional operand is absent
@@ -50,17 +49,17 @@ type Node struct {
 	Attrs Attrs
 }
 
-// Auxiliary is the name of the output of an auxiliary head. Training adds its
-// weighted loss to that of the first output.
+// Auxiliary is the name of the output of an auxiliary head. Training adds the weighted loss
+// of this output to the loss of the first output.
 const Auxiliary = "aux"
 
 // Output is a result of a function.
 type Output struct {
 	Name  string
 	Value Value
-	// Keep says that the value stays on the device, where the function
-	// commit takes it as its input of the same name, until the next Run. See
-	// Program.Retained for what Forward, Backward and Reduce keep.
+	// Keep reports that the value stays on the device until the next Run. The function
+	// commit reads it as its input of the same name. See Program.Retained for the values
+	// that Forward, Backward and Reduce keep.
 	Keep bool
 }
 
@@ -71,8 +70,8 @@ type Update struct {
 	Value Value
 }
 
-// Function is a list of nodes, in an order in which they can run, with the values
-// between them.
+// Function is a list of nodes, in an order in which they can run, with the values between
+// them.
 type Function struct {
 	Name    string
 	Values  []Variable
@@ -82,7 +81,7 @@ type Function struct {
 	Updates []Update
 }
 
-// Role says what a state tensor is for. serialize.Strip removes tensors by role.
+// Role is the purpose of a state tensor. serialize.Strip removes tensors by role.
 type Role string
 
 // The roles. By default weight decay applies to Weight alone.
@@ -127,9 +126,9 @@ type Graph struct {
 	Main  *Function
 }
 
-// Program is what a device loads: functions over one table of state. Package
-// parallel runs those called Train, Commit and Predict; where layers lie on several
-// devices those of Forward, Backward, Reduce, Squares and Factor (package stage).
+// Program is the unit that a device loads: functions over one table of state. Package
+// parallel runs the functions Train, Commit and Predict. If layers are divided over several
+// devices, it runs Forward, Backward, Reduce, Squares and Factor (package stage).
 type Program struct {
 	Name      string
 	State     []State
@@ -150,25 +149,26 @@ const (
 
 // The functions of a program that has some of the layers of a network, instead of Train.
 const (
-	// Forward is the forward pass of some replicas. What it keeps Backward reads.
+	// Forward is the forward pass of some replicas. Backward reads the values that it
+	// keeps.
 	Forward = "train.forward"
-	// Backward is their backward pass. What it keeps of replicas Reduce reads.
+	// Backward is their backward pass. Reduce reads the replica values that it keeps.
 	Backward = "train.backward"
-	// Reduce sums what all runs of Backward kept, over all replicas. What it keeps
-	// Commit reads.
+	// Reduce sums the values that all runs of Backward kept, over all replicas. Commit
+	// reads the values that it keeps.
 	Reduce = "train.reduce"
-	// Squares yields the sums of squares of what Commit is to read, and Factor the factor
-	// by which it scales that.
+	// Squares returns the sums of squares of the gradients for Commit, and Factor the
+	// factor that scales them.
 	Squares = "commit.squares"
 	Factor  = "commit.factor"
 )
 
-// keepers are the functions whose kept outputs a function has as inputs.
+// keepers lists, by function, the functions that keep outputs for it.
 var keepers = map[string][]string{Backward: {Forward}, Reduce: {Backward},
 	Commit: {Train, Reduce, Backward}, Squares: {Reduce, Backward}}
 
-// Retained returns the types of the outputs that functions of p keep for the
-// function of that name, by output. Inputs of it that have such a name are not sent.
+// Retained returns the types of the outputs that functions of p keep for the given
+// function, by output. The inputs of these names are not sent to the device.
 func (p *Program) Retained(function string) map[string]Type {
 	retained := map[string]Type{}
 	for _, name := range keepers[function] {
@@ -183,7 +183,7 @@ func (p *Program) Retained(function string) map[string]Type {
 	return retained
 }
 
-// Function returns the function with that name, nil if there is none.
+// Function returns the function with that name, or nil.
 func (p *Program) Function(name string) *Function {
 	for _, f := range p.Functions {
 		if f.Name == name {

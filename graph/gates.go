@@ -1,8 +1,9 @@
 package graph
 
-// Gated returns what the product of x and gate, the node that makes its other operand, is as one
-// operation: Silu of sigmoid(x), HardSwish of hard_sigmoid(x) with alpha = 1/6 and beta = 1/2. 0
-// stands for none. Both operations are defined as these products.
+// Gated returns the single operation that equals the product of x and gate, the node of its
+// other operand: Silu for sigmoid(x), HardSwish for hard_sigmoid(x) with alpha = 1/6 and
+// beta = 1/2. It returns 0 if there is no such operation. Both operations are defined as
+// these products.
 func Gated(x Value, gate *Node) Op {
 	switch {
 	case gate == nil || gate.In[0] != x:

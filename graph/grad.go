@@ -8,21 +8,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Gradient appends to b the nodes that compute the gradients of the seeded
-// values with respect to wrt (reverse mode), and returns them by value of wrt. A
-// value that no seeded value depends on is absent from the result.
+// Gradient appends to b the nodes that compute the gradients of the seeded values with
+// respect to wrt (reverse mode), and returns them by value of wrt. A value without
+// influence on a seeded value is absent from the result.
 //
-// A seed is the gradient of its value and has the value's type. The result of
-// softmax_xent is special: its seed is the whole f32[] value 1/denominator.
+// A seed is the gradient of its value and has the value's type. The result of softmax_xent
+// is special: its seed is the whole f32[] value 1/denominator.
 //
-// The gradient of a rows value is rows. The gradient of a whole value (a weight)
-// is of kind replica: it has the contribution of every replica, which an
-// all_reduce sums to a whole value. The gradients of gamma and beta of a normalise
-// over the batch are whole already, because its backward pass reduces their sums.
+// The gradient of a rows value is rows. The gradient of a whole value (a weight) is of kind
+// replica: it has the contribution of every replica, which an all_reduce sums to a whole
+// value. The gradients of gamma and beta of a normalise over the batch are whole already,
+// because its backward pass reduces their sums.
 //
-// Contributions to one value are added in the order of the nodes from last to
-// first. Nodes are named after the node whose gradient they compute: conv1.dx,
-// conv1.dw, bn1.dgamma.
+// Contributions to one value are added in the order of the nodes from last to first. Nodes
+// are named after the node of the forward pass: conv1.dx, conv1.dw, bn1.dgamma.
 func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -41,8 +40,8 @@ func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, 
 	return out, b.err
 }
 
-// gradRule gives, for the node g.node whose result has the gradient dy, the
-// gradients of those operands that g needs.
+// gradRule adds, for the node g.node and the gradient dy of its result, the gradients of
+// the operands that g needs.
 type gradRule func(g *gradient, dy Value)
 
 type gradient struct {
@@ -116,7 +115,7 @@ func (g *gradient) fail(format string, args ...any) Value {
 	return g.b.fail("gradient of %s: %s", g.from.title(g.nodePos), fmt.Sprintf(format, args...))
 }
 
-// sum returns the gradient of v from all contributions so far, None if there are none.
+// sum returns the gradient of v from all contributions so far, or None.
 func (g *gradient) sum(v Value) Value {
 	if len(g.terms[v]) == 0 {
 		return None

@@ -114,7 +114,7 @@ func loss(name string, pairs ...any) gradCase {
 	}}
 }
 
-// rowNorm returns a case of a norm of each row whose scale and bias have a shape.
+// rowNorm returns a case of a row norm with the given shape of scale and bias.
 func rowNorm(name string, op graph.Op, x, scale []int, pairs ...any) gradCase {
 	return gradCase{name, func(b *builder) value {
 		return b.Op(op, "y", []value{rows(b, "x", x...), state(b, "scale", graph.Gamma, scale...),

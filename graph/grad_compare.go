@@ -1,6 +1,6 @@
 package graph
 
-// gradNone is the rule of what is constant except for its jumps: no gradient flows.
+// gradNone is the rule of operations that are constant except for jumps: no gradient flows.
 func gradNone(*gradient, Value) {}
 
 // gradExtreme gives the gradient to the operand that was taken, and half to each of

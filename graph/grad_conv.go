@@ -19,8 +19,8 @@ func (g *gradient) bias(dy Value) {
 	}
 }
 
-// gradConvTranspose: a transposed convolution is the input gradient of the
-// convolution with the same kernel, whose input is y and whose result is x.
+// gradConvTranspose uses that a transposed convolution is the input gradient of the
+// convolution with the same kernel, input y and result x.
 func gradConvTranspose(g *gradient, dy Value) {
 	g.bias(dy)
 	x, w := g.node.In[0], g.node.In[1]

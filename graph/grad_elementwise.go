@@ -76,7 +76,7 @@ func (g *gradient) scale(suffix string, v Value, by float64) Value {
 	return g.op(Affine, suffix, Attrs{}.With("by", by), v)
 }
 
-// fit sums d, which has the broadcast shape and kind, to those of operand i.
+// fit sums d, which has the broadcast shape and kind, to the shape and kind of operand i.
 func (g *gradient) fit(suffix string, d Value, i int) Value {
 	have, want := g.b.Type(d), g.b.Type(g.node.In[i])
 	lead := len(have.Shape) - len(want.Shape)

@@ -44,7 +44,8 @@ func TestGradientErrors(t *testing.T) {
 	}
 }
 
-// TestGradientAbsent: what the seeded value does not depend on has no gradient.
+// TestGradientAbsent checks that values without influence on the seeded value have no
+// gradient.
 func TestGradientAbsent(t *testing.T) {
 	g := parsed(t, "bnctl graph 1\ngraph \"g\"\nfunc main(x rows f32[2], z rows f32[2], seed rows f32[2]) {\n"+
 		"y = relu(x)\nother = relu(z)\n}")

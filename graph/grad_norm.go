@@ -24,9 +24,9 @@ func gradNormalise(g *gradient, dy Value) {
 	g.scaleAndShift(m, sums, 2)
 }
 
-// statistics follows the moments of a normalise back to where they come from.
-// It returns the running_moments node if they are constant, nil if they are
-// those of the operand that is normalised; anything else is an error.
+// statistics follows the moments of a normalise back to their origin. It returns the
+// running_moments node if they are constant, and nil if they are the moments of the
+// normalised operand. Any other origin is an error.
 func (g *gradient) statistics() *Node {
 	for v := g.node.In[1]; ; {
 		i := g.maker[v]
@@ -76,8 +76,8 @@ func gradBatchNorm(g *gradient, dy Value) {
 	g.frozen(dy, m, n.In[1], n.In[4], 1)
 }
 
-// frozen gives the gradients of a norm with constant moments m, whose gamma
-// is operand i. Nothing is exchanged: dx = dy*gamma/sqrt(variance + eps).
+// frozen adds the gradients of a norm with constant moments m. Operand i is gamma. Nothing
+// is exchanged: dx = dy*gamma/sqrt(variance + eps).
 func (g *gradient) frozen(dy, m, gamma, variance Value, i int) {
 	x, eps := g.node.In[0], g.node.Float("eps")
 	if g.needs(i) || g.needs(i+1) { // first: a device may sum while it makes dy

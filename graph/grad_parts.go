@@ -2,8 +2,9 @@ package graph
 
 import "slices"
 
-// term is a contribution to the gradient of a value: value, or if that is the gradient of a slice, what
-// SliceGrad makes of it. That is made late, as slices often divide what they are of:
+// term is a contribution to the gradient of a value: the value itself, or for the gradient
+// of a slice, its SliceGrad. The SliceGrad is added late, since slices often divide their
+// operand:
 //
 //	x ─┬ slice  a ─        dx = concat(da, db)    instead of    slice_grad(da) + slice_grad(db)
 //	   └ slice  b ─
@@ -47,8 +48,8 @@ func (g *gradient) scattered(v Value, t term) Value {
 	return out[0]
 }
 
-// divided returns the gradients of slices of v in the order in which these lie along the axis that they
-// divide; -1 if they do not.
+// divided returns the gradients of slices of v in order along the axis that the slices
+// divide, or -1 if they do not divide v.
 func (g *gradient) divided(v Value, terms []term) (pieces []Value, axis int) {
 	if axis = -1; len(terms) < 2 || g.b.Type(v).Kind != Rows {
 		return nil, axis

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// A row norm is normed, (x-mean)*s, times scale, plus bias. Its gradient computes normed
-// again where that of scale is asked for: a map less is kept until then.
+// A row norm is normed, (x-mean)*s, times scale, plus bias. Its gradient recomputes normed
+// if the gradient of scale is needed, so that one map less is kept until then.
 
 func gradLayerNorm(g *gradient, dy Value) {
 	axes := g.node.Ints("axes")
@@ -12,7 +12,7 @@ func gradLayerNorm(g *gradient, dy Value) {
 
 func gradGroupNorm(g *gradient, dy Value) { g.rowNorm(dy, GroupNormGrad, 0, 1) }
 
-// rowNorm gives the gradients of a node whose scale and bias have the lengths of the axes
+// rowNorm adds the gradients of a node with scale and bias of the lengths of the axes
 // [first, behind).
 func (g *gradient) rowNorm(dy Value, input Op, first, behind int) {
 	n := g.node
@@ -33,7 +33,7 @@ func (g *gradient) rowNorm(dy Value, input Op, first, behind int) {
 	}
 }
 
-// along gives v axes of length 1 behind its own.
+// along appends axes of length 1 to v.
 func (g *gradient) along(v Value, more int) Value {
 	if more == 0 {
 		return v
@@ -42,7 +42,7 @@ func (g *gradient) along(v Value, more int) Value {
 	return g.op(Reshape, "scale.all", Attrs{}.With("shape", shape), v)
 }
 
-// ofAxes sums d over the rows and all axes but [first, behind).
+// ofAxes sums d over the rows and all axes except [first, behind).
 func (g *gradient) ofAxes(suffix string, d Value, first, behind int) Value {
 	shape := g.shape(d)
 	if first == 0 && behind == 1 {

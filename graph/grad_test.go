@@ -118,8 +118,8 @@ func (d *derivative) draw(table []graph.State, seed graph.Type) {
 	d.seed = random(r, seed)
 }
 
-// random returns a tensor for Eval64. Integers are -1 to 2: labels, of which
-// -1 is ignored, and sample numbers.
+// random returns a tensor for Eval64. Integers are -1 to 2: labels, of which -1 is ignored,
+// and sample numbers.
 func random(r *rand.Rand, t graph.Type) tensor.Tensor {
 	shape := t.Shape
 	if t.Kind == graph.Rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Where a derivative jumps, and beside zeros, gradients are those of PyTorch 1.13:
+// At jumps of a derivative, and next to zeros, gradients equal those of PyTorch 1.13:
 //
 //	x = torch.tensor([[2., 2, 1, -1]], requires_grad=True); y = torch.tensor([[2., 1, 1, 3]])
 //	torch.maximum(x, y).backward(s); torch.amax(x, 1).backward(); torch.prod(x, 1).backward(); x.pow(y)

@@ -15,7 +15,7 @@ type inference struct {
 	out  []Type
 }
 
-// in returns the type of operand i. The zero Type stands for an absent one.
+// in returns the type of operand i, or the zero Type if it is absent.
 func (c *inference) in(i int) Type {
 	if i >= len(c.node.In) || c.node.In[i] == None {
 		return Type{}

@@ -2,7 +2,7 @@ package graph
 
 import "fmt"
 
-// Comparisons are what the attribute "of" of Compare may say.
+// Comparisons are the values of the attribute "of" of Compare.
 var Comparisons = []string{"equal", "not_equal", "greater", "greater_equal", "less", "less_equal"}
 
 func inferCompare(c *inference) error {

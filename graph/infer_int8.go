@@ -80,8 +80,8 @@ func inferDequantize(c *inference) error {
 	return c.yield(Rows, tensor.F32, x...)
 }
 
-// sums checks the operands of products behind the first, where the weight has this shape, and
-// the attributes of their sums, and returns the type of the result's elements.
+// sums checks the operands of an int8 product after the first, for a weight of this shape,
+// and the attributes of its sums. It returns the type of the result's elements.
 func (c *inference) sums(weight []int) (tensor.DType, error) {
 	out := weight[0]
 	if err := cmp.Or(c.want(1, Whole, tensor.I8, weight), c.want(2, Whole, tensor.I32, []int{out}),

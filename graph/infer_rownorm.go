@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// span returns the attribute axes: neighbours, of which there is one at least.
+// span returns the attribute axes: at least one axis, all adjacent.
 func (c *inference) span(shape []int) ([]int, error) {
 	axes := c.node.Ints("axes")
 	for i, a := range axes {
@@ -22,15 +22,16 @@ func (c *inference) span(shape []int) ([]int, error) {
 	return axes, nil
 }
 
-// Lines returns how the elements of a shape that n normalises together lie: length of
-// them, step apart from each other. n is a layer_norm or its gradient.
+// Lines returns the layout of the elements of a shape that n normalises together: their
+// number, length, and the distance between them, step. n is a layer_norm or its gradient.
 func (n *Node) Lines(shape []int) (length, step int) {
 	axes := n.Ints("axes")
 	first, behind := axes[0], axes[0]+len(axes)
 	return tensor.Count(shape[first:behind]), tensor.Count(shape[behind:])
 }
 
-// rowEps checks eps. 0 is permitted, as elsewhere: a line whose elements are all the same becomes NaN then.
+// rowEps checks eps. 0 is permitted, as elsewhere: a line of equal elements becomes NaN
+// then.
 func (c *inference) rowEps() error {
 	if e := c.node.Float("eps"); !(e >= 0) || math.IsInf(e, 0) {
 		return fmt.Errorf("attribute eps is %g, want 0 or more", e)
@@ -38,7 +39,7 @@ func (c *inference) rowEps() error {
 	return nil
 }
 
-// scaleAndBias checks the operands behind x, which may be absent.
+// scaleAndBias checks the optional operands after x.
 func (c *inference) scaleAndBias(shape []int) error {
 	for i := 1; i < 3; i++ {
 		if !c.has(i) {

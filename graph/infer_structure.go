@@ -16,7 +16,7 @@ func inferConcat(c *inference) error {
 	return c.concat(first)
 }
 
-// concat is the rule for all that is laid behind the first operand.
+// concat infers the type of a concatenation.
 func (c *inference) concat(first Type) error {
 	axis, shape := c.node.Int("axis"), slices.Clone(first.Shape)
 	if axis < 0 || axis >= len(shape) {

@@ -49,8 +49,9 @@ func inferTakeGrad(c *inference) error {
 	return c.yield(t.Kind, t.DType, size...)
 }
 
-// takeRuns cuts an index into runs of equal steps, from 1 to most, each of which is a
-// slice: where they begin in the index, and behind the last, and their steps.
+// takeRuns cuts an index into runs of equal steps from 1 to most, each of which is a slice.
+// It returns the positions in the index where they begin, followed by its length, and their
+// steps.
 func takeRuns(index []int, most int) (begins, steps []int) {
 	for i := 0; i < len(index); {
 		n, step := 1, 1

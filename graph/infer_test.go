@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// inferState and inferInputs are what the lines of TestInfer are about.
+// inferState and inferInputs declare the operands of TestInfer.
 const (
 	inferState = `state k f32[6,2,3,2] weight
 state c f32[6] bias
@@ -188,7 +188,7 @@ func TestInfer(t *testing.T) {
 	}
 }
 
-// TestInferErrors holds what is refused, and why.
+// TestInferErrors lists invalid nodes and their errors.
 func TestInferErrors(t *testing.T) {
 	for _, c := range []struct{ node, want string }{
 		{"r = image(x)", "operand 0 is rows f32[2,7,6], want rows u8"},

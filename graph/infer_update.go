@@ -17,7 +17,7 @@ func (c *inference) labels() ([]int, error) {
 	return x, c.want(1, Rows, tensor.I32, append([]int{}, x[1:]...))
 }
 
-// target checks what a loss has in addition to labels: smoothing, and weights of classes.
+// target checks the additional attributes of a loss: smoothing, and weights of classes.
 func (c *inference) target() error {
 	s, weights := c.node.Float("smoothing"), c.node.Floats("weights")
 	if !(s >= 0 && s < 1) {

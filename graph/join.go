@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// JoinActivations returns g with activations that are written as their parts, as exporters do, as
-// one operation where nothing else reads the parts: silu, hard_swish, gelu of both forms, mish. One
-// node takes the place of two to nine, and one in the gradient that of twice as many. Each is
-// defined as these parts, so that no result changes. number returns the number that a state
-// tensor of one element holds. State that nothing reads any more is left out.
+// JoinActivations returns g with activations that exporters write as several nodes joined
+// to one operation, if nothing else reads the parts: silu, hard_swish, gelu of both forms,
+// mish. One node replaces two to nine, and one in the gradient replaces twice that number.
+// Each operation is defined as these parts, so results do not change. number returns the
+// number in a state tensor of one element. State that is no longer read is left out.
 func (g *Graph) JoinActivations(number func(state string) (v float32, ok bool)) (*Graph, error) {
 	f := g.Main
 	j := &joiner{f, f.Makers(), f.Users(), number}
@@ -54,7 +54,7 @@ type joiner struct {
 	number func(state string) (float32, bool)
 }
 
-// joined returns the operation that n is the last node of, and its operand, or 0. last says that n
+// joined returns the operation that ends in n, and its operand, or 0. last reports that n
 // multiplies by the half.
 func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	if j.is(n, Mul) {
@@ -71,7 +71,7 @@ func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 					return op, half.In[0], false
 				}
 			}
-			if affine(gate, 0.5, 0) { // x * (0.5*(1 + ...)), which is no other number
+			if affine(gate, 0.5, 0) { // x * (0.5*(1 + ...)), exactly
 				if op := j.geluGate(x, j.inside(gate.In[0])); op != 0 {
 					return op, x, false
 				}
@@ -145,7 +145,7 @@ func affine(n *Node, by, add float32) bool {
 	return n != nil && n.Op == Affine && float32(n.Float("by")) == by && float32(n.Float("add")) == add
 }
 
-// first returns what comes before n, if that multiplies by one number and adds another.
+// first returns the node before n if n multiplies by one number and adds another.
 func (j *joiner) first(n *Node, by, add float32) *Node {
 	if !affine(n, by, add) {
 		return nil

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normJoiner is a function in which norms of each row are written out.
+// normJoiner is a function with row norms that are written out as several nodes.
 type normJoiner struct {
 	f      *Function
 	makers map[Value]*Node
-	users  [][]int // by value; outputs and updates count as a node behind all
+	users  [][]int // by value; outputs and updates count as one node after all others
 }
 
 // JoinNorms returns f with norms of each row that are written as their parts, as exporters do, as one
@@ -26,7 +26,7 @@ func JoinNorms(f *Function, state []State) (*Function, error) {
 	return f, nil
 }
 
-// joinedBy returns f with the nodes that a rule replaces, pruned; f itself if there are none.
+// joinedBy returns f with the nodes that a rule replaces, pruned, or f itself.
 func joinedBy(rule func(j *normJoiner, r *rewriter) bool, f *Function, state []State) (*Function, error) {
 	j := &normJoiner{f: f, makers: f.Makers(), users: f.Users()}
 	for _, v := range f.results() {
@@ -108,8 +108,8 @@ func neighbours(axes []int) bool {
 	return len(axes) > 0 && axes[len(axes)-1]-axes[0] == len(axes)-1
 }
 
-// groupNorm makes an instance norm of groups that were given an axis, without scale and bias, the
-// group_norm of what it was before. So PyTorch writes one.
+// groupNorm joins an instance norm over an added axis of groups, without scale and bias, to
+// the group_norm of its operand. PyTorch exports group norms this way.
 func (j *normJoiner) groupNorm(r *rewriter) bool {
 	if r.node.Op != Reshape {
 		return false
@@ -131,7 +131,8 @@ func (j *normJoiner) groupNorm(r *rewriter) bool {
 	return true
 }
 
-// scale makes the factor behind a layer_norm or a group_norm its scale, bias the summand its bias.
+// scale makes the factor after a layer_norm or a group_norm its scale. bias makes the
+// summand its bias.
 func (j *normJoiner) scale(r *rewriter) bool { return j.absorb(r, Mul, 1) }
 
 func (j *normJoiner) bias(r *rewriter) bool { return j.absorb(r, Add, 2) }
@@ -173,7 +174,7 @@ func withOperand(r *rewriter, norm *Node, operand int, w Value) []Value {
 	return in
 }
 
-// perChannel returns the values [C] of which v makes [C,1,1] for rows of a shape; None if it does not.
+// perChannel returns the values [C] that v repeats as [C,1,1] for rows of a shape, or None.
 func (j *normJoiner) perChannel(v Value, shape []int) Value {
 	n := j.made(v, Reshape)
 	if n == nil || j.f.Values[v].Type.Kind != Whole {

@@ -16,7 +16,7 @@ const (
 		"i = affine(a, by=0.7978845608028654); t = tanh(i); s = affine(t, add=1); "
 )
 
-// parts are graphs of x and a number k, with what they are joined to.
+// parts lists graphs of x and a number k, with the operations that they are joined to.
 var parts = []struct {
 	name, nodes string
 	k           float32
@@ -47,7 +47,7 @@ var parts = []struct {
 	{"tanh of another softplus", "z = relu(x); p = softplus(z); t = tanh(p); y = mul(x, t)", 0, ""},
 }
 
-// TestJoinActivations: what is joined, and the state that nothing reads any more; and what is not.
+// TestJoinActivations checks which parts are joined, and that unread state is removed.
 func TestJoinActivations(t *testing.T) {
 	for _, c := range parts {
 		state := ""

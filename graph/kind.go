@@ -2,7 +2,7 @@ package graph
 
 import "fmt"
 
-// Kind says how a value relates to the logical replicas of a step.
+// Kind is the relation of a value to the logical replicas of a step.
 type Kind uint8
 
 // The kinds. The numbers are part of the protocol: they never change.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// symbol is the kind of a token: a character that stands for itself, or one of these.
+// symbol is the kind of a token: a single character, or one of these.
 type symbol byte
 
 const (

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// matrices checks that operand i is f32 of rows or of the whole with the matrix [rows, columns],
-// or [columns, rows] if it is transposed, behind leading axes.
+// matrices checks that operand i is f32, rows or whole, with the matrix [rows, columns], or
+// [columns, rows] if it is transposed, after the leading axes.
 func (c *inference) matrices(i int, transposed bool) (leading []int, rows, columns int, err error) {
 	t := c.in(i)
 	if t.DType != tensor.F32 || t.Kind == Replica || len(t.Shape) < 2 {

@@ -5,11 +5,11 @@ import "fmt"
 // maxName is the length of the longest name.
 const maxName = 256
 
-// absent stands for an operand that is absent in the text form; no value has that name.
+// absent is an absent operand in the text form; no value has that name.
 const absent = "_"
 
-// checkName reports whether a name can stand in the text form: letters,
-// digits and _ . / : - where . : and - cannot come first.
+// checkName returns an error unless s is valid in the text form: letters, digits and _ . /
+// : -, not beginning with . : or -.
 func checkName(s string) error {
 	if s == "" || len(s) > maxName {
 		return fmt.Errorf("a name has %d characters, want 1 to %d", len(s), maxName)

@@ -4,16 +4,15 @@ package graph
 // meaning, and new operations go at the end of their block.
 type Op uint16
 
-// The operations. In the signatures r, p and w stand for rows, replica and
-// whole; ? marks an operand that may be absent. Shapes exclude the leading
-// axis of rows and replica values. Conv attributes are stride [sh,sw],
-// pad [top,left,bottom,right], dilation [dh,dw] and groups; pool attributes
-// are kernel [kh,kw], stride and pad. Unless a type is named it is f32.
+// The operations. In the signatures r, p and w mean rows, replica and whole; ? marks an
+// operand that may be absent. Shapes exclude the leading axis of rows and replica values.
+// Conv attributes are stride [sh,sw], pad [top,left,bottom,right], dilation [dh,dw] and
+// groups; pool attributes are kernel [kh,kw], stride and pad. Types are f32 unless stated
+// otherwise.
 //
-// A moments value m is f64[1+2C]: the count n, then the means of the C channels,
-// then their sums Q of squared deviations. A negative n marks constant
-// statistics: the variance is Q/|n|, and no gradient flows through mean and
-// variance.
+// A moments value m is f64[1+2C]: the count n, then the means of the C channels, then their
+// sums Q of squared deviations. A negative n marks constant statistics: the variance is
+// Q/|n|, and no gradient flows through mean and variance.
 const (
 	// Input.
 
@@ -33,16 +32,17 @@ const (
 	// ConvTranspose(x r[C,H,W], weight w[C,O/groups,kh,kw], bias? w[O]) r[O,H',W'],
 	// H' = (H-1)*sh - top - bottom + dh*(kh-1) + output_pad[0] + 1.
 	ConvTranspose Op = 13
-	// Dense(x r[...,K], weight w[O,K], bias? w[O]) r[...,O]: the last axis times the weight,
-	// at every position of the axes before it, of which there are leading.
+	// Dense(x r[...,K], weight w[O,K], bias? w[O]) r[...,O]: the last axis times the
+	// weight, at every position of the axes before it. The attribute leading counts these
+	// axes.
 	Dense Op = 14
 	// DenseGradInput(dy r[...,O], weight w[O,K]) r[...,K].
 	DenseGradInput Op = 15
 	// DenseGradWeight(x r[...,K], dy r[...,O]) p[O,K].
 	DenseGradWeight Op = 16
-	// MatMul(a [...,M,K], b [...,K,N]) [...,M,N]: products of matrices, of which
-	// transpose_a says that a holds [K,M], transpose_b that b holds [N,K]. Axes before
-	// the last two broadcast as in NumPy. Either operand may be rows or whole.
+	// MatMul(a [...,M,K], b [...,K,N]) [...,M,N]: products of matrices. With transpose_a, a
+	// holds [K,M]; with transpose_b, b holds [N,K]. Axes before the last two broadcast as
+	// in NumPy. Either operand may be rows or whole.
 	MatMul Op = 17
 
 	// Batch norm.
@@ -68,10 +68,10 @@ const (
 	// NormaliseGradParams(m f64[1+2C], sums f64[2C]) (dgamma [C], dbeta [C])
 	// = (s*S2, S1), of the kind of sums.
 	NormaliseGradParams Op = 36
-	// BatchNorm(x r[C,...], gamma w[C], beta w[C], mean w[C], variance w[C]) r[C,...]:
-	// y = gamma*(x-mean)/sqrt(variance + eps) + beta. The operation of templates.
-	// decay, cumulative and variance ("unbiased" or "biased") say how training updates
-	// mean and variance (package bn); they do not affect the result y.
+	// BatchNorm(x r[C,...], gamma w[C], beta w[C], mean w[C], variance w[C]) r[C,...]: y =
+	// gamma*(x-mean)/sqrt(variance + eps) + beta. The operation of templates. decay,
+	// cumulative and variance ("unbiased" or "biased") define how training updates mean and
+	// variance (package bn); they do not affect the result y.
 	BatchNorm Op = 37
 
 	// Replica connections. Split, Gather and Track are done by the host
@@ -200,15 +200,16 @@ const (
 
 	// Loss and metrics.
 
-	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]:
-	// the sum of cross-entropies in f64, with label smoothing; labels equal to ignore count 0.
-	// With weights, one for each class, each counts that of its label; with weighted_targets,
-	// which says that there is smoothing too, each class counts its own times its target.
+	// SoftmaxXent(logits r[C,...], labels r i32[...], weight? r[]) p f64[1]: the sum of
+	// cross-entropies in f64, with label smoothing; labels equal to ignore count 0. With
+	// weights, one for each class, a row counts with the weight of its label. With
+	// weighted_targets, which requires smoothing, each class counts with its weight times
+	// its target.
 	SoftmaxXent Op = 120
-	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]:
-	// (softmax - target)*weight*inverse; inverse is 1/denominator. With weights, weight
-	// is the product with that of the label, in f64; with weighted_targets it is
-	// (softmax*W - weights*target)*weight*inverse, W the sum of weights*target over the classes.
+	// SoftmaxXentGrad(logits, labels, inverse w[], weight? r[]) r[C,...]: (softmax -
+	// target)*weight*inverse; inverse is 1/denominator. With weights, weight is multiplied
+	// by the label's weight, in f64; with weighted_targets the result is (softmax*W -
+	// weights*target)*weight*inverse, W the sum of weights*target over the classes.
 	SoftmaxXentGrad Op = 121
 	// Correct(logits r[C,...], labels r i32[...]) p f64[2]: for how many labels
 	// that are not ignored the (first) maximum of the logits is the label, and
@@ -241,24 +242,23 @@ const (
 	// ClipFactor(sum f64[]) w f32[]: f32(min(1, max/(sqrt(sum) + 1e-6))).
 	ClipFactor Op = 146
 
-	// Comparisons, extremes and powers. Operands broadcast as those of Add. f32
-	// and f64. A comparison gives 1 or 0, and what counts as true is every number
-	// but 0: NaN too.
+	// Comparisons, extremes and powers. Operands broadcast like those of Add. f32 and f64.
+	// A comparison returns 1 or 0. Every number except 0 is true, and so is NaN.
 
 	// Max(x, y) and Min(x, y): NaN if one is; +0 is above -0.
 	Max Op = 160
 	Min Op = 161
 	// Pow(x, y) = x to the power of y, in f64 (tensor.Pow), rounded.
 	Pow Op = 162
-	// Compare(x, y?): 1 where x is of y what the attribute "of" says: "equal",
-	// "not_equal", "greater", "greater_equal", "less" or "less_equal"; else 0. y is
-	// 0 if it is absent. NaN is not_equal to everything, and nothing else.
+	// Compare(x, y?): 1 if x and y have the relation of the attribute "of", which is
+	// "equal", "not_equal", "greater", "greater_equal", "less" or "less_equal"; else 0. y
+	// is 0 if it is absent. With NaN, only not_equal is 1.
 	Compare Op = 163
 	// Where(condition, x, y?): x where the condition is not 0, y elsewhere; +0
 	// there if y is absent.
 	Where Op = 164
-	// Round(x) to a whole number, as mode says: "even" (to the nearest, halves to
-	// the even one), "floor" or "ceil". The sign of x stays, that of zero too.
+	// Round(x) to an integer. mode is "even" (to the nearest, halves to the even one),
+	// "floor" or "ceil". The sign of x stays, also for zero.
 	Round Op = 165
 	// ReduceMax(x) and ReduceMin(x): the largest and the least over axes, as
 	// ReduceSum; NaN if one is.
@@ -277,14 +277,15 @@ const (
 	GeluTanh Op = 182
 	Mish     Op = 183 // x*tanh(softplus(x))
 
-	// Norms of each row alone, which keep no statistics. s = 1/sqrt(variance + eps); what is
-	// absent changes nothing.
+	// Norms of single rows, which keep no statistics. s = 1/sqrt(variance + eps). Absent
+	// operands have no effect.
 
 	// LayerNorm(x r[...], scale? w[S], bias? w[S]) r[...]: y = scale*((x-mean)*s) + bias with
 	// the moments of a line, the elements along axes, which are neighbours; S is their lengths.
 	LayerNorm Op = 190
-	// LayerNormGrad(x r[...], dy r[...]) dx = s*(dy - S1/n - (x-mean)*s*s*S2/n) with S1 = sum dy
-	// and S2 = sum dy*(x-mean) over the line of n elements; dy is that of (x-mean)*s.
+	// LayerNormGrad(x r[...], dy r[...]) dx = s*(dy - S1/n - (x-mean)*s*s*S2/n) with S1 =
+	// sum dy and S2 = sum dy*(x-mean) over the line of n elements; dy is the gradient of
+	// (x-mean)*s.
 	LayerNormGrad Op = 191
 	// GroupNorm(x r[C,...], scale? w[C], bias? w[C]) r[C,...]: y = scale*(x-mean)*s + bias with
 	// the moments of a group of C/groups channels. groups of C is instance norm.
@@ -292,10 +293,10 @@ const (
 	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
 	GroupNormGrad Op = 193
 
-	// Arithmetic of int8, for inference: sums are exact, and nothing but these few
-	// operations is rounded (docs/int8.md). Attributes that are factors are rounded to f32
-	// first; f32 products and sums are rounded one by one. round takes halves to the even
-	// number, and to(v) is min(max(round(v) + zero, min), max).
+	// Arithmetic of int8, for inference: sums are exact, and only these few operations
+	// round (docs/int8.md). Attributes that are factors are rounded to f32 first; f32
+	// products and sums are rounded one by one. round rounds halves to the even number, and
+	// to(v) is min(max(round(v) + zero, min), max).
 
 	// Quantize(x r[...]) r u8[...]: q = to(x/scale) with bounds 0 and 255; NaN becomes zero.
 	Quantize Op = 200
@@ -309,11 +310,12 @@ const (
 	DenseInt8 Op = 203
 	// AddInt8(a, b r u8[...]) r u8[...]: to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by).
 	AddInt8 Op = 204
-	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...]: to(f32((a - a_zero)*(b - b_zero))*by). b has the
-	// shape of a, or 1 on all axes behind the first.
+	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...]: to(f32((a - a_zero)*(b -
+	// b_zero))*by). b has the shape of a, or 1 on all axes after the first.
 	MulInt8 Op = 205
-	// AvgPoolInt8(x r u8[C,H,W]) r u8[C,H',W']: to(f32(sum)*f32(by/n)), sum that of x - x_zero over the real
-	// elements of a window, by/n in f64, and n as AvgPool divides, with bounds 0 and 255.
+	// AvgPoolInt8(x r u8[C,H,W]) r u8[C,H',W']: to(f32(sum)*f32(by/n)). sum adds x - x_zero
+	// over the real elements of a window, by/n is f64, and n is the divisor of AvgPool. The
+	// bounds are 0 and 255.
 	AvgPoolInt8 Op = 206
 	// MaxPoolInt8(x r u8[C,H,W]) r u8[C,H',W'] as MaxPool.
 	MaxPoolInt8 Op = 207

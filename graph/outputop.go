@@ -3,7 +3,7 @@ package graph
 import "github.com/bnctl/bnctl/tensor"
 
 // OutputOp returns the operation that an output ends in, and the operand of that
-// operation, if the operation says what the output's numbers mean:
+// operation, if the operation defines the meaning of the output's numbers:
 //
 //   - Softmax, LogSoftmax over the first axis of the output: probabilities of
 //     classes that exclude each other, or their logarithms. The operand holds
@@ -11,8 +11,8 @@ import "github.com/bnctl/bnctl/tensor"
 //   - Sigmoid, HardSigmoid: probabilities of classes that do not exclude each
 //     other.
 //
-// For any other operation, such as a softmax over another axis, it returns 0 and
-// the output's own value. Reshapes behind the operation are ignored if the
+// For any other operation, for example a softmax over another axis, it returns 0 and
+// the output itself. Reshapes after the operation are ignored if the
 // classes stay on the first axis. Training, evaluation and prediction all use
 // this rule.
 func (f *Function) OutputOp(output int) (Op, Value) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ParseGraph returns the graph of a text form (see Graph.Text), checked. Errors
-// give line and column. It accepts untrusted input and takes linear time.
+// ParseGraph parses and checks the text form of a graph (see Graph.Text). Errors include
+// line and column. It accepts untrusted input and runs in linear time.
 func ParseGraph(text []byte) (*Graph, error) {
 	p := parse(text, "graph")
 	if p.err == nil && len(p.functions) != 1 {
@@ -88,7 +88,7 @@ func (p *parser) head(form string) {
 	p.endLine()
 }
 
-// want takes a token of kind s and returns its text.
+// want reads a token of kind s and returns its text.
 func (p *parser) want(s symbol) string {
 	if p.token.symbol != s {
 		p.fail(p.token, "found %v, want %v", p.token, s)
@@ -105,7 +105,7 @@ func (p *parser) keyword(text string) {
 	p.advance()
 }
 
-// take takes a token of kind s if there is one.
+// take reads the next token if it is of kind s.
 func (p *parser) take(s symbol) bool {
 	if p.token.symbol != s {
 		return false

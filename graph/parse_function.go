@@ -91,7 +91,7 @@ func (p *parser) special(at token, keyword string) {
 	}
 }
 
-// output reads what follows "return": NAME [KIND] = VALUE
+// output reads the rest of a line that begins with "return": NAME [KIND] = VALUE
 func (p *parser) output(keep bool) {
 	name, kind := p.want(word), Whole
 	if p.token.symbol == word {
@@ -106,7 +106,7 @@ func (p *parser) output(keep bool) {
 	p.build.Output(name, v, keep)
 }
 
-// update reads what follows "update": @STATE = VALUE
+// update reads the rest of a line that begins with "update": @STATE = VALUE
 func (p *parser) update() {
 	at := p.token
 	state, ok := strings.CutPrefix(p.want(word), "@")
@@ -139,8 +139,9 @@ func (p *parser) value(at token, name string) Value {
 	return None
 }
 
-// node reads what follows the first word: [, RESULTS] = OP(OPERANDS, ATTRIBUTES),
-// or for a node without results, whose first word is the operation, (OPERANDS, ATTRIBUTES).
+// node reads the rest of a line after its first word: [, RESULTS] = OP(OPERANDS,
+// ATTRIBUTES), or (OPERANDS, ATTRIBUTES) for a node without results, which begins with the
+// operation.
 func (p *parser) node(at token, first string) {
 	var results []string
 	if p.token.symbol != '(' {

@@ -14,8 +14,8 @@ var (
 	protoAttribute = regexp.MustCompile(`^  // - (\w+) (int|float|bool|text|ints|floats)( = [^:]*)?: \S`)
 )
 
-// protoAttributes returns what device.proto says of the attributes of each operation, by
-// its name there: "stride ints = [1,1]", one after the other.
+// protoAttributes returns the attributes of each operation in device.proto, by the
+// operation's name there: "stride ints = [1,1]", one after the other.
 func protoAttributes(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := os.ReadFile("../device/proto/device/v1/device.proto")
@@ -35,8 +35,8 @@ func protoAttributes(t *testing.T) map[string]string {
 	return says
 }
 
-// An author of a device has the file device.proto and no table: all attributes of an
-// operation stand there, with type and default.
+// The author of a device reads device.proto and not the table: it lists all attributes of
+// an operation with type and default.
 func TestProtoHasAttributes(t *testing.T) {
 	says := protoAttributes(t)
 	for _, op := range Ops() {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Recompute returns f, a training function, rewritten so that it keeps fewer values
-// of its forward pass: the forward pass is cut into segments, and the values inside
-// of a segment are computed a second time where the backward pass needs them (Chen,
-// Xu, Zhang, Guestrin 2016). No result changes: the same operations run on the same
-// operands, and sums over rows are never repeated. It tries segments of equal size,
-// takes those with the least ActivationBytes, and adds and removes single cuts
-// while that reduces them. It returns f itself if no segments need less. state is
-// the table of f. rounded says which values a device rounds where it stores them and not where
-// it fuses them away; nil: none.
+// Recompute returns f, a training function, rewritten so that it keeps fewer values of its
+// forward pass: the forward pass is cut into segments, and the values inside of a segment
+// are computed a second time when the backward pass needs them (Chen, Xu, Zhang, Guestrin
+// 2016). No result changes: the same operations run on the same operands, and sums over
+// rows are never repeated. It tries segments of equal size, selects those with the least
+// ActivationBytes, and adds and removes single cuts while that reduces them. It returns f
+// itself if no segments need less. state is the table of f. rounded reports the types that
+// a device rounds when it stores a value, but not when it fuses the value away; it may be
+// nil.
 func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, error) {
 	const most = 32
 	s := &search{f: f, state: state, back: f.backward(), best: f, least: f.ActivationBytes()}
@@ -47,7 +47,7 @@ type search struct {
 	fusions *fusions
 }
 
-// try makes the function with such cuts, and keeps it if it is the best so far.
+// try makes the function with these cuts, and keeps it if it is the best so far.
 func (s *search) try(cuts []bool) {
 	if s.err != nil {
 		return
@@ -95,9 +95,9 @@ func (s *search) even(segments int, counts func(v Value) bool) []bool {
 	return cuts
 }
 
-// ActivationBytes returns the peak memory for the values of one row, in bytes. It
-// assumes a device that computes row by row up to each node that needs all rows, so
-// a value that is made and read between two such nodes takes no memory.
+// ActivationBytes returns the peak memory for the values of one row, in bytes. It assumes a
+// device that computes row by row up to each node that needs all rows, so a value that is
+// made and read between two of these nodes needs no memory.
 func (f *Function) ActivationBytes() int {
 	pass := f.passes()
 	first, last, stored := make([]int, len(f.Values)), make([]int, len(f.Values)), make([]bool, len(f.Values))
@@ -125,8 +125,8 @@ func (f *Function) ActivationBytes() int {
 	return slices.Max(bytes)
 }
 
-// passes returns for every node how many times before it all rows had to be there: a
-// node reads what others made of them.
+// passes returns for every node how many barriers precede it. A barrier is a point at which
+// all rows must be complete, because a node reads a result over all rows.
 func (f *Function) passes() []int {
 	pass, made := 0, map[Value]bool{}
 	passes, users := make([]int, len(f.Nodes)), f.Users()
@@ -163,8 +163,8 @@ func (f *Function) rowBytes(v Value) int {
 	return t.elements() * t.DType.Size()
 }
 
-// lastUses returns by value the last of the nodes that are meant which reads it, and
-// len(Nodes) for what leaves the function; 0 if there is none.
+// lastUses returns, by value, the last of the selected nodes that reads it: len(Nodes) for
+// values that leave the function, 0 if there is no such node.
 func (f *Function) lastUses(meant func(node int) bool) []int {
 	last := make([]int, len(f.Values))
 	for i := range f.Nodes {
@@ -211,8 +211,8 @@ func (f *Function) recomputed(state []State, back []bool, again map[Value]*Node)
 	return r.Builder.Function()
 }
 
-// between returns the nodes of the forward pass whose results lie between cuts, by
-// result: all that have rows, except for those that a segment reads of another.
+// between returns the nodes of the forward pass with results between cuts, by result. It
+// includes all values with rows, except those that another segment reads.
 func (f *Function) between(back, cuts []bool) map[Value]*Node {
 	segment, at := make([]int, len(f.Nodes)), 0
 	for i := range f.Nodes {
@@ -234,8 +234,8 @@ func (f *Function) between(back, cuts []bool) map[Value]*Node {
 	return again
 }
 
-// recomputing copies a function whose backward pass reads copies of again.
+// recomputing copies a function and redirects its backward pass to recomputed values.
 type recomputing struct {
 	Copier
-	again map[Value]*Node // by value, what is to be computed again and was not yet
+	again map[Value]*Node // by value: nodes still to be computed again
 }

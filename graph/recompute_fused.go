@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// A device rounds what it stores, and not what it fuses away (precision bf16), and it may fold a batch norm
-// into the product before it. It may fuse a value with the node that reads it if nothing else does. So where
-// values are computed again, each of the two must be fusible if and only if the one was:
+// A device rounds the values that it stores, but not those that it fuses away (precision
+// bf16). It may fold a batch norm into the product before it. It may fuse a value with the
+// node that reads it if nothing else reads it. So a recomputed value must be fusible if and
+// only if the original was:
 //
 //	f        norm -> relu6 -> conv, gradients    norm is read once: it is fused
 //	kept     norm -> relu6 -> conv               norm is read twice: it would be stored, and rounded
 //	            \--> relu6.again -> gradients
 //
-// There relu6 is kept in place of norm. The other way round, a value with several readers of which only one
-// would be left in the forward pass or in the backward pass is kept.
+// Here relu6 is kept in place of norm. Conversely, a value with several readers is kept if
+// only one of them would be left in the forward pass or in the backward pass.
 
 // storing are the operations before which every device stores a value, or rounds it as an operand.
 var storing = []Op{Conv, ConvTranspose, ConvGradInput, ConvGradWeight, Dense, DenseGradInput, DenseGradWeight,
 	MaxPool, AvgPool, GlobalAvgPool, Upsample}
 
-// fusions knows what a device may fuse in a function.
+// fusions reports which values of a function a device may fuse.
 type fusions struct {
 	f       *Function
 	back    []bool
@@ -37,7 +38,8 @@ func newFusions(f *Function, back []bool, rounded func(Type) bool) *fusions {
 	return u
 }
 
-// preserve takes out of again what must not be computed again, so that what is fused stays as it is.
+// preserve removes from again the values that must not be recomputed, so that fusion does
+// not change.
 func (u *fusions) preserve(again map[Value]*Node) {
 	for before := -1; before != len(again); {
 		before = len(again)
@@ -52,7 +54,8 @@ func (u *fusions) preserve(again map[Value]*Node) {
 	}
 }
 
-// preserveValue takes out of again and made what changes whether v is fused.
+// preserveValue removes from again and made the values that would change whether v is
+// fused.
 func (u *fusions) preserveValue(v Value, again map[Value]*Node, made map[int]bool) {
 	var ahead, later, copies []int
 	for _, k := range u.users[v] {
@@ -98,8 +101,8 @@ func (u *fusions) made(again map[Value]*Node) map[int]bool {
 	return made
 }
 
-// repeat computes v again, and before it what it is made of: in the order of the forward pass, because of
-// two operands a device may fuse the one that is made later.
+// repeat computes v again, after its operands. It follows the order of the forward pass,
+// since a device may fuse the later one of two operands.
 func (r *recomputing) repeat(v Value) {
 	due := map[Value]*Node{}
 	r.collect(v, due)
@@ -113,7 +116,7 @@ func (r *recomputing) repeat(v Value) {
 	}
 }
 
-// collect moves to due what is to be computed again for v.
+// collect moves the nodes to be recomputed for v to due.
 func (r *recomputing) collect(v Value, due map[Value]*Node) {
 	if n := r.again[v]; n != nil {
 		delete(r.again, v)

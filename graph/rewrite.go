@@ -9,9 +9,9 @@ type rewriter struct {
 	old  map[string]bool // the names in From
 }
 
-// rewrite returns a copy of f, whose state is declared in table, with the
-// nodes that visit makes of each node. Values that nothing mentions any more,
-// except inputs, are left out; names are kept.
+// rewrite returns a copy of f with the nodes that visit makes of each node. Its state is
+// declared in table. Values that are no longer used, except inputs, are removed; names are
+// kept.
 func (f *Function) rewrite(table *[]State, visit func(r *rewriter)) (*Function, error) {
 	r := &rewriter{Copier: NewCopier(f, NewBuilder(f.Name, table)), old: map[string]bool{}}
 	for _, v := range f.Values {
@@ -29,7 +29,7 @@ func (f *Function) rewrite(table *[]State, visit func(r *rewriter)) (*Function, 
 	return r.Builder.Function()
 }
 
-// in returns what has become of operand i.
+// in returns the new value of operand i.
 func (r *rewriter) in(i int) Value {
 	if i >= len(r.node.In) {
 		return None
@@ -53,12 +53,12 @@ func (r *rewriter) op(op Op, suffix string, in []Value, pairs ...any) Value {
 	return r.Builder.Op(op, r.free(r.name()+"."+suffix), in, pairs...)
 }
 
-// last adds the node that takes the place and the name of the one that is rewritten.
+// last adds the node that replaces the rewritten one and has its name.
 func (r *rewriter) last(op Op, in []Value, pairs ...any) {
 	r.done(r.Builder.Op(op, r.name(), in, pairs...))
 }
 
-// done makes v take the place of the result of the node that is rewritten.
+// done replaces the result of the rewritten node by v.
 func (r *rewriter) done(v Value) { r.To[r.node.Out[0]] = v }
 
 // Prune returns f without the nodes and reads of state that no output and no

@@ -62,7 +62,7 @@ func parsed(t *testing.T, text string) *Graph {
 	return g
 }
 
-// TestPruneKeeps: a node without results is there for what it does.
+// TestPruneKeeps checks that Prune keeps a node without results.
 func TestPruneKeeps(t *testing.T) {
 	g := parsed(t, `bnctl graph 1
 graph "g"
@@ -82,7 +82,8 @@ func main(x rows f32[2]) {
 	}
 }
 
-// TestNamesInRewrites: names that a decomposition makes up are free in what follows.
+// TestNamesInRewrites checks that names invented by a decomposition do not collide with
+// later ones.
 func TestNamesInRewrites(t *testing.T) {
 	g := parsed(t, `bnctl graph 1
 graph "g"

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// Staged reports whether p is the program of a stage: one that takes steps by Forward, Backward
-// and Reduce.
+// Staged reports whether p is the program of a stage. Its steps are Forward, Backward and
+// Reduce.
 func (p *Program) Staged() bool { return p.Function(Backward) != nil }
 
 // Given returns the inputs of f that are given to a run of it, in order: those that no other

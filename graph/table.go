@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// attrSpec declares an attribute: its default value, whose Go type is the
-// attribute's type, and whether it must be given.
+// attrSpec declares an attribute: its default value, with the attribute's Go type, and
+// whether it is required.
 type attrSpec struct {
 	key      string
 	def      any
@@ -51,11 +51,12 @@ var (
 	halveSpec = []attrSpec{{"halve_last", false, false}}
 	zeroSpec  = attrSpec{"zero", int64(0), false}
 	xZeroSpec = attrSpec{"x_zero", int64(0), false}
-	// boundSpec is how a result of int8 is bounded; sumSpec is that of products.
+	// boundSpec is the bounds of an int8 result; sumSpec is the parameters of an int8
+	// product.
 	boundSpec = []attrSpec{{"zero", int64(0), false}, {"min", int64(0), false}, {"max", int64(255), false}}
 	sumSpec   = specs(boundSpec, xZeroSpec, attrSpec{"float", false, false})
 	pairSpec  = specs(boundSpec, attrSpec{"a_zero", int64(0), false}, attrSpec{"b_zero", int64(0), false})
-	// trackSpec says how running statistics are kept (docs/numerics.md, section 1).
+	// trackSpec defines the update of running statistics (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )
 

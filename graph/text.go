@@ -18,7 +18,7 @@ import "strconv"
 //	}
 //
 // A line has one node: its results, its operation, its operands (@ reads state,
-// _ stands for an absent one) and the attributes that differ from their default.
+// _ is an absent one) and the attributes that differ from their default.
 // # begins a comment; types are comments, since inference computes them. "return
 // NAME KIND = VALUE" is an output; the kind whole may be left out. In programs
 // "keep" instead of "return" is an output that stays on the device, and "update

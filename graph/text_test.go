@@ -51,8 +51,8 @@ func TestProgramText(t *testing.T) {
 	}
 }
 
-// TestTextOfBuilt parses the text of a function whose builder used every
-// liberty: values declared early, late and never used.
+// TestTextOfBuilt parses the text of a function with values declared early, late and never
+// used.
 func TestTextOfBuilt(t *testing.T) {
 	var table []State
 	b := NewBuilder("main", &table)

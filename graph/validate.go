@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// Check returns nil if f is a valid function over the table state: every value
-// is an input, a read of state or the result of one node, has a name of its own
-// and the type that inference gives it; operands come before results; outputs
-// and updates refer to values and state that exist. Otherwise the error names
-// the node. Functions of a Builder are valid; check one from elsewhere before
-// you use it.
+// Check returns nil if f is a valid function over the table state: every value is an input,
+// a read of state or the result of one node, has a unique name and the inferred type;
+// operands come before results; outputs and updates refer to existing values and state.
+// Otherwise the error names the node. Functions of a Builder are valid; check one from
+// elsewhere before you use it.
 func (f *Function) Check(state []State) error {
 	if err := f.check(stateTypes(state)); err != nil {
 		return fmt.Errorf("function %s: %w", f.Name, err)
@@ -32,7 +31,7 @@ func (f *Function) check(state map[string]State) error {
 	if err := cmp.Or(checkName(f.Name), f.checkSize()); err != nil {
 		return err
 	}
-	defined := make([]bool, len(f.Values)) // the values that are no node's result
+	defined := make([]bool, len(f.Values)) // values that are not results of nodes
 	if err := cmp.Or(f.checkValues(state, defined), f.checkInputs(defined)); err != nil {
 		return err
 	}
@@ -127,9 +126,8 @@ func (f *Function) title(i int) string {
 	return fmt.Sprintf("node %d (%v)", i, n.Op)
 }
 
-// checkWiring checks that n's operands are defined and that its results are
-// values of their own, numbered after the operands and after last, the last
-// result so far.
+// checkWiring checks that n's operands are defined and that its results are new values,
+// numbered after the operands and after last, the last result so far.
 func (f *Function) checkWiring(n *Node, last Value, defined []bool) error {
 	highest := last
 	for i, v := range n.In {
@@ -153,7 +151,7 @@ func (f *Function) checkWiring(n *Node, last Value, defined []bool) error {
 	return nil
 }
 
-// checkNode compares what inference says with what the values claim.
+// checkNode compares the declared types of results with the inferred ones.
 func (f *Function) checkNode(n *Node) error {
 	types, err := check(f, n)
 	if err != nil {
@@ -170,7 +168,7 @@ func (f *Function) checkNode(n *Node) error {
 	return nil
 }
 
-// checkResults checks outputs and updates of a function whose nodes are checked.
+// checkResults checks outputs and updates of a function after its nodes.
 func (f *Function) checkResults(state map[string]State) error {
 	names := make(map[string]bool, len(f.Outputs)+len(f.Updates))
 	for _, o := range f.Outputs {

@@ -125,7 +125,7 @@ func (f *Function) checkRole() error {
 	return nil
 }
 
-// checkRetained checks the inputs of a function that reads what others keep.
+// checkRetained checks the inputs of a function that are kept outputs of other functions.
 func (p *Program) checkRetained(f *Function) error {
 	retained := p.Retained(f.Name)
 	for _, v := range f.Inputs {

@@ -26,7 +26,7 @@ var roles = []Role{Weight, Bias, Gamma, Beta, Mean, Variance, Constant, Optimize
 var initRules = map[string]int{"": 0, "zeros": 0, "ones": 0, "constant": 1, "normal": 1, "uniform": 1,
 	"he_normal": 1, "he_uniform": 1, "xavier_uniform": 0, "xavier_normal": 0}
 
-// checkStates checks a table of state and the bytes it takes in all.
+// checkStates checks a table of state and its total size in bytes.
 func checkStates(table []State) error {
 	if len(table) > maxStates {
 		return fmt.Errorf("%d state tensors, want at most %d", len(table), maxStates)

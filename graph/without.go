@@ -5,8 +5,9 @@ import "slices"
 // IsAuxiliary reports whether an output of that name is an auxiliary head: GoogLeNet has two.
 func IsAuxiliary(output string) bool { return output == Auxiliary || output == Auxiliary+"2" }
 
-// WithoutAuxiliary returns g without its auxiliary heads, and without the nodes and the
-// state that only these need. It returns g itself if g has none, or nothing else.
+// WithoutAuxiliary returns g without its auxiliary heads and without the nodes and the
+// state that only these need. It returns g itself if g has no auxiliary head or consists of
+// one.
 func (g *Graph) WithoutAuxiliary() (*Graph, error) {
 	left := slices.DeleteFunc(slices.Clone(g.Main.Outputs), func(o Output) bool { return IsAuxiliary(o.Name) })
 	if len(left) == len(g.Main.Outputs) || len(left) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestZoo takes every architecture through checks, text form, eval and gradient.
+// TestZoo runs checks, text form, eval and gradient on every architecture.
 func TestZoo(t *testing.T) {
 	for _, a := range models.Architectures() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestZoo(t *testing.T) {
 	}
 }
 
-// TestZooCost compares with the multiply-adds that torchvision lists, and for
-// resnet20 with those of its products counted by hand.
+// TestZooCost compares with the multiply-adds that torchvision lists, and for resnet20 with
+// a count by hand.
 func TestZooCost(t *testing.T) {
 	const resnet20 = 3*16*9*1024 + 6*16*16*9*1024 + (16*32+5*32*32)*9*256 + (32*64+5*64*64)*9*64 + 640
 	for name, want := range map[string]float64{"resnet20": resnet20, "resnet18": 1.81e9, "resnet50": 4.09e9,

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns what is wrong with a step of p for an executable of capacity c. A device
-// calls it before it runs the step. replicas is what Group.LocalReplicas returns.
+// Check returns an error if the step is invalid for p and an executable of capacity c. A
+// device calls it before it runs the step. replicas is the result of Group.LocalReplicas.
 func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 	fn := p.Function(s.Function)
 	switch {
@@ -30,7 +30,7 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 		}
 		total += n
 	}
-	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) { // Reduce takes sums
+	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) { // Reduce reads sums, not rows
 		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d",
 			total, len(s.Rows), c.Rows, c.Replicas)
 	}
@@ -47,10 +47,10 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 	return nil
 }
 
-// CheckProgram returns the error of Load, called device, for a program that no device of
-// this release can take; nil if there is none. It wraps Unsupported and is a *Refused if
-// nodes have an operation or an attribute that the release does not know: the program is
-// of a later one. Otherwise it wraps Invalid.
+// CheckProgram returns an error if no device of this release can load p. Load returns it
+// under the name device. The error wraps Unsupported and is a *Refused if nodes have an
+// operation or an attribute that the release does not know, as in a program of a later
+// release. Otherwise it wraps Invalid.
 func CheckProgram(device string, p *graph.Program) error {
 	var r Refused
 	for _, f := range p.Functions {

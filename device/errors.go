@@ -17,7 +17,7 @@ type Kind uint8
 
 // The kinds of errors.
 const (
-	Other       Kind = 0 // none of the below
+	Other       Kind = 0 // any other error
 	Invalid     Kind = 1 // the caller's mistake: wrong program, input, version
 	Unsupported Kind = 2 // legal, but this device cannot
 	OutOfMemory Kind = 3
@@ -69,7 +69,7 @@ func Errorf(device, call string, k Kind, format string, args ...any) error {
 	return &Error{device, call, k, fmt.Errorf(format, args...)}
 }
 
-// KindOf returns the kind of err, Other if it has none.
+// KindOf returns the kind of err, or Other.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Finite returns an error that names the first element of a float32 state tensor
-// that is infinite or NaN, nil if there is none or if t is of another type.
+// Finite returns an error that names the first element of a float32 state tensor that is
+// infinite or NaN. It returns nil for tensors of other types.
 func Finite(name string, t tensor.Tensor) error {
 	if t.DType != tensor.F32 || AllFinite(t.F32()) {
 		return nil

@@ -13,12 +13,12 @@ import (
 type Group struct {
 	Generation uint64  // number of the group in its run; a later group has a higher one
 	Rank       int     // of this member, from 0
-	Replicas   [][]int // by rank; increasing; none twice; each below Leaves()
+	Replicas   [][]int // by rank; increasing; without duplicates; each below Leaves()
 	Level      string  // how members exchange: one of Info.Levels of all
 	Rendezvous []byte  // what members need to find each other at this level
-	// Exchange makes this member's exchanges with the others. A device only
-	// calls it; in a plugin it is the SDK's. It is nil at levels at which
-	// members exchange without the host.
+	// Exchange makes this member's exchanges with the others. A device only calls it; in a
+	// plugin the SDK provides it. It is nil at levels at which members exchange without the
+	// host.
 	Exchange collective.Exchanger
 	// Tree is R, the number of leaves of the canonical tree (package
 	// collective): one for every replica of the run. 0 means that the members
@@ -71,8 +71,7 @@ func (g *Group) LocalReplicas() int {
 	return len(g.Replicas[g.Rank])
 }
 
-// Check returns an error that says what is wrong with the group, nil if a
-// device can join it.
+// Check returns an error if no device can join the group.
 func (g Group) Check() error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return fmt.Errorf("rank %d of %d members", g.Rank, len(g.Replicas))

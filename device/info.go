@@ -19,8 +19,8 @@ type Info struct {
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Slots, Ahead
 	Levels      []string   // collective and data levels, best first
-	Precisions  []string   // F32, BF16: at which it can be opened; empty: F32 alone
-	Process     int        // ID of the process that bnctl started for it; 0: there is none
+	Precisions  []string   // precisions at which it can be opened; empty: only F32
+	Process     int        // ID of the process that bnctl started for it, or 0
 	Note        string     // why its session does not run at the best level; "" if it does
 }
 
@@ -39,15 +39,15 @@ const (
 	Profile = "profile"
 	// Slots: the device runs the program of a stage: graph.Forward, graph.Backward, graph.Reduce.
 	Slots = "slots"
-	// Ahead: Run of a function that exchanges nothing may be called while such
-	// runs are under way. The device makes one after the other, in the order of
-	// the calls, and has the next at hand when one ends. Package remote adds it.
+	// Ahead: Run of a function without exchanges may be called while other runs of this
+	// kind are in progress. The device executes them in the order of the calls and has the
+	// next one ready when one ends. Package remote adds this feature.
 	Ahead = "ahead"
 )
 
-// The levels at which tensors reach a device, from the one that every device
-// has to the fastest, the ID of a provider's first device, and the version of
-// the protocol (device/proto/device/v1).
+// The levels at which tensors reach a device, from the one that every device supports to
+// the fastest, the ID of a provider's first device, and the version of the protocol
+// (device/proto/device/v1).
 const (
 	Stream     = "stream/1"   // tensors as messages over the socket
 	Shm        = "shm/1"      // tensors in memory that host and device share
@@ -60,7 +60,7 @@ const (
 // Has reports whether the device has a feature.
 func (i Info) Has(feature string) bool { return slices.Contains(i.Features, feature) }
 
-// Options says how a device is opened.
+// Options are the parameters for opening a device.
 type Options struct {
 	Threads   int    // 0: the device chooses
 	Kernels   string // kernel class; "" or "auto": the best that the machine has
@@ -76,11 +76,11 @@ type Plugin struct {
 
 // Provider lists and opens the devices of one kind. A plugin serves one.
 type Provider interface {
-	// Describe returns what the provider is. It accesses no device.
+	// Describe describes the provider. It accesses no device.
 	Describe() Plugin
-	// List returns the devices that could be opened, without creating a context
-	// on any. If there are none, reason says why and what to do, options in braces
-	// as package problem has them.
+	// List returns the devices that could be opened, without creating a context on any. If
+	// the list is empty, reason is a sentence with the cause and the remedy, with options
+	// in braces as in package problem.
 	List(ctx context.Context) (devices []Info, reason string, err error)
 	// Open returns the device with the given Info.ID, opened with o. The caller
 	// closes it.

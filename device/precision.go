@@ -18,12 +18,12 @@ import (
 //   - the operands of matrix products (Conv, ConvGradInput, ConvGradWeight,
 //     ConvTranspose, Dense, DenseGradInput, DenseGradWeight) are rounded by
 //     RoundBF16 before they are multiplied. Products are exact, sums are float32
-//     or better. A bias is no operand of a product. Operands and results below
-//     2^-126 may be taken as 0;
-//   - values for which StoredBF16 holds, inputs among them, are rounded by
-//     RoundBF16 where they are stored. A device need not round a value that it
+//     or better. A bias is not an operand of a product. Operands and results below
+//     2^-126 may be treated as 0;
+//   - values, including inputs, are rounded by RoundBF16 when they are stored, if
+//     StoredBF16 reports true for them. A device need not round a value that it
 //     fuses away and does not store; it stores outputs;
-//   - all else is as at F32: moments, statistics, softmax, loss, weights and
+//   - everything else is as at F32: moments, statistics, softmax, loss, weights and
 //     their gradients, updates. Tensors that cross the border are float32.
 const (
 	F32  = "f32"
@@ -56,7 +56,7 @@ func (i Info) Computes(precision string) bool {
 	return precision == "" || slices.Contains(i.precisions(), precision)
 }
 
-// precisions returns what the device has: one that says nothing has F32.
+// precisions returns the precisions of the device: F32 if it lists none.
 func (i Info) precisions() []string {
 	if len(i.Precisions) == 0 {
 		return []string{F32}

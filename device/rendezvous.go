@@ -1,7 +1,7 @@
 package device
 
-// Rendezvous makes the shared memory of groups whose members exchange without
-// the host, as at CollShm.
+// Rendezvous makes the shared memory of groups with members that exchange without the host,
+// as at CollShm.
 type Rendezvous interface {
 	// Meet returns the memory of a new group with that number of members, at a
 	// level that all of them have. The error wraps Unavailable if this machine
@@ -9,15 +9,15 @@ type Rendezvous interface {
 	Meet(level string, generation uint64, members int) (GroupMemory, error)
 }
 
-// GroupMemory is the host's side of the memory in which the members of one group
-// exchange. The host takes no part in exchanges: it watches their progress, and
-// aborts the group if a member is lost.
+// GroupMemory is the host's side of the memory in which the members of one group exchange.
+// The host does not exchange: it watches the members' progress, and aborts the group if a
+// member is lost.
 type GroupMemory interface {
 	// Rendezvous returns what members need to find the memory: Group.Rendezvous.
 	Rendezvous() []byte
 	// Joined is called when all members have joined.
 	Joined()
-	// Missing returns the ranks for which others wait; nil if no rank waits.
+	// Missing returns the ranks for which others wait, or nil.
 	Missing() []int
 	// Exchanges returns a number that grows while the group makes progress.
 	Exchanges() int

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Activation32 returns the function of an activation node, or of exp, log or affine, on float32,
-// which defines the result of each element in every class but Ref. Those that are made of others
-// are defined as the chain of their parts, each rounded, so that it makes no difference whether a
-// graph says silu or x * sigmoid(x). Attributes are rounded to float32 first. What bounds a value
-// keeps -0 and NaN. NaN stays NaN.
+// Activation32 returns the function of an activation node, or of exp, log or affine, on
+// float32. It defines the result of each element in every class except Ref. Compound
+// activations are defined as the chain of their parts, each rounded, so that silu and x *
+// sigmoid(x) give the same bits. Attributes are rounded to float32 first. Bounds keep -0
+// and NaN. NaN stays NaN.
 func Activation32(n *graph.Node) func(float32) float32 {
 	a, b := Numbers(n, n.Op)
 	switch n.Op {
@@ -54,9 +54,9 @@ func Activation32(n *graph.Node) func(float32) float32 {
 	return bounded(a, b) // Relu, Relu6, Clip
 }
 
-// Numbers returns the two numbers that an activation has, the node's own or, of a gradient,
-// those of the node that it is the gradient of: bounds, those of its attributes, or what gelu
-// multiplies by first and last.
+// Numbers returns the two parameters of an activation. For a gradient they are the
+// parameters of the activation of the forward pass. They are the bounds in its attributes,
+// or for gelu the first and the last factor.
 func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 	switch of {
 	case graph.Relu:
@@ -104,9 +104,9 @@ func hardSigmoid(a, b float32) func(float32) float32 {
 	return func(x float32) float32 { return bound(float32(a*x) + b) }
 }
 
-// Derivative32 returns the derivative of the activation of an ActivationGrad node
-// on float32, as Derivative does. The gradient is the derivative times that of the result, rounded; of
-// relu and relu6 it is that of the result, or +0.
+// Derivative32 returns the derivative of the activation of an ActivationGrad node on
+// float32, like Derivative. The gradient is the derivative times the gradient of the
+// result, rounded. For relu and relu6 it is the gradient of the result, or +0.
 func Derivative32(n *graph.Node) func(float32) float32 {
 	of, _ := graph.ActivationNamed(n.Text("of"))
 	a, b := Numbers(n, of)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// activations are all of them, beside the same functions of package math.
+// activations lists all activations with the same functions of package math.
 var activations = []struct {
 	op    graph.Op
 	attrs graph.Attrs
@@ -42,9 +42,9 @@ var activations = []struct {
 	}, false},
 }
 
-// TestActivations holds the definitions to package math, the derivatives to
-// differences of these, and the functions of float32 to those of float64: device/ref and the CPU device share the definitions, so
-// that neither can judge the other.
+// TestActivations compares the definitions with package math, the derivatives with
+// difference quotients, and the functions of float32 with those of float64. device/ref and
+// the CPU device share the definitions, so that neither can judge the other.
 func TestActivations(t *testing.T) {
 	const h = 1e-6
 	for _, a := range activations {

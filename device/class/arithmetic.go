@@ -30,7 +30,7 @@ func Arithmetic(n *graph.Node) func(a, b float64) float64 {
 	return func(a, b float64) float64 { return either(holds(a, b), 1, 0) }
 }
 
-// comparison returns what the attribute "of" of Compare says.
+// comparison returns the function for the attribute "of" of Compare.
 func comparison(of string) func(a, b float64) bool {
 	switch of {
 	case "equal":
@@ -58,7 +58,8 @@ func Rounding(n *graph.Node) func(float64) float64 {
 	return math.RoundToEven
 }
 
-// Reduction returns what a reduction of float64 begins with, and how it takes in a number.
+// Reduction returns the start value of a reduction of float64 and the function that adds a
+// number.
 func Reduction(o graph.Op) (first float64, add func(acc, v float64) float64) {
 	switch o {
 	case graph.ReduceMax:

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// What the guard of tiles rests on, pixel by pixel along one side: the blocks of a tile
-// hold all its inputs that lie in the image, and each output sees a whole block, with a
-// kernel of 5 by 5 that where the tile's outputs are.
+// The guard of tiles relies on this, pixel by pixel along one side: the blocks of a tile
+// contain all its inputs inside of the image, and each output sees a whole block. With a
+// kernel of 5 by 5 this is the block at the tile's outputs.
 func TestBlocksOfTiles(t *testing.T) {
 	for _, a := range []class.Algorithm{class.Winograd2, class.Winograd4, class.Winograd5} {
 		g := a.Tiles()

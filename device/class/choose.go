@@ -28,7 +28,7 @@ var algorithms = [...]string{ImplicitGEMM: "implicit GEMM", Direct: "direct",
 // String returns the name of the algorithm.
 func (a Algorithm) String() string { return algorithms[a] }
 
-// Tiles returns the tiles of the algorithm, whose Side is 0 if it has none.
+// Tiles returns the tiles of the algorithm. Their Side is 0 if it has no tiles.
 func (a Algorithm) Tiles() Tiles { return winogradTiles[a] }
 
 // winogradTiles are the tiles of the algorithms that have some.
@@ -48,7 +48,7 @@ func Choose(l Layer, precision, class string) Algorithm {
 	}
 	// run is how many neighbouring values a tap multiplies, width for how many channels.
 	run, width := l.C/l.Groups, l.O/l.Groups
-	by := l // the convolution whose loops compute the product
+	by := l // the convolution with the loops that compute the product
 	if l.Product == Backward {
 		run, width = width, run
 		if back, ok := l.Flipped(); ok {

@@ -3,9 +3,9 @@ package class
 import "slices"
 
 // The definitions of class FMA, in plain loops. Images are [channels][height][width],
-// weights [O][C/groups][kernel height][kernel width], both as package graph has them;
-// bias has a value for each channel of the result, or is empty. Every chain begins
-// with +0 and goes on by Fuse; an algorithm says in which order.
+// weights [O][C/groups][kernel height][kernel width], both as in package graph; bias has a
+// value for each channel of the result, or is empty. Every chain begins with +0 and
+// continues by Fuse; the algorithm defines the order.
 
 // DefineForward returns a function that sets y, [O][OH][OW], to the product of an
 // image x, [C][H][W], with these weights, computed by algorithm a.
@@ -42,8 +42,7 @@ func DefineBackward(l Layer, a Algorithm, w, bias []float32) func(dx, dy []float
 	panic("class: " + a.String() + " is defined by the CPU device")
 }
 
-// product is what one image is computed from: x is the image, or the gradient of
-// the result.
+// product holds the operands for one image: x is the image, or the gradient of the result.
 type product struct {
 	Layer
 	x, w, bias []float32

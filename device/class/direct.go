@@ -1,8 +1,8 @@
 package class
 
-// direct is Direct: the rows of the kernel outside, then the channels, the columns
-// of the kernel inside. What lies outside of the image counts as 0. Then the bias
-// is added.
+// direct is Direct: the rows of the kernel in the outer loop, then the channels, the
+// columns of the kernel in the inner loop. Pixels outside of the image count as 0. Then the
+// bias is added.
 func (p product) direct(o, y, x int) float32 {
 	sum := float32(0)
 	for i := range p.Kernel[0] {

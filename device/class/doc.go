@@ -1,16 +1,14 @@
-// Package class defines kernel classes: everything that determines the bits of
-// a result, and nothing that only affects speed. docs/classes.md describes
-// class "fma".
+// Package class defines kernel classes: everything that determines the bits of a result,
+// and nothing that only affects speed. docs/classes.md describes class "fma".
 //
-// Use it to write a device that claims a class, or to look up how a layer is
-// computed. Package devicetest compares such a device with these definitions.
+// Use it to write a device that claims a class, or to look up how a layer is computed.
+// Package devicetest compares devices with these definitions.
 //
-// A kernel class is a promise of a device about bits. Two devices of one class
-// give the same bits for the same program at the same precision, whatever their
-// hardware, and however they divide the work. The algorithm of each product with
-// a weight is part of the class: see Choose. A chain is a sum whose terms are
-// added one after the other, in a stated order. The tree is the canonical tree
-// of package collective.
+// A kernel class is a promise of a device about bits. Two devices of one class give the
+// same bits for the same program at the same precision, on any hardware and for any
+// division of the work. The algorithm of each product with a weight is part of the class:
+// see Choose. A chain is a sum that adds its terms one after the other, in a stated order.
+// The tree is the canonical tree of package collective.
 package class
 
 // The classes. A device has one, which device.Info names.
@@ -27,5 +25,5 @@ const (
 	Ref = "ref"
 )
 
-// Known reports whether name is the name of a class in which Choose has a choice.
+// Known reports whether Choose has a choice for the class of that name.
 func Known(name string) bool { return name == Generic || name == FMA || name == AMX }

@@ -7,8 +7,8 @@ import "math"
 // them to the bit. Their error is at most 2 units in the last place, subnormal results included
 // (make test-activations tries all numbers). NaN gives NaN.
 
-// Coefficients, the highest power first, and constants; kernels have the same.
-// go run ./scripts/polynomials prints the polynomials and says how far each is off.
+// Coefficients, the highest power first, and constants; kernels have the same. go run
+// ./scripts/polynomials prints the polynomials and their errors.
 var (
 	// ExpSeries is (e^r - 1 - r) / r^2 for |r| <= log(2)/2, to 1.4e-8 of e^r - 1.
 	ExpSeries = [...]float32{0x1.6b9a9cp-10, 0x1.12257ap-07, 0x1.5556f4p-05, 0x1.5554b4p-03, 0x1.fffffep-02}
@@ -36,7 +36,7 @@ const (
 
 	// ExpLeast and ExpMost: beyond them exp is 0 and +Inf. Beyond Expm1Least exp(x) - 1 is -1.
 	ExpLeast, ExpMost, Expm1Least = -104, 89, -20
-	// ExpNormalLeast is the least whole number whose exponential is no subnormal number.
+	// ExpNormalLeast is the smallest integer with an exponential that is not subnormal.
 	ExpNormalLeast = -87
 
 	// SigmoidScale is 2^-64.
@@ -81,7 +81,8 @@ func Exp(x float32) float32 {
 	return scaled(Fuse(r, Fuse(r, polynomial(r, ExpSeries[:]), 1), 1), n)
 }
 
-// ExpNormal returns e^x, and +0 below ExpNormalLeast: the least of what it returns but 0 is 1.6e-38.
+// ExpNormal returns e^x, and +0 for x below ExpNormalLeast. Its smallest result except 0 is
+// 1.6e-38.
 func ExpNormal(x float32) float32 {
 	if x < ExpNormalLeast {
 		return 0

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// elementary are the functions with their error: in units in the last place and, for those that
-// are chains, in parts of |x|, whichever is larger. The truth is package math's, whose error is a
-// few units of float64.
+// elementary lists the functions with their error: in units in the last place and, for
+// chains, in parts of |x|, the larger of the two. The reference is package math, which has
+// an error of a few units of float64.
 var elementary = []struct {
 	name  string
 	f     func(float32) float32
@@ -149,7 +149,7 @@ func TestElementaryAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestSigmoidWhereItIsSmall: from e^x = 2^24 on 1 + e^x is no float32.
+// TestSigmoidWhereItIsSmall tests x with e^x >= 2^24, since 1 + e^x is not a float32 there.
 func TestSigmoidWhereItIsSmall(t *testing.T) {
 	for bits := math.Float32bits(16); bits < math.Float32bits(20); bits++ {
 		x := -math.Float32frombits(bits)
@@ -176,7 +176,7 @@ func TestElementary(t *testing.T) {
 	}
 }
 
-// TestChains: what is made of others is the chain of their parts, bit for bit.
+// TestChains checks that compound functions equal the chain of their parts, bit for bit.
 func TestChains(t *testing.T) {
 	erf, tanh, softplus := of(graph.Erf), of(graph.Tanh), of(graph.Softplus)
 	sigmoid, hard := of(graph.Sigmoid), of(graph.HardSigmoid)

@@ -58,8 +58,8 @@ func Fold(fn *graph.Function) (*graph.Function, map[graph.Value]Norm) {
 	return folded, norms
 }
 
-// takesNorm reports whether a batch norm may be folded into a node: its channels are those of the
-// product, unless leading axes come before these.
+// takesNorm reports whether a batch norm may be folded into a node: the norm's channels are
+// those of the product, unless leading axes precede them.
 func takesNorm(n *graph.Node) bool {
 	return slices.Contains(Folded, n.Op) && (n.Op != graph.Dense || n.Int("leading") == 0)
 }

@@ -8,7 +8,7 @@ import "math"
 func Fuse(x, y, z float32) float32 {
 	sum := float64(float64(x)*float64(y)) + float64(z)
 	if math.Float64bits(sum)&(1<<29-1) == 1<<28 || math.Abs(sum) < 0x1p-126 {
-		return float32(OddSum(x, y, z)) // it may lie between two float32: what was lost decides
+		return float32(OddSum(x, y, z)) // it may be between two float32: the lost bits decide
 	}
 	return float32(sum)
 }

@@ -29,7 +29,7 @@ func geluTanh(first, last float32) func(float32) float32 {
 	return func(x float32) float32 { return float32(float32(first*x)*(1+Tanh(geluInner(x)))) * last }
 }
 
-// geluInner is what the form with tanh has inside.
+// geluInner is the argument of tanh in the form with tanh.
 func geluInner(x float32) float32 {
 	cube := float32(float32(x*x) * x)
 	return GeluScale * (x + float32(GeluCube*cube))
@@ -48,7 +48,7 @@ func geluDerivative(x float32) float32 {
 	return Fuse(float32(GeluDensity*b), density, Fuse(0.5, Erf(b/math.Sqrt2), 0.5))
 }
 
-// geluTanhDerivative is (1 + t)/2 + x/2 * (1 - t^2) * the derivative of what is inside.
+// geluTanhDerivative is (1 + t)/2 + x/2 * (1 - t^2) * the derivative of geluInner.
 func geluTanhDerivative(x float32) float32 {
 	b := bounded(-GeluMost, GeluMost)(x)
 	t := Tanh(geluInner(b))
@@ -100,8 +100,8 @@ func mishDerivative64(x float64) float64 {
 	return (m + float64(4*b*n*(n+1)/(m+2))) / (m + 2)
 }
 
-// erf is the series 2/sqrt(pi) * x * e^(-x^2) * sum (2x^2)^n / (1*3*...*(2n+1)), whose terms are all
-// positive.
+// erf is the series 2/sqrt(pi) * x * e^(-x^2) * sum (2x^2)^n / (1*3*...*(2n+1)). All its
+// terms are positive.
 func erf(x float64) float64 {
 	if !(math.Abs(x) < 6) {
 		return either(x != x, x, math.Copysign(1, x))

@@ -1,8 +1,8 @@
 package class
 
-// gemm is ImplicitGEMM, and Depthwise, whose groups have one channel: taps in
-// row-major order outside, the channels of the group inside. What lies outside of
-// the image counts as 0. Then the bias is added.
+// gemm is ImplicitGEMM, and Depthwise, which has groups of one channel: taps in row-major
+// order in the outer loop, the channels of the group in the inner loop. Pixels outside of
+// the image count as 0. Then the bias is added.
 func (p product) gemm(o, y, x int) float32 {
 	cg, og := p.C/p.Groups, p.O/p.Groups
 	sum := float32(0)

@@ -2,13 +2,13 @@ package class
 
 import "math"
 
-// The error of a Winograd tile is relative to its largest value, that of a chain
-// to what the window sees. They are of one size unless a few values outweigh the
-// others: what follows finds that out, of one tile, one output channel, one channel
-// of a replica. What fails is computed by ImplicitGEMM.
+// The error of a Winograd tile is relative to its largest value, the error of a chain to
+// the values in the window. They are of one size unless a few values outweigh the others.
+// The functions below detect that for one tile, one output channel, or one channel of a
+// replica. Such tiles are computed by ImplicitGEMM.
 //
-// Values must be within 2^50 of 1, which leaves room for the transforms. Sizes are
-// absolute values; the largest of some is found by their bits, above which is NaN.
+// Values must be within 2^50 of 1, which leaves room for the transforms. Sizes are absolute
+// values. The largest of several is found by comparing bits; NaN is above all numbers.
 
 // TileLeast and TileMost are the bounds of the largest absolute value in
 // operands of Winograd tiles.
@@ -17,16 +17,16 @@ const (
 	TileMost  = 0x1p50
 )
 
-// within reports whether values of which this is the largest are within bounds.
+// within reports whether values up to most are within bounds.
 func within(most float32) bool { return most >= TileLeast && most <= TileMost }
 
-// EvenTile reports whether a Winograd tile is computed as such: its values must not
-// differ too much in size. least is a sum of absolute values that no output of the tile
-// sees less than; it must be at least most, the largest absolute value of all blocks
-// of two by two pixels (Tiles.BlockOf) in which the tile has inputs, which must be within
-// bounds. Every window of three by three sees one whole block: least is the smallest
-// sum of a block. With a kernel of five by five all windows of a tile see the block where
-// its outputs are: least is the sum of that.
+// EvenTile reports whether a Winograd tile is computed as a tile: its values must not
+// differ too much in size. least is a lower bound of the sum of absolute values that any
+// output of the tile sees. It must be at least most, the largest absolute value of all
+// blocks of two by two pixels (Tiles.BlockOf) in which the tile has inputs, and most must
+// be within bounds. Every window of three by three sees one whole block: least is the
+// smallest sum of a block. With a kernel of five by five all windows of a tile see the
+// block at its outputs: least is the sum of that block.
 func EvenTile(least, most float32) bool { return most == 0 || within(most) && least >= most }
 
 // BlockOf returns the first of the two rows (or columns) of block b in an image of
@@ -37,18 +37,18 @@ func (g Tiles) BlockOf(b, n int) int { return min(max(2*b-g.Border()%2, 0), n-2)
 // BlockCount returns the number of blocks along n rows (or columns).
 func (g Tiles) BlockCount(n int) int { return (n + g.Border()%2 + 1) / 2 }
 
-// Blocks are those in which a tile has inputs, along one side: From <= b < To.
+// Blocks is the range of blocks in which a tile has inputs, along one side: From <= b < To.
 type Blocks struct{ From, To int }
 
-// BlocksOf returns them for a tile whose outputs begin at row (or column) at, an even
-// number, of an image of n.
+// BlocksOf returns the blocks of a tile with outputs that begin at row (or column) at, an
+// even number, of an image of n.
 func (g Tiles) BlocksOf(at, n int) Blocks {
 	before := g.Border() / 2
 	return Blocks{max(0, at/2-before), min(at/2+g.Side/2+1, g.BlockCount(n))}
 }
 
-// Even reports whether a tile is an EvenTile whose outputs begin at (y, x), given the
-// blocks in which it has inputs, and the BlockSize of each.
+// Even reports whether the tile with outputs that begin at (y, x) is an EvenTile. rows and
+// columns are the blocks in which it has inputs, and sizeOf returns the BlockSize of each.
 func (g Tiles) Even(y, x int, rows, columns Blocks, sizeOf func(by, bx int) (sum float32, most uint32)) bool {
 	least, most := float32(math.Inf(1)), uint32(0)
 	for by := rows.From; by < rows.To; by++ {
@@ -87,9 +87,9 @@ func EvenChannel(size, most float32) bool {
 	return most == 0 || within(most) && ratio*most <= size
 }
 
-// MinTiles returns how many tiles a chunk must have for the gradients for a weight not to be
-// computed by ImplicitGEMM: with a kernel of 5 by 5 the errors of single tiles weigh more
-// than those of a short chain.
+// MinTiles returns the minimum number of tiles in a chunk for which the gradient of a
+// weight uses tiles. With fewer, it uses ImplicitGEMM: with a kernel of 5 by 5 the errors
+// of single tiles weigh more than those of a short chain.
 func (g Tiles) MinTiles() int {
 	if g.Kernel == 5 {
 		return 256

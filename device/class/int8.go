@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Int8 is how a result of int8 is rounded and bounded: that of a node's attributes
-// zero, min and max. It is the arithmetic of every class (docs/int8.md).
+// Int8 is the rounding and the bounds of an int8 result: the attributes zero, min and max
+// of a node. Its arithmetic is the same in every class (docs/int8.md).
 type Int8 struct{ Zero, Min, Max int32 }
 
-// Int8Of returns that of a node.
+// Int8Of returns the Int8 of a node.
 func Int8Of(n *graph.Node) Int8 {
 	q := Int8{Max: 255}
 	for _, a := range n.Attributes() {
@@ -41,10 +41,11 @@ func (q Int8) To(v float32) uint8 {
 	}
 }
 
-// Requantise returns a sum, of which a step is by steps of the result, as a byte.
+// Requantise returns a sum as a byte. One step of the sum is by steps of the result.
 func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
 
-// Sum returns a sum of two addends, a step of each of which is by steps of the result.
+// Sum returns the sum of two addends. One step of a is aBy steps of the result, one of b
+// bBy.
 func (q Int8) Sum(a, b int32, aBy, bBy float32) uint8 {
 	t, u := float32(float32(a)*aBy), float32(float32(b)*bBy)
 	return q.To(t + u)
@@ -53,5 +54,6 @@ func (q Int8) Sum(a, b int32, aBy, bBy float32) uint8 {
 // Quantize returns x in steps of scale.
 func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
 
-// MeanBy returns the factor of a sum of n elements in a mean: by is that of one element.
+// MeanBy returns the factor of a sum of n elements in a mean; by is the factor of one
+// element.
 func MeanBy(by float64, n int) float32 { return float32(by / float64(n)) }

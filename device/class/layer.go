@@ -16,9 +16,9 @@ const (
 	Weights                 // the gradient for the weight
 )
 
-// Layer is the shape of a product with a weight, on which the choice of the
-// algorithm depends. A dense layer is a convolution of one pixel, or, with leading axes, of as
-// many as these have positions, by a kernel of 1 by 1.
+// Layer is the shape of a product with a weight. The choice of the algorithm depends on it.
+// A dense layer is a convolution of one pixel by a kernel of 1 by 1. With leading axes it
+// has one pixel for each of their positions.
 type Layer struct {
 	graph.Window
 	Product Product
@@ -61,10 +61,10 @@ func dense(p Product, in, out []int) Layer {
 		OH: n, OW: 1}
 }
 
-// Flipped returns the convolution with stride 1 that computes the gradient for
-// the input of l, with the kernel turned by 180 degrees and input and output
-// channels exchanged. It reports false if there is none, because the padding
-// exceeds what the kernel spans.
+// Flipped returns the convolution with stride 1 that computes the gradient for the input of
+// l, with the kernel turned by 180 degrees and input and output channels exchanged. It
+// returns false if there is no such convolution, because the padding exceeds the extent of
+// the kernel.
 func (l Layer) Flipped() (Layer, bool) {
 	f := l
 	f.Product = Forward
@@ -78,8 +78,7 @@ func (l Layer) Flipped() (Layer, bool) {
 	return f, l.Stride == [2]int{1, 1}
 }
 
-// Channel returns the channel of the product's result to which weight i
-// belongs.
+// Channel returns the channel of the product's result for weight i.
 func (l Layer) Channel(i int) int {
 	taps := l.Kernel[0] * l.Kernel[1]
 	o, k := i/taps/(l.C/l.Groups), i/taps%(l.C/l.Groups)
@@ -95,7 +94,7 @@ func (l Layer) straight() bool {
 	return l.Groups == 1 && l.Stride == [2]int{1, 1} && l.Dilation == [2]int{1, 1}
 }
 
-// Depthwise reports whether every channel is convolved with a kernel of its own.
+// Depthwise reports whether every channel has a separate kernel.
 func (l Layer) Depthwise() bool { return l.Groups > 1 && l.Groups == l.C && l.Groups == l.O }
 
 // alongRows reports whether a depthwise convolution has a kernel 3 or 5 wide,
@@ -122,10 +121,10 @@ func (l Layer) direct() bool {
 	return l.straight() && l.Kernel[1] == 3 && l.O == lanes && l.C%8 == 0 && l.OW > 1
 }
 
-// tiles returns the algorithm of a layer that has tiles, ImplicitGEMM of any other.
-// Small tiles keep the transformed weights of wide layers in bounds, and the errors where
-// a sum has only 16 channels. With dilation images are large beside the weights, so that
-// large tiles have wider layers, and wider ones none.
+// tiles returns the algorithm of a layer with tiles, or ImplicitGEMM. Small tiles bound the
+// transformed weights of wide layers, and the errors of sums with only 16 channels. With
+// dilation images are large compared to the weights, so wider layers use large tiles, and
+// even wider ones use no tiles.
 func (l Layer) tiles() Algorithm {
 	const large, largest = 256 * 256, 512 * 512
 	pairs, small := l.C*l.O, l.straight() && (l.C*l.O > large || l.C == lanes)
@@ -147,10 +146,10 @@ func (l Layer) five() bool {
 	return l.straight() && l.Kernel == [2]int{5, 5} && l.Pad == [4]int{2, 2, 2, 2}
 }
 
-// phased reports whether l is made of phases: a convolution of 3 by 3 with stride 1 whose
-// dilation and padding are one number d on all sides. The pixels (py+d*y, px+d*x) of its
-// input and output, for 0 <= py, px < d, are those of a convolution with dilation 1 and
-// padding 1: phase (py, px), of which there are d*d.
+// phased reports whether l consists of phases: a convolution of 3 by 3 with stride 1 and
+// dilation and padding equal to one number d on all sides. The pixels (py+d*y, px+d*x) of
+// its input and output, for 0 <= py, px < d, form a convolution with dilation 1 and padding
+// 1, phase (py, px). There are d*d phases.
 func (l Layer) phased() bool {
 	d := l.Dilation[0]
 	return l.Groups == 1 && l.Kernel == [2]int{3, 3} && l.Stride == [2]int{1, 1} && l.Dilation[1] == d &&
@@ -170,8 +169,9 @@ func (l Layer) Phase() Layer {
 	return p
 }
 
-// fewer reports whether the tiles of all phases multiply at most two thirds of what
-// windows do, which leave out what lies outside of the image: where phases are small, most.
+// fewer reports whether the tiles of all phases need at most two thirds of the
+// multiplications of windows. Windows leave out pixels outside of the image, which are most
+// pixels if phases are small.
 func (l Layer) fewer(a Algorithm) bool {
 	d, p, t := l.Dilation[0], l.Phase(), a.Tiles()
 	tiles := func(n int) int { return d * ceil(n, t.Side) * t.Tile() } // values of all tiles along n pixels

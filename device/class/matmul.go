@@ -43,7 +43,7 @@ func repeated(from, to []int) []int {
 	return out
 }
 
-// InA returns where element (i, k) of the left matrix lies.
+// InA returns the index of element (i, k) of the left matrix.
 func (m Matrices) InA(i, k int) int {
 	if m.TransposeA {
 		return k*m.M + i
@@ -51,7 +51,7 @@ func (m Matrices) InA(i, k int) int {
 	return i*m.K + k
 }
 
-// InB returns where element (k, j) of the right matrix lies.
+// InB returns the index of element (k, j) of the right matrix.
 func (m Matrices) InB(k, j int) int {
 	if m.TransposeB {
 		return j*m.K + k

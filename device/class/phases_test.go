@@ -42,7 +42,7 @@ func TestChooseOfPhases(t *testing.T) {
 		for _, product := range []class.Product{class.Forward, class.Backward} {
 			c.layer.Product = product
 			want := c.want
-			if c.name == "few channels" && product == class.Backward { // of which there are 64 then
+			if c.name == "few channels" && product == class.Backward { // there are 64 phases then
 				want = class.Winograd4
 			}
 			if got := class.Choose(c.layer, device.F32, class.FMA); got != want {

@@ -19,8 +19,8 @@ type joint struct {
 	left, right *joint
 }
 
-// NewAssembly returns the assembly of a group whose members hold these
-// replicas, by rank: together each of 0 to leaves-1 once.
+// NewAssembly returns the assembly of a group. Its members hold these replicas, by rank:
+// each of 0 to leaves-1 exactly once.
 func NewAssembly(leaves int, replicas [][]int) *Assembly {
 	a := &Assembly{}
 	at := map[Node]*joint{}
@@ -59,7 +59,7 @@ func (a *Assembly) Into(dst tensor.Tensor, o Op, partial func(rank, i int) tenso
 	}
 }
 
-// value returns the value of j: a partial value, or what it has put into dst.
+// value returns the value of j: a partial value, or the sum that it stored in dst.
 func (a *Assembly) value(j *joint, depth int, dst tensor.Tensor, o Op,
 	partial func(rank, i int) tensor.Tensor) tensor.Tensor {
 	switch {

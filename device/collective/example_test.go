@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Eight replicas on two devices. Each device sums the largest subtrees that it
-// holds, and what is left is summed along the same tree: the result is that of one.
+// Eight replicas on two devices. Each device sums the largest subtrees that it holds, and
+// the rest is summed along the same tree: the result equals that of one device.
 func ExampleCombine() {
 	leaf := func(r int) tensor.Tensor { return tensor.Of([]float32{1 / float32(r+1)}, 1) }
 	alone := collective.Reduce(collective.Sum, collective.Root(8), leaf)

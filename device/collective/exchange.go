@@ -31,8 +31,8 @@ type Tag struct {
 	Name       string // of the first value that is reduced: "bn3.moments"
 }
 
-// Reduction is one value to be reduced in an exchange: this member's partial
-// values of it and the tensor that takes the result.
+// Reduction is one value to be reduced in an exchange: this member's partial values and the
+// tensor for the result.
 type Reduction struct {
 	Op       Op
 	Partials []Partial     // Cover of the replicas that this member holds
@@ -42,19 +42,19 @@ type Reduction struct {
 // Exchanger brings the members of a group together. One exchange reduces
 // several values at once.
 //
-// Start comes to an exchange. What it returns blocks until every member has
-// come, or ctx ends, or the group is aborted, and must be called. Three things
-// might happen:
-//  1. All came: every Result holds the same bits on every member.
+// Start begins an exchange. It returns a function that blocks until every member has
+// arrived, or ctx ends, or the group is aborted. The caller must call it. There are three
+// outcomes:
+//  1. All arrived: every Result holds the same bits on every member.
 //  2. The group was aborted: the error wraps Aborted. Results are undefined.
 //  3. The members disagree on the tag, on the number of values or on their
-//     types: the error says how, on every member.
+//     types: every member gets an error that describes the difference.
 //
-// Until then Partials and Results are the exchange's; partial values may be
-// overwritten. Start itself may block too: what a member starts, it must start
+// Until then the exchange owns Partials and Results; partial values may be
+// overwritten. Start itself may block too: a member must start its exchanges
 // in the order of the program. Exchanges of a lane happen in the order in
-// which they were started, those of two lanes concurrently. Exchangers are
-// used by one goroutine at a time.
+// which they were started; two lanes run concurrently. An Exchanger must not be
+// used by several goroutines at once.
 type Exchanger interface {
 	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
 }

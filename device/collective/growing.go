@@ -8,14 +8,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Growing is the canonical tree while its leaves come one after the other, in any order. Two
-// nodes become one as soon as both are there and whatever the number of leaves will be, so that of n
-// leaves at most some log2(n) values wait:
+// Growing is the canonical tree while its leaves arrive one after the other, in any order.
+// Two nodes become one as soon as both are present, for any number of leaves, so that of n
+// leaves only about log2(n) values wait:
 //
 //	leaves come    0        1        2           3
 //	waiting       [0,1)    [0,2)    [0,2) [2,3)  [0,4)
 //
-// Blocks of a power of two leaves that begin at a multiple of their size are nodes of every tree.
+// Blocks of a power of two leaves that begin at a multiple of their size are nodes of every
+// tree.
 type Growing struct {
 	op     Op
 	values map[Node]tensor.Tensor
@@ -46,7 +47,7 @@ func (g *Growing) Leaves() []int {
 	return all
 }
 
-// Add adds a leaf that has not come, and returns the values that nobody needs any more. v may be
+// Add adds a new leaf, and returns the values that are no longer needed. v may be
 // overwritten.
 func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 	n := Node{leaf, leaf + 1}
@@ -73,8 +74,9 @@ func (g *Growing) Add(leaf int, v tensor.Tensor) (spent []tensor.Tensor) {
 	}
 }
 
-// Onto returns the values to which a leaf would be added if it came now, the nearest first, where all of them
-// come before it; else nil. So it may be added to them where it is made: see Added.
+// Onto returns the values to which a leaf would be added if it arrived now, the nearest
+// first, if all of them precede it; else nil. The caller may then add the leaf to them
+// where it is computed: see Added.
 func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
 	for n := (Node{leaf, leaf + 1}); ; {
 		size := n.To - n.From
@@ -92,8 +94,9 @@ func (g *Growing) Onto(leaf int) (values []tensor.Tensor) {
 	}
 }
 
-// Added records that a leaf was added to the first value of Onto, the sum to the next, and so on: the last of
-// them is the sum of all now. It returns the others, which nobody needs any more.
+// Added records that a leaf was added to the first value of Onto, the sum to the next, and
+// so on: the last one is the sum of all now. It returns the others, which are no longer
+// needed.
 func (g *Growing) Added(leaf int) (spent []tensor.Tensor) {
 	for n, last := (Node{leaf, leaf + 1}), (tensor.Tensor{}); ; {
 		size := n.To - n.From
@@ -111,15 +114,16 @@ func (g *Growing) Added(leaf int) (spent []tensor.Tensor) {
 	}
 }
 
-// Drop drops all leaves that have come, and returns the values that nobody needs any more.
+// Drop removes all leaves, and returns the values that are no longer needed.
 func (g *Growing) Drop() (spent []tensor.Tensor) {
 	spent = slices.Collect(maps.Values(g.values))
 	clear(g.values)
 	return spent
 }
 
-// Take returns the values of Cover(leaves, replicas); leaves of it that have not come have no
-// rows. Of a leaf elsewhere the error says so. The tree is empty then.
+// Take returns the values of Cover(leaves, replicas) and empties the tree. Leaves that have
+// not arrived have no rows. It returns an error if the tree has a leaf outside of the
+// cover.
 func (g *Growing) Take(leaves int, replicas []int) ([]Partial, error) {
 	var out []Partial
 	for _, n := range Cover(leaves, replicas) {
@@ -131,7 +135,7 @@ func (g *Growing) Take(leaves int, replicas []int) ([]Partial, error) {
 	return out, nil
 }
 
-// take returns the value of a node, the zero Tensor if none of its leaves has come.
+// take returns the value of a node, or the zero Tensor if none of its leaves has arrived.
 func (g *Growing) take(n Node) tensor.Tensor {
 	if v, ok := g.values[n]; ok || n.Leaf() {
 		delete(g.values, n)

@@ -67,7 +67,8 @@ func TestGrowingIsSmall(t *testing.T) {
 	}
 }
 
-// A leaf that is added where Onto says has the bits, and ends the values, of one that comes to Add.
+// A leaf that is added to the values of Onto gives the same bits, and ends the same values,
+// as Add.
 func TestGrowingOnto(t *testing.T) {
 	draw := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

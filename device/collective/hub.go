@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Aborted is what members get whose group ended before all had come.
+// Aborted is the error of members of a group that ended before all had arrived.
 var Aborted = errors.New("group aborted")
 
 // Hub is the exchange point of a group inside one process: the in-process
@@ -28,7 +28,7 @@ type Hub struct {
 	uplink     Uplink
 	ctx        context.Context // ends with the group
 	cancel     context.CancelFunc
-	wait       sync.WaitGroup // for what the uplink does
+	wait       sync.WaitGroup // for the uplink's goroutines
 	forwarding int            // rounds that it has not completed
 	calledOff  bool           // it was the first to end the group
 	last       [Lanes]*round  // that it got
@@ -67,10 +67,9 @@ func (h *Hub) Abort(cause error) {
 	}
 }
 
-// Missing returns the ranks that have not begun an exchange for which others
-// wait, in the first lane with an exchange under way; nil if no rank waits. It
-// returns an empty slice, not nil, while all ranks of this hub wait for others
-// beyond its uplink.
+// Missing returns the ranks that have not begun an exchange for which others wait, in the
+// first lane with an exchange in progress, or nil if no rank waits. It returns an empty
+// slice, not nil, while all ranks of this hub wait for others beyond its uplink.
 func (h *Hub) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -177,7 +176,7 @@ func (h *Hub) enter(rank int, tag Tag, values []Reduction) (*round, error) {
 	return r, nil
 }
 
-// round returns the first round of the tag's lane to which rank has not come.
+// round returns the first round of the tag's lane at which rank has not arrived.
 func (h *Hub) round(rank int, tag Tag) *round {
 	for _, r := range h.rounds[tag.Lane] {
 		if r.values[rank] == nil {
@@ -245,7 +244,7 @@ func deliver(dst, sum tensor.Tensor) error {
 	if dst.DType != sum.DType || len(dst.Bytes) != len(sum.Bytes) {
 		return fmt.Errorf("collective: result is %v, want %v", sum, dst)
 	}
-	if len(sum.Bytes) > 0 && &dst.Bytes[0] != &sum.Bytes[0] { // which to copy takes as long as any
+	if len(sum.Bytes) > 0 && &dst.Bytes[0] != &sum.Bytes[0] { // a copy needs as long as any
 		copy(dst.Bytes, sum.Bytes)
 	}
 	return nil

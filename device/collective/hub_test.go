@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// contribution is what a member that holds one replica brings.
+// contribution returns the reductions of a member that holds one replica.
 func contribution(replica int, values ...float32) []Reduction {
 	var list []Reduction
 	for _, v := range values {
@@ -121,8 +121,7 @@ func TestHubContext(t *testing.T) {
 	}
 }
 
-// While a run waits for gradients it goes on exchanging moments; each lane has
-// an order of its own.
+// Moments are exchanged while a run waits for gradients; each lane has a separate order.
 func TestHubLanes(t *testing.T) {
 	h := NewHub(2, 2)
 	gradients := Tag{Lane: Gradients, Name: "w"}

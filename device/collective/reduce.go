@@ -6,12 +6,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Op says how two nodes combine. The numbers travel: they never change.
+// Op is the operation that combines two nodes. The numbers are part of the protocol and
+// never change.
 type Op uint8
 
 // The reductions.
 const (
-	// Sum adds elementwise, in the elements' own type: F32 or F64.
+	// Sum adds elementwise, in the elements' type: F32 or F64.
 	Sum Op = 1
 	// MergeMoments merges F64 moments (n, means, squared deviations) of C
 	// channels exactly: see Merge.
@@ -68,10 +69,10 @@ func (o Op) combine(dst, a, b tensor.Tensor) {
 	Add(dst, a, b)
 }
 
-// Reduce combines the leaves of node n in the order of the canonical tree.
-// leaf(r) returns the value of replica r, or the zero Tensor if replica r has
-// no rows: such a leaf is skipped, and so is a node without any. The first
-// value met is overwritten with the result and returned.
+// Reduce combines the leaves of node n in the order of the canonical tree. leaf(r) returns
+// the value of replica r, or the zero Tensor if replica r has no rows. Leaves without rows,
+// and nodes that consist of them, are skipped. The first value met is overwritten with the
+// result and returned.
 func Reduce(o Op, n Node, leaf func(int) tensor.Tensor) tensor.Tensor {
 	if n.Leaf() {
 		return leaf(n.From)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// leaves of a sum whose result depends on the order: 1e8 swallows small ones.
+// ordered lists the leaves of a sum that depends on the order: 1e8 swallows small ones.
 var ordered = []float32{1, 1e8, -1e8, 3, 0.5, 1e8, 7, -1e8}
 
 func scalars(values []float32, absent ...int) func(int) tensor.Tensor {

@@ -26,8 +26,8 @@ func (n Node) Children() (left, right Node) {
 // String writes n as an interval: "[4,8)".
 func (n Node) String() string { return fmt.Sprintf("[%d,%d)", n.From, n.To) }
 
-// Cover returns the largest nodes of the tree over leaves all of whose leaves
-// are in held, from left to right. held is increasing.
+// Cover returns the largest nodes of the tree over leaves that consist of held leaves only,
+// from left to right. held is increasing.
 func Cover(leaves int, replicas []int) []Node {
 	if leaves < 1 {
 		return nil

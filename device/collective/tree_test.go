@@ -74,7 +74,7 @@ func TestCoverIsExactAndLeast(t *testing.T) {
 	}
 }
 
-// split finds a node of the tree below n both of whose halves are in nodes.
+// split finds a node of the tree below n with both halves in nodes.
 func split(n Node, nodes []Node) (Node, bool) {
 	if n.Leaf() {
 		return n, false

@@ -7,17 +7,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Uplink completes the exchanges of a hub whose members do not hold all replicas
+// Uplink completes the exchanges of a hub that holds only some of the replicas, together
 // with the machines that hold the others.
 type Uplink interface {
 	// Nodes returns the largest nodes of the tree over all replicas that the
 	// members of the hub hold together: Cover.
 	Nodes() []Node
-	// Complete makes an exchange. Each value comes with a partial value for each of
-	// Nodes, in order; it may be overwritten, and the Result may have the memory of a
-	// member's partial value. Without an error every Result is complete. Exchanges of a
-	// lane are made one after the other, those of two lanes concurrently. It returns
-	// soon after ctx has ended.
+	// Complete makes an exchange. Each value comes with a partial value for each of Nodes,
+	// in order. A partial value may be overwritten, and the Result may use its memory.
+	// Without an error every Result is complete. Exchanges of a lane are made one after the
+	// other, two lanes concurrently. Complete returns soon after ctx has ended.
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 
@@ -62,8 +61,8 @@ func (h *Hub) forward(r *round) {
 	})
 }
 
-// complete combines what the members brought to the parts of the hub, and hands
-// what the uplink makes of these to all.
+// complete combines the members' values to the parts of the hub, and distributes the
+// results of the uplink.
 func (h *Hub) complete(r *round) error {
 	if err := r.agree(); err != nil {
 		return err

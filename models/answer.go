@@ -8,32 +8,32 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Answer says what the outputs of a model mean.
+// Answer is the meaning of a model's outputs.
 type Answer int
 
 // The answers. With Logits, Probabilities and Binary the classes exclude each other.
 const (
 	Values             Answer = iota // not known to be scores of classes
-	Logits                           // scores of which softmax makes probabilities
+	Logits                           // scores that a softmax turns into probabilities
 	Probabilities                    // one for each class
 	Binary                           // the probability of the second of two classes
 	LabelLogits                      // of labels that do not exclude each other: sigmoid makes probabilities
-	LabelProbabilities               // of such labels
+	LabelProbabilities               // logits of labels that do not exclude each other
 	Numbers                          // one for each of the labels, in the units of the data
 )
 
-// Answer returns what the given outputs of m mean together, and the number of the
-// output that has the answer. Outputs are given by their numbers in the graph. First the graph
+// Answer returns the meaning of the given outputs of m together, and the number of the
+// output with the answer. Outputs are given by their numbers in the graph. First the graph
 // decides:
 //
 //   - One output of C >= 2 numbers that ends in a softmax over all of them: Probabilities. The same
-//     holds for two outputs of which one is the softmax of the other.
-//   - One that ends in a sigmoid: Binary if it is one number; LabelProbabilities if there are names
-//     for as many labels, because these do not exclude each other; else Values.
+//     holds for two outputs if one is the softmax of the other.
+//   - One that ends in a sigmoid: Binary if it is one number; LabelProbabilities if there is a name
+//     for each number, because these labels do not exclude each other; else Values.
 //   - One that ends in a log-softmax over all of them: Logits.
-//   - One that training has called outputLabels, or outputNumbers: LabelLogits, Numbers.
+//   - One that training has named outputLabels, or outputNumbers: LabelLogits, Numbers.
 //
-// Any other output of C >= 2 numbers is Logits if it was trained as such (the
+// Any other output of C >= 2 numbers is Logits if it was trained as logits (the
 // model has a recipe), if its name ends in "logits" as in the zoo, if there are
 // labels for C classes, or if a dense layer or a convolution computes 1000 or
 // 1001 numbers, the classes of ImageNet. Everything else is Values: several
@@ -70,7 +70,7 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 	return Values, k
 }
 
-// softmaxOfOther returns that of two outputs which is the softmax of the other.
+// softmaxOfOther returns the one of two outputs that is the softmax of the other.
 func softmaxOfOther(f *graph.Function, outputs []int) (int, bool) {
 	for i, k := range outputs {
 		if op, of := f.OutputOp(k); op == graph.Softmax && of == f.Outputs[outputs[1-i]].Value {
@@ -100,8 +100,8 @@ func (m *Model) outputType(output int) graph.Type {
 
 func (m *Model) outputElements(output int) int { return tensor.Count(m.outputType(output).Shape) }
 
-// classifies reports whether something beside the graph's ending says that an
-// output in the form of scores are logits.
+// classifies reports whether an output in the form of scores is logits, by other evidence
+// than the graph's ending.
 func (m *Model) classifies(output int) bool {
 	n := m.outputElements(output)
 	return len(m.Recipe) > 0 && output == 0 || len(m.Labels) == n ||

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// answering returns a model of arrays f32[2] that ends as the lines say; they
-// make the outputs that returns names, and may use a dense layer of n numbers, d.
+// answering returns a model of arrays f32[2] that ends in lines. The lines compute the
+// outputs named in returns, and may use a dense layer of n numbers, d.
 func answering(t *testing.T, n int, lines, returns string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph(fmt.Appendf(nil, "bnctl graph 1\ngraph \"g\"\nstate w f32[%d,2] weight zeros\n"+

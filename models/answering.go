@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Names of first outputs that are no logits of classes that exclude each other. Every file that
-// names outputs keeps what they say.
+// Names of first outputs that are not logits of classes that exclude each other. They are
+// part of every file format that names outputs.
 const (
 	outputLabels  = "label_logits" // of labels that do not exclude each other
 	outputNumbers = "values"
@@ -18,8 +18,8 @@ const (
 	stateMean = "target.mean"
 )
 
-// ForLabels returns m with a first output that is called outputLabels, unless it ends in a
-// sigmoid, which says the same.
+// ForLabels returns m with a first output named outputLabels, unless it ends in a sigmoid,
+// which means the same.
 func ForLabels(m *Model) *Model {
 	if op, _ := m.Graph.Main.OutputOp(0); op == graph.Sigmoid {
 		return m
@@ -27,10 +27,10 @@ func ForLabels(m *Model) *Model {
 	return m.withOutput(outputLabels)
 }
 
-// ForNumbers returns m with a first output that is called outputNumbers. Unless std is nil the
-// output is what it was times std, plus mean, one of each for each of its K numbers: so that a
-// network whose answers are about as large as 1 answers in other units. They are constants in the
-// graph, and where m has them already, these.
+// ForNumbers returns m with a first output named outputNumbers. Unless std is nil, each of
+// its K numbers is multiplied by its std, and its mean is added, so that a network with
+// answers of about 1 answers in other units. mean and std are constants in the graph and
+// replace those that m already has.
 func ForNumbers(m *Model, mean, std []float64) (*Model, error) {
 	out := m.withOutput(outputNumbers)
 	if std == nil {

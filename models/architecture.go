@@ -23,15 +23,15 @@ type Architecture struct {
 	Name    string
 	Family  string    // a word for networks of one kind: "resnet"
 	About   string    // half a sentence, with the paper
-	Input   Size      // default input size; most architectures take other sizes too
+	Input   Size      // default input size; most architectures support other sizes too
 	Classes int       // as published
 	LR      float64   // default learning rate for SGD with momentum 0.9 and a batch of 128
 	Mean    []float64 // of pixels per channel, in units of x/255
 	Std     []float64 // likewise
 	Pixels  bool      // a class for each pixel, not for the image
 
-	// SameAs is another architecture whose tensors have the same names and shapes, and which
-	// is assumed where only these are known; "": there is none.
+	// SameAs is another architecture with tensors of the same names and shapes. It is
+	// assumed if only these are known. "" if there is no other.
 	SameAs string
 
 	auxiliary     bool   // Options.Auxiliary may be asked for
@@ -43,14 +43,13 @@ type Architecture struct {
 // forward adds a network to n, from the image to the logits of the classes.
 type forward func(n *net, image graph.Value, classes int) graph.Value
 
-// Options change a model of the zoo. A zero field stands for the architecture's own
-// value.
+// Options change a model of the zoo. A zero field keeps the architecture's value.
 type Options struct {
 	Input   Size
 	Classes int
 	// OneOutput permits one class: the output is a number, or a label that excludes no other.
 	OneOutput bool
-	// Mean and Std are those of the image operation, in units of x/255, one
+	// Mean and Std are the attributes of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
 	Mean, Std []float64
 	// Auxiliary adds the auxiliary heads for training, with outputs as graph.IsAuxiliary knows them.
@@ -69,7 +68,7 @@ var (
 	mnistStd  = []float64{0.3081}
 )
 
-// Architectures returns the zoo in the order in which it is listed.
+// Architectures returns the zoo in the order of its listing.
 func Architectures() []Architecture { return slices.Clone(zoo) }
 
 // Lookup returns the architecture with that name. The error is a *problem.Unknown, which
@@ -193,8 +192,8 @@ func (o Options) check(a Architecture) error {
 	return Image{Scale: 1. / largestPixel, Mean: o.Mean, Std: o.Std}.Check(o.Input.Channels)
 }
 
-// preprocess says how image files become the input: as for ImageNet where
-// that is what the size says, else scaled just so that they cover the input.
+// preprocess returns the preprocessing of image files: that of ImageNet for sizes like
+// ImageNet's, else images are scaled to just cover the input.
 func (a Architecture) preprocess(s Size) Preprocess {
 	p := Preprocess{Known: true, Interpolation: a.interpolation}
 	switch {
@@ -206,7 +205,7 @@ func (a Architecture) preprocess(s Size) Preprocess {
 	return p
 }
 
-// withoutAuxiliary is the error of Options.Auxiliary for a model that has no such head.
+// withoutAuxiliary is the error of Options.Auxiliary for a model without an auxiliary head.
 func withoutAuxiliary(name string) error {
 	var have []string
 	for _, a := range zoo {

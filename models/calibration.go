@@ -7,13 +7,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// calibrated is the name of the product that Calibrated puts behind the logits.
+// calibrated is the name of the product that Calibrated adds after the logits.
 const calibrated = "calibrated"
 
-// Calibrated returns m with the logits of its first output, and of others that are made of them, times
-// scale, which is rounded to float32, beside what an earlier call did: probabilities get a temperature
-// (Guo and others 2017), and classes stay in their order. The product is part of the graph. It is an error
-// if the output is no list of scores, or ends in a hard sigmoid.
+// Calibrated returns m with the logits of its first output multiplied by scale, rounded to
+// float32, in addition to earlier calls. Outputs computed from these logits change too:
+// probabilities get a temperature (Guo and others 2017), and the order of classes stays.
+// The product is part of the graph. Calibrated returns an error if the output is not a list
+// of scores, or ends in a hard sigmoid.
 func Calibrated(m *Model, scale float64) (*Model, error) {
 	op, _ := m.Graph.Main.OutputOp(0)
 	if !m.line(0) || op == graph.HardSigmoid {
@@ -31,10 +32,11 @@ func Uncalibrated(m *Model) (*Model, error) {
 	return m.scaledLogits(1)
 }
 
-// Temperature returns what the logits of m are divided by since Calibrated; 1 if that was never called.
+// Temperature returns the divisor of the logits of m since Calibrated, 1 if it was never
+// called.
 func (m *Model) Temperature() float64 { return 1 / m.logitScale() }
 
-// logitScale returns what the logits are multiplied by.
+// logitScale returns the factor of the logits.
 func (m *Model) logitScale() float64 {
 	if n := m.calibration(); n != nil {
 		return n.Float("by")
@@ -52,13 +54,14 @@ func (m *Model) calibration() *graph.Node {
 	return n
 }
 
-// logitsOf returns the value of which the first output is made, or which it is.
+// logitsOf returns the logits of the first output: the output itself, or the operand of its
+// ending.
 func logitsOf(f *graph.Function) graph.Value {
 	_, v := f.OutputOp(0)
 	return v
 }
 
-// scaledLogits returns m with one product behind its logits, or with none for a scale of 1.
+// scaledLogits returns m with one product after its logits, or without it for a scale of 1.
 func (m *Model) scaledLogits(scale float64) (*Model, error) {
 	f, old := m.Graph.Main, m.calibration()
 	z := logitsOf(f)

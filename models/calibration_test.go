@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// scored is a graph of two scores whose end is given.
+// scored returns a graph of two scores with the given end.
 func scored(t *testing.T, end string) *Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
@@ -30,7 +30,7 @@ func main(x rows f32[3]) {
 	return m
 }
 
-// The product stands behind the logits, whatever is made of them, once; without it the graph is as before.
+// The product follows the logits once, for any ending; without it the graph is as before.
 func TestCalibrated(t *testing.T) {
 	for name, c := range map[string]struct{ end, want string }{
 		"logits":        {"  return logits rows = z", "return logits rows = calibrated"},

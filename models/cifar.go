@@ -33,8 +33,8 @@ func (n *net) cifarBlock(name string, x graph.Value, width, stride int) graph.Va
 	return n.relu(name+".relu2", n.add(name+".add", y, n.optionA(name, x, width, stride)))
 }
 
-// optionA is the shortcut without parameters: every second pixel, and zeros
-// for the new channels, half of them in front and half behind.
+// optionA is the shortcut without parameters: every second pixel, and zeros for the new
+// channels, half of them before and half after the others.
 func (n *net) optionA(name string, x graph.Value, width, stride int) graph.Value {
 	s := n.Type(x).Shape
 	if len(s) != 3 || stride == 1 && s[0] == width {

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// convNeXt returns a network of Liu et al. 2022, whose stages double in width from 96 on; the
+// convNeXt returns a network of Liu et al. 2022. Its stages double in width from 96 on; the
 // last block is left out for one sample in ten. It has layer norms over channels, at every
 // position, and no batch norm.
 func convNeXt(depths ...int) forward {

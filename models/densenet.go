@@ -26,7 +26,7 @@ func denseNet(depths ...int) forward {
 	}
 }
 
-// denseBlock adds layers each of which reads the results of all before it.
+// denseBlock adds layers that each read the results of all earlier ones.
 func (n *net) denseBlock(name string, x graph.Value, depth int) graph.Value {
 	const growth = 32
 	for i := range depth {
@@ -44,7 +44,7 @@ func (n *net) transition(name string, x graph.Value) graph.Value {
 	return n.Op(graph.AvgPool, name+".pool", []graph.Value{x}, "kernel", []int{2, 2}, "stride", []int{2, 2})
 }
 
-// normReluConv adds batch norm, relu and convolution, whose names end in that number.
+// normReluConv adds batch norm, relu and convolution, with names that end in number.
 func (n *net) normReluConv(name, number string, x graph.Value, c convSpec) graph.Value {
 	x = n.relu(name+".relu"+number, n.norm(name+".norm"+number, x))
 	return n.byStyle(name+".conv"+number, x, c)

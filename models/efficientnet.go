@@ -21,7 +21,7 @@ var (
 		{4, 3, 2, 128, 6, false}, {6, 3, 1, 160, 9, false}, {6, 3, 2, 256, 15, false}}
 )
 
-// efficientNet is a network of such stages behind a stem of that width; last is the width
+// efficientNet is a network of stages after a stem of the given width; last is the width
 // before the classifier.
 type efficientNet struct {
 	stages     []mbStage

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// espNetC is ESPNet-C of Mehta et al. 2018 with 2 and 8 modules on its levels, in
-// the names of the published code: maps of a quarter and an eighth of the image,
-// beside which the image itself goes, and interpolation to its size.
+// espNetC is ESPNet-C of Mehta et al. 2018 with 2 and 8 modules on its levels, in the names
+// of the published code: maps of a quarter and an eighth of the image, joined with the
+// resized image itself, and interpolation to its size.
 func espNetC(n *net, image graph.Value, classes int) graph.Value {
 	n.norms = []any{"eps", 1e-3}
 	half := n.halved("sample1.pool.0", image)
@@ -33,7 +33,7 @@ func (n *net) halved(name string, x graph.Value) graph.Value {
 		"pad", []int{1, 1, 1, 1}, "count_pad", true)
 }
 
-// normPrelu adds batch norm and prelu, whose slopes begin with 0.25.
+// normPrelu adds batch norm and prelu with initial slopes of 0.25.
 func (n *net) normPrelu(norm, act string, x graph.Value) graph.Value {
 	x = n.norm(norm, x)
 	slope := n.declare(act+".weight", graph.Bias, "constant", []float64{0.25}, n.channels(x))
@@ -62,8 +62,8 @@ func (n *net) espModules(name string, x graph.Value, count int) graph.Value {
 	return x
 }
 
-// espPyramid is the spatial pyramid of dilated convolutions whose results are
-// summed up from the second on, against the gaps of dilation, and joined.
+// espPyramid is the spatial pyramid of dilated convolutions. Their results are summed up
+// from the second on, against the gaps of dilation, and joined.
 func (n *net) espPyramid(name string, x graph.Value, out int) graph.Value {
 	fifth := out / 5
 	var joined []graph.Value

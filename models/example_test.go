@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// An architecture of the zoo for other classes than its own. The weights that Init
-// draws depend on the seed alone.
+// An architecture of the zoo with another number of classes. The weights of Init depend
+// only on the seed.
 func ExampleBuild() {
 	m, err := models.Build("resnet20", models.Options{Classes: 100})
 	if err == nil {

@@ -52,7 +52,7 @@ func notNumbers(m *Model, name string, t graph.Type) error {
 	return problem.New("features", name, fmt.Sprintf("it is %v: pictures, not numbers", t), "")
 }
 
-// outputName is what the output of a value is called: files are named by it.
+// outputName returns the name of a value's output, which also names files.
 func outputName(value string) string {
 	return strings.NewReplacer("/", "_", ".", "_", ":", "_").Replace(value)
 }

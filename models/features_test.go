@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Inner values become the outputs, and what they do not need is gone.
+// Inner values become the outputs, and nodes that they do not need are removed.
 func TestWithFeatures(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err != nil {

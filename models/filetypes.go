@@ -9,22 +9,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// FileType says in which type the file of another program has an output. The graph computes it in f32. A
-// model of which one Picks has one for each output of the file, in its order.
+// FileType is the type of an output in the file of another program. The graph computes it
+// in f32. If an output Picks another, the model has a FileType for each output of the file,
+// in its order.
 type FileType struct {
 	Output string       // its name
 	DType  tensor.DType // of fileDTypes
-	// Picks names the output of the graph of whose largest, along its first axis, this one is the place; "" of
-	// an output of the graph.
+	// Picks names an output of the graph. This output is the index of its largest number
+	// along its first axis. It is "" for an output of the graph.
 	Picks string
 	Shape []int // of a place, for a sample
 }
 
-// fileDTypes are those in which files have outputs.
+// fileDTypes lists the types of outputs in files.
 var fileDTypes = []tensor.DType{tensor.F32, tensor.I8, tensor.I16, tensor.I32, tensor.I64, tensor.U8,
 	tensor.U16, tensor.U32, tensor.U64, tensor.Bool}
 
-// Check refuses what no file has.
+// Check returns an error for a type that files do not have.
 func (t FileType) Check() error {
 	if t.Output == "" || !slices.Contains(fileDTypes, t.DType) {
 		return fmt.Errorf("output %.80q has type %v in its file: want one of %v", t.Output, t.DType, fileDTypes)
@@ -39,7 +40,7 @@ func (t FileType) Check() error {
 type OutputInfo struct {
 	Name   string
 	Type   graph.Type // its DType is the file's
-	Of     int        // the output of the graph that it is or, if it is Picked, of whose largest it is the place
+	Of     int        // number of the graph's output: the output itself or, if Picked, the one it is an index into
 	Picked bool
 }
 
@@ -56,8 +57,9 @@ func (m *Model) Computed(k int) OutputInfo {
 	return OutputInfo{Name: o.Name, Type: t, Of: k}
 }
 
-// Outputs returns the outputs of m: those of the graph in its order. Where the file of another program has
-// places of their largest among its outputs, those of the file come first, in its order.
+// Outputs returns the outputs of m: those of the graph in its order. If the file of another
+// program has indices of largest numbers among its outputs, the outputs of the file come
+// first, in its order.
 func (m *Model) Outputs() (all []OutputInfo) {
 	for k := range m.Graph.Main.Outputs {
 		all = append(all, m.Computed(k))
@@ -93,7 +95,8 @@ func (m *Model) picked(file FileType) (o OutputInfo, ok bool) {
 
 func (o OutputInfo) isNamesake(other OutputInfo) bool { return o.Name == other.Name }
 
-// filePosition is the position of an output among those of the file; behind all of them if it is none.
+// filePosition returns the position of an output in the file, or a position after all of
+// them.
 func (m *Model) filePosition(o OutputInfo) int {
 	k := slices.IndexFunc(m.FileTypes, func(t FileType) bool { return t.Output == o.Name })
 	if k < 0 {
@@ -102,8 +105,8 @@ func (m *Model) filePosition(o OutputInfo) int {
 	return k
 }
 
-// InFileTypes returns the outputs of m, as Outputs has them, of those of its graph: each with the axis of
-// rows.
+// InFileTypes returns the outputs of m in the order of Outputs, computed from the outputs
+// of its graph. Each has the axis of rows.
 func (m *Model) InFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 	if len(m.FileTypes) == 0 {
 		return outs
@@ -137,8 +140,8 @@ func argmaxes(scores []float32, classes, inner int) []float32 {
 	return at
 }
 
-// converted returns the numbers of f32 in another type. What is outside of a type of integers, or no number,
-// is its least, as processors have it.
+// converted returns f32 numbers in another type. Numbers outside of an integer type, and
+// NaN, become its smallest number, as on processors.
 func converted(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	if d == t.DType {
 		return t

@@ -13,8 +13,9 @@ func (n *net) basicConv(name string, x graph.Value, c convSpec) graph.Value {
 	return n.relu(name+".relu", n.norm(name+".bn", n.byStyle(name+".conv", x, c)))
 }
 
-// googLeNetBlocks is table 1 of Szegedy et al. 2015: channels of 1x1; of 3x3, before and of it;
-// of the third branch likewise, whose 5x5 is a 3x3 in torchvision; behind the max pool.
+// googLeNetBlocks is table 1 of Szegedy et al. 2015: channels of the 1x1 branch; of the 3x3
+// branch, before and after its 3x3; of the third branch likewise, where torchvision has a
+// 3x3 for the 5x5; after the max pool.
 var googLeNetBlocks = []struct {
 	name     string
 	channels [6]int

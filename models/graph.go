@@ -8,8 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// New returns a model of a graph of your own. Its State is empty: fill it with Init or
-// InitFrom.
+// New returns a model of a graph. Its State is empty: fill it with Init or InitFrom.
 func New(g *graph.Graph) (*Model, error) {
 	if err := g.Check(); err != nil {
 		return nil, err

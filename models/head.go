@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithClasses returns m with a head for that number of classes: the dense layer or the
-// convolution that makes the first output has as many outputs. Its State is empty:
-// InitHead fills it. It returns m itself if m has that many classes.
+// WithClasses returns m with a head for the given number of classes, the number of outputs
+// of the dense layer or convolution that makes the first output. Its State is empty:
+// InitHead fills it. It returns m itself if m has that number of classes.
 func WithClasses(m *Model, classes int) (*Model, error) {
 	if classes < 1 || classes > maxClasses {
 		return nil, fmt.Errorf("model %s: %s; a head has 1 to %d", m.Architecture,
@@ -57,15 +57,15 @@ func InitHead(m, from *Model, seed uint64) error {
 	return nil
 }
 
-// head is the layer of a function that tells classes apart.
+// head is the layer of a function that distinguishes classes.
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
-	state               []string // its weight and bias, and those of a batch norm behind it
+	state               []string // its weight and bias, and the state of a batch norm after it
 }
 
-// find looks for the head behind the first output, and gives the reshapes in
-// between the new number of classes.
+// find finds the head of the first output, and gives the reshapes after it the new number
+// of classes.
 func (h *head) find() error {
 	v := h.f.Outputs[0].Value
 	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
@@ -74,7 +74,7 @@ func (h *head) find() error {
 	return h.trace(v)
 }
 
-// follow finds the head behind v. A sum of two has two, as that of LR-ASPP.
+// trace follows v back to its head. A sum of two values has two heads, as in LR-ASPP.
 func (h *head) trace(v graph.Value) error {
 	for {
 		n := h.maker(v)
@@ -124,7 +124,7 @@ func (h *head) maker(v graph.Value) *graph.Node {
 	return nil
 }
 
-// take notes which tensors of the state the head is made of.
+// use records the state tensors of the head.
 func (h *head) use(n *graph.Node) error {
 	if n.Op == graph.Conv && n.Int("groups") != 1 {
 		return fmt.Errorf("%s (%v) has groups", h.f.NodeName(n), n.Op)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A new head gives the model that the zoo builds for as many classes.
+// A new head gives the model that the zoo builds for that number of classes.
 func TestWithClasses(t *testing.T) {
 	for _, a := range models.Architectures() {
 		m, err := models.Build(a.Name, models.Options{})
@@ -34,7 +34,7 @@ func TestWithClasses(t *testing.T) {
 	}
 }
 
-// headed returns a model of images f32[3,4,4] that ends as the lines say.
+// headed returns a model of images f32[3,4,4] that ends in lines.
 func headed(t *testing.T, lines string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph(fmt.Appendf(nil,
@@ -83,8 +83,9 @@ func TestWithClassesOfOthers(t *testing.T) {
 	}
 }
 
-// TestHeadsBeginNarrow: heads whose rule goes by their outputs have 1/sqrt(1000) (EfficientNet of torchvision with
-// its 1,000 classes) and sqrt(3/1000) (MNASNet) for any fewer, not 0.5 and 0.87 for four.
+// TestHeadsBeginNarrow tests heads that are initialised by their number of outputs. For at
+// most 1000 classes the bounds are 1/sqrt(1000) (torchvision's EfficientNet with 1,000
+// classes) and sqrt(3/1000) (MNASNet), not 0.5 and 0.87 as for four.
 func TestHeadsBeginNarrow(t *testing.T) {
 	for name, want := range map[string]float64{"efficientnet-b0": 0.0316227766, "efficientnet-v2-s": 0.0316227766,
 		"mnasnet1-0": 0.0547722558} {

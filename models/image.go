@@ -21,7 +21,7 @@ type Image struct {
 	BGR       bool
 }
 
-// ImageOf returns the image operation on the input of m; false if there is none.
+// ImageOf returns the image operation on the input of m, and whether there is one.
 func ImageOf(m *Model) (i Image, ok bool) {
 	n := m.imageNode()
 	if n == nil {
@@ -38,9 +38,9 @@ const (
 	maxStd       = 4
 )
 
-// Check refuses what no pixels of that many channels are normalised with: numbers
-// for other channels, a deviation that cannot divide, a mean that no picture has.
-// The error is a *problem.Error of mean or std.
+// Check returns an error if pixels with that many channels cannot be normalised with i:
+// numbers for other channels, a deviation that cannot divide, a mean outside of the range
+// of pixels. The error is a *problem.Error of mean or std.
 func (i Image) Check(channels int) error {
 	for _, l := range []struct {
 		option string
@@ -69,8 +69,8 @@ func repeated(option string, v []float64, channels int) string {
 	return fmt.Sprintf(": {%s} %s", option, numbers(slices.Repeat(v, channels)))
 }
 
-// Units refuses a mean and a deviation of pixels from 0 to 255 where pixels are
-// scaled to 0 to 1: what is computed would be far from what is meant.
+// Units returns an error for a mean and a deviation of pixels from 0 to 255 if pixels are
+// scaled to 0 to 1: the result would be far from the intended one.
 func (i Image) Units() error {
 	if math.Abs(float64(i.Scale*largestPixel)-1) > 1e-6 {
 		return nil
@@ -154,7 +154,7 @@ func (i Image) options() (s string) {
 	return s
 }
 
-// numbers writes numbers as an option takes them, to six digits.
+// numbers formats numbers for an option, to six digits.
 func numbers(v []float64) string {
 	texts := make([]string, len(v))
 	for k := range v {
@@ -163,7 +163,7 @@ func numbers(v []float64) string {
 	return strings.Join(texts, ",")
 }
 
-// imageNode returns the image operation on the input of m, nil if there is none.
+// imageNode returns the image operation on the input of m, or nil.
 func (m *Model) imageNode() *graph.Node {
 	f := m.Graph.Main
 	for i := range f.Nodes {

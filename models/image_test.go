@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// What no pixels are normalised with is refused, by a sentence with the numbers
-// that are meant: 123.675 = 0.485 * 255, and so on.
+// Impossible normalisations are refused with the probable numbers in the sentence: 123.675
+// = 0.485 * 255, and so on.
 func TestImageThatCannotBe(t *testing.T) {
 	unit, raw := models.Image{Scale: 1. / 255}, models.Image{Scale: 1}
 	with := func(i models.Image, mean, std []float64) models.Image {
@@ -21,7 +21,7 @@ func TestImageThatCannotBe(t *testing.T) {
 	pixels, deviations := []float64{123.675, 116.28, 103.53}, []float64{58.395, 57.12, 57.375}
 	for _, c := range []struct {
 		image models.Image
-		want  string // of the error; "": none
+		want  string // part of the error; "" if there is no error
 	}{
 		{with(unit, models.ImageNetMean, models.ImageNetStd), ""},
 		{with(unit, []float64{1, -1, 0}, []float64{4, 1, 1e-3}), ""},
@@ -30,7 +30,7 @@ func TestImageThatCannotBe(t *testing.T) {
 		{with(unit, pixels, deviations), "mean 123.675,116.28,103.53: it is in units of x/255, where pixels are " +
 			"0 to 1: a mean above 1 is one of pixels from 0 to 255; write mean 0.485,0.456,0.406 std " +
 			"0.229,0.224,0.225, or preprocess raw mean 123.675,116.28,103.53 std 58.395,57.12,57.375"},
-		// A deviation that is left to be that of x/255 is multiplied for raw.
+		// The default deviation, in units of x/255, is multiplied for raw.
 		{with(unit, pixels, models.ImageNetStd), "write mean 0.485,0.456,0.406 std 0.229,0.224,0.225, or " +
 			"preprocess raw mean 123.675,116.28,103.53 std 58.395,57.12,57.375"},
 		{with(unit, pixels, []float64{1, 1, 1}), "write mean 0.485,0.456,0.406 std " +
@@ -56,7 +56,7 @@ func TestImageThatCannotBe(t *testing.T) {
 			t.Errorf("%v: %v is no problem of an option", c.image, err)
 		}
 	}
-	// The library's ways to such an operation have the same rule.
+	// All functions of the library that make such an operation have the same rule.
 	if _, err := models.Build("resnet20", models.Options{Mean: pixels, Std: deviations}); err == nil {
 		t.Error("Build took a mean of pixels")
 	}

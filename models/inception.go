@@ -43,8 +43,9 @@ type branch []struct {
 	c      convSpec
 }
 
-// branches concatenates what branches make of x, and a pool with a convolution of that many channels
-// behind it; 0 is a max pool that halves height and width, and no convolution.
+// branches concatenates the branches of x and a pool followed by a convolution with that
+// number of channels. With 0 the pool is a max pool that halves height and width, without a
+// convolution.
 func (n *net) branches(name string, x graph.Value, pooled int, all ...branch) graph.Value {
 	var maps []graph.Value
 	for _, b := range all {

@@ -54,7 +54,7 @@ func TestInitRules(t *testing.T) {
 		for _, x := range v {
 			squares += (float64(x) - mean) * (float64(x) - mean) / float64(len(v))
 		}
-		// 18432 draws: the deviation's own deviation is below 0.6 %.
+		// 18432 draws: the standard error of the deviation is below 0.6 %.
 		if math.Abs(mean-c.mean) > 0.03*c.deviation+1e-9 ||
 			math.Abs(math.Sqrt(squares)-c.deviation) > 0.025*c.deviation+1e-9 ||
 			most > c.bound*(1+1e-6) {

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithImage returns m with the image operation i in front, in place of m's own, so
-// that its input is images, u8 [H,W,C]. The state is shared with m. It is an error if
-// m does not take images of 1 or 3 channels, as [C,H,W] or [H,W,C], or grey ones as
-// [H,W], or if i is nothing for them: see Image.Check.
+// WithImage returns m with the image operation i in front, replacing m's image operation if
+// it has one, so that its input is images, u8 [H,W,C]. The state is shared with m. It is an
+// error if the input of m is not images of 1 or 3 channels, as [C,H,W] or [H,W,C], or grey
+// images as [H,W], or if i does not fit them: see Image.Check.
 func WithImage(m *Model, i Image) (*Model, error) {
 	t, order, err := m.pixels()
 	if err != nil {
@@ -36,8 +36,8 @@ func WithImage(m *Model, i Image) (*Model, error) {
 	})
 }
 
-// WithArrays returns m without its image operation, so that its input is the result of
-// that operation, f32 [C,H,W]. It returns m itself if there is no such operation.
+// WithArrays returns m without its image operation, so that its input is the result of that
+// operation, f32 [C,H,W]. It returns m itself if it has no image operation.
 func WithArrays(m *Model) (*Model, error) {
 	f := m.Graph.Main
 	n := m.imageNode()
@@ -48,8 +48,8 @@ func WithArrays(m *Model) (*Model, error) {
 	return m.reinput(func(b *graph.Builder, name string) graph.Value { return b.Input(name, t) })
 }
 
-// WithChannelsLast returns m, whose input is f32 [C,H,W], with the input f32 [H,W,C]
-// instead: the layout of Keras.
+// WithChannelsLast returns m with the input f32 [H,W,C], the layout of Keras, in place of
+// f32 [C,H,W].
 func WithChannelsLast(m *Model) (*Model, error) {
 	t := m.Input()
 	if t.DType != tensor.F32 || len(t.Shape) != 3 {
@@ -87,7 +87,7 @@ const (
 	noChannels // [H,W]: grey
 )
 
-// size returns the size of images whose numbers have a shape.
+// size returns the size of images with numbers of a shape.
 func (a axes) size(shape []int) Size {
 	switch a {
 	case channelsLast:
@@ -118,8 +118,8 @@ func (m *Model) pixels() (t graph.Type, order axes, err error) {
 	return t, 0, fmt.Errorf("model %s takes %v: no images of 1 or 3 channels", m.Architecture, t)
 }
 
-// reinput returns m with another input: what first makes stands for the
-// former input, or for the result of the image operation.
+// reinput returns m with another input. The result of first replaces the former input, or
+// the result of the image operation.
 func (m *Model) reinput(first func(b *graph.Builder, name string) graph.Value) (*Model, error) {
 	f, image := m.Graph.Main, m.imageNode()
 	g := &graph.Graph{Name: m.Graph.Name, State: m.Graph.State}

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// doubling returns a model that doubles its input, in a node that is called
-// what others call the image operation.
+// doubling returns a model that doubles its input, in a node with the name of the image
+// operation in other models.
 func doubling(t *testing.T, input string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph(fmt.Appendf(nil, "bnctl graph 1\ngraph \"g\"\nfunc main(x rows %s) {\n"+
@@ -27,7 +27,7 @@ func doubling(t *testing.T, input string) *models.Model {
 	return m
 }
 
-// Images become the numbers that a model takes, whichever axis its channels are on.
+// Images become the numbers of a model's input, with channels on either axis.
 func TestNumbersOfImages(t *testing.T) {
 	caffe := models.Image{Scale: 1, Mean: []float64{104, 117, 123.5}, BGR: true}
 	for input, at := range map[string]func(c, h, w int) int{

@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Quantised says of what an int8 template was made.
+// Quantised describes the origin of an int8 template.
 type Quantised struct {
 	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
 	By      string `msgpack:"by" json:"by"`           // where ranges come from: "batch norm", or a method
 	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
 }
 
-// Check refuses what no quantisation writes.
+// Check returns an error for values that quantisation does not write.
 func (q *Quantised) Check() error {
 	const digits = 64
 	if len(q.From) != digits || len(q.By) > digits || q.Samples < 0 {
@@ -31,7 +31,8 @@ func (m *Model) Int8() bool {
 	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op.Int8() })
 }
 
-// Trainable refuses a template that no training goes on from; option and value are how it was asked for.
+// Trainable returns an error for a template that cannot be trained. option and value name
+// it in the error.
 func (m *Model) Trainable(option, value string) error {
 	if !m.Int8() {
 		return nil
@@ -40,7 +41,8 @@ func (m *Model) Trainable(option, value string) error {
 		m.Quantised.Instead())
 }
 
-// Instead says what to train in place of an int8 template; q is nil where nothing says of what it was made.
+// Instead advises what to train in place of an int8 template. q is nil if its origin is
+// unknown.
 func (q *Quantised) Instead() string {
 	advice := "train the float32 model that it was made of"
 	if q != nil {

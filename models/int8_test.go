@@ -21,7 +21,7 @@ func main(x rows f32[3]) {
 }
 `
 
-// What an int8 template must not hold is refused where one is read, with the channel.
+// Invalid values in an int8 template are refused on reading, with the channel.
 func TestInt8Numbers(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(int8Graph))
 	if err != nil {

@@ -14,8 +14,7 @@ type Layer struct {
 	Flops      float64 `json:"flops"`      // floating-point operations per sample
 }
 
-// Layers lists the nodes of m in the order in which they run. It needs the
-// graph only.
+// Layers lists the nodes of m in the order in which they run. It needs only the graph.
 func (m *Model) Layers() []Layer {
 	f := m.Graph.Main
 	roles := map[string]graph.Role{}

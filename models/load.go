@@ -16,13 +16,14 @@ type Loaded struct {
 	Missing    []string // in m alone: they are unchanged
 	Mismatched []string // of another shape in the source, with both shapes; they are unchanged
 	Unused     []string // in the source alone, sorted
-	// Fits is the architecture of the zoo that the source is of, where that is another than m's and m takes
-	// less than half of its own tensors; "": none, or not known.
+	// Fits is the architecture of the zoo that the source belongs to, if it is another than
+	// m's and m loaded less than half of its tensors; else "".
 	Fits string
 }
 
-// LoadReport is what JSON says of Loaded: how many tensors were taken, are new, and were left in the file,
-// and the names of the last two. Those of another shape are new, and left.
+// LoadReport is the JSON form of Loaded: how many tensors were loaded, are new, and were
+// left in the file, and the names of the last two. Tensors of another shape count as new
+// and as left.
 type LoadReport struct {
 	File  string   `json:"file"`
 	Taken int      `json:"taken"`
@@ -35,7 +36,7 @@ type LoadReport struct {
 	Fits       string   `json:"fits,omitempty"`
 }
 
-// Report returns what was taken of a file.
+// Report returns the summary of loading a file.
 func (l Loaded) Report(file string) LoadReport {
 	return LoadReport{file, len(l.Matched), len(l.Missing) + len(l.Mismatched),
 		len(l.Unused) + len(l.Mismatched),
@@ -83,8 +84,8 @@ func some(names []string) string {
 	return s
 }
 
-// backbone begins the names of what a network has of a classifier, which may have
-// been trained before.
+// backbone is the prefix of the names of the classifier's tensors in a larger network. The
+// classifier may have been trained before.
 const backbone = "backbone."
 
 // features begins them in classifiers that are a list of layers, as torchvision's
@@ -134,8 +135,7 @@ func names(s graph.State) []string {
 	return []string{s.Name}
 }
 
-// pick returns a copy of the tensor that s takes from the source; the zero
-// Tensor if there is none that fits.
+// pick returns a copy of the source's tensor for s, or the zero Tensor if no tensor fits.
 func (l *Loaded) pick(s graph.State, from map[string]tensor.Tensor) (tensor.Tensor, error) {
 	var t tensor.Tensor
 	ok := false
@@ -168,7 +168,8 @@ func (l *Loaded) pick(s graph.State, from map[string]tensor.Tensor) (tensor.Tens
 	return t.Clone(), nil
 }
 
-// checkFinite says how many values are NaN or infinite; nothing trains from them.
+// checkFinite returns an error with the number of NaN and infinite values, from which no
+// training can start.
 func checkFinite(values []float32) error {
 	n := 0
 	for _, v := range values {

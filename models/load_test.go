@@ -97,8 +97,8 @@ func TestInitFromNothingThatFits(t *testing.T) {
 	}
 }
 
-// TestInitFromOtherWidths: a file of which next to nothing fits for its shapes is said to be of another
-// network, with what helps; a new head is not.
+// TestInitFromOtherWidths loads a file with almost no tensors of the right shape. The error
+// names the probable network and the remedy. A new head is not an error.
 func TestInitFromOtherWidths(t *testing.T) {
 	for _, all := range []bool{true, false} {
 		m, other := build(t, "resnet20", models.Options{}, 1), build(t, "resnet20", models.Options{}, 1)
@@ -141,7 +141,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A network for pixels takes its backbone from a classifier: all of it but the head.
+// A network for pixels loads its backbone from a classifier, without the head.
 func TestInitFromClassifier(t *testing.T) {
 	small := models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}
 	from, err := models.Build("resnet50", small)
@@ -168,8 +168,8 @@ func TestInitFromClassifier(t *testing.T) {
 	}
 }
 
-// Lite R-ASPP takes the features of a MobileNetV3 that classifies (their names and shapes
-// are those of its backbone: TestStateIsCalledAsInPyTorch), and leaves its head.
+// Lite R-ASPP loads the features of a MobileNetV3 classifier, without its head. Their names
+// and shapes are those of its backbone: TestStateIsCalledAsInPyTorch.
 func TestInitFromMobileNetV3(t *testing.T) {
 	to := build(t, "lraspp-mobilenetv3-large",
 		models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}, 1)

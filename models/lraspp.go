@@ -4,11 +4,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// lraspp is Lite R-ASPP on MobileNetV3-Large (Howard et al. 2019), in torchvision's
-// form and names: classes are told from maps of an eighth and of a sixteenth of
-// the image, the second weighted by the mean of the image.
+// lraspp is Lite R-ASPP on MobileNetV3-Large (Howard et al. 2019), in torchvision's form
+// and names: it classifies pixels by maps of an eighth and of a sixteenth of the image, the
+// second weighted by the mean of the image.
 func lraspp(n *net, image graph.Value, classes int) graph.Value {
-	const width, low, dilated = 128, 4, 12 // low: the layer whose maps are an eighth
+	const width, low, dilated = 128, 4, 12 // low: the layer with maps of an eighth
 	n.style = mobileV3Style
 	maps := n.mobileV3Features("backbone.%d", "block", image, mobileV3Large, dilated)
 	n.style = style{}

@@ -8,18 +8,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ClassMatch says which class of a model each class of a data set is.
+// ClassMatch maps the classes of a data set to the classes of a model.
 type ClassMatch struct {
 	To      []int    // the model's class, by class of the data
-	Names   []string // of the model's classes; those of the data, or numbers, where it has none
-	Missing []string // classes of the model that are none of the data's, in the model's order
-	// byOrder: the model has no names, and as many classes as the data: they are taken
-	// in order, which may be wrong.
+	Names   []string // of the model's classes; names from the data, or numbers, if the model has none
+	Missing []string // classes of the model that the data lacks, in the model's order
+	// byOrder: the model has no names, and the data has the same number of classes. They
+	// are matched in order, which may be wrong.
 	byOrder bool
 }
 
-// String says what MatchClasses has taken for what, for a note; "" if there is
-// nothing to say.
+// String describes the match in a note, or returns "" if the match is exact.
 func (k *ClassMatch) String() string {
 	switch {
 	case k.byOrder:
@@ -32,11 +31,11 @@ func (k *ClassMatch) String() string {
 	return ""
 }
 
-// MatchClasses finds the classes of data among a model's, of which there are count,
-// with those labels or without any. Classes are the same if their names are. Data
-// whose classes are 0, 1, 2 ... speaks of the model's classes by number. Without
-// labels the classes of data are the model's, in order, if there are as many. All
-// else is a *problem.Error: which class is which is never guessed.
+// MatchClasses finds the classes of data among the count classes of a model, which may have
+// labels. Classes with the same name match. Data with the classes 0, 1, 2 ... refers to the
+// model's classes by number. Without labels the classes of data are the model's, in order,
+// if their number is the same. Everything else is a *problem.Error: the match is never
+// guessed.
 func MatchClasses(labels []string, count int, kind string, classes []string) (ClassMatch, error) {
 	k := ClassMatch{Names: labels, To: make([]int, len(classes))}
 	unknown := ""

@@ -22,7 +22,7 @@ func TestMatchClasses(t *testing.T) {
 		{[]string{"dog", "cat"}, 2, []string{"cat", "dog"}, []int{1, 0}, nil, ""},
 		{[]string{"dog", "cat", "ant"}, 3, []string{"ant", "dog"}, []int{2, 0}, []string{"cat"}, "lacks 1 class"},
 		{[]string{"2", "0", "1"}, 3, numbers, []int{1, 2, 0}, nil, ""},
-		// Numbers speak of the model's classes by number where they are no names there.
+		// Numbers refer to the model's classes by number unless they are names there.
 		{[]string{"cat", "dog", "ant"}, 3, numbers, []int{0, 1, 2}, nil, ""},
 		{[]string{"cat", "dog", "ant"}, 3, numbers[:2], []int{0, 1}, []string{"ant"}, "lacks 1 class of the model: ant"},
 		{nil, 4, numbers, []int{0, 1, 2}, []string{"3"}, "lacks 1 class of the model: 3"},

@@ -29,7 +29,7 @@ func mnasNet(n *net, x graph.Value, classes int) graph.Value {
 	return n.dense("classifier.1", x, classes, "uniform", math.Sqrt(3/fanOut(classes)), 0)
 }
 
-// mnasBlock is an inverted residual whose layers stand in one sequence.
+// mnasBlock is an inverted residual with all layers in one sequence.
 func (n *net) mnasBlock(name string, x graph.Value, kernel, stride, expand, out int) graph.Value {
 	in := n.channels(x)
 	expanded := in * expand

@@ -30,7 +30,7 @@ var (
 	}
 )
 
-// mobileV3Style is that of its convolutions and batch norms.
+// mobileV3Style is the style of its convolutions and batch norms.
 var mobileV3Style = style{weights: heOverOut, norms: []any{"eps", 1e-3, "decay", 0.99}}
 
 // mobileNetV3 returns a classifier of that table; hidden is the width before the last layer.
@@ -46,9 +46,9 @@ func mobileNetV3(table []mobileV3, hidden int) forward {
 	}
 }
 
-// mobileV3Features adds the features of a table, layer i under the name that pattern makes of it,
-// and returns the results of all layers. From block dilate on maps stay large: the convolution
-// that had a stride and those behind it are dilated instead.
+// mobileV3Features adds the features of a table and returns the results of all layers. The
+// name of layer i follows from pattern. From block dilate on maps stay large: convolutions
+// are dilated instead of having a stride.
 func (n *net) mobileV3Features(pattern, block string, x graph.Value, table []mobileV3,
 	dilate int) []graph.Value {
 	maps := []graph.Value{n.unit(fmt.Sprintf(pattern, 0), x, convSpec{out: 16, kernel: 3, stride: 2, pad: 1},

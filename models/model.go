@@ -1,8 +1,8 @@
-// Package models defines templates: models without anything that depends on training
-// or devices. It has the architectures of the zoo by name, and initialises models.
+// Package models defines templates: models without anything that depends on training or
+// devices. It has the architectures of the zoo by name, and initialises models.
 //
-// Use Build for an architecture of the zoo, New for a graph of your own, and
-// package modelfile for what is in a file.
+// Use Build for an architecture of the zoo, New for another graph, and package modelfile to
+// read files.
 package models
 
 import (
@@ -20,16 +20,16 @@ import (
 // graph has one function, main, with one rows input (u8 [H,W,C] where its first
 // operation is image, else f32) and rows outputs; classifiers call theirs "logits".
 type Model struct {
-	Architecture string // name in the zoo, or that of the graph
+	Architecture string // name in the zoo, or the graph's name
 	Graph        *graph.Graph
 	State        map[string]tensor.Tensor // every tensor that Graph.State declares
 	Preprocess   Preprocess
 	Labels       []string        // class names; nil if unknown
 	Recipe       json.RawMessage // how it was trained; nil if unknown
-	// Best is the epoch whose weights these are, where training kept those of the best; nil
-	// if they are the last, or if nothing says.
+	// Best is the epoch of these weights, if training kept the best epoch. It is nil for
+	// the last epoch, or if it is unknown.
 	Best *BestEpoch
-	// Quantised says of what an int8 template was made; nil for others.
+	// Quantised describes the origin of an int8 template; nil for others.
 	Quantised *Quantised
 	// FileTypes are the types of outputs in the file of another program, where they are not f32.
 	FileTypes []FileType
@@ -50,7 +50,7 @@ func Figures() []string {
 // IsError reports whether a figure of Figures is an error: the smallest is the best.
 func IsError(figure string) bool { return slices.Contains([]string{"loss", "mae", "rmse"}, figure) }
 
-// Check refuses what no run writes.
+// Check returns an error for values that training does not write.
 func (b *BestEpoch) Check() error {
 	known := Figures()
 	if b.Epoch < 1 || !slices.Contains(known, b.Figure) || !tensor.IsFinite(b.Value) {
@@ -61,18 +61,18 @@ func (b *BestEpoch) Check() error {
 	return nil
 }
 
-// Preprocess says how an image file becomes the input of the graph. Scale,
-// mean, deviation and channel order are not here: they are attributes of the
-// graph's image operation.
+// Preprocess describes how an image file becomes the input of the graph. Scale, mean,
+// deviation and channel order are not here: they are attributes of the graph's image
+// operation.
 type Preprocess struct {
-	// Resize is the length in pixels to which the shorter side is resized,
-	// with antialias, before the centre is cropped. 0: to the least size that
-	// covers the input, and not at all if the image has its size.
+	// Resize is the length in pixels to which the shorter side is resized, with antialias,
+	// before the centre is cropped. 0: to the smallest size that covers the input, and not
+	// at all if the image has its size.
 	Resize int `msgpack:"resize" json:"resize,omitempty"`
-	// Known is false for a model of a file that does not say how images become its
-	// input. Such a model refuses image files until the caller says it.
+	// Known is false for a model from a file without preprocessing. It refuses image files
+	// until the caller supplies the preprocessing.
 	Known bool `msgpack:"known" json:"known"`
-	// EXIF says that image files are turned by their EXIF orientation.
+	// EXIF reports that image files are turned by their EXIF orientation.
 	EXIF bool `msgpack:"exif,omitempty" json:"exif,omitempty"`
 	// Interpolation is the filter of resizing: "", which is bilinear, or
 	// "bicubic".
@@ -121,7 +121,7 @@ func (m *Model) Check() error {
 	return m.checkInt8()
 }
 
-// Clone returns a copy whose state can be changed.
+// Clone returns a copy with independent state.
 func (m *Model) Clone() *Model {
 	c := *m
 	c.State = make(map[string]tensor.Tensor, len(m.State))

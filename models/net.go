@@ -14,8 +14,8 @@ import (
 // running_mean or running_var.
 type net struct {
 	*graph.Builder
-	// heads takes the logits of heads that only training has a use for, by the name of their
-	// output; nil: they are not wanted.
+	// heads collects the logits of heads that only training uses, by the name of their
+	// output; nil: they are left out.
 	heads map[string]graph.Value
 	style
 }
@@ -83,7 +83,7 @@ func (n *net) norm(name string, x graph.Value) graph.Value {
 		n.declare(name+".running_var", graph.Variance, "ones", nil, c)}, n.norms...)
 }
 
-// dense adds a matrix product with bias whose weight is initialised by rule.
+// dense adds a matrix product with bias. rule initialises its weight.
 func (n *net) dense(name string, x graph.Value, out int, rule string, arg, biasBound float64) graph.Value {
 	args := []float64{arg}
 	if rule == "zeros" {
@@ -100,15 +100,16 @@ func (n *net) denseOnly(name string, x graph.Value, out int) graph.Value {
 	return n.Op(graph.Dense, name, []graph.Value{x, w})
 }
 
-// head adds the last layer of a network in PyTorch's own initialisation:
-// weight and bias uniform within 1/sqrt(inputs).
+// head adds the last layer of a network with PyTorch's default initialisation: weight and
+// bias uniform within 1/sqrt(inputs).
 func (n *net) head(name string, x graph.Value, out int) graph.Value {
 	bound := 1 / math.Sqrt(float64(n.channels(x)))
 	return n.dense(name, x, out, "uniform", bound, bound)
 }
 
-// fanOut is the number of classes that rules by the outputs of a head take, at least ImageNet's, for which
-// they are made: a head of ten by them is so wide that the first losses are 5 to 14.
+// fanOut returns the fan-out for initialising heads by their number of outputs: at least
+// ImageNet's, for which these rules are made. With ten outputs they would give a head with
+// first losses of 5 to 14.
 func fanOut(classes int) float64 { return max(float64(classes), 1000) }
 
 // headNormal is head with a normal weight.
@@ -130,8 +131,8 @@ func (n *net) maxPool(name string, x graph.Value, kernel, stride, pad int) graph
 		"stride", []int{stride, stride}, "pad", []int{pad, pad, pad, pad})
 }
 
-// maxPoolCeil is maxPool where a last window may reach beyond the map, as with PyTorch's
-// ceil_mode: a stride less one of padding behind adds it just where it is wanted.
+// maxPoolCeil is maxPool with PyTorch's ceil_mode: a last window may reach beyond the map.
+// A padding of one less than the stride at the end adds that window exactly when needed.
 func (n *net) maxPoolCeil(name string, x graph.Value, kernel, stride int) graph.Value {
 	return n.Op(graph.MaxPool, name, []graph.Value{x}, "kernel", []int{kernel, kernel},
 		"stride", []int{stride, stride}, "pad", []int{0, 0, stride - 1, stride - 1})
@@ -171,7 +172,7 @@ func (n *net) add(name string, a, b graph.Value) graph.Value {
 	return n.Op(graph.Add, name, []graph.Value{a, b})
 }
 
-// concat puts the channels of maps one behind the other.
+// concat joins the channels of maps.
 func (n *net) concat(name string, maps ...graph.Value) graph.Value {
 	return n.Op(graph.Concat, name, maps, "axis", 0)
 }
@@ -189,7 +190,7 @@ func (n *net) channels(x graph.Value) int {
 	return 1
 }
 
-// atFirst returns the stride of block k of a stage whose first one has a stride.
+// atFirst returns stride for the first block of a stage, else 1.
 func atFirst(k, stride int) int {
 	if k == 0 {
 		return stride

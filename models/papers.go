@@ -2,16 +2,16 @@ package models
 
 import "strings"
 
-// Paper says how the authors of a network trained it.
+// Paper is the recipe with which the authors of a network trained it.
 type Paper struct {
-	Said   string `json:"said"`   // what they did
-	Source string `json:"source"` // where they say so
+	Said   string `json:"said"`   // their recipe
+	Source string `json:"source"` // where it is published
 	// Options are the nearest that training here has, by their names; flags without a value are "true".
 	Options map[string]string `json:"options"`
 	From    string            `json:"from,omitempty"` // where the options come from, if not from Source
 }
 
-// Paper returns the recipe of a; ok is false where nobody published one.
+// Paper returns the published recipe of a, and whether there is one.
 func (a Architecture) Paper() (p Paper, ok bool) {
 	for _, r := range papers {
 		for name := range strings.FieldsSeq(r.networks) {

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PermutationByLabel returns, for each row of a head, from which row of the old head it is taken:
-// was are the old names of the classes, now the new names of the first ones. A label takes its row
-// along. A new label takes the row that was at its index, if no other label takes that, or else the
-// first that is left. The rows of labels that are gone follow.
+// PermutationByLabel returns, for each row of a head, its row in the old head: was are the
+// old names of the classes, now the new names of the first ones. A label keeps its row. A
+// new label gets the row that was at its index, unless another label keeps that row, or
+// else the first row that is left. The rows of removed labels follow.
 func PermutationByLabel(was, now []string) []int {
 	from, taken := make([]int, len(was)), make([]bool, len(was))
 	for i := range from {
@@ -37,9 +37,9 @@ func PermutationByLabel(was, now []string) []int {
 	return from
 }
 
-// HeadState returns the names of the tensors that a model's head is made of, and its
-// auxiliary head, whose first axis is that of classes. It is an error if the first
-// output comes from no such head.
+// HeadState returns the names of the tensors of a model's head and of its auxiliary head.
+// Their first axis is the axis of classes. It is an error if the first output does not come
+// from a head.
 func HeadState(m *Model) ([]string, error) {
 	f := m.Graph.Main.Clone()
 	h := &head{f: f}

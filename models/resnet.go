@@ -17,10 +17,9 @@ func resNet(block residual, depths ...int) forward {
 	}
 }
 
-// resNetFeatures adds a ResNet without its head and returns the results of its
-// stages; prefix begins all names. From stage dilate on, convolutions are dilated
-// where others have a stride, so that the weights are those of the classifier and
-// the maps stay large.
+// resNetFeatures adds a ResNet without its head and returns the results of its stages;
+// prefix begins all names. From stage dilate on, convolutions are dilated instead of having
+// a stride, so that the weights are those of the classifier and the maps stay large.
 func (n *net) resNetFeatures(prefix string, x graph.Value, block residual, depths []int,
 	dilate int) (stages []graph.Value) {
 	x = n.conv(prefix+"conv1", x, convSpec{out: 64, kernel: 7, stride: 2, pad: 3}, 1)
@@ -68,8 +67,9 @@ func bottleneckV1(n *net, name string, x graph.Value, width, stride, dilation in
 		convSpec{out: width, kernel: 3, stride: 1, pad: dilation, dilation: dilation})
 }
 
-// bottlenecks is a bottleneck whose 3x3 convolution has groups of such a width where the first
-// stage has it: ResNeXt (Xie et al. 2017), and with one group Wide ResNet (Zagoruyko 2016).
+// bottlenecks returns a bottleneck with groups in its 3x3 convolution, each of the given
+// width in the first stage: ResNeXt (Xie et al. 2017), and with one group Wide ResNet
+// (Zagoruyko 2016).
 func bottlenecks(groups, each int) residual {
 	return func(n *net, name string, x graph.Value, width, stride, dilation int) graph.Value {
 		return n.bottleneck(name, x, 1, 4*width, convSpec{out: groups * each * width / 64, kernel: 3,

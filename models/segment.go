@@ -6,10 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// onResNet50 returns a network that gives each pixel a class: a ResNet-50 whose
-// maps are an eighth of the image, a head, and bilinear interpolation to the
-// size of the image, in torchvision's form and names. The auxiliary head reads the
-// third of the four stages.
+// onResNet50 returns a network that gives each pixel a class: a ResNet-50 with maps of an
+// eighth of the image, a head, and bilinear interpolation to the size of the image, in
+// torchvision's form and names. The auxiliary head reads the third of the four stages.
 func onResNet50(head func(n *net, x graph.Value, classes int) graph.Value) forward {
 	return func(n *net, image graph.Value, classes int) graph.Value {
 		stages := n.resNetFeatures("backbone.", image, bottleneck, []int{3, 4, 6, 3}, 2)
@@ -22,7 +21,7 @@ func onResNet50(head func(n *net, x graph.Value, classes int) graph.Value) forwa
 	}
 }
 
-// fcnHead is that of Long, Shelhamer, Darrell 2015, as torchvision has it.
+// fcnHead is the head of Long, Shelhamer, Darrell 2015, in torchvision's form.
 func fcnHead(n *net, x graph.Value, classes int) graph.Value {
 	return n.fcnHeadAs("classifier.", x, classes)
 }
@@ -34,8 +33,8 @@ func (n *net) fcnHeadAs(prefix string, x graph.Value, classes int) graph.Value {
 	return n.pixelHead(prefix+"4", x, classes)
 }
 
-// deepLabHead is that of DeepLabv3 (Chen et al. 2017): atrous spatial pyramid
-// pooling with rates 12, 24 and 36, whose last branch is the mean of the image.
+// deepLabHead is the head of DeepLabv3 (Chen et al. 2017): atrous spatial pyramid pooling
+// with rates 12, 24 and 36. Its last branch is the mean of the image.
 func deepLabHead(n *net, x graph.Value, classes int) graph.Value {
 	const width, pyramid = 256, "classifier.0."
 	one := convSpec{out: width, kernel: 1, stride: 1}

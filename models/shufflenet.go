@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// shuffleNetV2 returns the network of Ma et al. 2018, table 5, with stages of such widths.
+// shuffleNetV2 returns the network of Ma et al. 2018, table 5, with stages of these widths.
 func shuffleNetV2(widths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
 		x = n.unit("conv1", x, convSpec{out: 24, kernel: 3, stride: 2, pad: 1}, graph.Relu)

@@ -23,8 +23,8 @@ func ParseSize(text string) (s Size, err error) {
 // Sides writes height and width alone, as ParseSize reads them.
 func (s Size) Sides() string { return fmt.Sprintf("%dx%d", s.Height, s.Width) }
 
-// Size returns the size of the pictures that m takes, or of the arrays that stand
-// for them; ok is false if its input is something else, as arrays of two axes are.
+// Size returns the size of m's input as pictures, or as arrays of pictures' shape; ok is
+// false for other inputs, for example arrays of two axes.
 func (m *Model) Size() (s Size, ok bool) {
 	t, order, err := m.pixels()
 	if err != nil || order == noChannels {
@@ -33,8 +33,8 @@ func (m *Model) Size() (s Size, ok bool) {
 	return order.size(t.Shape), true
 }
 
-// SizeOf returns the size that arrays of a shape would have as pictures for m; ok is
-// false if they are none, or of other channels or another order of axes.
+// SizeOf returns the size of arrays of a shape as pictures for m; ok is false if they have
+// other channels or another order of axes.
 func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
 	is, ok := m.Size()
 	if !ok || len(shape) != 3 {
@@ -45,9 +45,9 @@ func (m *Model) SizeOf(shape []int) (s Size, ok bool) {
 	return s, s.Channels == is.Channels
 }
 
-// WithSize returns m with the nodes of its graph for pictures of another height and
-// width; it shares the state. It is a *problem.Error of size if the graph cannot take
-// them: a dense layer behind a flattened map counts its places.
+// WithSize returns m with the nodes of its graph for pictures of another height and width;
+// it shares the state. It returns a *problem.Error of size if the graph does not support
+// them: a dense layer after a flattened map depends on the number of its positions.
 func WithSize(m *Model, height, width int) (*Model, error) {
 	s, ok := m.Size()
 	if !ok {
@@ -84,9 +84,9 @@ func WithSize(m *Model, height, width int) (*Model, error) {
 	return &out, nil
 }
 
-// resizeAttrs returns the attributes of a node whose operand has the shape to instead of
-// from: what reaches to the end still does, and a factor stays. A fixed part of a
-// map is an error of b.
+// resizeAttrs returns the attributes of a node for an operand of the shape to instead of
+// from: a range that reaches the end still does, and a factor stays. A fixed part of a map
+// is an error of b.
 func resizeAttrs(b *graph.Builder, n *graph.Node, from, to []int) graph.Attrs {
 	if slices.Equal(from, to) || len(from) != len(to) {
 		return n.Attrs

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// style is what the layers of a family have in common.
+// style is the common part of the layers of a family.
 type style struct {
 	weights graph.Init // of convolutions; without a rule: uniform, as PyTorch draws them by itself
 	norms   []any      // attributes of batch norms, by pairs
@@ -19,7 +19,7 @@ var (
 	heOverOut = graph.Init{Rule: "he_normal", Args: []float64{1}}
 )
 
-// byStyle adds a convolution without bias whose weights are drawn in the network's style.
+// byStyle adds a convolution without bias, with weights drawn in the network's style.
 func (n *net) byStyle(name string, x graph.Value, c convSpec) graph.Value {
 	return n.convolve(name, c, x, n.styled(name, x, c))
 }
@@ -60,15 +60,17 @@ func (n *net) sequence(prefix string, first int, x graph.Value, c convSpec, acti
 	return n.Op(activation, at(2), []graph.Value{x})
 }
 
-// excitation is a squeeze-and-excite (Hu et al. 2018): how many channels are left, what
-// stands behind the first convolution, and what makes factors of the second.
+// excitation is a squeeze-and-excite (Hu et al. 2018): the number of squeezed channels, the
+// activation after the first convolution, and the function that makes factors of the
+// second.
 type excitation struct {
 	squeezed        int
 	activation, act graph.Op
-	bound           float64 // of the biases; below 0: PyTorch's own
+	bound           float64 // of the biases; below 0: PyTorch's default
 }
 
-// excite scales each channel of x by what a small network makes of the means of all.
+// excite scales each channel of x by the result of a small network of the means of all
+// channels.
 func (n *net) excite(name string, x graph.Value, e excitation) graph.Value {
 	y := n.Op(graph.GlobalAvgPool, name+".avgpool", []graph.Value{x})
 	for i, out := range []int{e.squeezed, n.channels(x)} {

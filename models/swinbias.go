@@ -4,8 +4,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// windowBias is what is added to the products of a window's places: a number for their distance,
-// and -100 where the map was rolled and they come from different sides of it.
+// windowBias is added to the products of a window's positions: a number for their distance,
+// and -100 for positions that a rolled map brought together from different sides.
 func (n *net) windowBias(name string, table graph.Value, rows, columns, down, right int) graph.Value {
 	const w, area = swinWindow, swinWindow * swinWindow
 	heads := n.Type(table).Shape[1]

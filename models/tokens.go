@@ -4,7 +4,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Layers of networks whose channels are the last axis: transformers, and ConvNeXt inside.
+// Layers of networks with channels on the last axis: transformers, and the blocks of
+// ConvNeXt.
 
 // lastNorm is a layer norm over the last axis.
 func (n *net) lastNorm(name string, x graph.Value, eps float64) graph.Value {
@@ -22,13 +23,13 @@ func (n *net) layerNorm(name string, x graph.Value, axis int, eps float64) graph
 		n.declare(name+".bias", graph.Beta, "zeros", nil, c)}, "axes", []int{axis}, "eps", eps)
 }
 
-// positions is a dense layer at every position. Its weight is drawn by a rule; its bias is normal with
-// such a deviation, or zeros.
+// positions is a dense layer at every position. i initialises its weight; its bias is
+// normal with the given deviation, or zeros.
 func (n *net) positions(name string, x graph.Value, out int, i graph.Init, deviation float64) graph.Value {
 	return n.positionsNamed(name, name+".weight", name+".bias", x, out, i, deviation)
 }
 
-// positionsNamed is positions whose tensors have names of their own.
+// positionsNamed is positions with explicit names of tensors.
 func (n *net) positionsNamed(name, weight, bias string, x graph.Value, out int, i graph.Init,
 	deviation float64) graph.Value {
 	s := n.Type(x).Shape

@@ -46,8 +46,8 @@ func (n *net) upsampleTo(name string, x, like graph.Value) graph.Value {
 	return n.Op(graph.Upsample, name, []graph.Value{x}, "size", size, "mode", "bilinear")
 }
 
-// pixelHead adds the last layer of a network that gives each pixel a class: a
-// convolution of 1x1 in PyTorch's own initialisation, as head.
+// pixelHead adds the last layer of a network that gives each pixel a class: a convolution
+// of 1x1 with PyTorch's default initialisation, like head.
 func (n *net) pixelHead(name string, x graph.Value, classes int) graph.Value {
 	c := convSpec{out: classes, kernel: 1, stride: 1}
 	bound := []float64{1 / math.Sqrt(float64(n.channels(x)))}

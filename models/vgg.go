@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// vggBN returns a configuration of Simonyan and Zisserman 2014, table 1, with batch norm:
-// how many convolutions of 3x3 stand before each of the max pools.
+// vggBN returns a configuration of Simonyan and Zisserman 2014, table 1, with batch norm.
+// depths are the numbers of 3x3 convolutions before each max pool.
 func vggBN(depths ...int) forward {
 	return func(n *net, x graph.Value, classes int) graph.Value {
 		layer := 0

@@ -29,7 +29,8 @@ func visionTransformer(n *net, x graph.Value, classes int) graph.Value {
 	return n.dense("heads.head", n.flatten("class.flat", x), classes, "zeros", 0, 0)
 }
 
-// tokens puts the token of the class in front of those of the places, and adds an embedding to each.
+// tokens puts the class token in front of the tokens of the patches, and adds an embedding
+// to each.
 func (n *net) tokens(x graph.Value, patches int) graph.Value {
 	width := n.Type(x).Shape[2]
 	token := n.declare("class_token", graph.Bias, "zeros", nil, 1, 1, width)
@@ -41,7 +42,7 @@ func (n *net) tokens(x graph.Value, patches int) graph.Value {
 	return n.add("encoder.add", x, at)
 }
 
-// encoderBlock is attention and a perceptron, each behind a layer norm and beside a shortcut.
+// encoderBlock is attention and a perceptron, each after a layer norm and with a shortcut.
 func (n *net) encoderBlock(name string, x graph.Value, heads int) graph.Value {
 	y := n.selfAttention(name+".self_attention", n.lastNorm(name+".ln_1", x, 1e-6), heads)
 	x = n.add(name+".add_1", y, x)
@@ -70,8 +71,8 @@ func (n *net) selfAttention(name string, x graph.Value, heads int) graph.Value {
 	return n.positions(name+".out_proj", y, width, graph.Init{Rule: "uniform", Args: []float64{bound}}, 0)
 }
 
-// attention takes queries, keys and values [3,W,heads,T,C] of W windows, and adds bias, unless it is
-// None, to the products before their softmax.
+// attention computes attention of queries, keys and values [3,W,heads,T,C] of W windows. It
+// adds bias, unless it is None, to the products before their softmax.
 func (n *net) attention(name string, qkv, bias graph.Value) graph.Value {
 	s := n.Type(qkv).Shape
 	if len(s) != 5 {

@@ -10,9 +10,9 @@ var (
 	photos   = Size{256, 256, 3}
 )
 
-// zoo lists the architectures by families. State tensors are called as in the PyTorch
-// checkpoints of each, so that these load and export without renaming:
-// torchvision's for the ImageNet models, those of the published CIFAR ResNets.
+// zoo lists the architectures by families. State tensors have the names of each family's
+// PyTorch checkpoints, so that these load and export without renaming: torchvision's names
+// for the ImageNet models, and those of the published CIFAR ResNets.
 var zoo = slices.Concat(
 	family("small",
 		greyNet("mlp-bn", "two hidden layers with batch norm over features", 0.1, mlpBN),
@@ -151,13 +151,14 @@ func (a Architecture) withAuxiliary() Architecture {
 	return a
 }
 
-// pictures says in which size a network was published, and how its authors scale what is cropped.
+// pictures sets the published size of a network, and how its authors scale pictures before
+// the crop.
 func (a Architecture) pictures(side, resize int, interpolation string) Architecture {
 	a.Input, a.resize, a.interpolation = Size{side, side, 3}, resize, interpolation
 	return a
 }
 
-// normalised says that published weights take (x/255 - mean) / std with one number for all channels.
+// normalised sets the preprocessing (x/255 - mean) / std with one number for all channels.
 func (a Architecture) normalised(mean, std float64) Architecture {
 	a.Mean, a.Std = slices.Repeat([]float64{mean}, 3), slices.Repeat([]float64{std}, 3)
 	return a

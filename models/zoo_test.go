@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The parameter counts are those of torchvision 0.14 and, for the CIFAR
-// ResNets, of the published checkpoints; lenet-bn's is of the same network in
-// PyTorch, mlp-bn's is counted by hand.
+// zooCases has the parameter counts of torchvision 0.14 and, for the CIFAR ResNets, of the
+// published checkpoints. The count of lenet-bn comes from the same network in PyTorch, the
+// count of mlp-bn was made by hand.
 var zooCases = []struct {
 	name               string
 	parameters, layers int // layers: batch norms

@@ -17,10 +17,9 @@ import (
 // field Array of data.Options.
 type Converter func(name string, x tensor.Tensor) (tensor.Tensor, error)
 
-// Arrays returns the Converter for m. Pictures become u8 [N,H,W,C], all
-// else f32 of the shape of m's input. note is called with messages about
-// conversions; it may be nil. An array with more than one possible meaning is
-// an error, which says what would be accepted.
+// Arrays returns the Converter for m. Pictures become u8 [N,H,W,C], other arrays f32 of the
+// shape of m's input. note is called with messages about conversions; it may be nil. An
+// array with more than one possible meaning is an error that describes the valid arrays.
 func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
 	a := arrayFile{m: m, log: note, image: imageOf(m)}
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
@@ -38,8 +37,8 @@ func Arrays(m *models.Model, note func(format string, args ...any)) Converter {
 	}
 }
 
-// ZooArrays is Arrays for a model of the zoo that is yet to be made for the data (Zoo):
-// integers are pictures of any size, floats stay what they are.
+// ZooArrays is Arrays for a model of the zoo before it is built for the data (Zoo):
+// integers are pictures of any size, floats stay unchanged.
 func ZooArrays(note func(format string, args ...any)) Converter {
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
 		if len(x.Shape) == 0 || x.DType == tensor.F32 || x.DType == tensor.F64 {
@@ -50,8 +49,8 @@ func ZooArrays(note func(format string, args ...any)) Converter {
 	}
 }
 
-// LikelyArrays is ZooArrays where no model is known: an array that can be no pictures
-// stays as it is. note may not be nil.
+// LikelyArrays is ZooArrays without a known model: an array that cannot be pictures stays
+// unchanged. note must not be nil.
 func LikelyArrays(note func(format string, args ...any)) Converter {
 	return func(name string, x tensor.Tensor) (tensor.Tensor, error) {
 		var notes []string
@@ -70,14 +69,14 @@ func LikelyArrays(note func(format string, args ...any)) Converter {
 
 // arrayFile is an array on its way to the samples of a model.
 type arrayFile struct {
-	m     *models.Model                    // nil: it takes pictures of any size, grey or not
+	m     *models.Model                    // nil: pictures of any size, grey or in colour
 	log   func(format string, args ...any) // nil: nothing is logged
 	image *graph.Node                      // the model's preprocessing of pictures; nil without
 	name  string
 	given string // type and shape of the array in the file
 }
 
-// imageOf returns the image operation on the input of m, nil if there is none.
+// imageOf returns the image operation on the input of m, or nil.
 func imageOf(m *models.Model) *graph.Node {
 	f := m.Graph.Main
 	for i := range f.Nodes {
@@ -154,8 +153,8 @@ func channelsToEnd(x tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// processed checks floats that stand for pictures after the model's
-// preprocessing: values that it cannot make of any picture are something else.
+// processed checks floats that should be pictures after the model's preprocessing: values
+// that no picture can give mean something else.
 func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 	t := a.m.Graph.Main.Values[a.image.Out[0]].Type
 	x, err := a.floats(x)
@@ -164,7 +163,7 @@ func (a *arrayFile) processed(x tensor.Tensor) (tensor.Tensor, error) {
 		x.Shape = slices.Concat(x.Shape[:1], t.Shape)
 	}
 	if err != nil || !slices.Equal(x.Shape[1:], t.Shape) && !channelsLast(x.Shape[1:], t.Shape) {
-		return x, err // another shape is refused where the model is known to take none
+		return x, err // another shape is refused if the model cannot have such an input
 	}
 	low, high := pictureRange(a.image, t.Shape[0])
 	least, most := x.F32()[0], x.F32()[0]

@@ -32,8 +32,8 @@ func ramp(d tensor.DType, by, add float64, shape ...int) tensor.Tensor {
 	return t
 }
 
-// An array is taken for what it is, converted with a note, or refused: it is
-// never normalised twice, nor given as raw pixels to a model of normalised ones.
+// An array with one meaning is converted with a note; others are refused. Arrays are never
+// normalised twice, and never given as raw pixels to a model of normalised ones.
 func TestArrays(t *testing.T) {
 	colour, err := models.Build("resnet20", models.Options{}) // ImageNet's mean and deviation, 32x32x3
 	if err != nil {
@@ -98,7 +98,7 @@ func TestArrays(t *testing.T) {
 	}
 }
 
-// Element [n,h,w,c] of what comes of bytes [n,c,h,w] is the one at [n,c,h,w].
+// Bytes [n,c,h,w] become [n,h,w,c] with the same elements.
 func TestArraysAreTurned(t *testing.T) {
 	x := ramp(tensor.U8, 1, 0, 2, 3, 4, 5)
 	got := channelsToEnd(x)

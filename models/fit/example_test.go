@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A model that takes pictures u8[28,28,1], given arrays that are normalised already.
+// A model of pictures u8[28,28,1], with arrays that are normalised already.
 func ExampleModel() {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err != nil {

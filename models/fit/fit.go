@@ -10,11 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Model returns the form of m that takes the samples of such data: arrays of
-// floats go past an image operation, as they are; they may have their channels
-// last. Samples that cannot be the input of m are an error. Pictures for a
-// model without preprocessing are a *problem.Error, since preprocessing is
-// never guessed.
+// Model returns the form of m for the samples of this data. Arrays of floats bypass an
+// image operation; their channels may be on the last axis. Samples that cannot be the input
+// of m are an error. Pictures for a model without preprocessing are a *problem.Error, since
+// preprocessing is never guessed.
 func Model(m *models.Model, info data.Info) (*models.Model, error) {
 	if info.Pictures() {
 		return m, checkPictures(m)
@@ -41,7 +40,7 @@ func channelsLast(have, want []int) bool {
 		slices.Equal(have, []int{want[1], want[2], want[0]})
 }
 
-// checkPictures refuses pictures for a model that takes none.
+// checkPictures returns an error if m cannot have pictures as input.
 func checkPictures(m *models.Model) error {
 	in := m.Input()
 	switch {
@@ -55,12 +54,12 @@ func checkPictures(m *models.Model) error {
 	return nil
 }
 
-// LacksPreprocessing reports whether m takes arrays of the shape of pictures,
-// and nothing says how pictures become such arrays: then Model refuses them.
+// LacksPreprocessing reports whether the input of m is arrays of the shape of pictures and
+// the preprocessing of pictures is unknown. Model refuses pictures then.
 func LacksPreprocessing(m *models.Model) bool {
 	if m.Preprocess.Known {
 		return false
 	}
 	_, err := models.WithImage(m, models.Image{Scale: 1})
-	return err == nil // else they are no pictures anyway
+	return err == nil // other inputs are not pictures
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Zoo builds an architecture of the zoo for such data, without state. What o
-// leaves open fits the data: classes are theirs, and so are channels. A classifier
-// has its own size, to which pictures are scaled; a network with a class for each
-// pixel has that of the pictures if all are alike and it can take it, else its own.
+// Zoo builds an architecture of the zoo for this data, without state. Options that o leaves
+// open follow from the data: the classes and the channels. A classifier keeps its default
+// size, and pictures are scaled to it. A network with a class for each pixel gets the size
+// of the pictures if they all have one size that it supports, else its default size.
 func Zoo(name string, info data.Info, o models.Options) (*models.Model, error) {
 	a, err := models.Lookup(name)
 	if err != nil {
@@ -27,10 +27,10 @@ func Zoo(name string, info data.Info, o models.Options) (*models.Model, error) {
 	return models.Build(name, zooOptions(a, info, o))
 }
 
-// zooOptions returns the options of a model of the zoo for pictures of such data.
-// A classifier takes its own size: that of its pictures is chance, and they are
-// scaled. A network with a class for each pixel keeps the pictures' size if all
-// are alike and it can take it. Channels are those of the data.
+// zooOptions returns the options of a model of the zoo for pictures of this data. A
+// classifier keeps its default size, since the size of pictures is arbitrary, and they are
+// scaled. A network with a class for each pixel keeps the pictures' size if all have one
+// size that it supports. Channels follow from the data.
 func zooOptions(a models.Architecture, info data.Info, o models.Options) models.Options {
 	given := o.Input != (models.Size{})
 	if !given {

@@ -13,8 +13,8 @@ func pictures(shape ...int) data.Info {
 	return data.Info{Kind: "folder", Len: 4, DType: tensor.U8, Shape: shape, Labelled: true, Classes: []string{"a", "b"}}
 }
 
-// TestZooSize: a classifier has its own size, whatever the pictures are; a
-// network with a class for each pixel has theirs, where it can take it.
+// TestZooSize checks that a classifier keeps its default size for any pictures, and that a
+// network with a class for each pixel gets their size if it supports it.
 func TestZooSize(t *testing.T) {
 	for _, c := range []struct {
 		model string

@@ -152,7 +152,7 @@ func begins(file []byte, pattern string) bool {
 	return true
 }
 
-// caught turns a panic of a decoder on hostile bytes into an error.
+// recoverError turns a panic of a decoder on hostile bytes into an error.
 func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the picture is damaged: %v", p)

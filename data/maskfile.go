@@ -120,8 +120,8 @@ func alphaInMask() error {
 	return problem.Advise("save it without", "it has an alpha channel, so that pixels may be of two classes")
 }
 
-// ofByte returns the class of a pixel that is stored as a byte: of the value, or
-// of the colour that it stands for if there is a table of colours.
+// classOfByte returns the class of a pixel that is stored as a byte: the class of the value, or
+// of its colour if there is a table of colours.
 func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 	if c.colours != nil {
 		return c.classOfColour(colour())

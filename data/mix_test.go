@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shareOfEpoch lists the fractions of 400 steps.
+// sharesOf lists the fractions of 400 steps.
 func sharesOf(t *testing.T, text Augment) []mixture {
 	t.Helper()
 	a, err := ParseAugment(string(text))

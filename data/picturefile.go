@@ -84,7 +84,7 @@ func (f *pictureFile) line(y int) (at int, backwards bool) {
 	return y, backwards
 }
 
-// place writes row y of the file to where it is in the picture.
+// writeRow writes row y of the file to its place in the picture.
 func (f *pictureFile) writeRow(picture plane, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {

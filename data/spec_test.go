@@ -32,7 +32,6 @@ func write(t *testing.T, name string, content []byte) string {
 	return file
 }
 
-// open opens a source that the test closes at its end.
 // label returns the label of a sample.
 func label(t *testing.T, src Source, i int) []int32 {
 	t.Helper()

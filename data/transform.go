@@ -102,7 +102,7 @@ func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) 
 	}
 }
 
-// place fills dst from src, which has as many channels.
+// augment fills dst from src, which has the same number of channels.
 func (t Transform) augment(dst, src plane, d *tensor.Draws) {
 	switch t.Augment {
 	case CIFARAugment:

@@ -25,7 +25,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// staged has a norm behind its product, a branch that spans layers, a dropout and an auxiliary head.
+// stagedText has a norm after its product, a branch that spans layers, a dropout and an auxiliary head.
 const stagedText = `bnctl graph 1
 graph "staged"
 

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// share is what ranks that predict together tell each other before.
+// agreement is exchanged by ranks before they predict together.
 type agreement struct {
 	Model   string `json:"model"` // SHA-256 of graph and state
 	Samples int    `json:"samples"`

@@ -18,7 +18,7 @@ func moment(o func(...int) operand, channels int, n float64) operand {
 	return o(1 + 2*channels).of(f64).with(momentsOf(n))
 }
 
-// sums returns the operand S1, S2 of a gradient.
+// gradSums returns the operand S1, S2 of a gradient.
 func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(f64) }
 
 // Where a value is the mean, rounded, what is left is the rest of the mean.

@@ -403,7 +403,7 @@ func (s *stage) complete(replicas, rows []int) error {
 	return nil
 }
 
-// check returns what is wrong with the slot and the replicas of a step.
+// checkStage returns an error if the slot or the replicas of a step are invalid.
 func checkStage(step device.Step, g *device.Group) error {
 	if step.Slot < 0 {
 		return fmt.Errorf("slot %d", step.Slot)

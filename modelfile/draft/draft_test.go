@@ -19,7 +19,7 @@ func file(tensors ...any) *formats.File {
 	return f
 }
 
-// norm is what a batch norm leaves.
+// normOf returns the names and shapes of a batch norm's tensors.
 func normOf(name string, n int) []any {
 	var all []any
 	for _, suffix := range []string{"weight", "bias", "running_mean", "running_var"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// folded is a dense layer with a batch norm that goes into it, and one that does not.
+// foldedModel returns a dense layer with a batch norm that can be folded into it, and one that cannot.
 func foldedModel(t *testing.T) *models.Model {
 	t.Helper()
 	b, table := builder()

@@ -131,7 +131,7 @@ func ofText(path string, text []byte) (*Report, error) {
 	return r, nil
 }
 
-// own describes a template or a checkpoint of bnctl.
+// inspectNative describes a template or a checkpoint of bnctl.
 func inspectNative(path string) (*Report, error) {
 	f, err := serialize.Open(path)
 	if err != nil {

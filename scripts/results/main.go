@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// kept is the folder of the measurements.
+// folder is the folder of the measurements.
 const folder = "docs/results"
 
 func main() {

@@ -12,7 +12,7 @@ import (
 // calls counts the runs and commits of this process.
 var calls int
 
-// kept is what the fault "leak" does not give back.
+// leaked is the memory that the fault "leak" never frees.
 var leaked [][]byte
 
 // ill is what a fault does that shows in how a call ends, not in what it computes.

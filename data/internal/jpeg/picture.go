@@ -109,7 +109,7 @@ func (d *decoder) space() (Space, error) {
 	return YCbCr, nil
 }
 
-// called reports whether the letters of name are the identifiers of the components.
+// idsAre reports whether the letters of name are the identifiers of the components.
 func (d *decoder) idsAre(name string) bool {
 	for i := range d.components {
 		if d.components[i].id != name[i] {

@@ -72,7 +72,7 @@ func streams(file []byte) bool {
 	return scans == 1 && components > 0
 }
 
-// kept returns how many rows of blocks the plane of a component has memory for.
+// retained returns how many rows of blocks the plane of a component has memory for.
 func (c *component) retained(newest bool) int {
 	if newest {
 		return min(c.high, 2*c.v)

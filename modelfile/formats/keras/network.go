@@ -34,7 +34,7 @@ type layer struct {
 	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
 }
 
-// parseTensorRef names a tensor: a result of a call of a layer.
+// tensorRef identifies a tensor: a result of a call of a layer.
 type tensorRef struct {
 	layer        string
 	call, tensor int

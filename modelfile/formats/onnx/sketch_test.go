@@ -46,7 +46,7 @@ func (d dice) dims(rank int) []int {
 	return s
 }
 
-// lengths draws n numbers from a to b.
+// numbers draws n numbers from a to b.
 func (d dice) numbers(n, a, b int) []int {
 	l := make([]int, n)
 	for i := range l {

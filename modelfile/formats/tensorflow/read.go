@@ -102,7 +102,7 @@ func load(f *foreign.File, index []byte, open opener, o Options) error {
 	return foreign.CheckTensors(f.Tensors, size)
 }
 
-// beside names what a checkpoint without weights has.
+// leftOver lists the contents of a checkpoint without weights.
 func leftOver(left []foreign.Group) string {
 	var names []string
 	for _, g := range left {

@@ -43,7 +43,7 @@ func newStorage(key string, d tensor.DType, numel int64) (*storage, error) {
 // String names the storage in messages.
 func (s *storage) String() string { return "storage " + s.key }
 
-// place says where the bytes of s lie in a file of size bytes.
+// setOffset sets the position of the bytes of s in a file of size bytes.
 func (s *storage) setOffset(src io.ReaderAt, base, size int64) error {
 	if base < 0 || base > size || s.size > size-base {
 		return fmt.Errorf("storage %s: truncated: %d bytes at offset %d, the file has %d",

@@ -69,7 +69,7 @@ func (d *demo) command(see func(event), args ...string) error {
 	return d.exitsWith(0, see, args...)
 }
 
-// ending is command for one that ends with an exit code.
+// exitsWith runs a command that must end with an exit code.
 func (d *demo) exitsWith(code int, see func(event), args ...string) error {
 	d.say("$ bnctl %s", strings.Join(args, " "))
 	cmd := exec.CommandContext(d.ctx, d.Program, append(slices.Clone(args), "--json")...)

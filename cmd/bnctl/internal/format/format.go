@@ -67,7 +67,7 @@ func numbers(t tensor.Tensor) []string {
 	return s
 }
 
-// share is a float32 with all its digits. In JSON it is null if it is not finite.
+// probability is a float32 with all its digits. In JSON it is null if it is not finite.
 type probability float32
 
 func (s probability) String() string { return strconv.FormatFloat(float64(s), 'g', -1, 32) }

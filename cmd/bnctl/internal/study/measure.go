@@ -2,7 +2,7 @@ package study
 
 import "strings"
 
-// share returns what a score is judged by: the mean intersection over union of
+// fraction returns the measure of a score: the mean intersection over union of
 // masks, or accuracy.
 func (s Score) fraction() float64 {
 	if s.MIoU != nil {
@@ -11,7 +11,7 @@ func (s Score) fraction() float64 {
 	return s.Accuracy
 }
 
-// share is that of a Score.
+// fraction returns the measure of an epoch, like Score.fraction.
 func (e Epoch) fraction() float64 {
 	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.fraction()
 }

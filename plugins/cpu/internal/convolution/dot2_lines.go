@@ -80,8 +80,8 @@ func offset(inside bool, at int) int32 {
 	return int32(4 * at)
 }
 
-// share adds the pairs that columns j, j+every and so on before end see: those
-// of each begin a whole number of pairs behind those of the one before.
+// addColumns adds the pairs that columns j, j+every and so on before end read. The pairs of
+// each column begin a whole number of pairs after those of the previous one.
 func (l *pairLines) addColumns(g *Geometry, j, end, every int) {
 	pair := 2 * g.Stride[1]
 	first, start, last := j*g.Dilation[1]-g.Pad[1], len(l.in)/2, 0

@@ -33,8 +33,8 @@ func hullsOf(w *Window) []hull {
 	return hulls
 }
 
-// sights returns for every position the set of taps that see the image, nil where hulls
-// are: then all taps count as seen.
+// sightsOf returns for every position the set of taps inside of the image. It returns nil if w has
+// no hulls: then all taps count as inside.
 func sightsOf(w *Window) []uint64 {
 	if w.hulls == nil || w.Taps > 64 {
 		return nil
@@ -50,9 +50,9 @@ func sightsOf(w *Window) []uint64 {
 	return seen
 }
 
-// together returns for every position how many from it on make a tile of up to most so that
-// the tiles of all positions behind it take the least time: as many turns as taps that any
-// of their positions sees, each as long as 4 positions take at least.
+// togetherOf returns for every position the size of the tile that begins there, so that
+// the tiles of all later positions need the least time: one turn for each tap that any
+// of a tile's positions reads, each at least as long as 4 positions need.
 func togetherOf(seen []uint64, most int) []uint8 {
 	const atLeast, perTile = 4, 1
 	sizes, costs := make([]uint8, len(seen)), make([]int, len(seen)+1)

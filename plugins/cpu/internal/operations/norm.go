@@ -95,7 +95,7 @@ func (a *affines) grow(n, channels int) {
 	}
 }
 
-// of returns which set a row uses.
+// setOf returns the index of the set that a row uses.
 func setOf(f *run.Frame, m *run.Value, row int) int {
 	if m.Kind == graph.Replica {
 		return f.Replica(row)

@@ -123,7 +123,7 @@ func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	return f.unitOf(v, w, k, i)
 }
 
-// place returns the unit of v that goes with unit i of kind k as it is stored.
+// unitOf returns the unit of v that goes with unit i of kind k as it is stored.
 func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	switch {
 	case v.joined != nil:

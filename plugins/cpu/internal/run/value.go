@@ -230,7 +230,7 @@ func (f *Frame) F64(v *Value) []float64 { return View[float64](f.Bytes(v)) }
 // Row returns unit i of a value with elements x.
 func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count] }
 
-// f32s returns the elements of v and the slack that lies behind them.
+// Slack returns the elements of v and the slack after them.
 func (f *Frame) Slack(v *Value) []float32 {
 	b := f.Bytes(v)
 	return View[float32](b[:len(b)+Slack])

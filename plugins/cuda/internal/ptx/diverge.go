@@ -20,7 +20,7 @@ func (b *block) fork(g *group, n *node) {
 	}
 }
 
-// part makes two groups of one.
+// diverge makes two groups of one.
 func (b *block) diverge(g *group, n *node, taken int) {
 	guard := b.reg[n.guard]
 	to := &group{at: n.to, lanes: make([]int32, 0, b.n)}

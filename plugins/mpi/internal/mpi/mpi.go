@@ -21,7 +21,7 @@ type MPI struct {
 	About   string // "Open MPI v4.1.4"
 }
 
-// room is memory for what calls return. It is not on a stack, which moves.
+// results is heap memory for out-parameters; goroutine stacks may move.
 type results struct {
 	a, b   int32
 	status status

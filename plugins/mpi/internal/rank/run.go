@@ -240,8 +240,8 @@ func (r *rank) arrived(o *route, lane int) {
 	}
 }
 
-// packet leaves, when the host has: it tells the others once all is sent, and ends
-// MPI when all of them have left too.
+// leave ends this rank after the host has left. It informs the other ranks once everything is sent, and
+// finalises MPI when all of them have left too.
 func (r *rank) leave() (happened bool, err error) {
 	for len(r.control) > 0 {
 		done, err := r.mpi.Test(r.control[0])

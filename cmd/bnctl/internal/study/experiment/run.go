@@ -124,7 +124,7 @@ func (o *Options) CheckNumbers() error {
 	return nil
 }
 
-// shares checks that the batch can be shared as PerReplica says.
+// checkPerReplica checks that the batch can be divided into shares of PerReplica.
 func (o *Options) checkPerReplica() error {
 	if o.Recipe.Accumulate != 1 {
 		return problem.New("accumulate", "", "it is a larger {batch}: give that to a study", "")
@@ -188,8 +188,8 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	return s.results, nil
 }
 
-// settled returns a recipe with what the study decides. Tails are left out: in
-// every step a replica sees as many samples as it is about.
+// withDefaults returns a recipe with the study's settings. It drops tails, so that
+// a replica sees the same number of samples in every step.
 func withDefaults(base *train.Recipe) *train.Recipe {
 	r := *base
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop

@@ -65,9 +65,8 @@ func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	return in
 }
 
-// layerNorm normalises over an axis and all behind it. Scale and bias are of these axes; where they
-// are others they are applied behind.
-// layerNorms is a layer norm, and where somebody takes them the mean and the inverse of the deviation.
+// layerNorms returns a layer norm over an axis and all later ones, and if they are used the mean and the
+// inverse of the deviation. Scale and bias have the shape of these axes, or are applied afterwards.
 func layerNorms(c *call) []node.Value {
 	out := node.Rows(layerNorm(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil {

@@ -99,7 +99,11 @@ func TestEvaluationWithStatisticsBeside(t *testing.T) {
 		b.recipe.WeightSync = sync
 		_, _, s := b.trainOnce(keepings[:3]...)
 		ctx := context.Background()
-		own, err := s.Evaluate(ctx)
+		running, err := s.trainer.statistics.final() // Evaluate is of the template, whose statistics are estimated
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := s.EvaluateWith(ctx, running)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,12 +67,12 @@ archive() {
 		GOOS=${system%-*} GOARCH=${system#*-} $go build -tags "$tags" -o "$dir/$(basename "$program")$suffix" "./$program"
 	done
 	licences "$system" >"$dir/LICENSES-OF-MODULES"
-	# Each program has an SBOM, with Go's library and the licences of modules: bnctl's has the archive's name. The day and
+	# Each program has an SBOM, with Go's library: bnctl's has the archive's name. The day and
 	# the tool's own file are left out: they would differ from build to build.
 	for program in "${programs[@]}"; do
 		local file=$out/$name.sbom.json
 		[ "$program" = cmd/bnctl ] || file=$out/$name.$(basename "$program").sbom.json
-		(cd "$work" && "$work/sbom" bin -json -std -licenses -noserial -version "$tag" "$dir/$(basename "$program")$suffix") |
+		(cd "$work" && "$work/sbom" bin -json -std -noserial -version "$tag" "$dir/$(basename "$program")$suffix") |
 			sed "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$date\"/" >"$file"
 	done
 	find "$dir" -exec touch -h -d "$date" {} +

@@ -106,7 +106,7 @@ func (a *access) load(b *block, lanes []int32) {
 	for _, l := range lanes {
 		r, at := b.locate(a, l, base[l]+a.offset, size)
 		for k := range r.of(at, size) {
-			b.reads(r, &r.shadow[at/r.grain+k], l, a.readonly)
+			b.reads(r, at/r.grain+k, l, a.readonly)
 		}
 		for _, reg := range a.regs {
 			switch {
@@ -132,7 +132,7 @@ func (a *access) store(b *block, lanes []int32) {
 	for _, l := range lanes {
 		r, at := b.locate(a, l, base[l]+a.offset, size)
 		for k := range r.of(at, size) {
-			b.writes(r, &r.shadow[at/r.grain+k], l)
+			b.writes(r, at/r.grain+k, l)
 		}
 		for _, reg := range a.regs {
 			switch a.width {

@@ -6,9 +6,12 @@
 // It is stricter than hardware. A launch ends with a Fault where a kernel
 //   - touches memory out of bounds, misaligned, freed or never written;
 //   - reads a register that was never written;
-//   - lets two threads touch one word, one of them writing, with no barrier
-//     between (words are of 4 bytes, or of one where a kernel touches bytes;
-//     threads of two blocks never have a barrier);
+//   - lets two threads access one word, one of them writing, without a barrier
+//     between (a word has 4 bytes, or one byte where a kernel accesses bytes). A
+//     barrier orders shared memory alone, as the kernels' barrier does in OpenCL,
+//     so it does not separate accesses to a buffer, and nothing separates the
+//     blocks of a launch. Atomics are refused when a module is loaded. The Fault
+//     has the kernel, the instruction and the address of the race;
 //   - reads through the read-only cache what the launch has written;
 //   - has a barrier that some threads of the block do not reach;
 //   - divides an integer by zero, or runs on without end;

@@ -19,7 +19,7 @@ type compiler struct {
 // entry reads a kernel, from the line behind its name.
 func (mod *Module) entry(l *lines, name string, params bool) (*Entry, error) {
 	c := &compiler{mod: mod, regs: map[string]int{}, words: map[uint64]int{}, labels: map[string]int{}}
-	c.Entry = &Entry{Name: name, fixed: map[int]uint64{}, specials: map[string]int{}}
+	c.Entry = &Entry{Name: name, mod: mod, fixed: map[int]uint64{}, specials: map[string]int{}}
 	for params {
 		s, n, ok := l.next()
 		if !ok || s == ")" {

@@ -1,30 +1,59 @@
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Fault is why a launch ended: what hardware would punish, or compute
 // differently from one run to the next.
 type Fault struct {
 	Kernel        string
-	Line          int // of the module's text, from 1; 0: before the first instruction
+	Line          int    // of the module's text, from 1; 0: before the first instruction
+	Instruction   string // the text of that line
 	Block, Thread [3]int
+	Address       string // of a race: buffer 3, byte 64; otherwise empty
 	Text          string
 }
 
-// Error says where and what.
+// Error returns the place and the reason.
 func (f *Fault) Error() string {
 	if f.Line == 0 {
 		return fmt.Sprintf("ptx: %s: %s", f.Kernel, f.Text)
 	}
-	return fmt.Sprintf("ptx: %s, line %d, block %v, thread %v: %s", f.Kernel, f.Line, f.Block, f.Thread, f.Text)
+	text := f.Text
+	if f.Address != "" {
+		text += ", at " + f.Address
+	}
+	return fmt.Sprintf("ptx: %s, line %d (%s), block %v, thread %v: %s", f.Kernel, f.Line, f.Instruction, f.Block,
+		f.Thread, text)
 }
 
 // trap is thrown by an instruction and caught by the block that runs it.
 type trap struct {
-	lane int32
-	text string
+	lane    int32
+	address string
+	text    string
 }
 
 func fail(lane int32, format string, args ...any) {
-	panic(trap{lane, fmt.Sprintf(format, args...)})
+	panic(trap{lane: lane, text: fmt.Sprintf(format, args...)})
+}
+
+// race ends the launch because of a word of r.
+func (b *block) race(lane int32, r *region, word int, format string, args ...any) {
+	panic(trap{lane, fmt.Sprintf("%s, byte %d", b.name(r), word*r.grain), "race: " + fmt.Sprintf(format, args...)})
+}
+
+// name returns the variable's name of shared memory, or the number of a buffer.
+func (b *block) name(r *region) string {
+	if i := slices.Index(b.shared, r); i >= 0 {
+		return "shared variable " + b.e.shared[i].name
+	}
+	for id, of := range b.m.buffers {
+		if of == r {
+			return fmt.Sprintf("buffer %d", id)
+		}
+	}
+	return "local memory"
 }

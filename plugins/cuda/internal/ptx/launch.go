@@ -99,7 +99,7 @@ func (b *block) guarded(index [3]int) (err error) {
 		switch p := recover().(type) {
 		case nil:
 		case trap:
-			err = &Fault{b.e.Name, b.line, b.index, b.thread(int(p.lane)), p.text}
+			err = &Fault{b.e.Name, b.line, b.e.mod.line(b.line), b.index, b.thread(int(p.lane)), p.address, p.text}
 		default:
 			panic(p)
 		}

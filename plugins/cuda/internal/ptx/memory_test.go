@@ -63,6 +63,15 @@ func TestMemory(t *testing.T) {
 		{"a pointer that is none", "ld.global.u32 %r2, [%rd3];", "in no buffer"},
 		{"a number above the largest address", "mov.u64 %rd6, -1;\nld.global.u32 %r2, [%rd6];", "behind a block's memory"},
 		{"a sum over threads", "ld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1], %r1;", "race: another thread has read"},
+		{"a buffer behind a barrier", "st.global.u32 [%rd5], %r1;\nbar.sync 0;\nxor.b32 %r3, %r1, 1;\n" +
+			"mul.wide.u32 %rd6, %r3, 4;\nadd.s64 %rd6, %rd2, %rd6;\nld.global.u32 %r2, [%rd6];",
+			"race: thread 1 has written what it reads, with no barrier for buffers between, at buffer 3, byte 4"},
+		{"a buffer written behind a barrier", "ld.global.u32 %r2, [%rd4];\nbar.sync 0;\nxor.b32 %r3, %r1, 1;\n" +
+			"mul.wide.u32 %rd6, %r3, 4;\nadd.s64 %rd6, %rd1, %rd6;\nst.global.u32 [%rd6], %r1;",
+			"race: another thread has read what it writes, with no barrier for buffers between, at buffer 2, byte 4"},
+		{"a thread's own part of a buffer", "st.global.u32 [%rd5], %r1;\nbar.sync 0;\nld.global.u32 %r2, [%rd5];\n" +
+			"bar.sync 0;\nst.global.u32 [%rd5], %r2;", ""},
+		{"an atomic", "atom.global.add.u32 %r2, [%rd4], %r1;", "atom"},
 		{"what the launch wrote", "st.global.u32 [%rd4], %r1;\nld.global.nc.u32 %r2, [%rd4];", "read-only cache"},
 		{"two bytes", "ld.global.u16 %r2, [%rd4];", "1, 4 or 8 bytes"},
 		{"bytes beside each other", "cvt.u64.u32 %rd6, %r1;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u8 [%rd6], %r1;\n" +

@@ -12,11 +12,21 @@ type Module struct {
 	Target  string // sm_70
 	Entries map[string]*Entry
 	consts  map[string]uint64 // addresses of the module's constants
+	text    string
+}
+
+// line returns a line of the text, from 1, or "" before the first.
+func (mod *Module) line(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strings.Join(strings.Fields(strings.Split(mod.text, "\n")[n-1]), " ")
 }
 
 // An Entry is a kernel.
 type Entry struct {
 	Name   string
+	mod    *Module
 	Shared int // bytes of shared memory of a block
 	params []param
 	shared []variable
@@ -45,7 +55,7 @@ type variable struct {
 // know, or does not let pass.
 func (m *Machine) Load(text string) (*Module, error) {
 	l := split(text)
-	mod := &Module{Entries: map[string]*Entry{}, consts: map[string]uint64{}}
+	mod := &Module{Entries: map[string]*Entry{}, consts: map[string]uint64{}, text: text}
 	for {
 		s, n, ok := l.next()
 		if !ok {

@@ -116,6 +116,23 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
+// TestRaceSaysWhere: the instruction, its threads and the address of a race are those of the two accesses.
+func TestRaceSaysWhere(t *testing.T) {
+	_, err := tiles(strings.Replace(tile, "[%rd1], %f15;\n\tbar.sync \t0;", "[%rd1], %f15;", 1))
+	var f *Fault
+	if !errors.As(err, &f) {
+		t.Fatalf("got %v, not a Fault", err)
+	}
+	if f.Kernel != "tile" || !strings.HasPrefix(f.Instruction, "ld.shared.f32 %f") || f.Address != "shared variable tile_$_part, byte 0" {
+		t.Errorf("kernel %q, instruction %q, address %q", f.Kernel, f.Instruction, f.Address)
+	}
+	for _, part := range []string{"tile, line", "ld.shared.f32", "at shared variable tile_$_part, byte 0"} {
+		if !strings.Contains(f.Error(), part) {
+			t.Errorf("%v: %q is missing", f, part)
+		}
+	}
+}
+
 // TestFaultSaysWhere: line, block and thread are those of the bug.
 func TestFaultSaysWhere(t *testing.T) {
 	_, err := tiles(strings.Replace(tile, "setp.lt.s32 \t%p5", "setp.le.s32 \t%p5", 1))

@@ -43,8 +43,18 @@ func (b *block) region(l int32, id uint64) *region {
 	return r
 }
 
-// reads notes that a lane reads a word.
-func (b *block) reads(r *region, w *word, l int32, readonly bool) {
+// since returns the epoch from which on accesses by two lanes of this block conflict. The barrier of the kernels
+// orders shared memory alone (CLK_LOCAL_MEM_FENCE in OpenCL), so for a buffer it is the first of the block.
+func (b *block) since(r *region) uint32 {
+	if r.space == global {
+		return b.began
+	}
+	return b.m.epoch
+}
+
+// reads records that a lane reads word i of a region.
+func (b *block) reads(r *region, i int, l int32, readonly bool) {
+	w, since := &r.shadow[i], b.since(r)
 	switch {
 	case w.wrote == 0 || r.space != global && w.wrote < b.began:
 		fail(l, "it reads what was never written")
@@ -52,33 +62,42 @@ func (b *block) reads(r *region, w *word, l int32, readonly bool) {
 	case readonly:
 		fail(l, "it reads through the read-only cache what the launch has written")
 	case w.wrote < b.began:
-		fail(l, "race: another block has written what it reads")
-	case w.wrote == b.m.epoch && w.writer != l:
-		fail(l, "race: thread %d has written what it reads, with no barrier between", w.writer)
+		b.race(l, r, i, "another block has written what it reads")
+	case w.wrote >= since && w.writer != l:
+		b.race(l, r, i, "thread %d has written what it reads, with no barrier%s between", w.writer, b.fence(r))
 	}
-	if w.read != b.m.epoch {
+	if w.read < since {
 		if w.read >= b.launch && w.read < b.began {
 			w.across = b.launch
 		}
-		w.read, w.reader = b.m.epoch, l
+		w.reader = l
 	} else if w.reader != l {
 		w.reader = many
 	}
+	w.read = b.m.epoch
 }
 
-// writes notes that a lane writes a word.
-func (b *block) writes(r *region, w *word, l int32) {
-	e := b.m.epoch
+// writes records that a lane writes word i of a region.
+func (b *block) writes(r *region, i int, l int32) {
+	w, since := &r.shadow[i], b.since(r)
 	switch {
-	case w.wrote == e && w.writer != l:
-		fail(l, "race: thread %d has written the same word, with no barrier between", w.writer)
-	case w.read == e && w.reader != l:
-		fail(l, "race: another thread has read what it writes, with no barrier between")
+	case w.wrote >= since && w.writer != l:
+		b.race(l, r, i, "thread %d has written the same word, with no barrier%s between", w.writer, b.fence(r))
+	case w.read >= since && w.reader != l:
+		b.race(l, r, i, "another thread has read what it writes, with no barrier%s between", b.fence(r))
 	case r.space != global:
 	case w.wrote >= b.launch && w.wrote < b.began:
-		fail(l, "race: another block has written the same word")
+		b.race(l, r, i, "another block has written the same word")
 	case w.read >= b.launch && w.read < b.began || w.across == b.launch:
-		fail(l, "race: another block has read what it writes")
+		b.race(l, r, i, "another block has read what it writes")
 	}
-	w.wrote, w.writer = e, l
+	w.wrote, w.writer = b.m.epoch, l
+}
+
+// fence returns what a barrier between accesses to a region has to order.
+func (b *block) fence(r *region) string {
+	if r.space == global {
+		return " for buffers"
+	}
+	return ""
 }

@@ -127,8 +127,8 @@ test-ptx: ## the CUDA device on an interpreter of PTX: all conformance cases (mi
 	BNCTL_PTX=full $(GO) test $(PATIENT) -count=1 ./plugins/cuda/...
 
 .PHONY: test-mutants
-test-mutants: ## one ulp planted in each store of a GPU kernel must be found (minutes)
-	BNCTL_PTX=mutants $(GO) test $(PATIENT) -count=1 -v -run TestMutants ./plugins/cuda/internal/cuda
+test-mutants: ## one ulp planted in each store of a GPU kernel, and each barrier removed, must be found (minutes)
+	BNCTL_PTX=mutants $(GO) test $(PATIENT) -count=1 -v -run "TestMutants|TestBarriers" ./plugins/cuda/internal/cuda
 
 .PHONY: cuda-binary
 cuda-binary: ## bin/cuda.test, for a machine with an NVIDIA GPU

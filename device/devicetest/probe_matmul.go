@@ -23,6 +23,7 @@ var matmuls = []struct {
 	{"leading axes repeated, transposed", rows(5, 4, 3), rows(2, 1, 6, 4), true, true, 4},
 	{"rows by a matrix of the whole", rows(2, 7, 19), whole(19, 33), false, false, 19},
 	{"a matrix of the whole by rows", whole(5, 9), rows(2, 9, 18), false, false, 9},
+	{"67x41 by 41x131", rows(67, 41), rows(41, 131), false, false, 41},
 	{"whole", whole(2, 5, 4), whole(2, 3, 4), false, true, 4},
 	{"one by one", rows(1, 1), rows(1, 1), false, true, 1},
 	{"2^-60 to 2^60", rows(4, 33).with(extreme), rows(33, 5).with(extreme), false, false, 33},

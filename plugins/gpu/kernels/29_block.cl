@@ -98,6 +98,7 @@ FUNCTION void block_store(local float *m, float8 *s, column *mine, int rows, int
 					mine[i].to[r * step] = biased ? v + bias[r] : v;
 				}
 		}
-		BARRIER();
+		if (q + 2 < WIDE)
+			BARRIER();
 	}
 }

@@ -90,7 +90,8 @@ FUNCTION void weights_block(local float *m, int rows, int columns, int first, IN
 				if (from + i * SIZE + THREAD() < n && r < count)
 					parts[r * n + i * SIZE] = m[l * columns + i * SIZE + THREAD()];
 		}
-		BARRIER();
+		if (q + 2 < WIDE)
+			BARRIER();
 	}
 }
 

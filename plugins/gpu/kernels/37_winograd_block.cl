@@ -148,7 +148,8 @@ FUNCTION void winograd_sum(local float *m, int first, IN float *v, IN float *d, 
 			if (!apart[unit] && from + THREAD() < in && of + r < out)
 				sums[(long)r * in] = m[l * 128 + THREAD()];
 		}
-		BARRIER();
+		if (q + 2 < WIDE)
+			BARRIER();
 	}
 }
 

@@ -62,7 +62,8 @@ FUNCTION void matmul_block(local float *m, int rows, int columns, int first, IN 
 				if (from + i * SIZE + THREAD() < n && r < count)
 					y[r * n + i * SIZE] = m[l * columns + i * SIZE + THREAD()];
 		}
-		BARRIER();
+		if (q + 2 < WIDE)
+			BARRIER();
 	}
 }
 

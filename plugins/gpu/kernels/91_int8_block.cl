@@ -106,7 +106,8 @@ FUNCTION void int8_store(local uint *m, int8 *s, window_column *mine, int rows, 
 						y[mine[i].to + r * step] = stepped(v, zero, least, most);
 				}
 		}
-		BARRIER();
+		if (q + 2 < WIDE)
+			BARRIER();
 	}
 }
 

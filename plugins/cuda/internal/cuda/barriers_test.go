@@ -1,0 +1,170 @@
+package cuda
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/devicetest"
+	"github.com/bnctl/bnctl/plugins/cuda/internal/ptx"
+	"github.com/bnctl/bnctl/plugins/gpu"
+	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+)
+
+// A barrier is a bar.sync of a kernel, in the kernels for all GPUs or in those with dot products.
+type barrier struct {
+	kernel string
+	dots   bool
+	text   string // a module with this kernel alone
+	line   int    // of text, from 0
+}
+
+// barriers returns the barriers of a module.
+func barriers(text string, dots bool) (list []barrier) {
+	lines := strings.Split(text, "\n")
+	first := slices.IndexFunc(lines, entry.MatchString)
+	for begins := first; begins < len(lines); begins++ {
+		m := entry.FindStringSubmatch(lines[begins])
+		if m == nil {
+			continue
+		}
+		ends := begins + slices.Index(lines[begins:], "}")
+		alone := slices.Concat(lines[:first], lines[begins:ends+1])
+		for i, s := range alone {
+			if strings.HasPrefix(s, "\tbar.sync") {
+				list = append(list, barrier{m[1], dots, strings.Join(alone, "\n"), i})
+			}
+		}
+	}
+	return list
+}
+
+// with returns the module with another line in place of the barrier.
+func (b barrier) with(line string) string {
+	lines := strings.Split(b.text, "\n")
+	lines[b.line] = line
+	return strings.Join(lines, "\n")
+}
+
+// A field runs cases with a kernel that is not the driver's own.
+type field struct {
+	machine *ptx.Machine
+	module  *ptx.Module
+	dots    *ptx.Module
+	trials  map[string][]trial // by the kernels that they launch, those with the fewest threads first
+}
+
+// A trial runs a case on a driver.
+type trial struct {
+	name    string
+	run     func(gpu.Driver) error
+	threads int
+}
+
+func newField(t *testing.T) *field {
+	t.Helper()
+	d, err := newMachine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := d.(machine)
+	f := &field{m.Machine, m.module, m.dots, map[string][]trial{}}
+	for _, try := range trials(t) {
+		n := noted{map[string]int{}, new(gpu.Buffer)}
+		_ = try.run(n) // nothing is computed
+		for _, count := range n.threads {
+			try.threads += count
+		}
+		for kernel := range n.threads {
+			f.trials[kernel] = append(f.trials[kernel], try)
+		}
+	}
+	for _, list := range f.trials {
+		slices.SortStableFunc(list, func(a, b trial) int { return cmp.Compare(a.threads, b.threads) })
+	}
+	return f
+}
+
+// trials returns the cases of package bitwise, and conformance's cases of operations that only those have.
+func trials(t *testing.T) (list []trial) {
+	t.Helper()
+	cases, err := bitwise.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		list = append(list, trial{name: c.Name, run: func(d gpu.Driver) error { return run(t.Context(), c, d) }})
+	}
+	others := regexp.MustCompile("^(matmul|conv_int8|dense_int8|class: .*matmul)")
+	for _, c := range devicetest.Cases() {
+		if others.MatchString(c.Name) {
+			list = append(list, trial{name: c.Name, run: func(d gpu.Driver) error {
+				open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, d), nil }
+				return c.Judge(t.Context(), open, device.F32).Err
+			}})
+		}
+	}
+	return list
+}
+
+// run runs a case once, with three rows.
+func run(ctx context.Context, c bitwise.Case, d gpu.Driver) error {
+	x := gpu.New(anyGPU, d)
+	defer x.Close()
+	once, end, err := bitwise.Repeated(ctx, x, c.Program, 3)
+	if err != nil {
+		return err
+	}
+	return errors.Join(once(), end())
+}
+
+// fault returns the first error of a case with the kernel of text, and the case.
+func (f *field) fault(t *testing.T, kernel, text string) (error, string) {
+	t.Helper()
+	other, err := f.machine.Load(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dots := &ptx.Module{Entries: map[string]*ptx.Entry{kernel: other.Entries[kernel]}}
+	for _, try := range f.trials[kernel] {
+		if err := try.run(machine{f.machine, f.module, dots}); err != nil {
+			return err, try.name
+		}
+	}
+	return nil, ""
+}
+
+// TestBarriers: a barrier that is missing is reported as a race, in each kernel that has one. BNCTL_PTX=mutants
+// removes all barriers one by one, make test one of each kernel.
+func TestBarriers(t *testing.T) {
+	all := os.Getenv("BNCTL_PTX") == "mutants"
+	f, count, kernels := newField(t), map[string]int{}, map[string]int{}
+	for i, b := range slices.Concat(barriers(gpu.PTX, false), barriers(gpu.DotPTX, true)) {
+		name := fmt.Sprintf("%s, dots %v", b.kernel, b.dots)
+		if kernels[name]++; kernels[name] > 1 && !all {
+			continue
+		}
+		err, by := f.fault(t, b.kernel, b.with(""))
+		switch {
+		case err != nil && strings.Contains(err.Error(), "race: "):
+			count["races"]++
+			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
+		case err != nil: // reading what was never written is one
+			count["other faults"]++
+			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
+		default:
+			t.Errorf("%s, barrier %d (%d of all): its absence is not found", name, kernels[name], i)
+		}
+	}
+	if len(kernels) < 17 {
+		t.Errorf("%d kernels with barriers, want 17 at least", len(kernels))
+	}
+	t.Log(count)
+}

@@ -25,8 +25,8 @@ func (f *Fault) Error() string {
 	if f.Address != "" {
 		text += ", at " + f.Address
 	}
-	return fmt.Sprintf("ptx: %s, line %d (%s), block %v, thread %v: %s", f.Kernel, f.Line, f.Instruction, f.Block,
-		f.Thread, text)
+	return fmt.Sprintf("ptx: %s, line %d (%s), block %v, thread %v: %s",
+		f.Kernel, f.Line, f.Instruction, f.Block, f.Thread, text)
 }
 
 // trap is thrown by an instruction and caught by the block that runs it.
@@ -42,7 +42,8 @@ func fail(lane int32, format string, args ...any) {
 
 // race ends the launch because of a word of r.
 func (b *block) race(lane int32, r *region, word int, format string, args ...any) {
-	panic(trap{lane, fmt.Sprintf("%s, byte %d", b.name(r), word*r.grain), "race: " + fmt.Sprintf(format, args...)})
+	address := fmt.Sprintf("%s, byte %d", b.name(r), word*r.grain)
+	panic(trap{lane, address, "race: " + fmt.Sprintf(format, args...)})
 }
 
 // name returns the variable's name of shared memory, or the number of a buffer.

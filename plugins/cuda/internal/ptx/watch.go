@@ -43,8 +43,9 @@ func (b *block) region(l int32, id uint64) *region {
 	return r
 }
 
-// since returns the epoch from which on accesses by two lanes of this block conflict. The barrier of the kernels
-// orders shared memory alone (CLK_LOCAL_MEM_FENCE in OpenCL), so for a buffer it is the first of the block.
+// since returns the epoch from which on accesses by two lanes of this block conflict.
+// The kernels' barrier orders shared memory alone (CLK_LOCAL_MEM_FENCE in OpenCL), so
+// for a buffer it is the first epoch of the block.
 func (b *block) since(r *region) uint32 {
 	if r.space == global {
 		return b.began

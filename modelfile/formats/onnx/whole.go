@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -37,6 +38,9 @@ func (r *reader) constantOutput(name string) (graph.Value, error) {
 	x, _, err := r.operand(name)
 	if err != nil {
 		return graph.None, err
+	}
+	if element.HoldsBatch(x.Tensor) {
+		return graph.None, node.ErrLength
 	}
 	n := &onnxpb.NodeProto{OpType: "Identity", Input: []string{name}, Output: []string{name}}
 	c := &call{reader: r, Node: r.nodeOf(n), name: nodeName(n)}

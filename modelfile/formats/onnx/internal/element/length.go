@@ -2,6 +2,9 @@ package element
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // AnyBatch stands for the length N of the batch in computations with shapes, and
@@ -24,6 +27,19 @@ func TimesBatch(v int64) (times int64, ok bool) {
 		return 0, false
 	}
 	return v - AnyBatch + 1, true
+}
+
+// HoldsBatch reports whether integers contain the length of the batch or a multiple of it.
+func HoldsBatch(t tensor.Tensor) bool {
+	switch t.DType {
+	case tensor.I64:
+		return slices.ContainsFunc(t.I64(), func(v int64) bool { _, is := TimesBatch(v); return is })
+	case tensor.I32:
+		return slices.ContainsFunc(t.I32(), func(v int32) bool {
+			return v >= anyBatch32 && v < anyBatch32+MaxTimes32
+		})
+	}
+	return false
 }
 
 // Printed writes a shape with N for the batch.

@@ -52,7 +52,9 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 		t.DType = tensor.F32
 	}
 	v := node.Rows(r.g.Input(r.g.UniqueName(outwardName(name, "input")), t))
-	v.Integer, v.Unbatched = integer, r.whole
+	if v.Unbatched = r.whole; integer {
+		v.Elements = node.Integers
+	}
 	r.values[name], r.rowsInput = v, v.V
 	if images && !integer && !r.whole && r.g.Err() == nil {
 		r.remark(name, t.Shape, need)
@@ -103,9 +105,9 @@ func (r *reader) outputs() error {
 		switch {
 		case !ok:
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
-		case x.Sequence:
+		case x.IsSequence():
 			return fmt.Errorf("output %.80q is a sequence, which is not supported", o.Name)
-		case x.Grows, x.Lengths:
+		case x.IsGrowing(), x.IsLengths():
 			return fmt.Errorf("output %.80q: %w", o.Name, node.ErrLength)
 		case x.IsConstant():
 			v, err := r.constantOutput(o.Name)
@@ -116,7 +118,7 @@ func (r *reader) outputs() error {
 			continue
 		case x.Unbatched && r.shared.Tracked():
 			return fmt.Errorf("output %.80q %w", o.Name, x.BatchAxis.Error())
-		case x.FromArgMax:
+		case x.IsScores():
 			picks = append(picks, pick{o, x, len(r.types)})
 			r.types = append(r.types, models.FileType{})
 			if r.isDuplicateOutput(o.Name, x) {
@@ -124,7 +126,7 @@ func (r *reader) outputs() error {
 			}
 			output("scores", x.V)
 		default:
-			if x.Bytes {
+			if x.HoldsBytes() {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = unpackValue(c, x, ".integers")
 			}
@@ -163,10 +165,10 @@ func (r *reader) countOutputs() int {
 	count := 0
 	for _, o := range r.src.Output {
 		x := r.values[o.Name]
-		if x.FromArgMax {
+		if x.IsScores() {
 			r.file.Find(o.Name, "the file picks the largest by ArgMax; what it picks from is an output, too", "")
 		}
-		if !x.FromArgMax || !r.isDuplicateOutput(o.Name, x) {
+		if !x.IsScores() || !r.isDuplicateOutput(o.Name, x) {
 			count++
 		}
 	}
@@ -181,7 +183,7 @@ func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
 			before = false
 			continue
 		}
-		if y := r.values[o.Name]; y.V == x.V && (before || !y.FromArgMax) {
+		if y := r.values[o.Name]; y.V == x.V && (before || !y.IsScores()) {
 			return true
 		}
 	}

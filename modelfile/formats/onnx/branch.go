@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
@@ -59,7 +58,7 @@ func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		if err := r.define(p.Name, node.Value{V: graph.None, File: &t, Logits: graph.None}); err != nil {
+		if err := r.define(p.Name, node.InFile(&t)); err != nil {
 			return err
 		}
 	}
@@ -83,5 +82,5 @@ func (r *reader) branchConstant(n *onnxpb.NodeProto) error {
 	if err != nil || !ok {
 		return err
 	}
-	return r.define(t.Name, node.Value{V: graph.None, File: &t, Logits: graph.None})
+	return r.define(t.Name, node.InFile(&t))
 }

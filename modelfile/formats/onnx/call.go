@@ -43,7 +43,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 		return err
 	}
 	op := decode.Operator(n)
-	if slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Sequence }) {
+	if slices.ContainsFunc(c.In, func(x node.Value) bool { return x.IsSequence() }) {
 		return fmt.Errorf("takes a sequence, of which only parts and joins are supported")
 	}
 	if takesLengths(c, op) {
@@ -125,7 +125,7 @@ func (c *call) run(op string) []node.Value {
 	case constants || o.make == nil:
 		c.Fail("of constants is not supported")
 		return nil
-	case c.In[0].FromArgMax:
+	case c.In[0].IsScores():
 		checkPlaces(c, op)
 		return []node.Value{c.In[0]}
 	case c.Unbatched && c.Tracked():

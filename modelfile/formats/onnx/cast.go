@@ -40,21 +40,22 @@ func castValue(c *call, d tensor.DType) []node.Value {
 	switch {
 	case d == tensor.Bool:
 		return c.truth()
-	case d == tensor.I32 && c.In[0].Integer && c.In[0].Kind != d && !c.Known(c.In[0]).Fits(d):
+	case d == tensor.I32 && c.In[0].HoldsIntegers() && c.In[0].Kind != d && !c.Known(c.In[0]).Fits(d):
 		failToType(c, d)
 		return nil
 	case d == tensor.I32 || d == tensor.I64:
 		return truncateTo(c, d)
 	}
-	if x := c.In[0]; x.Integer && x.Kind == d { // as PyTorch writes behind a QuantizeLinear
+	if x := c.In[0]; x.HoldsIntegers() && x.Kind == d { // as PyTorch writes behind a QuantizeLinear
 		return same(c)
 	}
 	if within := c.Known(c.In[0]); within.Fits(d) { // the same numbers in another type
 		out := same(c)
-		out[0].Integer, out[0].Truth, out[0].Kind, out[0].Within = true, false, d, within
+		out[0].SetIntegers()
+		out[0].Kind, out[0].Within = d, within
 		return out
 	}
-	if !element.IsFloat(d) && !c.In[0].Integer && c.In[0].Within.Whole().Fits(d) {
+	if !element.IsFloat(d) && !c.In[0].HoldsIntegers() && c.In[0].Within.Whole().Fits(d) {
 		return truncateTo(c, d)
 	}
 	if !element.IsFloat(d) {
@@ -62,18 +63,18 @@ func castValue(c *call, d tensor.DType) []node.Value {
 	}
 	noteNarrower(c, d)
 	out := same(c)
-	out[0].Truth, out[0].Integer = false, false
+	out[0].Elements = node.Floats
 	return out
 }
 
 // truncateTo is operand 0 as integers of a type.
 func truncateTo(c *call, d tensor.DType) []node.Value {
-	if c.Dynamic(0); c.Err != nil || c.In[0].Integer || c.In[0].Truth {
+	if c.Dynamic(0); c.Err != nil || c.In[0].HoldsIntegers() || c.In[0].HoldsTruths() {
 		out := same(c)
-		if out[0].Integer, out[0].Truth = true, false; !out[0].Bytes {
+		if out[0].SetIntegers(); !out[0].HoldsBytes() {
 			out[0].Kind = d
 		}
-		if c.Err == nil && c.In[0].Truth {
+		if c.Err == nil && c.In[0].HoldsTruths() {
 			out[0].Within = &node.Extent{Least: 0, Most: 1}
 		}
 		return out

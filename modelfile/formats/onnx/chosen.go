@@ -11,7 +11,7 @@ import (
 // chooseOf is what a Where takes of two values: integers of integers, constants among them, and truth values
 // of truth values. As floats they would be divided and written as such.
 func chooseOf(c *call) []node.Value {
-	if len(c.In) != 3 || c.In[0].Integer || c.In[1].Bytes || c.In[2].Bytes {
+	if len(c.In) != 3 || c.In[0].HoldsIntegers() || c.In[1].HoldsBytes() || c.In[2].HoldsBytes() {
 		if len(c.In) == 3 {
 			c.failOfIntegers()
 			return nil
@@ -27,8 +27,12 @@ func chooseOf(c *call) []node.Value {
 	if c.Err != nil {
 		return nil
 	}
-	out[0].Truth, out[0].Integer = truth, integer
+	out[0].Elements = node.Floats
+	if truth {
+		out[0].Elements = node.Truths
+	}
 	if integer {
+		out[0].Elements = node.Integers
 		out[0].Kind = kind
 		if e, f := a.Extent(), b.Extent(); e != nil && f != nil {
 			out[0].Within = &node.Extent{Least: min(e.Least, f.Least), Most: max(e.Most, f.Most)}

@@ -50,7 +50,7 @@ func init() {
 func tells(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value {
 		out := node.Rows(f(c))
-		out.Truth = true
+		out.Elements = node.Truths
 		return []node.Value{out}
 	}
 }
@@ -148,7 +148,7 @@ func choices(c *call) []node.Value {
 				c.Fail("of integers of 2^24 and more is not supported")
 			}
 		}
-		out.Integer, out.Kind = true, d
+		out.Elements, out.Kind = node.Integers, d
 	}
 	return []node.Value{out}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/element"
@@ -85,7 +84,7 @@ func (r *reader) readConstant(i int, d *decode.Decoder, ext *decode.External, li
 	if err != nil || !ok {
 		return err
 	}
-	if err := r.define(t.Name, node.Value{V: graph.None, File: &t, Logits: graph.None}); err != nil {
+	if err := r.define(t.Name, node.InFile(&t)); err != nil {
 		return err
 	}
 	r.done[i] = true

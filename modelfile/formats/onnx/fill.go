@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
@@ -50,5 +49,5 @@ func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 		return false, err
 	}
 	r.filled[t.Name] = true
-	return true, r.define(t.Name, node.Value{File: &t, V: graph.None, Logits: graph.None})
+	return true, r.define(t.Name, node.InFile(&t))
 }

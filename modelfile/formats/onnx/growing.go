@@ -38,11 +38,11 @@ func growSub(c *call) int64 { return c.In[0].By - c.In[1].By }
 // growMul is the growth of a product with one number.
 func growMul(c *call) int64 {
 	i := 0
-	if c.In[0].Grows {
+	if c.In[0].IsGrowing() {
 		i = 1
 	}
 	l, err := element.IntegersOf(c.In[i].Tensor)
-	if err != nil || len(l) != 1 || c.In[i].Grows {
+	if err != nil || len(l) != 1 || c.In[i].IsGrowing() {
 		c.Fail("%w", node.ErrLength)
 		return 0
 	}
@@ -115,7 +115,7 @@ func makeGrowing(c *call, op string) []node.Value {
 	one := *c // for the row 0
 	one.In = slices.Clone(c.In)
 	for i, x := range one.In {
-		if x.Grows {
+		if x.IsGrowing() {
 			one.In[i] = node.Constant(x.Tensor)
 		} else if op == "Reshape" || op == "Expand" {
 			one.In[i] = node.Constant(readShapeForOne(c, op))
@@ -199,7 +199,8 @@ func findGrownIndex(c *call, size int) (node.Value, bool) {
 // takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
 // indices that grow, or are constants which do.
 func takesRows(c *call, op string) bool {
-	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].Grows || !c.In[1].IsConstant() ||
+	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].IsGrowing() ||
+		!c.In[1].IsConstant() ||
 		!c.Unbatched || !c.Tracked() || c.AxisOf("axis", 0) != c.In[0].BatchAxis.Axis || c.Err != nil {
 		return false
 	}
@@ -213,7 +214,7 @@ func takesRows(c *call, op string) bool {
 // gatherRows takes the same places of every row.
 func gatherRows(c *call) []node.Value {
 	p, index := c.In[0].BatchAxis, c.In[1]
-	if c.In[0].IsConstant() || c.In[0].Grows || !index.Grows || c.AxisOf("axis", 0) != p.Axis ||
+	if c.In[0].IsConstant() || c.In[0].IsGrowing() || !index.IsGrowing() || c.AxisOf("axis", 0) != p.Axis ||
 		p.Outer != 1 || index.By != int64(p.Inner) {
 		c.Fail("%w", cmp.Or(c.Err, node.ErrLength))
 		return nil
@@ -230,9 +231,7 @@ func gatherRows(c *call) []node.Value {
 	v := pickView(c, c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
 	x, to := c.In[0], index.BatchAxis
 	to.Axis += p.Axis
-	out := []node.Value{{V: v, Logits: graph.None, Integer: x.Integer, Kind: x.Kind, Within: x.Within,
-		Truth: x.Truth,
-		Bytes: x.Bytes}}
+	out := []node.Value{{V: v, Logits: graph.None, Elements: x.Elements, Kind: x.Kind, Within: x.Within}}
 	c.resolveBatch(out, to)
 	return out
 }

@@ -29,11 +29,11 @@ func same(c *call) []node.Value {
 
 // truth is operand 0 as truth values.
 func (c *call) truth() []node.Value {
-	if c.Dynamic(0); c.Err != nil || c.In[0].Truth {
+	if c.Dynamic(0); c.Err != nil || c.In[0].HoldsTruths() {
 		return same(c)
 	}
 	out := node.Rows(c.node(graph.Compare, "", []graph.Value{c.Dynamic(0)}, "of", "not_equal"))
-	out.Truth = true
+	out.Elements = node.Truths
 	return []node.Value{out}
 }
 
@@ -59,7 +59,7 @@ func dropouts(c *call) []node.Value {
 	}
 	s := c.Shape(0)
 	mask := node.Rows(c.everyRow(c.Dynamic(0), c.number("all", 1), s))
-	mask.Truth = true
+	mask.Elements = node.Truths
 	return []node.Value{out, mask}
 }
 

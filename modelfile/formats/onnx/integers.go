@@ -31,10 +31,10 @@ func (i integers) has(j integers) bool { return i&j != 0 }
 
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []node.Value {
-	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.Integer })
+	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.HoldsIntegers() })
 	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
 	compares := table[op].integers.has(tellApart)
-	isSum := func(x node.Value) bool { return x.Integer && x.Kind == tensor.I32 }
+	isSum := func(x node.Value) bool { return x.HoldsIntegers() && x.Kind == tensor.I32 }
 	sums := op == "Add" && slices.ContainsFunc(c.In, isSum)
 	if integer {
 		if out := computeWholes(c, op); out != nil {
@@ -52,13 +52,18 @@ func (c *call) make(op string) []node.Value {
 	of := findMovedType(c, op)
 	out := table[op].make(c)
 	for i := range out {
-		out[i].Truth = out[i].Truth || of == tensor.Bool
+		if of == tensor.Bool {
+			out[i].Elements = node.Truths
+		}
 		if !integer && !casts {
 			out[i].Within = cmp.Or(out[i].Within, findFloatBounds(c, op))
 		}
-		if integer && !casts && !out[i].Bytes {
-			if out[i].Integer = out[i].Integer || !compares; out[i].Integer {
-				out[i].Kind, out[i].Bytes = cmp.Or(c.In[0].Kind, of), c.In[0].Bytes
+		if integer && !casts && !out[i].HoldsBytes() {
+			if out[i].HoldsIntegers() || !compares {
+				out[i].Kind, out[i].Elements = cmp.Or(c.In[0].Kind, of), node.Integers
+				if c.In[0].HoldsBytes() {
+					out[i].Elements = node.Bytes
+				}
 				out[i].Within = cmp.Or(out[i].Within, findMovedBounds(c, op))
 				if sums {
 					out[i].Kind = tensor.I32
@@ -80,7 +85,7 @@ func findMovedType(c *call, op string) tensor.DType {
 // moves reports whether a node moves its operands, and computes nothing.
 func (c *call) moves(op string) bool {
 	o := table[op]
-	if c.In[0].Bytes && o.integers.has(moveNumbers) {
+	if c.In[0].HoldsBytes() && o.integers.has(moveNumbers) {
 		return false
 	}
 	return o.integers.has(move|moveNumbers) && !(isResize(op) && c.Text("mode", "nearest") != "nearest")

@@ -31,9 +31,9 @@ func joinLengths(c *call, op string) error {
 		return err
 	}
 	switch d, err := onnxpb.DType(int32(c.Int("to", 0))); {
-	case op == "Cast" && err == nil && d == tensor.I64 && c.In[0].Lengths:
+	case op == "Cast" && err == nil && d == tensor.I64 && c.In[0].IsLengths():
 		return c.store(op, []node.Value{node.Constant(c.In[0].Tensor)})
-	case op == "Cast" && err == nil && d == tensor.F32 && !c.In[0].Lengths:
+	case op == "Cast" && err == nil && d == tensor.F32 && !c.In[0].IsLengths():
 		return c.store(op, []node.Value{node.FloatLengths(fold.CastTo(&c.Node, c.In[0].Tensor, tensor.I64))})
 	case op == "Concat" && c.Int("axis", 1) == 0:
 		return joinLists(c)
@@ -45,10 +45,10 @@ func joinLengths(c *call, op string) error {
 func joinLists(c *call) error {
 	var all []int64
 	for _, x := range c.In {
-		if !x.Lengths && !x.IsConstant() || len(x.Tensor.Shape) != 1 {
+		if !x.IsLengths() && !x.IsConstant() || len(x.Tensor.Shape) != 1 {
 			return node.ErrLength
 		}
-		if x.Lengths {
+		if x.IsLengths() {
 			all = append(all, x.Tensor.I64()...)
 			continue
 		}

@@ -82,7 +82,7 @@ func readRounds(c *call) (int, error) {
 	most := int64(maxRounds) + 1
 	if c.Has(0) {
 		t := c.In[0]
-		if !t.IsConstant() || t.Sequence {
+		if !t.IsConstant() || t.IsSequence() {
 			return 0, errors.New(refused)
 		}
 		at, err := element.Integers(t.Tensor)
@@ -108,7 +108,7 @@ func (r *reader) holds(name string) (bool, error) {
 	switch {
 	case err != nil:
 		return false, err
-	case !ok || !x.IsConstant() || x.Sequence:
+	case !ok || !x.IsConstant() || x.IsSequence():
 		return false, fmt.Errorf("whose condition is computed from the input is not supported")
 	case x.Tensor.Count() != 1:
 		return false, fmt.Errorf("its condition is %v, want one truth value", x.Tensor)

@@ -20,7 +20,7 @@ type pick struct {
 // hasType notes in which type the file has an output of the graph, which computes in f32.
 func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 	d := x.DType()
-	if x.Integer {
+	if x.HoldsIntegers() {
 		d = declaredInteger(o, x)
 	}
 	if element.IsFloat(d) {

@@ -32,7 +32,7 @@ func pad(c *call) graph.Value {
 		if !ok {
 			value = 0
 		}
-		if c.In[0].Bytes {
+		if c.In[0].HoldsBytes() {
 			return padBytes(c, x, before, after, value)
 		}
 		return c.node(graph.Pad, "", []graph.Value{x}, "before", before, "after", after, "value", shortest(value))

@@ -113,7 +113,7 @@ func (c *call) integerRows(v ...graph.Value) []node.Value {
 	var out []node.Value
 	for _, v := range v {
 		x := node.Rows(v)
-		x.Integer = true
+		x.Elements = node.Integers
 		out = append(out, x)
 	}
 	return out
@@ -164,8 +164,12 @@ func topK(c *call) []node.Value {
 func oneHots(c *call) []node.Value {
 	out := node.Rows(oneHot(c))
 	if c.Err == nil {
-		out.Truth, out.Integer = c.In[2].Tensor.DType == tensor.Bool, !element.IsFloat(c.In[2].Tensor.DType)
-		out.Integer = out.Integer && !out.Truth
+		switch d := c.In[2].Tensor.DType; {
+		case d == tensor.Bool:
+			out.Elements = node.Truths
+		case !element.IsFloat(d):
+			out.Elements = node.Integers
+		}
 	}
 	return []node.Value{out}
 }

@@ -77,7 +77,7 @@ func addPool(c *call, suffix string, x graph.Value, s []int, w window, count boo
 	}
 	if c.Proto.OpType == "MaxPool" {
 		op := graph.MaxPool
-		if c.In[0].Bytes {
+		if c.In[0].HoldsBytes() {
 			op = graph.MaxPoolInt8
 		}
 		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",

@@ -39,7 +39,7 @@ func readQuantised(c *call, op string) error {
 	o := table[op].quantised
 	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool {
 		return x.Unbatched ||
-			x.FromArgMax
+			x.IsScores()
 	}) {
 		out, ok := o.bytes(c)
 		if err := cmp.Or(c.Err, c.g.Err()); ok || err != nil {
@@ -98,13 +98,13 @@ func findKind(c *call, i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.
 // canBeBytes reports whether operand i is, or can be made, bytes of a type.
 func canBeBytes(c *call, i int, kind tensor.DType) bool {
 	x := c.In[i]
-	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.Bytes || x.Integer) &&
+	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.HoldsBytes() || x.HoldsIntegers()) &&
 		(x.Kind == 0 || x.Kind == kind)
 }
 
 // toBytes returns operand i as bytes, which isBytes says that it can be.
 func toBytes(c *call, i int, kind tensor.DType) graph.Value {
-	if x := c.In[i]; x.Bytes {
+	if x := c.In[i]; x.HoldsBytes() {
 		return x.V
 	}
 	return c.node(graph.Quantize, ".bytes", []graph.Value{c.In[i].V}, "scale", 1.0, "zero", shift[kind])
@@ -112,7 +112,7 @@ func toBytes(c *call, i int, kind tensor.DType) graph.Value {
 
 // bytesOf is a value of bytes.
 func bytesOf(v graph.Value, kind tensor.DType) node.Value {
-	return node.Value{V: v, Logits: graph.None, Integer: true, Kind: kind, Bytes: true}
+	return node.Value{V: v, Logits: graph.None, Elements: node.Bytes, Kind: kind}
 }
 
 // countQuantised says in what form a file is quantised.

@@ -86,7 +86,8 @@ func (p *expansion) numbers(x, scale, zero int) string {
 
 // wholes is operand x less its zero point, in f32; several zero points are along an axis.
 func (p *expansion) wholes(x, zero, axis int) string {
-	if p.Has(x) && !p.In[x].IsConstant() && !p.In[x].Integer { // of a range that is measured when it runs
+	// of a range that is measured when it runs
+	if p.Has(x) && !p.In[x].IsConstant() && !p.In[x].HoldsIntegers() {
 		if !p.Has(zero) {
 			return p.operandName(x)
 		}
@@ -176,7 +177,8 @@ func (p *expansion) qGemm() {
 // asIntegers notes that the result is integers in the file.
 func (p *expansion) asIntegers() {
 	if x, ok := p.values[decode.First(p.Proto.Output, "")]; ok && p.Err == nil {
-		x.Integer, x.Kind = true, tensor.I32
+		x.SetIntegers()
+		x.Kind = tensor.I32
 		p.values[p.Proto.Output[0]] = x
 	}
 }

@@ -179,8 +179,8 @@ func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window .
 func (s *byteSum) value(v graph.Value) node.Value {
 	if s.float {
 		out := node.Rows(v)
-		if out.Integer = s.integer; s.integer {
-			out.Kind = tensor.I32
+		if s.integer {
+			out.Elements, out.Kind = node.Integers, tensor.I32
 		}
 		return out
 	}

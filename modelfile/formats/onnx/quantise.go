@@ -40,7 +40,7 @@ func (c *call) unpackBytes(op string) {
 		return
 	}
 	for i, x := range c.In {
-		if x.Bytes {
+		if x.HoldsBytes() {
 			c.In[i] = unpackValue(c, x, ".integers")
 		}
 	}
@@ -65,7 +65,7 @@ func nearestBytes(c *call) bool {
 }
 
 // gathersBytes reports whether a Gather picks bytes, or from a table by bytes.
-func gathersBytes(c *call) bool { return c.In[0].Bytes || looksUp(c) }
+func gathersBytes(c *call) bool { return c.In[0].HoldsBytes() || looksUp(c) }
 
 // withoutDilations reports whether a MaxPool has none; one with dilations is made of other operations.
 func withoutDilations(c *call) bool {
@@ -75,14 +75,17 @@ func withoutDilations(c *call) bool {
 
 // alikeBytes reports whether all operands are bytes of one type.
 func alikeBytes(c *call) bool {
-	return !slices.ContainsFunc(c.In, func(x node.Value) bool { return !x.Bytes || x.Kind != c.In[0].Kind })
+	return !slices.ContainsFunc(c.In, func(x node.Value) bool {
+		return !x.HoldsBytes() ||
+			x.Kind != c.In[0].Kind
+	})
 }
 
 // looksUp reports whether a Gather picks from a table of bytes by bytes.
 func looksUp(c *call) bool {
 	x := c.In[0]
 	return len(c.In) == 2 && x.IsConstant() && c.Has(0) && x.Tensor.DType == tensor.U8 &&
-		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].Bytes && c.In[1].Kind == tensor.U8
+		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].HoldsBytes() && c.In[1].Kind == tensor.U8
 }
 
 // gathers is a gather, or a table that is looked up.
@@ -106,7 +109,7 @@ func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
 // unpackValue is a value of bytes as the integers of the file, in f32.
 func unpackValue(c *call, x node.Value, suffix string) node.Value {
 	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])
-	x.Bytes = false
+	x.Elements = node.Integers
 	return x
 }
 
@@ -117,9 +120,9 @@ func quantizeLinear(c *call) []node.Value {
 	if c.Err != nil || !checkUsable(c, q) {
 		return nil
 	}
-	out := node.Value{Logits: graph.None, Integer: true, Kind: q.D}
+	out := node.Value{Logits: graph.None, Elements: node.Integers, Kind: q.D}
 	if more, ok := shift[q.D]; ok && len(q.Scale) == 1 {
-		out.Bytes = true
+		out.Elements = node.Bytes
 		out.V = c.node(graph.Quantize, "", []graph.Value{x}, "scale", shortest(float64(q.Scale[0])),
 			"zero", int(q.Zero[0])+more)
 		return []node.Value{out}
@@ -140,7 +143,7 @@ func dequantizeLinear(c *call) graph.Value {
 	if c.Err != nil || !checkUsable(c, q) {
 		return graph.None
 	}
-	if !x.Integer {
+	if !x.HoldsIntegers() {
 		c.Fail("of %v is not supported, only of integers", tensor.F32)
 		return graph.None
 	}
@@ -148,7 +151,7 @@ func dequantizeLinear(c *call) graph.Value {
 		c.Fail("of %v with a zero point of %v", x.Kind, q.D)
 		return graph.None
 	}
-	if x.Bytes {
+	if x.HoldsBytes() {
 		return c.node(graph.Dequantize, "", []graph.Value{x.V}, "scale", shortest(float64(q.Scale[0])),
 			"zero", int(q.Zero[0])+shift[x.Kind])
 	}

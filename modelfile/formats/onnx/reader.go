@@ -92,7 +92,7 @@ func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		r.values[p.Name] = node.Value{V: graph.None, File: &t, Logits: graph.None}
+		r.values[p.Name] = node.InFile(&t)
 		r.file.Tensors = append(r.file.Tensors, t)
 	}
 	return nil

@@ -40,7 +40,7 @@ func resize(c *call) graph.Value {
 	if len(axes) == 1 {
 		axes = []resampling{axes[0].identity(), axes[0]}
 	}
-	if c.In[0].Bytes {
+	if c.In[0].HoldsBytes() {
 		for a := range axes {
 			x = c.gatherAxis(x, a+1, axes[a].pixels(), ".pixels")
 		}

@@ -60,7 +60,7 @@ func (r *reader) sequenceCall(n *onnxpb.NodeProto) (*call, error) {
 
 // sequenceOf returns a sequence.
 func sequenceOf(items []node.Value) node.Value {
-	return node.Value{V: graph.None, Logits: graph.None, Sequence: true, Items: items}
+	return node.Value{V: graph.None, Logits: graph.None, Form: node.Sequence, Items: items}
 }
 
 // itemAt returns the value at a place of a sequence.
@@ -79,7 +79,7 @@ func countItems(c *call) node.Value {
 
 // readItems returns the values of operand 0.
 func readItems(c *call) []node.Value {
-	if len(c.In) == 0 || !c.In[0].Sequence {
+	if len(c.In) == 0 || !c.In[0].IsSequence() {
 		c.Fail("operand 0 is no sequence that the file puts together at known places")
 		return nil
 	}

@@ -46,7 +46,7 @@ func (c *call) unifyBatch(op string) error {
 		if x.IsConstant() {
 			continue
 		}
-		if x.FromArgMax && (i > 0 || !table[op].traits.has(followsArgMax)) {
+		if x.IsScores() && (i > 0 || !table[op].traits.has(followsArgMax)) {
 			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
 		}
 		unbatched = unbatched || x.Unbatched
@@ -166,7 +166,7 @@ func argMax(c *call) []node.Value {
 		out.V = c.node(graph.Reshape, ".scores", []graph.Value{out.V}, "shape", from)
 	}
 	c.Unbatched = false
-	out.FromArgMax, out.Picked = true, picked
+	out.Form, out.Picked = node.Scores, picked
 	return []node.Value{out}
 }
 

@@ -17,7 +17,7 @@ type Extent struct{ Least, Most float64 }
 func (x Value) Extent() *Extent {
 	switch {
 	case !x.IsConstant():
-		if x.Integer {
+		if x.HoldsIntegers() {
 			return x.Within
 		}
 		return nil
@@ -56,9 +56,9 @@ func (e *Extent) Fits(d tensor.DType) bool {
 func (c *Node) Known(x Value) *Extent {
 	limits, ok := element.Limits[x.Kind]
 	switch {
-	case x.Truth:
+	case x.HoldsTruths():
 		return &Extent{0, 1}
-	case x.FromArgMax && len(c.ShapeOf(x)) > 0:
+	case x.IsScores() && len(c.ShapeOf(x)) > 0:
 		return &Extent{0, float64(c.ShapeOf(x)[0] - 1)}
 	case x.Extent() != nil || !ok:
 		return x.Extent()

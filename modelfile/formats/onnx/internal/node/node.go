@@ -41,7 +41,7 @@ type Node struct {
 
 // ShapeOf returns the shape of rows.
 func (s *Shared) ShapeOf(x Value) []int {
-	if x.Grows || x.Lengths {
+	if x.IsGrowing() || x.IsLengths() {
 		return x.Tensor.Shape
 	}
 	return s.Types.Type(x.V).Shape
@@ -109,7 +109,7 @@ func (c *Node) IsDynamic(i int) bool { return c.Has(i) && !c.In[i].IsConstant() 
 
 // Shape returns the shape of the rows of operand i.
 func (c *Node) Shape(i int) []int {
-	if c.Has(i) && c.In[i].Grows {
+	if c.Has(i) && c.In[i].IsGrowing() {
 		return c.In[i].Tensor.Shape
 	}
 	v := c.Dynamic(i)

@@ -10,54 +10,110 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Value is what a name of ONNX stands for: rows of the graph, or a constant.
+// Form is what a value consists of.
+type Form uint8
+
+const (
+	Plain Form = iota // rows of the graph, V, or else a constant, Tensor or File
+	// rows that an ArgMax picks from, along their first axis; Picked is the shape of a sample
+	Scores
+	Sequence // the list Items
+	Growth   // integers: Tensor in row 0, and By more from row to row
+	Lengths  // integers that are floats in the file: Tensor
+)
+
+// Elements is the kind of elements that rows have in the file. Rows of the graph are f32, except for bytes.
+type Elements uint8
+
+const (
+	Floats   Elements = iota
+	Integers          // of the type Kind, where it is known
+	Bytes             // integers that are bytes of the graph
+	Truths            // 0 and 1
+)
+
+// Value is the value of a name of ONNX.
 type Value struct {
-	V          graph.Value     // graph.None for a constant
-	Tensor     tensor.Tensor   // the constant
-	File       *foreign.Tensor // the constant, still in the file
-	Logits     graph.Value     // what a softmax made v of; graph.None otherwise
-	Op         string          // the operator that made v
-	Unbatched  bool            // the rows have the whole shape of the file, the batch being 1
-	BatchAxis  BatchAxis       // where the batch is in an unbatched value, unless it is 1
-	FromArgMax bool            // v are the scores that an ArgMax picks from, along their first axis
-	Sequence   bool            // it is a list of values, items
-	Items      []Value         // of a sequence
-	Picked     []int           // the shape of what it picks, for a sample
-	Integer    bool            // v are integers in the file
-	Kind       tensor.DType    // of the integers, where it is known
-	Bytes      bool            // v are bytes of the graph: see quantise.go
-	Within     *Extent         // that the numbers do not leave, where it is known
-	Truth      bool            // v is 0 and 1, where the file has truth values
-	Grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
-	By         int64           // what they grow by from row to row
-	Lengths    bool            // c are lengths that are floats in the file: see lengths.go
-	Added      string          // the constant that is a part of v already, which its only reader adds
+	Form     Form
+	Elements Elements
+	Kind     tensor.DType // of integers, where it is known
+
+	V      graph.Value     // graph.None for a constant
+	Tensor tensor.Tensor   // the constant
+	File   *foreign.Tensor // the constant, still in the file
+	Items  []Value         // of a sequence
+	Picked []int           // of scores
+	By     int64           // of a growth
+
+	Unbatched bool        // rows have the whole shape of the file, the batch being 1
+	BatchAxis BatchAxis   // of unbatched values, unless the batch is 1
+	Within    *Extent     // bounds of the numbers, where they are known
+	Logits    graph.Value // the operand of the softmax that made V, or graph.None
+	Op        string      // the operator that made V
+	Added     string      // a constant that is a part of V already; the only reader of V adds it
 }
 
-func Rows(v graph.Value) Value       { return Value{V: v, Logits: graph.None} }
+// Rows returns the value of rows of the graph.
+func Rows(v graph.Value) Value { return Value{V: v, Logits: graph.None} }
+
+// Constant returns the value of a constant.
 func Constant(t tensor.Tensor) Value { return Value{V: graph.None, Tensor: t, Logits: graph.None} }
-func (x Value) IsConstant() bool     { return x.V == graph.None && !x.Grows && !x.Lengths }
 
-// Growing is a value of integers of which row n has those in t, those of row 0, and n times by more.
+// InFile returns the value of a constant that is still in the file.
+func InFile(t *foreign.Tensor) Value { return Value{V: graph.None, File: t, Logits: graph.None} }
+
+// Growing returns integers that are those of t in row 0, and by more from row to row.
 func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
-	return Value{V: graph.None, Logits: graph.None, Tensor: t, Grows: true, By: by, BatchAxis: p}
+	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
 }
 
-func (x Value) IsGrowing() bool { return x.Grows }
-
-// FloatLengths is a list of lengths, the batch's too, that are floats in the file.
+// FloatLengths returns a list of lengths, the batch's too, that are floats in the file.
 func FloatLengths(t tensor.Tensor) Value {
-	return Value{V: graph.None, Logits: graph.None, Tensor: t, Lengths: true}
+	return Value{Form: Lengths, V: graph.None, Logits: graph.None, Tensor: t}
 }
 
-func (x Value) IsLengths() bool { return x.Lengths }
+// IsConstant reports whether x does not depend on the input.
+func (x Value) IsConstant() bool {
+	return x.V == graph.None && x.Form != Growth && x.Form != Lengths
+}
 
+// IsScores reports whether x are the scores of an ArgMax.
+func (x Value) IsScores() bool { return x.Form == Scores }
+
+// IsSequence reports whether x is a sequence.
+func (x Value) IsSequence() bool { return x.Form == Sequence }
+
+// IsGrowing reports whether x are integers that grow with the row.
+func (x Value) IsGrowing() bool { return x.Form == Growth }
+
+// IsLengths reports whether x are lengths that are floats in the file.
+func (x Value) IsLengths() bool { return x.Form == Lengths }
+
+// HoldsIntegers reports whether the rows are integers in the file, bytes of the graph among them.
+func (x Value) HoldsIntegers() bool { return x.Elements == Integers || x.Elements == Bytes }
+
+// HoldsBytes reports whether the rows are bytes of the graph.
+func (x Value) HoldsBytes() bool { return x.Elements == Bytes }
+
+// HoldsTruths reports whether the rows are truth values in the file.
+func (x Value) HoldsTruths() bool { return x.Elements == Truths }
+
+// SetIntegers makes the rows integers of the file. Bytes of the graph stay bytes.
+func (x *Value) SetIntegers() {
+	if x.Elements != Bytes {
+		x.Elements = Integers
+	}
+}
+
+// IsTruth reports whether x is of truth values, computed or constant.
 func (x Value) IsTruth() bool {
-	return x.Truth || x.IsConstant() && x.Tensor.DType == tensor.Bool
+	return x.HoldsTruths() || x.IsConstant() && x.Tensor.DType == tensor.Bool
 }
 
+// IsInteger reports whether x is of integers, computed or constant.
 func (x Value) IsInteger() bool {
-	return x.Integer || x.IsConstant() && !element.IsFloat(x.Tensor.DType) && x.Tensor.DType != tensor.Bool
+	return x.HoldsIntegers() ||
+		x.IsConstant() && !element.IsFloat(x.Tensor.DType) && x.Tensor.DType != tensor.Bool
 }
 
 // IntegerType is the type that x has in the file, if it is known and one of integers; else 0.
@@ -73,9 +129,9 @@ func (x Value) DType() tensor.DType {
 	switch {
 	case x.IsConstant():
 		return x.Tensor.DType
-	case x.Truth:
+	case x.HoldsTruths():
 		return tensor.Bool
-	case x.Integer:
+	case x.HoldsIntegers():
 		return cmp.Or(x.Kind, tensor.I64)
 	}
 	return tensor.F32

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rule returns where the batch is in the results of a node whose operands from the input are unbatched. The
+// Rule returns where the batch is in the results of a node with unbatched operands. The
 // error ErrMixes refuses a node that mixes rows.
 type Rule func(*node.Node) (node.BatchAxis, error)
 
@@ -17,11 +17,11 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 
 // Where the batch is in the results of operators, and which of them mix rows.
 
-// Aligned is that of operands that broadcast, aligned at their last axes: values have the batch
+// Aligned is the rule of operands that broadcast, aligned at their last axes: values have the batch
 // at one axis, constants the length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is alignedAxis where the last axes, as many as behind says, are not aligned.
+// alignedAxisTo is Aligned except for the last axes, whose number is behind.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {
@@ -45,7 +45,7 @@ func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	return found, nil
 }
 
-// AlongOther is that of an operator that works along an axis, and on each of its elements.
+// AlongOther is the rule of an operator that works along an axis, and on each of its elements.
 func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	def := 0
 	if c.Proto.OpType == "LpNormalization" {
@@ -57,7 +57,7 @@ func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Quantised: a scale may be that of an index of an axis.
+// Quantised is the rule of quantised values: an axis may have a scale for each index.
 func Quantised(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.ScalesAxis() || c.AxisOf("axis", 1) != p.Axis {
 		return p, nil
@@ -77,6 +77,7 @@ func Softmax(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
+// LayerNorm is the rule of LayerNormalization: the batch is in front of the axes that it normalises.
 func LayerNorm(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	for i := 1; i < len(c.In); i++ {
@@ -91,6 +92,7 @@ func LayerNorm(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
+// Reduced is the rule of reductions: the batch is not among the reduced axes.
 func Reduced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	axes, ok := c.List("axes", 1)
@@ -123,12 +125,14 @@ func count(l []bool) (n int) {
 	return n
 }
 
+// Transposed is the rule of Transpose.
 func Transposed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	p.Axis = slices.Index(c.Permutation(len(c.Shape(0))), p.Axis)
 	return p, nil
 }
 
+// Unsqueezed is the rule of Unsqueeze.
 func Unsqueezed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	axes, _ := c.List("axes", 1)
@@ -153,6 +157,7 @@ func Unsqueezed(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
+// Squeezed is the rule of Squeeze: the batch stays.
 func Squeezed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	axes, given := c.Squeezed()
@@ -183,6 +188,7 @@ func Expanded(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
+// Gathered is the rule of Gather: the batch is not on the axis of the indices.
 func Gathered(c *node.Node) (node.BatchAxis, error) {
 	if !c.In[len(c.In)-1].IsConstant() || c.In[0].IsConstant() {
 		return node.BatchAxis{}, node.ErrMixes
@@ -198,7 +204,7 @@ func Gathered(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Tuples: the batch is behind the axes of which tuples say what is taken.
+// Tuples is the rule of GatherND: the batch follows the axes that tuples index.
 func Tuples(c *node.Node) (node.BatchAxis, error) {
 	p, index := c.In[0].BatchAxis, c.In[len(c.In)-1]
 	if len(c.In) != 2 || !index.IsConstant() || c.In[0].IsConstant() || len(index.Tensor.Shape) == 0 {
@@ -213,6 +219,7 @@ func Tuples(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
+// Concat is the rule of Concat: the batch is not on the joined axis.
 func Concat(c *node.Node) (node.BatchAxis, error) {
 	p, err := Aligned(c)
 	if err != nil || slices.ContainsFunc(c.In, node.Value.IsConstant) || c.AxisOf("axis", 0) == p.Axis {
@@ -287,8 +294,8 @@ func Gemm(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Einsum: one letter stands for the batch's axis in all values, in the result, and in no constant
-// but as a length of 1.
+// Einsum is the rule of equations: one letter names the batch's axis in all values, in the result, and in no
+// constant but as a length of 1.
 func Einsum(c *node.Node) (node.BatchAxis, error) {
 	terms, result, ok := c.Letters()
 	if !ok {
@@ -320,14 +327,15 @@ func Einsum(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Set: the batch is behind the axes that tuples name, in the value and in what is set.
+// Set is the rule of ScatterND: the batch follows the axes that tuples index, in the value and in the
+// updates.
 func Set(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes
 	}
 	p, index := c.In[0].BatchAxis, c.In[1].Tensor.Shape
 	rank := len(index) - 1
-	at := p.Axis - index[rank] + rank // of what is set
+	at := p.Axis - index[rank] + rank // of the updates
 	x, s := c.In[2], c.FileShapeOf(2)
 	if p.Axis < index[rank] || at >= len(s) || x.IsConstant() && s[at] != 1 ||
 		!x.IsConstant() && (x.BatchAxis.Axis != at || !p.As(x.BatchAxis)) {

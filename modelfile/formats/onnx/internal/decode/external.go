@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// External reads tensors that lie in other files, inside the folder of the
+// External reads tensors from other files, inside the folder of the
 // model only: no path leads out of it, and no link is followed.
-// All tensors together may not be larger than the files that they lie in.
+// All tensors together may not be larger than their files.
 type External struct {
 	Dir    string          // "" if the model came from no file
 	seen   map[string]bool // files that were opened
@@ -24,7 +24,7 @@ type External struct {
 	Loaded int64           // bytes that were read
 }
 
-// Find looks for the want bytes of a tensor of external data, and returns what reads them.
+// Find looks for the want bytes of a tensor of external data, and returns a function that reads them.
 func (e *External) Find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := dataLocation(p)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *External) account(location string, size, n int64) error {
 	return nil
 }
 
-// dataLocation reads the entries that say where the data lies; length is -1 if none does.
+// dataLocation reads the entries that locate the data; length is -1 if it is absent.
 func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
 	length = -1
 	for _, e := range p.ExternalData {
@@ -124,7 +124,7 @@ func (e *External) Open(location string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// noLinks refuses a path on which something is a symbolic link.
+// noLinks refuses a path that contains a symbolic link.
 func noLinks(root *os.Root, path string) error {
 	for p := filepath.Clean(path); p != "."; p = filepath.Dir(p) {
 		info, err := root.Lstat(p)

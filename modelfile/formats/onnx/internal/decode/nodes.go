@@ -2,7 +2,7 @@ package decode
 
 import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 
-// InOrder returns nodes so that each stands behind those that make its operands, as the standard wants
+// InOrder returns nodes so that each follows those that make its operands, as the standard wants
 // them and not all programs write them. Nodes that are in order, or that no order can help, stay.
 func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	makes := map[string]int{}
@@ -47,7 +47,7 @@ func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	return sorted
 }
 
-// EachInput calls f for all names that a node takes, inside of its branches too.
+// EachInput calls f for all names of operands of a node, inside of its branches too.
 func EachInput(n *onnxpb.NodeProto, f func(name string)) {
 	for _, name := range n.Input {
 		f(name)

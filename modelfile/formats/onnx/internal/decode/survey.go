@@ -6,15 +6,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protobuf message can take far more memory than bytes: an empty message in
-// a list takes two bytes in the file and hundreds decoded. So the file is
+// A protobuf message can need far more memory than bytes: an empty message in
+// a list is two bytes in the file and hundreds decoded. So the file is
 // walked before it is decoded.
 
-// kind says how a field is decoded.
+// kind is how a field is decoded.
 type kind int
 
 const (
-	bytesField   kind = iota // as many bytes as in the file
+	bytesField   kind = iota // the same bytes as in the file
 	stringField              // and a header each
 	numberField              // 8 bytes a number, packed or not
 	messageField             // walked itself
@@ -54,12 +54,12 @@ var (
 
 func init() { attributeMessage[6] = list(graphMessage) } // what If runs
 
-// maxDepth bounds how deep messages lie in each other.
+// maxDepth bounds the depth of nested messages.
 const maxDepth = 64
 
 func list(m fields) field { return field{messageField, m} }
 
-// messageCost is what a decoded message takes in addition to its fields, in bytes: no struct of
+// messageCost is the memory of a decoded message in addition to its fields, in bytes: no struct of
 // onnxpb is larger, its entry in a list and the growth of that included.
 const messageCost = 320
 
@@ -108,7 +108,7 @@ func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error)
 	case stringField:
 		return 48 + len(body), nil
 	case numberField:
-		return 8 * len(body), nil // a packed number takes at least a byte
+		return 8 * len(body), nil // a packed number has at least a byte
 	}
 	return len(body), nil
 }

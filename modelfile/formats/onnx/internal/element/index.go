@@ -39,7 +39,7 @@ func Each(shape []int, f func(k int, index []int)) {
 	}
 }
 
-// Strides returns how far elements lie apart along every axis.
+// Strides returns the distance of neighbouring elements along every axis.
 func Strides(shape []int) []int {
 	out, n := make([]int, len(shape)), 1
 	for a := len(shape) - 1; a >= 0; a-- {

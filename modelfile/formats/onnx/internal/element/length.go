@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AnyBatch stands for the length N of the batch in computations with shapes, and
-// the integers behind it for 2*N, 3*N and so on. They may be moved around, and
-// computed with where the result is such a multiple or does not depend on N; in
+// AnyBatch represents the length N of the batch in computations with shapes, and
+// the integers after it represent 2*N, 3*N and so on. They may be moved around, and
+// computed with where the result is a multiple or does not depend on N; in
 // integers of 32 bits they begin at anyBatch32.
 const (
 	AnyBatch   = -1<<63 + 20221121
@@ -18,10 +18,10 @@ const (
 	MaxTimes32 = 1 << 20
 )
 
-// BatchTimes stands for times*N.
+// BatchTimes represents times*N.
 func BatchTimes(times int64) int64 { return AnyBatch + times - 1 }
 
-// TimesBatch returns how many times the length of the batch v stands for.
+// TimesBatch returns the multiple of the length of the batch that v represents.
 func TimesBatch(v int64) (times int64, ok bool) {
 	if v < AnyBatch || v >= AnyBatch+MaxTimes {
 		return 0, false

@@ -44,7 +44,7 @@ func IsInf(c *node.Node) []tensor.Tensor {
 	return isInfinite(c)
 }
 
-// unaryFold is a function of one number: of floats, in float64, and of integers; nil where it has none.
+// unaryFold is a function of one number: of floats, in float64, and of integers; nil where it is not defined.
 type unaryFold struct {
 	real     func(float64) float64
 	integer  func(int64) int64
@@ -115,7 +115,7 @@ func foldUnary(c *node.Node, f unaryFold) tensor.Tensor {
 type binaryFold struct {
 	real       func(a, b float64) float64
 	integer    func(c *node.Node, a, b int64) int64 // of anyBatch too
-	variadic   bool                                 // takes any number of operands
+	variadic   bool                                 // accepts any number of operands
 	boolean    bool                                 // the result is a truth value
 	mixedTypes bool                                 // of the operands; the result has the first's
 	ofTruths   bool                                 // the operands are truth values
@@ -173,7 +173,7 @@ func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int6
 	}
 }
 
-// remainderOf has the sign of the divisor, or with fmod that of the dividend.
+// remainderOf has the sign of the divisor, or with fmod the sign of the dividend.
 func remainderOf(c *node.Node, a, b int64) int64 {
 	if a, b = c.Concrete(a), c.Concrete(b); b == 0 {
 		c.Fail("divides by zero")
@@ -204,8 +204,8 @@ func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
 func larger(a, b float64) float64  { return max(a, b) }
 
-// comparison compares: f tells of the order of two numbers, -1, 0 or 1, or 2 where
-// one is no number.
+// comparison compares: f receives the order of two numbers, -1, 0 or 1, or 2 where
+// one is NaN.
 func comparison(f func(order int) bool) binaryFold {
 	of := func(order int) int64 {
 		if f(order) {

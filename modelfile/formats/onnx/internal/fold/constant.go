@@ -11,13 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RefuseText is called only for values that are no numbers: those are stored when the file is
+// RefuseText is called only for text: numbers are stored when the file is
 // opened.
 func RefuseText(c *node.Node) tensor.Tensor {
 	c.Fail("its value is text")
 	return node.Nothing
 }
 
+// ConstantOfShape repeats one number.
 func ConstantOfShape(c *node.Node) tensor.Tensor {
 	one, shape := ReadFilled(c)
 	return c.Gathered(one, shape, func([]int) int { return 0 })
@@ -59,6 +60,7 @@ func ReadFillingNumber(c *node.Node) tensor.Tensor {
 	return t
 }
 
+// Shape returns the lengths of operand 0 in the file. The batch's stays open.
 func Shape(c *node.Node) tensor.Tensor {
 	all := c.Dims()
 	from, to := c.Int("start", 0), c.Int("end", len(all))
@@ -73,6 +75,7 @@ func Shape(c *node.Node) tensor.Tensor {
 	return tensor.Of(append([]int64{}, all...), len(all))
 }
 
+// Size returns the number of elements of operand 0.
 func Size(c *node.Node) tensor.Tensor {
 	n := int64(1)
 	for _, d := range c.Dims() {
@@ -176,6 +179,7 @@ func OneHot(c *node.Node) tensor.Tensor {
 	})
 }
 
+// EyeLike returns a matrix with ones on a diagonal.
 func EyeLike(c *node.Node) tensor.Tensor {
 	if !c.Has(0) || !c.In[0].IsConstant() || len(c.In[0].Tensor.Shape) != 2 {
 		c.Fail("of what is no constant matrix is not supported")
@@ -208,7 +212,7 @@ func EyeLike(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// NonZero lists the indices of what is not zero, an axis in a row.
+// NonZero lists the indices of elements other than zero, an axis in a row.
 func NonZero(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	if c.Err == nil && len(t.Shape) == 0 {

@@ -17,6 +17,7 @@ func One(f func(*node.Node) tensor.Tensor) Func {
 	return func(c *node.Node) []tensor.Tensor { return []tensor.Tensor{f(c)} }
 }
 
+// Identity returns operand 0.
 func Identity(c *node.Node) tensor.Tensor { return c.Required(0) }
 
 // Cast turns integers into floats and back, towards zero.
@@ -38,6 +39,7 @@ func Cast(c *node.Node) tensor.Tensor {
 	return CastTo(c, t, d)
 }
 
+// CastTo converts the elements of a constant to another type.
 func CastTo(c *node.Node, t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	out := c.NewConstant(d, t.Shape)
 	if c.Err != nil {

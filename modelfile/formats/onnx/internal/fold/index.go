@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Gather selects indices of an axis.
 func Gather(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -33,6 +34,7 @@ func Gather(c *node.Node) tensor.Tensor {
 	})
 }
 
+// GatherElements selects one element for each index.
 func GatherElements(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -56,6 +58,7 @@ func GatherElements(c *node.Node) tensor.Tensor {
 	})
 }
 
+// GatherND selects blocks by tuples of indices.
 func GatherND(c *node.Node) tensor.Tensor {
 	t, common := c.Required(0), c.Int("batch_dims", 0)
 	if common < 0 {
@@ -87,6 +90,7 @@ func checkReplaces(c *node.Node) bool {
 	return c.Err == nil
 }
 
+// ScatterND sets blocks by tuples of indices.
 func ScatterND(c *node.Node) tensor.Tensor {
 	t, updates := c.Required(0), c.Required(2)
 	begins, block := c.Tuples(t.Shape, 0)
@@ -109,6 +113,7 @@ func ScatterND(c *node.Node) tensor.Tensor {
 	return out
 }
 
+// ScatterElements sets one element for each index.
 func ScatterElements(c *node.Node) tensor.Tensor {
 	t, updates := c.Required(0), c.Required(2)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -140,6 +145,7 @@ func ScatterElements(c *node.Node) tensor.Tensor {
 	return out
 }
 
+// Slice selects ranges of axes.
 func Slice(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	spans := c.Spans(t.Shape, func(a int64) int { return c.FoldAxis(a, len(t.Shape)) })
@@ -161,6 +167,7 @@ func sliceConstant(c *node.Node, t tensor.Tensor, spans []node.Span) tensor.Tens
 	})
 }
 
+// Split cuts an axis into ranges.
 func Split(c *node.Node) []tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -210,6 +217,7 @@ func Concat(c *node.Node) tensor.Tensor {
 	return out
 }
 
+// Transpose changes the order of the axes.
 func Transpose(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	perm := c.Permutation(len(t.Shape))

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
 )
 
-// Computing with N, the length of the batch, which is at least 1: what is a multiple of it again, or
+// Computing with N, the length of the batch, which is at least 1: results are multiples of it, or
 // the same for all N.
 
 func addIntegers(c *node.Node, a, b int64) int64 {
@@ -64,7 +64,7 @@ func divideIntegers(c *node.Node, a, b int64) int64 {
 	return a / b
 }
 
-// compareIntegers tells of the order of two numbers: -1, 0 or 1.
+// compareIntegers returns the order of two numbers: -1, 0 or 1.
 func compareIntegers(c *node.Node, a, b int64) int {
 	m, left := element.TimesBatch(a)
 	n, right := element.TimesBatch(b)

@@ -11,6 +11,7 @@ import (
 
 // Products of constants are sums over letters, as Einsum writes them.
 
+// MatMul multiplies matrices.
 func MatMul(c *node.Node) tensor.Tensor {
 	a, b := c.Required(0), c.Required(1)
 	if c.Err == nil && (len(a.Shape) == 0 || len(b.Shape) == 0) {
@@ -38,6 +39,7 @@ func MatMul(c *node.Node) tensor.Tensor {
 	return sumProducts(c, []string{left, right}, letters[:n]+rows+columns, []tensor.Tensor{a, b})
 }
 
+// Gemm returns alpha*A*B + beta*C.
 func Gemm(c *node.Node) tensor.Tensor {
 	a, b := c.Required(0), c.Required(1)
 	left, right := "yx", "xz"

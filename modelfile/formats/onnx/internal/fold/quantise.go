@@ -29,7 +29,7 @@ func Dequantize(c *node.Node) tensor.Tensor {
 }
 
 // Quantize rounds floats to integers, half to even, and clips them to
-// their type: what is quantised and dequantised again has lost as much here.
+// their type, as a device does.
 func Quantize(c *node.Node) tensor.Tensor {
 	x, q := c.Required(0), ReadQuantisation(c, tensor.U8)
 	if c.Err == nil && x.DType != tensor.F32 {
@@ -51,7 +51,7 @@ func Quantize(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// Quantisation says how the elements of a tensor are quantised.
+// Quantisation describes how the elements of a tensor are quantised.
 type Quantisation struct {
 	D           tensor.DType // of the integers
 	Scale       []float32
@@ -64,7 +64,7 @@ type Quantisation struct {
 func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
 
 // ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
-// the integers where no zero point tells it.
+// the integers where there is no zero point.
 func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise

@@ -17,7 +17,7 @@ type reduction struct {
 	add   func(acc, v float64) float64
 	end   func(acc float64, n int) float64
 	empty bool              // has a result without any number
-	whole *integerReduction // nil if integers have none
+	whole *integerReduction // nil if integers are refused
 }
 
 func same64(acc float64, _ int) float64 { return acc }
@@ -168,6 +168,7 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 	}
 }
 
+// CumSum returns the sums of all elements up to each along an axis.
 func CumSum(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	l, _ := c.List("axis", 1)
@@ -218,7 +219,7 @@ func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
-// elementOrder returns what tells whether element a of t goes before element b: the
+// elementOrder returns a comparison of elements a and b of t. First is the
 // larger, or the smaller; of equal ones the first.
 func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
@@ -239,6 +240,7 @@ func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) in
 	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
+// Arg returns the place of the largest element along an axis, for ArgMin of the smallest.
 func Arg(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -269,6 +271,7 @@ func Arg(c *node.Node) tensor.Tensor {
 	return out
 }
 
+// TopK returns the k largest or smallest elements along an axis, and their places.
 func TopK(c *node.Node) []tensor.Tensor {
 	t := c.Required(0)
 	l, ok := c.List("k", 1)

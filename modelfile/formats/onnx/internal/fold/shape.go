@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// Reshape gives a constant another shape.
 func Reshape(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	target, ok := c.List("shape", 1)
@@ -27,6 +28,7 @@ func Reshape(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
+// Flatten makes a matrix of a constant.
 func Flatten(c *node.Node) tensor.Tensor {
 	t, axis := c.Required(0), c.Int("axis", 1)
 	if axis < 0 {
@@ -41,6 +43,7 @@ func Flatten(c *node.Node) tensor.Tensor {
 	return t.Reshape(tensor.Count(t.Shape[:axis]), tensor.Count(t.Shape[axis:]))
 }
 
+// Squeeze removes axes of length 1.
 func Squeeze(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axes, given := c.Squeezed()
@@ -62,6 +65,7 @@ func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int
 	return shape
 }
 
+// Unsqueeze inserts axes of length 1.
 func Unsqueeze(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axes, _ := c.List("axes", 1)
@@ -113,6 +117,7 @@ func Expand(c *node.Node) tensor.Tensor {
 	return c.Gathered(t, to, element.BroadcastIndex(t.Shape, len(to)))
 }
 
+// Tile repeats a constant along axes.
 func Tile(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	times, _ := c.List("repeats", 1)
@@ -190,7 +195,7 @@ func Pad(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// readPadding returns the number with which a constant is padded, of its type.
+// readPadding returns the padding of a constant, one number of its type.
 func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 	if fill, ok := c.Constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
@@ -224,7 +229,7 @@ func inner(i, n int, mode string) (at int, ok bool) {
 	return 0, false
 }
 
-// Where takes elements of one constant or another one.
+// Where selects elements of one constant or another one.
 func Where(c *node.Node) tensor.Tensor {
 	test, yes, no := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-// Attribute returns the attribute with that name, nil if there is none.
+// Attribute returns the attribute with that name, or nil.
 func (c *Node) Attribute(name string) *onnxpb.AttributeProto {
 	for _, a := range c.Proto.Attribute {
 		if a.Name == name {
@@ -18,6 +18,7 @@ func (c *Node) Attribute(name string) *onnxpb.AttributeProto {
 	return nil
 }
 
+// Int returns an attribute of one integer of 32 bits, def if it is absent.
 func (c *Node) Int(name string, def int) int {
 	a := c.Attribute(name)
 	if a == nil {
@@ -30,6 +31,7 @@ func (c *Node) Int(name string, def int) int {
 	return def
 }
 
+// Float returns an attribute of one number, def if it is absent.
 func (c *Node) Float(name string, def float32) float64 {
 	a := c.Attribute(name)
 	if a == nil {
@@ -41,6 +43,7 @@ func (c *Node) Float(name string, def float32) float64 {
 	return float64(a.GetF())
 }
 
+// Text returns an attribute of text, def if it is absent.
 func (c *Node) Text(name, def string) string {
 	a := c.Attribute(name)
 	if a == nil {
@@ -85,7 +88,7 @@ func (c *Node) List(name string, i int) (l []int64, ok bool) {
 	}
 	if l, err := element.IntegersOf(t); err == nil {
 		return l, true
-	} else if t.Count() > 0 { // a list of none may have any type
+	} else if t.Count() > 0 { // an empty list may have any type
 		c.Fail("operand %d is %v, want integers", i, t)
 		return nil, false
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Nothing is what stands for a constant after an error.
+// Nothing is the result of operations on constants after an error.
 var Nothing = tensor.New(tensor.F32, 0)
 
-// Reserve takes the size of a constant, of a shape and with elements of type d, from the budget,
+// Reserve subtracts the size of a constant, of a shape and with elements of type d, from the budget,
 // and reports whether that is possible.
 func (c *Node) Reserve(d tensor.DType, shape []int) bool {
 	if c.Err != nil {
@@ -106,7 +106,7 @@ func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
 	return t, at
 }
 
-// Within checks that indices lie inside a shape on all axes but one.
+// Within checks that indices are inside a shape on all axes but one.
 func (c *Node) Within(index, shape []int, axis int) bool {
 	ok := len(index) == len(shape)
 	for a := range index {
@@ -119,7 +119,7 @@ func (c *Node) Within(index, shape []int, axis int) bool {
 }
 
 // Tuples reads operand 1 as tuples of indices into the first axes of a shape
-// behind some axes in common: where each begins, and how long what it names is.
+// after some axes in common. It returns where each block begins, and its length.
 func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	index, at := c.Integers(1)
 	rank := len(index.Shape)
@@ -150,7 +150,7 @@ func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	return begins, block
 }
 
-// BlocksShape is the shape of what is set at operand 1, tuples of indices of a shape.
+// BlocksShape returns the shape of the updates at operand 1, tuples of indices of a shape.
 func (c *Node) BlocksShape(shape []int) []int {
 	index := c.In[1].Tensor.Shape
 	last := len(index) - 1

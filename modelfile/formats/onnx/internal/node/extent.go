@@ -8,9 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-const MaxPlaces = 1 << 24 // f32 holds all integers below
+// MaxPlaces bounds integers that are computed: f32 represents all integers below it.
+const MaxPlaces = 1 << 24
 
-// Extent is what integers lie between at least.
+// Extent is a lower and an upper bound of numbers.
 type Extent struct{ Least, Most float64 }
 
 // Extent returns the bounds of a value; nil if they are not known.
@@ -31,7 +32,7 @@ func (x Value) Extent() *Extent {
 	return &Extent{float64(slices.Min(all)), float64(slices.Max(all))}
 }
 
-// Whole is what numbers within e may be when they are cut off behind the point.
+// Whole returns the bounds of numbers within e when they are rounded towards zero.
 func (e *Extent) Whole() *Extent {
 	if e == nil {
 		return nil

@@ -16,12 +16,12 @@ const (
 	FoldedTimes = 4         // times the size of the file and of its external data
 )
 
-// Shared is what all nodes of a file have in common.
+// Shared is the state that all nodes of a file have in common.
 type Shared struct {
 	Opset       int
 	Batch       int64      // the length of the batch if the file fixes it, else 0
-	BatchAsAxis bool       // something takes the file's batch of 1 for an axis like any other
-	FoldBudget  int        // bytes that constants may still take that are computed
+	BatchAsAxis bool       // a node treats the file's batch of 1 as an axis like any other
+	FoldBudget  int        // bytes that remain for computed constants
 	Types       valueTypes // of the values of the graph
 }
 
@@ -34,7 +34,7 @@ type Node struct {
 	In        []Value
 	Err       error
 	Unbatched bool // the operands from the input, and then the results, have no batch axis in the file
-	// MixesBatch reports that err is about the batch axis, which is no different from
+	// MixesBatch reports that err is about the batch axis, which is the same as
 	// another one where the file fixes the batch to 1.
 	MixesBatch bool
 }
@@ -47,7 +47,7 @@ func (s *Shared) ShapeOf(x Value) []int {
 	return s.Types.Type(x.V).Shape
 }
 
-// Tracked reports whether unbatched values have a batchAxis; with a batch of 1 they have none.
+// Tracked reports whether unbatched values have a batchAxis; with a batch of 1 they do not.
 func (s *Shared) Tracked() bool { return s.Batch != 1 }
 
 // OverBudget is the error of constants that are too large.
@@ -56,6 +56,7 @@ func (s *Shared) OverBudget() error {
 		"size of the file and its external data", MaxFolded>>20, FoldedTimes)
 }
 
+// Fail sets the error of the node, unless it has one.
 func (c *Node) Fail(format string, args ...any) {
 	if c.Err == nil {
 		c.Err = fmt.Errorf(format, args...)
@@ -204,7 +205,7 @@ func (c *Node) AxisOf(name string, def int) int {
 }
 
 // Concrete returns v, and 1 for the length of a batch that the file fixes to 1; it
-// fails if v stands for the length of another batch.
+// fails if v represents the length of another batch.
 func (c *Node) Concrete(v int64) int64 {
 	times, ok := element.TimesBatch(v)
 	if !ok {

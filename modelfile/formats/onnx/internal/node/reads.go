@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Permutation reads the order in which the axes of a rank are to stand; the
+// Permutation reads the new order of the axes of a rank; the
 // attribute is absent where they are turned around.
 func (c *Node) Permutation(rank int) []int {
 	perm := make([]int, rank)
@@ -29,7 +29,7 @@ func (c *Node) Permutation(rank int) []int {
 	return perm
 }
 
-// Dropped tells which axes of length 1 go: those given, or all.
+// Dropped reports which axes of length 1 are removed: those given, or all.
 func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	drop := make([]bool, len(from))
 	for a, length := range from {
@@ -49,7 +49,7 @@ func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 }
 
 // Squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
-// halves think differently: all axes of length 1, or none.
+// halves differ: all axes of length 1, or no axis.
 func (c *Node) Squeezed() (axes []int64, given bool) {
 	axes, given = c.List("axes", 1)
 	if given && len(axes) == 0 {
@@ -58,7 +58,7 @@ func (c *Node) Squeezed() (axes []int64, given bool) {
 	return axes, given
 }
 
-// Padding reads the lengths at both ends of rank axes, of which the graph has n: axis maps an axis
+// Padding reads the lengths at both ends of rank axes. The graph has n of them; axis maps an axis
 // of ONNX to one of them.
 func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
@@ -89,7 +89,7 @@ func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []i
 	return before, after
 }
 
-// Sizes returns the ranges of an axis of a Split: of given lengths, or as many
+// Sizes returns the ranges of an axis of a Split: of given lengths, or
 // equal ones as there are results.
 func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
 	sizes, given := c.List("split", 1)
@@ -129,7 +129,7 @@ func (c *Node) ScalesAxis() bool {
 	return len(c.In) > 1 && c.In[1].IsConstant() && c.In[1].Tensor.Count() > 1
 }
 
-// Letters returns a letter for each axis of the operands and of the result. What ... stands for gets letters
+// Letters returns a letter for each axis of the operands and of the result. The axes of ... get letters
 // that the equation lacks, and a result that it does not name has those that are there once, in their order.
 func (c *Node) Letters() (terms []string, result string, ok bool) {
 	equation := strings.ReplaceAll(c.Text("equation", ""), " ", "")
@@ -195,7 +195,7 @@ func (c *Node) FailOfEquation() {
 }
 
 // Resolve fills in a target shape of Reshape: 0 copies a length, unless it is
-// meant, and one -1 stands for what is left.
+// meant, and one -1 is the remaining length.
 func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 	n, rest, open := tensor.Count(from), 1, -1
 	if len(target) > tensor.MaxRank {

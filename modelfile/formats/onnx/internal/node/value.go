@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Form is what a value consists of.
+// Form is the payload of a value.
 type Form uint8
 
 const (
@@ -62,7 +62,7 @@ func Constant(t tensor.Tensor) Value { return Value{V: graph.None, Tensor: t, Lo
 // InFile returns the value of a constant that is still in the file.
 func InFile(t *foreign.Tensor) Value { return Value{V: graph.None, File: t, Logits: graph.None} }
 
-// Growing returns integers that are those of t in row 0, and by more from row to row.
+// Growing returns integers that equal t in row 0, and grow by a number from row to row.
 func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
 	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
 }

@@ -3,7 +3,6 @@ package onnx
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
@@ -50,13 +49,6 @@ func init() {
 			batch: batchaxis.Same},
 		"Gelu": {attributes: accept(1, "approximate"), make: one(gelu), batch: batchaxis.Same},
 	})
-}
-
-// shortest returns the number of fewest digits that is the same float32 as v:
-// 0.001, not 0.0010000000474974513.
-func shortest(v float64) float64 {
-	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
-	return f
 }
 
 func leakyRelu(c *call) graph.Value {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
@@ -147,16 +146,6 @@ func (r *reader) outputs() error {
 		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
 	}
 	return r.g.Err()
-}
-
-// outwardName makes the name of an input or output of a foreign one, with the colons that TensorFlow and
-// PyTorch write: clients ask by it.
-func outwardName(name, otherwise string) string {
-	var clean []string
-	for piece := range strings.SplitSeq(name, ":") {
-		clean = append(clean, foreign.Clean(piece, ""))
-	}
-	return cmp.Or(strings.TrimLeft(foreign.Cut(strings.Join(clean, ":")), ":"), otherwise)
 }
 
 // countOutputs notes the outputs that are an ArgMax, whose scores are the output

@@ -55,38 +55,6 @@ func tells(f func(*call) graph.Value) maker {
 	}
 }
 
-// operandPair returns both operands, of which one may be constant, where they broadcast.
-func (c *call) operandPair() []graph.Value {
-	if len(c.In) != 2 {
-		c.Fail("has %d operands, want 2", len(c.In))
-		return nil
-	}
-	return c.broadcastOperands(0, 1)
-}
-
-// broadcastOperands returns operands that broadcast: the batch axes of values meet, and constants
-// are the same in every row.
-func (c *call) broadcastOperands(operands ...int) []graph.Value {
-	first := slices.IndexFunc(operands, func(i int) bool { return !c.In[i].IsConstant() })
-	var out []graph.Value
-	for _, i := range operands {
-		switch {
-		case !c.Has(i):
-			c.Fail("operand %d is absent", i)
-		case c.In[i].IsConstant():
-			if c.In[i].Tensor.DType == tensor.Bool {
-				c.In[i].Tensor = fold.CastTo(&c.Node, c.In[i].Tensor, tensor.F32)
-			}
-			shape := c.aligned(c.In[i].Tensor.Shape, c.Rank(operands[first]))
-			out = append(out, c.state(i, graph.Constant, shape...))
-		default:
-			c.checkAligned(operands[first], i)
-			out = append(out, c.Dynamic(i))
-		}
-	}
-	return out
-}
-
 var comparisons = map[string]string{"Equal": "equal", "Greater": "greater", "GreaterOrEqual": "greater_equal",
 	"Less": "less", "LessOrEqual": "less_equal"}
 

@@ -103,17 +103,6 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-func scaleConstant(c *call, t tensor.Tensor, by float32) tensor.Tensor {
-	if by == 1 || !c.Reserve(tensor.F32, t.Shape) {
-		return t
-	}
-	out := t.Clone()
-	for i := range out.F32() {
-		out.F32()[i] *= by
-	}
-	return out
-}
-
 // declareAddend declares what is added to n outputs: one number each, or one for all.
 func declareAddend(c *call, n int, by float32) graph.Value {
 	t, ok := c.Constant(2)

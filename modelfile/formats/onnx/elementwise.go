@@ -60,14 +60,6 @@ func binary(c *call) graph.Value {
 	return c.node(op, "", c.operandPair())
 }
 
-// checkAligned checks that the batch axes of two operands, which are aligned at the last axis,
-// coincide.
-func (c *call) checkAligned(i, k int) {
-	if a, b := len(c.Shape(i)), len(c.Shape(k)); a != b && !c.Unbatched {
-		c.FailAcrossBatch("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
-	}
-}
-
 // addConstant joins the value of operand x with the constant k.
 func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	t := c.ToF32(c.In[k].Tensor)
@@ -109,32 +101,6 @@ func (r *reader) behindGroupNorm(name string, steps int) bool {
 		return steps > 0 && (n.OpType == "Mul" || n.OpType == "Reshape") && r.behindGroupNorm(n.Input[0], steps-1)
 	}
 	return false
-}
-
-// aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank with
-// the batch. Operator set 6 may say where it begins.
-func (c *call) aligned(shape []int, rank int) []int {
-	shape = slices.Clone(shape)
-	if c.Opset < 7 && c.Int("broadcast", 0) != 0 && c.Attribute("axis") != nil {
-		for at := c.Int("axis", 0); len(shape) < rank-at && at >= 0; {
-			shape = append(shape, 1)
-		}
-	}
-	if c.Unbatched {
-		return shape
-	}
-	for len(shape) >= rank && len(shape) > 0 {
-		if shape[0] != 1 {
-			c.FailAcrossBatch("with a constant that has an axis of %d for the batch", shape[0])
-			return nil
-		}
-		if len(shape) > rank {
-			c.FailAcrossBatch("with a constant of rank %d makes more axes than the value has", len(shape))
-			return nil
-		}
-		shape = shape[1:]
-	}
-	return shape
 }
 
 // addScalar joins a value with one number where that is exactly an affine node.

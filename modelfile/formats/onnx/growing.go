@@ -17,12 +17,6 @@ import (
 // lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
 // of every row the same places if they grow by the elements of a row.
 
-// growth computes integers that grow with the row.
-type growth struct {
-	pair bool                // it needs two operands
-	by   func(c *call) int64 // by how much the result grows from row to row
-}
-
 var growAlone = &growth{by: growFirst}
 
 // growPair is the growth of an operator of two operands.

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/bnctl/bnctl/graph"
@@ -66,4 +67,14 @@ func (r *reader) remark(name string, shape []int, need []bool) {
 	}
 	r.file.Find(name, "the graph itself normalises it: "+i.InWords(), "say {preprocess} "+i.Takes()+
 		" where pictures are to become that input")
+}
+
+// outwardName makes the name of an input or output of a foreign one, with the colons that TensorFlow and
+// PyTorch write: clients ask by it.
+func outwardName(name, otherwise string) string {
+	var clean []string
+	for piece := range strings.SplitSeq(name, ":") {
+		clean = append(clean, foreign.Clean(piece, ""))
+	}
+	return cmp.Or(strings.TrimLeft(foreign.Cut(strings.Join(clean, ":")), ":"), otherwise)
 }

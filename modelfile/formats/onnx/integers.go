@@ -16,19 +16,6 @@ import (
 
 // A bias of integers may be added to sums of products, which are f32 like it.
 
-// integers is what an operator does with integers that come from the input.
-type integers uint8
-
-const (
-	move         integers = 1 << iota // it computes nothing: each element of a result is one of the operand
-	moveNumbers                       // it moves, and has no form for bytes of the graph
-	tellApart                         // it compares them
-	computeWhole                      // it computes with those of known bounds
-	keepBounds                        // it adds no integers to those of its operands
-)
-
-func (i integers) has(j integers) bool { return i&j != 0 }
-
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []node.Value {
 	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.HoldsIntegers() })
@@ -118,3 +105,6 @@ func ofPixels(m *models.Model) *models.Model {
 	}
 	return m
 }
+
+// isResize reports whether an operator makes pixels of others.
+func isResize(op string) bool { return op == "Resize" || op == "Upsample" }

@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
@@ -77,3 +78,30 @@ func accept(operands int, honoured string, irrelevant ...string) node.Spec {
 	}
 	return s
 }
+
+// maker adds the nodes of an operator and returns its results.
+type maker func(*call) []node.Value
+
+// one makes a maker of a function with one result.
+func one(f func(*call) graph.Value) maker {
+	return func(c *call) []node.Value { return []node.Value{node.Rows(f(c))} }
+}
+
+// growth computes integers that grow with the row.
+type growth struct {
+	pair bool                // it needs two operands
+	by   func(c *call) int64 // by how much the result grows from row to row
+}
+
+// integers is what an operator does with integers that come from the input.
+type integers uint8
+
+func (i integers) has(j integers) bool { return i&j != 0 }
+
+const (
+	move         integers = 1 << iota // it computes nothing: each element of a result is one of the operand
+	moveNumbers                       // it moves, and has no form for bytes of the graph
+	tellApart                         // it compares them
+	computeWhole                      // it computes with those of known bounds
+	keepBounds                        // it adds no integers to those of its operands
+)

@@ -158,3 +158,10 @@ func quantisedForm(count map[string]int) string {
 	}
 	return form + ": " + strings.Join(list, ", ")
 }
+
+// expansion reads the nodes that an operator is short for. The names of their results are the node's own,
+// with a number.
+type expansion struct {
+	*call
+	made int
+}

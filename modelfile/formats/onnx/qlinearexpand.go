@@ -22,13 +22,6 @@ func init() {
 	})
 }
 
-// expansion reads the nodes that an operator is short for. The names of their results are the node's own,
-// with a number.
-type expansion struct {
-	*call
-	made int
-}
-
 // fresh returns a name that nothing has.
 func (p *expansion) fresh() string {
 	p.made++

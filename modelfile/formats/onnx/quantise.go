@@ -97,15 +97,6 @@ func gathers(c *call) []node.Value {
 	return []node.Value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.In[1].V, table}), tensor.U8)}
 }
 
-// joined lays values side by side, bytes or numbers.
-func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
-	op := graph.Concat
-	if len(in) > 0 && in[0] != graph.None && c.g.Type(in[0]).DType == tensor.U8 {
-		op = graph.ConcatInt8
-	}
-	return c.node(op, suffix, in, "axis", axis)
-}
-
 // unpackValue is a value of bytes as the integers of the file, in f32.
 func unpackValue(c *call, x node.Value, suffix string) node.Value {
 	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])

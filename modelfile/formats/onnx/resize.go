@@ -55,9 +55,6 @@ func resize(c *call) graph.Value {
 	return c.fromImage(x, len(s)-1)
 }
 
-// isResize reports whether an operator makes pixels of others.
-func isResize(op string) bool { return op == "Resize" || op == "Upsample" }
-
 // identity is the resampling of an axis of one element that stays as it is.
 func (r resampling) identity() resampling {
 	r.from, r.to, r.scale, r.coordinates = 1, 1, 1, "asymmetric"

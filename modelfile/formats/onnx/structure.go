@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 func init() {
@@ -174,4 +175,13 @@ func split(c *call) []node.Value {
 		out = append(out, node.Rows(sliceSpans(c, "", spans)))
 	}
 	return out
+}
+
+// joined lays values side by side, bytes or numbers.
+func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
+	op := graph.Concat
+	if len(in) > 0 && in[0] != graph.None && c.g.Type(in[0]).DType == tensor.U8 {
+		op = graph.ConcatInt8
+	}
+	return c.node(op, suffix, in, "axis", axis)
 }

@@ -16,16 +16,6 @@ func init() {
 	})
 }
 
-// number declares one number of an operator.
-func (c *call) number(name string, v float64) graph.Value {
-	return c.declare(name, graph.Constant, tensor.Scalar(float32(v)))
-}
-
-// compare is 1 where a is greater than b, or in another relation, and 0 elsewhere.
-func (c *call) compare(suffix, of string, a, b graph.Value) graph.Value {
-	return c.node(graph.Compare, suffix, []graph.Value{a, b}, "of", of)
-}
-
 // thresholdedRelu is 0 up to alpha.
 func thresholdedRelu(c *call) graph.Value {
 	above := c.compare(".above", "greater", c.Dynamic(0), c.number("alpha", shortest(c.Float("alpha", 1))))

@@ -30,7 +30,8 @@ func (s Step) Check(p *graph.Program, c Capacity, replicas int) error {
 		}
 		total += n
 	}
-	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) { // Reduce reads sums, not rows
+	// Reduce reads sums, not rows.
+	if s.Function != graph.Reduce && (total > c.Rows || len(s.Rows) > c.Replicas) {
 		return fmt.Errorf("%d rows in %d replicas; the capacity is %d in %d",
 			total, len(s.Rows), c.Rows, c.Replicas)
 	}

@@ -40,7 +40,7 @@ func (t FileType) Check() error {
 type OutputInfo struct {
 	Name   string
 	Type   graph.Type // its DType is the file's
-	Of     int        // number of the graph's output: the output itself or, if Picked, the one it is an index into
+	Of     int        // number of the graph's output; if Picked, of the one that it indexes
 	Picked bool
 }
 

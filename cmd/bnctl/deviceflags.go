@@ -3,13 +3,10 @@ package main
 import (
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
@@ -36,21 +33,6 @@ func pluginFlags() []cli.Flag {
 func levelFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: "level", Hidden: true,
 		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
-}
-
-// dataPlanes are the words of --level.
-var dataPlanes = []string{device.Stream, device.Shm, device.CollShm}
-
-// checkLevels returns an error for a word of --level that names no data plane. It would be ignored.
-func checkLevels(c *cli.Context) error {
-	for _, level := range c.StringSlice("level") {
-		if !slices.Contains(dataPlanes, level) {
-			e := problem.New("level", fmt.Sprintf("%q", level), "want one of "+strings.Join(dataPlanes, ", "), "")
-			e.Known = dataPlanes
-			return e
-		}
-	}
-	return nil
 }
 
 // leastGreeting is how long a plugin may take at least to say what it is,
@@ -80,7 +62,7 @@ func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, er
 	o := outputOf(c)
 	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),
 		Precision: precision, Most: most, Plugins: pluginsOf(c)}
-	if err := checkLevels(c); err != nil {
+	if err := f.Plugins.CheckLevels(); err != nil {
 		return f, err
 	}
 	if c.IsSet("threads") && f.Threads == 0 {

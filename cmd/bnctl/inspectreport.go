@@ -72,18 +72,10 @@ func inspectTitle(r *inspect.Report) string {
 
 // printHistory prints how the model of a file was trained.
 func printHistory(o *output, path string, r *inspect.Report) {
-	if l := r.Lag; l != nil {
-		o.result("")
-		o.result("the template is the average of %s that have trained for %s since they were averaged; their "+
-			"weights differ from it by at most %.3g (%s)", plural(l.Replicas, "replica"), plural(l.Steps, "step"),
-			l.Largest, l.Tensor)
-	}
-	if r.Temperature != 0 {
-		o.result("")
-		o.result("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
-	}
-	if line := r.Int8Line(); line != "" {
-		o.result("\n%s", line)
+	for _, line := range []string{r.LagLine(), r.TemperatureLine(), r.Int8Line()} {
+		if line != "" {
+			o.result("\n%s", line)
+		}
 	}
 	if r.Best != nil {
 		o.result("")

@@ -10,8 +10,12 @@ import (
 	"github.com/bnctl/bnctl/internal/ulimit"
 )
 
+// addressSpace is the message of a run that ended at the limit of its address space, in MiB.
+const addressSpace = "bnctl: out of memory: the address space is limited to %d MiB; raise the limit " +
+	"(ulimit -v unlimited), or use a smaller batch"
+
 func main() {
-	if code, ok := ulimit.Supervise(os.Stderr, "serve-device"); ok {
+	if code, ok := ulimit.Supervise(os.Stderr, addressSpace, "serve-device"); ok {
 		os.Exit(code)
 	}
 	if os.Getenv("GOGC") == "" {

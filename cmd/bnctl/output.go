@@ -92,14 +92,6 @@ func (o *output) line(text string) {
 // plural writes a number of things that have a regular plural.
 func plural(n int, thing string) string { return problem.Plural(n, thing) }
 
-// are is the verb of a number of things.
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // note prints a line for the person, unless --quiet. Its arguments are made
 // legible.
 func (o *output) note(format string, args ...any) {

@@ -34,7 +34,7 @@ fault, though in runs the SDK for Go points it at standard error. A call may tak
 }
 
 func pluginTest(c *cli.Context) error {
-	if err := checkLevels(c); err != nil {
+	if err := pluginsOf(c).CheckLevels(); err != nil {
 		return err
 	}
 	path, err := pluginProgram(c)

@@ -18,8 +18,7 @@ func reportRates(o *output, found *train.RateRange) {
 // reportTrained says what a run has written, and what became of its devices.
 func reportTrained(o *output, done train.Finished) {
 	if done.Dropped > 0 {
-		o.note("%s that still waited after the last step %s not applied",
-			plural(int(done.Dropped), "gradient"), are(int(done.Dropped)))
+		o.note("not applied: %s that waited after the last step", plural(int(done.Dropped), "gradient"))
 	}
 	for _, l := range done.Lost {
 		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)

@@ -27,9 +27,10 @@ const (
 const exitFailed = 1
 
 // Supervise runs this program as a child if its address space is limited, and returns the exit code.
-// ok is false if the caller is to go on itself: there is no limit, or this is the child. A
-// program with one of the words as its first argument is not supervised.
-func Supervise(stderr io.Writer, words ...string) (code int, ok bool) {
+// ok is false if the caller should continue: there is no limit, or this is the child. A
+// program with one of the words as its first argument is not supervised. If the child ran out of
+// memory, Supervise writes a line to stderr: text, with the limit in MiB.
+func Supervise(stderr io.Writer, text string, words ...string) (code int, ok bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur > math.MaxInt64/2 {
 		return 0, false
@@ -44,8 +45,7 @@ func Supervise(stderr io.Writer, words ...string) (code int, ok bool) {
 		return 0, false
 	}
 	if crashed {
-		fmt.Fprintf(stderr, "bnctl: out of memory: the address space is limited to %d MiB; raise the limit "+
-			"(ulimit -v unlimited), or use a smaller batch\n", limit.Cur>>20)
+		fmt.Fprintf(stderr, text+"\n", limit.Cur>>20)
 		code = exitFailed
 	}
 	return code, true

@@ -5,4 +5,4 @@ package ulimit
 import "io"
 
 // Supervise does nothing on this system.
-func Supervise(io.Writer, ...string) (code int, ok bool) { return 0, false }
+func Supervise(io.Writer, string, ...string) (code int, ok bool) { return 0, false }

@@ -86,6 +86,25 @@ func (r *Report) Int8Line() string {
 		problem.Plural(r.Int8.Samples, "sample"))
 }
 
+// LagLine describes how far the replicas have moved from their average, or returns "".
+func (r *Report) LagLine() string {
+	l := r.Lag
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("the template is the average of %s that have trained for %s since they were averaged; "+
+		"their weights differ from it by at most %.3g (%s)", problem.Plural(l.Replicas, "replica"),
+		problem.Plural(l.Steps, "step"), l.Largest, l.Tensor)
+}
+
+// TemperatureLine describes the calibration of probabilities, or returns "".
+func (r *Report) TemperatureLine() string {
+	if r.Temperature == 0 {
+		return ""
+	}
+	return fmt.Sprintf("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
+}
+
 // File describes the file at path.
 func File(path string, o Options) (*Report, error) {
 	native, err := modelfile.IsNative(path)

@@ -28,7 +28,7 @@ def show(group, row):
     print(group, row[-1], re.sub(r"\S+/(\w+\.graph)", r"\1", recipe), sep="\t")
 
 
-for row in rows("sums-zoo"):
+for row in rows("sums-zoo-64"):
     show("zoo", row)
 for name, part in MIXED:
     show("mixed", next(row for row in rows(name) if part in row[0]))

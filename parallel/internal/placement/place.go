@@ -15,9 +15,9 @@ func Split(rows, replicas int) []int {
 	return sizes
 }
 
-// BySpeed gives each device a contiguous range of the replicas, in proportion to
-// its speed, and at least as many as least says: one so slow that the others are
-// done sooner without it may have none. With no speeds known (nil) all are alike.
+// BySpeed gives each device a contiguous range of the replicas, in proportion to its speed
+// and at least least[i] replicas. A device may get zero replicas if it is so slow that the
+// others finish sooner without it. With nil speeds, all devices are equal.
 func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, error) {
 	if devices < 1 || devices > replicas {
 		return nil, fmt.Errorf("%d devices for %d replicas: there must be at least one replica for each device",
@@ -44,7 +44,7 @@ func BySpeed(replicas, devices int, speed []float64, least []int) ([][]int, erro
 	return Ranges(counts), nil
 }
 
-// ByCounts gives each device as many replicas as counts says.
+// ByCounts gives device i a contiguous range of counts[i] replicas.
 func ByCounts(replicas int, counts []int) ([][]int, error) {
 	total := 0
 	for i, n := range counts {

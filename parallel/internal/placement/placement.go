@@ -6,9 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Placement says which of this rank's replicas each device holds. Devices are given
-// by what the placement depends on: how many there are, their speeds, and how many
-// replicas each has at least.
+// Placement decides which of this rank's replicas each device holds. Its methods describe
+// the devices by their number, their speeds and the minimum number of replicas of each.
 type Placement struct {
 	ranks  Ranks
 	counts []int // as the user wants it; nil if it is free
@@ -16,8 +15,9 @@ type Placement struct {
 	total  int   // replicas of all ranks
 }
 
-// New returns a placement of replicas on the devices of a rank. counts is how many
-// each device gets while all of them take part; nil: as their speeds are.
+// New returns a placement of replicas on the devices of a rank. counts is the number of
+// replicas of each device while all devices take part; nil means in proportion to their
+// speeds.
 func New(ranks Ranks, counts []int, batch, replicas int) Placement {
 	return Placement{ranks, counts, batch, replicas}
 }
@@ -38,11 +38,11 @@ func (p *Placement) Check(names []string) error {
 	return err
 }
 
-// Pins reports whether the counts hold for so many devices: all take part.
+// Pins reports whether the counts apply to this number of devices: all take part.
 func (p *Placement) Pins(devices int) bool { return p.counts != nil && len(p.counts) == devices }
 
-// Ranges returns the replicas that devices shall have: as the counts say, or else as
-// their speeds are.
+// Ranges returns the replicas of each device: by the counts if they apply, otherwise by
+// speed.
 func (p *Placement) Ranges(speeds []float64, least []int) ([][]int, error) {
 	if !p.Pins(len(least)) {
 		return p.BySpeed(speeds, least)
@@ -71,8 +71,8 @@ func (p *Placement) rows(ranges [][]int) []int {
 	return rows
 }
 
-// LongestShare returns how long the slowest device takes for a full batch, in seconds;
-// speeds are rows per second.
+// LongestShare returns the seconds that the slowest device needs for a full batch; speeds
+// are rows per second.
 func (p *Placement) LongestShare(ranges [][]int, speeds []float64) float64 {
 	longest := 0.0
 	for i, rows := range p.rows(ranges) {
@@ -81,7 +81,7 @@ func (p *Placement) LongestShare(ranges [][]int, speeds []float64) float64 {
 	return longest
 }
 
-// Capacities returns what the devices must be able to run.
+// Capacities returns the capacity that each device needs.
 func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
 	// Predict shares rows evenly, whatever the replicas.
 	total, perDevice := 0, p.rows(ranges)
@@ -96,7 +96,7 @@ func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
 	return all
 }
 
-// OfReplica returns what a device must be able to run that runs one replica after the other.
+// OfReplica returns the capacity that a device needs to run one replica after the other.
 func (p *Placement) OfReplica() device.Capacity {
 	return device.Capacity{Rows: max((p.batch+p.total-1)/p.total, 1), Replicas: 1}
 }

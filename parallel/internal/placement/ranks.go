@@ -2,8 +2,8 @@ package placement
 
 import "fmt"
 
-// Ranks says which replicas each rank holds: a range of them, as even as can be.
-// A process without ranks beside it holds all.
+// Ranks assigns each rank a range of the replicas; the ranges are as even as possible. A
+// process without other ranks holds all replicas.
 type Ranks struct {
 	counts []int // replicas of all ranks; nil for a single process
 	first  int   // replica of this rank
@@ -13,7 +13,7 @@ type Ranks struct {
 // SingleProcess returns the ranks of a run of one process, which holds all replicas.
 func SingleProcess(replicas int) Ranks { return Ranks{count: replicas} }
 
-// NewRanks returns what each of several ranks holds, as rank sees it.
+// NewRanks divides the replicas among ranks and returns the division as seen by rank.
 func NewRanks(replicas, rank, ranks int) (r Ranks, err error) {
 	if ranks > replicas {
 		return r, fmt.Errorf("%d ranks for %d replicas: there must be at least one replica for each rank", ranks,
@@ -39,8 +39,8 @@ func (r Ranks) Of(rank int) (from, to int) {
 // Range returns the replicas of this rank.
 func (r Ranks) Range() (from, to int) { return r.first, r.first + r.count }
 
-// Holder returns the rank that holds a replica; ok is false for a single process, and
-// if there is no such replica.
+// Holder returns the rank that holds a replica; ok is false for a single process and for a
+// replica that does not exist.
 func (r Ranks) Holder(replica int) (rank int, ok bool) {
 	for rank := range r.counts {
 		if from, to := r.Of(rank); from <= replica && replica < to {

@@ -21,10 +21,10 @@ func lesserClass(a, b string) (string, bool) {
 	return "", false
 }
 
-// commonClass returns the kernel class to open targets with: the one asked for, or
-// in place of "auto" the best that all of them have, whose results do not depend on
-// which device computes what. Where there is none each takes its best. The best at
-// float32 is "fma": matrix units are slower there.
+// commonClass returns the kernel class to open targets with. This is the requested class;
+// for "auto" it is the best class that all targets have and that gives the same results on
+// each of them. Without one, each target uses its best class. The best class at float32 is
+// "fma": matrix units are slower there.
 func commonClass(asked, precision string, targets []target) string {
 	if asked != "" && asked != "auto" {
 		return asked

@@ -24,7 +24,7 @@ func ExampleOpen() {
 	// ref:1 ref
 }
 
-// The first lines of a program whose devices are CPUs.
+// These are the first lines of a program that uses CPU devices.
 func ExampleServe() {
 	args := []string{"program", "train", "cifar10"} // os.Args
 	if fleet.Serve(args) {

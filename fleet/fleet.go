@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options says which devices to open and how. The zero value is one CPU
-// device with all cores.
+// Options selects the devices to open and configures them. The zero value is one CPU device
+// with all cores.
 type Options struct {
 	// Devices names them, separated by commas: "cpu", "4xcpu", "cuda:0",
 	// "cuda" (all of them), "auto" (all that can compute), a plugin's name.
@@ -26,7 +26,7 @@ type Options struct {
 	Threads   int    // of each CPU device; 0: the cores, shared evenly
 	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best at Precision
 	Precision string // device.F32, or "", or device.BF16
-	Most      int    // how many devices there may be, a run having as many replicas; 0: any number
+	Most      int    // maximum number of devices, since a run has this many replicas; 0: no limit
 	Plugins   Plugins
 	// Peers is the ranks of the run, nil: this process is alone. Kernels "auto" is the
 	// best class that the devices of all ranks have: all of them open at once.
@@ -35,10 +35,10 @@ type Options struct {
 	Note, Debug func(format string, args ...any)
 }
 
-// Fleet is the opened devices of a run and the plugins behind them.
+// Fleet is the opened devices of a run and their plugins.
 type Fleet struct {
-	// Members are the devices, in the order in which they were named.
-	// It may be read; devices are closed by Close alone.
+	// Members are the devices, in the order in which they were named. Callers may read the
+	// list; only Close closes the devices.
 	Members   []parallel.Member
 	options   Options
 	device    device.Options
@@ -49,11 +49,10 @@ type Fleet struct {
 	lent      bool // to a run
 }
 
-// Open opens what o names. Two things might happen:
-// 1. All devices are open; the caller closes the fleet.
-// 2. Nothing is open. The error is a *problem.Error or *problem.Unknown where o asks
-// for what cannot be, the cause of the context's end if it has ended, else that
-// of the device or its plugin.
+// Open opens the devices that o names; the caller closes the fleet. After an error
+// everything is closed again. The error is a *problem.Error or *problem.Unknown if o is
+// impossible, the cause of the context's end if it has ended, and otherwise the error of
+// the device or its plugin.
 func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if o.Peers != nil {
 		return openAlike(ctx, o)
@@ -95,7 +94,7 @@ func prepare(o Options) (*Fleet, []spec, error) {
 		providers: map[string]Provider{}, targets: map[string]target{}}, specs, nil
 }
 
-// needed refuses plugins that none of the devices belongs to.
+// needed rejects plugins that are not used by any of the devices.
 func needed(o Options, specs []spec) error {
 	for _, path := range o.Plugins.Paths {
 		name := remote.PluginName(path)
@@ -151,12 +150,12 @@ func (f *Fleet) open(ctx context.Context, specs []spec) error {
 	return nil
 }
 
-// openTries is how often a device is opened at most whose process dies while it
-// is. One that never lives is not gone on without: it was asked for.
+// openTries is the maximum number of attempts to open a device that dies while it is being
+// opened. The run does not start without the device, since the user requested it.
 const openTries = 5
 
-// persist calls open, which starts or opens what has a name, again if the process
-// dies meanwhile.
+// persist calls open, which starts or opens the named device or plugin, and repeats the
+// call if the process dies meanwhile.
 func (f *Fleet) persist(ctx context.Context, name string, open func() error) error {
 	for try := 1; ; try++ {
 		err := open()
@@ -186,10 +185,9 @@ func (f *Fleet) divideThreads(targets []target) (err error) {
 	return nil
 }
 
-// Reopen opens a lost device again, by the name of its member, in a new
-// process. It may be called from several goroutines. The caller closes what it
-// returns. The error is a *problem.Error of a fleet that is closed, else that of
-// the device or its plugin.
+// Reopen opens a lost device again in a new process, by the name of its member. It may be
+// called from several goroutines. The caller closes the device. The error is a
+// *problem.Error if the fleet is closed, otherwise the error of the device or the plugin.
 func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) {
 	f.mu.Lock()
 	t, closed := f.targets[name], f.closed
@@ -221,17 +219,16 @@ func (f *Fleet) Describe(name string) device.Plugin {
 	return f.providers[f.targets[name].plugin].Describe()
 }
 
-// Precision returns the precision at which the devices were opened: device.F32 or
-// device.BF16, never "".
+// Precision returns the precision at which the devices were opened, device.F32 or
+// device.BF16; it is never "".
 func (f *Fleet) Precision() string { return f.device.Precision }
 
 // Threads returns the threads of each CPU device: Options.Threads, or the share
 // of the cores that 0 meant.
 func (f *Fleet) Threads() int { return f.device.Threads }
 
-// Close closes all devices and ends their plugins, whether a run has them or not:
-// that run then ends with an error. Closing twice is legal. The error joins what
-// the devices and plugins said.
+// Close closes all devices and ends their plugins. A run that still uses them ends with an
+// error. Close may be called twice. It joins the errors of the devices and plugins.
 func (f *Fleet) Close() error {
 	f.mu.Lock()
 	was := f.closed
@@ -249,7 +246,7 @@ func (f *Fleet) Close() error {
 	}
 	errs := make([]error, len(ends))
 	var all sync.WaitGroup
-	for i, end := range ends { // at once: processes take a while to end
+	for i, end := range ends { // in parallel, because processes need a while to end
 		all.Go(func() { errs[i] = end() })
 	}
 	all.Wait()

@@ -51,7 +51,7 @@ func TestPrecisionThatADeviceLacks(t *testing.T) {
 	}
 }
 
-// What a caller asks for and cannot have is a problem that names the option.
+// An impossible request is a problem that names the option.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		options Options
@@ -107,7 +107,7 @@ func TestNamesAndProcesses(t *testing.T) {
 	}
 }
 
-// A context that has ended is what an open that fails tells of.
+// If the context has ended, the error of Open is its cause.
 func TestOpenStopped(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")

@@ -10,16 +10,17 @@ import (
 
 // Listed is a device of a plugin, or a plugin without one and the reason.
 type Listed struct {
-	Name   string        // as Options.Devices takes it
+	Name   string        // a name for Options.Devices
 	Plugin device.Plugin // its name and version
-	Device device.Info   // what it can do; zero where there is none
-	// Reason is why there is no device, and what to do, options in braces as package
-	// problem has them; "" if there is one.
+	Device device.Info   // abilities of the device; zero if there is a Reason instead
+	// Reason explains why the device is missing and how to fix it, with options in braces
+	// as in package problem; "" if the device exists.
 	Reason string
 }
 
-// List returns the devices of a plugin, which it starts and ends. No device is
-// opened. One that has none, or that cannot be started, is one Listed with the reason.
+// List returns the devices of a plugin, which it starts and ends without opening a device.
+// A plugin without devices, or one that cannot be started, yields one Listed with the
+// reason.
 func (p Plugins) List(ctx context.Context, name string) []Listed {
 	provider, err := p.Start(ctx, name)
 	if err != nil {
@@ -54,9 +55,9 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	return all
 }
 
-// ListOne returns what List says of the one device, or plugin, of that name. It
-// starts the plugin that the part of the name before its colon means. The error
-// is a *problem.Unknown, with the names that there are.
+// ListOne returns the entry of List for one device or plugin. It starts the plugin that the
+// part of the name before the colon names. The error is a *problem.Unknown with the known
+// names.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
 	names, err := p.Names()
@@ -78,10 +79,10 @@ func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	return nil, u
 }
 
-// Description is a Listed in plain values, as JSON has it. Fields are those of
+// Description is a Listed with plain values for JSON. Its fields are the fields of
 // device.Info and device.Plugin.
 type Description struct {
-	Name          string   `json:"name"`         // as Options.Devices takes it
+	Name          string   `json:"name"`         // a name for Options.Devices
 	ID            string   `json:"id"`           // of the device, by its plugin
 	Description   string   `json:"description"`  // for people: the model of the hardware
 	MemoryTotal   int64    `json:"memory_total"` // bytes; 0 if unknown
@@ -96,7 +97,7 @@ type Description struct {
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
 	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
 	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
-	Ops           []string `json:"ops,omitempty"`        // operations that it has; none: it cannot compute
+	Ops           []string `json:"ops,omitempty"`        // supported operations; empty: the device cannot compute
 	Process       int      `json:"process,omitempty"`    // of an open device
 }
 

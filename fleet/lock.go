@@ -10,15 +10,15 @@ import (
 
 // Added is a plugin that was recorded in devices.lock.
 type Added struct {
-	remote.Locked               // what is recorded: name, path, SHA-256, version
+	remote.Locked               // the recorded name, path, SHA-256 and version
 	About         device.Plugin // as it describes itself
-	Devices       []Listed      // if there are none, one that says why
+	Devices       []Listed      // a plugin without devices has one entry with the reason
 }
 
-// Add starts the plugin at path, looks at it, and records it in devices.lock,
-// in place of another of its name. From then on Start starts it, as long as the
-// file has that SHA-256. The error says that it cannot be started, or cannot be
-// recorded; then devices.lock is as before.
+// Add starts the plugin at path, inspects it and records it in devices.lock, replacing
+// another plugin of the same name. From then on Start starts it as long as the file has
+// that SHA-256. If the plugin cannot be started or recorded, Add returns an error and
+// leaves devices.lock unchanged.
 func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
 	cmd, err := p.Command(path)
 	if err != nil {
@@ -45,8 +45,8 @@ func (p Plugins) Add(ctx context.Context, path string) (*Added, error) {
 	return a, l.With(a.Locked).Write()
 }
 
-// Remove takes the plugin of that name out of devices.lock; its file stays
-// where it is. The error is a *problem.Unknown if it is not there.
+// Remove removes the plugin from devices.lock; its file stays in place. The error is a
+// *problem.Unknown if devices.lock does not contain it.
 func Remove(name string) error {
 	l, err := remote.ReadLock()
 	if err != nil {
@@ -63,11 +63,10 @@ func Remove(name string) error {
 	return rest.Write()
 }
 
-// Status is a plugin compared with devices.lock. State says how it stands: own
-// (it lies in the folder of this program and needs no lock), locked (it is the
-// file that was added), changed (another file is there now), unlocked (it was
-// never added), missing (its file cannot be read), or runs (another process has
-// started it).
+// Status is a plugin compared with devices.lock. State is one of: own (it is in the folder
+// of this program and needs no lock), locked (it is the file that was added), changed (the
+// file has been replaced), unlocked (it was never added), missing (its file cannot be
+// read), or runs (another process has started it).
 type Status struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`               // absolute; "" of one that runs
@@ -77,8 +76,8 @@ type Status struct {
 	State    string `json:"state"`
 }
 
-// Statuses compares the plugins of Find with devices.lock, in the order of Find.
-// None is started. The error is that of a folder or lock that cannot be read.
+// Statuses compares the plugins of Find with devices.lock, in the order of Find, without
+// starting them. It fails if a folder or the lock cannot be read.
 func (p Plugins) Statuses() ([]Status, error) {
 	found, err := p.Find()
 	if err != nil {

@@ -53,7 +53,7 @@ func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
 	return d, err
 }
 
-// Precision returns the precision at which devices are opened.
+// Precision returns the precision at which the devices are opened.
 func (o *Opener) Precision() string { return o.fleet.device.Precision }
 
 // Threads returns the threads that one CPU device has by itself.

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Plugins says which plugins there are and how they are started. The zero
-// value is what lies in the usual places (remote.Folders) and is locked.
+// Plugins configures where plugins are found and how they are started. The zero value uses
+// the locked plugins in the usual folders (remote.Folders).
 type Plugins struct {
 	Paths    []string // of additional plugins
 	Unlocked bool     // run plugins that devices.lock does not know
@@ -30,12 +30,12 @@ type Plugins struct {
 	Slow func(text string)
 }
 
-// Find lists the plugins that lie in p.Paths and in the usual places, without
-// those of bnctl itself, and starts none.
+// Find lists the plugins in p.Paths and in the usual folders, except bnctl's built-in
+// plugins. It does not start them.
 func (p Plugins) Find() ([]remote.Found, error) { return remote.Find(p.Paths...) }
 
-// Names lists all plugins, "cpu" and "cuda" first, then what Find finds, "ref"
-// last. A name says nothing about whether the plugin can be started.
+// Names lists all plugins: "cpu" and "cuda" first, then the result of Find, "ref" last. A
+// listed plugin may still fail to start.
 func (p Plugins) Names() ([]string, error) {
 	names := []string{"cpu", "cuda"}
 	found, err := p.Find()
@@ -62,10 +62,10 @@ type Provider interface {
 	Close() error
 }
 
-// Start starts the plugin of that name, once devices.lock or p.Unlocked lets it.
-// "cpu" is this program in another process: its main must have called Serve.
-// "ref" needs no process. The caller closes the provider. The error is a *problem.Unknown
-// or a *problem.Error where there is no such plugin to start, else that of the start.
+// Start starts the plugin of that name if devices.lock or p.Unlocked permits it. "cpu" is
+// this program in another process, and main must have called Serve. "ref" needs no process.
+// The caller closes the provider. The error is a *problem.Unknown or a *problem.Error if
+// there is no plugin to start, otherwise the error of the start.
 func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	switch name {
 	case "ref":
@@ -137,7 +137,7 @@ func (p Plugins) command(name string) (remote.Command, error) {
 	return remote.Command{}, &problem.Unknown{What: "device", Name: name, Known: known}
 }
 
-// adorn adds to a command what p says.
+// adorn applies the settings of p to a command.
 func (p Plugins) adorn(cmd remote.Command) remote.Command {
 	if len(p.Levels) > 0 {
 		cmd.Levels = p.Levels

@@ -18,10 +18,10 @@ const (
 	FabricNone = "none" // this process is alone, even if a launcher started it
 )
 
-// Join makes this process a rank of the run that a launcher has started, over a
-// fabric: "mpi", "mpi:LIBRARY" or that of another plugin; FabricAuto or
-// FabricNone. It returns when all ranks are there; nil if this process is alone.
-// A peer that is silent for the timeout counts as gone.
+// Join makes this process a rank of the run that a launcher has started. text names the
+// fabric: "mpi", "mpi:LIBRARY" or another plugin's fabric, FabricAuto or FabricNone. Join
+// returns when all ranks have joined; it returns nil if this process is alone. A peer that
+// is silent for the timeout counts as lost.
 func (p Plugins) Join(ctx context.Context, text string, timeout time.Duration) (*fabric.Peers, error) {
 	_, size := launcher.Rank()
 	switch {

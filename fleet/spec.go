@@ -41,8 +41,8 @@ func parse(text string) ([]spec, error) {
 	return specs, nil
 }
 
-// threadsFor shares the cores among the CPU devices, or takes what was asked
-// for, as long as the machine has as many.
+// threadsFor returns the threads of each CPU device: the requested number, if the machine
+// has enough cores, or else an equal share of the cores.
 func threadsFor(asked, devices int) (int, error) {
 	cores := runtime.NumCPU()
 	if asked == 0 {

@@ -15,7 +15,7 @@ import (
 // target is one device to open.
 type target struct {
 	plugin, id, name string
-	repeats          bool // the same device is opened several times, in processes of its own
+	repeats          bool // the same device is opened several times, each in a separate process
 	info             device.Info
 }
 
@@ -44,9 +44,9 @@ func (f *Fleet) meant(ctx context.Context, s spec) ([]target, error) {
 	return pick(s, list)
 }
 
-// usable returns every device of every plugin that may be started, but ref,
-// which is there to compare with, and opencl, whose devices may be the processor or
-// those of other plugins. What cannot compute at the precision is left out.
+// usable returns every device of every plugin that may be started, except ref, which exists
+// for comparison, and opencl, because its devices may be the processor or belong to other
+// plugins. Devices that cannot compute at the precision are left out.
 func (f *Fleet) usable(ctx context.Context, s spec) ([]target, error) {
 	if s.index != "" || s.count != 1 {
 		return nil, problem.New("devices", "", "auto means all devices, once",
@@ -155,8 +155,9 @@ func pick(s spec, list []device.Info) ([]target, error) {
 	return slices.Repeat([]target{t}, s.count), nil
 }
 
-// calls returns what a run calls device i of a plugin. What devices of other makers call themselves
-// may be the name of another one: a device that is lost, or opened again, is known by its name.
+// calls returns the name that a run uses for device i of a plugin. The device's name is
+// used for built-in plugins only: a foreign device could choose the name of another one,
+// and a lost or reopened device is identified by its name.
 func calls(plugin string, i int, list []device.Info) string {
 	if slices.Contains(builtIn, plugin) {
 		return list[i].Name
@@ -164,8 +165,8 @@ func calls(plugin string, i int, list []device.Info) string {
 	return shortName(plugin, i, len(list))
 }
 
-// numbered returns which device an index means: its number, its ID, the beginning
-// of that, or a part of what the device is called.
+// numbered returns the device that an index selects. The index is a number, an ID, the
+// beginning of an ID, or a part of the description.
 func numbered(index string, list []device.Info) int {
 	if n, err := strconv.Atoi(index); err == nil {
 		return n
@@ -187,7 +188,7 @@ func shortName(plugin string, i, devices int) string {
 	return fmt.Sprintf("%s:%d", plugin, i)
 }
 
-// only says which devices a plugin has.
+// only describes the devices that a plugin has.
 func only(name string, n int) string {
 	if n == 1 {
 		return name + " has 1 device, number 0"

@@ -11,8 +11,9 @@ import (
 // tests.
 var gpuFolder = "/proc/driver/nvidia/gpus"
 
-// mentionGPUs notes the GPUs that could compute, if no device of the fleet is one. It starts no
-// plugin: a process with a CUDA context takes time, memory of the GPU, and a client of the driver.
+// mentionGPUs notes the GPUs that could compute, if the fleet uses only other devices. It
+// does not start a plugin, because a CUDA context costs time, GPU memory and a client of
+// the driver.
 func (f *Fleet) mentionGPUs(targets []target) {
 	isGPU := func(t target) bool { return t.plugin == "cuda" }
 	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Devices other than cuda start no CUDA plugin, and the note about unused GPUs needs none.
+// Devices other than cuda do not start the CUDA plugin, and neither does the note about
+// unused GPUs.
 func TestUnusedGPUsStartNoPlugin(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the plugin is a script of sh")

@@ -7,22 +7,21 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Moving a replica costs a regrouping and memory, so that small differences are left.
-// A step takes as long as its slowest device:
+// Moving a replica means regrouping, and costs memory, so small differences are ignored.
+// The slowest device determines the time of a step:
 //
-//	speeds 100 and 300 rows/s, batch 64, 8 replicas
-//	alike         4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
-//	by speed      2 + 6      16/100 = 0.16 s      twice as fast, more than minSpeedup
+// 	speeds 100 and 300 rows/s, batch 64, 8 replicas
+// 	evenly        4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
+// 	by speed      2 + 6      16/100 = 0.16 s      twice as fast, more than minSpeedup
 
 // minSpeedup is by how much a step has to become shorter for replicas to be moved.
 const minSpeedup = 1.15
 
-// Balance places the replicas again, in proportion to how fast the devices
-// were since the last call, if that makes a step clearly shorter and the
-// devices have the memory for it. It reports whether it did. Results do not
-// depend on it. A placement that Config pins stays, and so does that of devices
-// of several kernel classes, whose results would depend on the clock, unless
-// Config says BySpeed.
+// Balance assigns the replicas again, in proportion to the measured speeds of the devices
+// since the last call, if steps become clearly shorter and the devices have enough memory.
+// It reports whether it did. Results do not depend on it. A placement that Config pins
+// stays. So does a placement on devices of several kernel classes, because results would
+// depend on the clock, unless Config.BySpeed is set.
 func (g *Group) Balance(ctx context.Context) (bool, error) {
 	paces, ok := g.members.measured()
 	if !ok || g.fixed || g.placement.Pins(len(g.members)) || g.mixed && !g.bySpeed {

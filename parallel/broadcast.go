@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Devices whose updates have the bits of the definition (device.ExactUpdates) may all update
-// for themselves. Others get the state of one that has:
+// Devices with exact updates, bit for bit as defined (device.ExactUpdates), may all update
+// their weights themselves. Other devices receive the state of an exact one:
 //
-//	leader   commit --> read updates --+--> others: write, and count the version
-//	                                   +--> exact ones commit for themselves
+// 	leader   commit --> read updates --+--> others: write, and count the version
+// 	                                   +--> exact ones commit for themselves
 
-// broadcast is an update that one device makes for others: for all in the way
-// Template, else for those whose own would not have the same bits.
+// broadcast is an update that one device makes for others: for all devices with
+// Config.Template, otherwise for the devices without exact updates.
 type broadcast struct {
 	driver *Driver
 	state  map[string]tensor.Tensor // that the update made; nil before it
@@ -43,8 +43,8 @@ func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 	})
 }
 
-// update commits on one member and reads what that changed: weights, and the
-// optimizer's tensors, so that any other can take its place.
+// update commits on one member and reads the changed tensors: weights and optimizer state,
+// so that any other member can replace it.
 func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error {
 	d := b.driver
 	if err := m.commit(ctx, d.version, h); err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A prediction that is infinite or NaN is right if the model says so and wrong if a device
-// does. A device of bnctl's own computes the row once more, and decides.
+// An infinite or NaN prediction is correct if the model yields it, and wrong if the device
+// made it up. A built-in device computes the row once more, and its result decides.
 
-// checkOutputs looks at what devices of other makers predicted. An output that is infinite or NaN may be
-// the model's: where the referee has finite numbers for the row the device is lost. Once the
-// referee has none either it is not asked again until the next commit.
+// checkOutputs checks the predictions of foreign devices. If an output is infinite or NaN
+// and the referee's output for the row is finite, the device is lost. If the referee's
+// output is not finite either, the referee is not asked again until the next commit.
 func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 	referee := d.referee()
 	if referee == nil || d.inFlight.believed.Load() {
@@ -30,7 +30,7 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 		}
 		right, err := referee(ctx, rowsOfAll(p.inputs[rank], row, row+1))
 		if err != nil {
-			return ctx.Err() // nobody can say
+			return ctx.Err() // undecided
 		}
 		if bad, _ := notFinite(right); bad >= 0 {
 			d.inFlight.believed.Store(true)
@@ -43,8 +43,8 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 	return nil
 }
 
-// referee returns what predicts a row on a device of bnctl's own: Config.Referee, or a member, which
-// has the same state; nil if there is none.
+// referee returns a function that predicts a row on a built-in device: Config.Referee, or a
+// built-in member, which has the same state. It returns nil without one.
 func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tensor, error) {
 	if d.config.Referee != nil {
 		return func(ctx context.Context, in []tensor.Tensor) ([]tensor.Tensor, error) {
@@ -67,8 +67,8 @@ func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tens
 	}
 }
 
-// notFinite returns the first row with an element that is infinite or NaN, and its output; -1 if
-// there is none.
+// notFinite returns the first row with an infinite or NaN element, and the index of its
+// output; row is -1 if all are finite.
 func notFinite(outputs []tensor.Tensor) (row, output int) {
 	for i, t := range outputs {
 		if t.DType != tensor.F32 || device.AllFinite(t.F32()) {

@@ -10,26 +10,26 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Devices of other makers are believed in so far as they agree. Every member hashes its
-// state now and then (after 1, 2, 4, ... commits, and wherever it is read), and those that
-// have another hash than most are lost. bnctl's own devices count for one and a half.
+// Foreign devices are trusted only as far as they agree. From time to time (after 1, 2, 4,
+// ... commits, and whenever the state is read) every member's state is hashed. Members that
+// differ from the majority are lost. A built-in device has one and a half votes.
 
-// stateChecks says when all members are found to hold the same state. They all make the same
-// updates, so one that leaves a tensor out, or computes another, is wrong, and what it says of
-// its step afterwards makes another template.
+// stateChecks schedules the comparisons of the members' state. All members make the same
+// updates, so a device that omits or miscomputes a tensor is wrong, and its later results
+// would belong to a different template.
 type stateChecks struct {
 	at   device.Version // of the last time
 	next device.Version // of the next
 	from device.Version // since which the members are the same devices
 }
 
-// maxCheckInterval is how many commits lie between two comparisons at most.
+// maxCheckInterval is the maximum number of commits between two comparisons.
 const maxCheckInterval = 256
 
-// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8 and so on,
-// and wherever the state is read (now). Members that have another state than most are lost, if
-// nothing came of it yet. It looks at runs with devices of other makers alone: what bnctl's own
-// devices say is held against the judge in its tests.
+// compareStates compares the state of the members if that is due: after commits 1, 2, 4, 8
+// and so on, and whenever the state is read (now). Members that differ from the majority
+// are lost if their error cannot have spread yet. Only runs with foreign devices are
+// checked: the judge checks the built-in devices in their tests.
 func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	due := d.version >= d.checks.next || now && d.version > d.checks.at
 	foreign := slices.ContainsFunc(d.group.members, func(m *member) bool { return m.Foreign })
@@ -59,8 +59,8 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	return nil
 }
 
-// disagreeing returns the members that hold other state than most, each a *lost. Of two
-// equal parts that with a device of bnctl's own is right.
+// disagreeing returns the members that differ from the majority, each as a *lost. Of two
+// equal groups, the one with a built-in device is right.
 func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	ms, seed := d.group.members, maphash.MakeSeed()
 	for _, s := range d.program.current.State {
@@ -88,7 +88,7 @@ func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	return nil, nil
 }
 
-// majority returns the sum of most members, counting those of other makers less.
+// majority returns the sum that most members have; foreign members count less.
 func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	weight, best := map[uint64]int{}, 0
 	for rank, m := range ms {
@@ -120,7 +120,7 @@ func (ms members) others(sums []uint64, right uint64, name string, v device.Vers
 	return wrong
 }
 
-// holders names the members that have a sum, and says that they do.
+// holders lists the members that have a sum, followed by "has" or "have".
 func (ms members) holders(sums []uint64, sum uint64) string {
 	var names []string
 	for rank, m := range ms {

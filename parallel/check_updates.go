@@ -25,7 +25,7 @@ func (d *Driver) checkState(ctx context.Context) error {
 	return finiteUpdates(d.group.members[0], d.program.current, state)
 }
 
-// finiteUpdates returns an error of a member whose update gave this state.
+// finiteUpdates returns an error if the state after the update of m is not finite.
 func finiteUpdates(m *member, p *graph.Program, state map[string]tensor.Tensor) error {
 	for _, u := range p.Function(graph.Commit).Updates {
 		if err := device.Finite(u.State, state[u.State]); err != nil {

@@ -15,12 +15,12 @@ import (
 // step: it rejoins with the state of one that succeeded. A commit that is not finite fails
 // on all of them alike, since all make the same update.
 
-// Commit makes the next version of the state on every device from the
-// gradients of the last step. A device that is lost here is dropped; the
-// others have the new version all the same. It does not stop half-way when ctx ends.
+// Commit makes the next version of the state on every device from the gradients of the last
+// step. A device that is lost here is dropped, and the others still have the new version.
+// Commit does not stop halfway when ctx ends.
 //
-// If the update is not finite the error wraps device.NonFinite and names the
-// tensor: then there is no next version, and State gives that error from then on.
+// If the update is not finite the error wraps device.NonFinite and names the tensor. The
+// run then has no next version, and State returns that error from then on.
 func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	b := &broadcast{driver: d}
@@ -40,7 +40,7 @@ func (d *Driver) Commit(ctx context.Context, h device.Hyper) error {
 	return err
 }
 
-// regrouped: not all members have what the last Step kept.
+// regrouped records that some members may lack the gradients that the last Step kept.
 func (d *Driver) regrouped() {
 	d.retained, d.checks.from, d.checks.next = false, d.version, d.version+1
 }

@@ -11,17 +11,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Loading is a negotiation. Each device may refuse nodes that it cannot run; the program
-// is then decomposed for all, and loaded again, until all take it or a device refuses what
-// cannot be decomposed further:
+// Loading is a negotiation. Each device may refuse nodes that it cannot run. The program is
+// then decomposed for all devices and loaded again, until all accept it or a device refuses
+// a node that cannot be decomposed further:
 //
-//	load on all --> refused ops --> decompose them in the whole program --+
-//	     ^                                                                |
-//	     +----------------------------------------------------------------+
+// 	load on all --> refused ops --> decompose them in the whole program --+
+// 	     ^                                                                |
+// 	     +----------------------------------------------------------------+
 
-// commonProgram is the program that all members load. Operations that some member
-// refuses are decomposed in it: what the devices compute must not depend on which
-// of them takes part.
+// commonProgram is the program that all members load. An operation that one member refuses
+// is decomposed for all: the result must not depend on the participating devices.
 type commonProgram struct {
 	current *graph.Program // as the members load it
 	whole   *graph.Program // as Open got it
@@ -30,7 +29,7 @@ type commonProgram struct {
 
 func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{current: p, whole: p} }
 
-// fresh returns those of some operations that are not decomposed yet.
+// fresh returns the operations of ops that are not decomposed yet.
 func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
 	return slices.DeleteFunc(ops, func(o graph.Op) bool { return slices.Contains(p.refused, o) })
 }

@@ -10,32 +10,32 @@ import (
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
-// Where members exchange depends on what all of them can:
+// The place where members exchange values depends on the abilities that all of them have:
 //
-//	Stream    every device talks to the host, which adds (a collective.Hub)
-//	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
+// 	Stream    every device talks to the host, which adds (a collective.Hub)
+// 	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
 //
-//	        stream                      shm
-//	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
-//	     \\     |     /
-//	       hub in the host          the host watches which is missing
-//	         |
-//	      uplink to other ranks     (with ranks always through the host)
+// 	        stream                      shm
+// 	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
+// 	     \\     |     /
+// 	       hub in the host          the host watches for missing devices
+// 	         |
+// 	      uplink to other ranks     (with ranks always through the host)
 //
-// A generation is one formation of the group: after a member was lost or came back,
-// values of an older generation are refused.
+// A generation is one formation of the group. After a member was lost or came back,
+// values of an older generation are rejected.
 
-// exchange is what a group knows of the place where its devices meet: a hub in this
-// process, or a device.GroupMemory.
+// exchange is the group's view of the place where its devices meet: a hub in this process
+// or a device.GroupMemory.
 type exchange interface {
 	Missing() []int
 	Exchanges() int
 	Abort(cause error)
 }
 
-// communicator makes the places where the members of a group exchange values.
-// Each generation of members has a place of its own: a hub in this process, or
-// one that the devices reach by themselves.
+// communicator creates the places where the members of a group exchange values. Each
+// generation of members has a separate place: a hub in this process, or memory that the
+// devices reach without the host.
 type communicator struct {
 	rendezvous device.Rendezvous
 	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
@@ -59,8 +59,7 @@ func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator 
 	return m
 }
 
-// level returns the level at which members exchange: the best that all of
-// them have.
+// level returns the best exchange level that all members support.
 func (c *communicator) level(ms members) string {
 	if c.rendezvous == nil || len(ms) < 2 || c.slower || c.uplink != nil || !ms.meetAt(device.CollShm) {
 		return device.Stream
@@ -68,15 +67,14 @@ func (c *communicator) level(ms members) string {
 	return device.CollShm
 }
 
-// join makes a new generation of some members. Where they cannot meet
-// by themselves, though all say that they can, the host is in the middle from
-// then on.
+// join makes a new generation of some members. If they fail to meet without the host,
+// although all of them support it, they meet at the host from then on.
 func (c *communicator) join(ctx context.Context, ms members) error {
 	c.generation++
 	c.closeMemory()
 	hub := c.newHub(len(ms))
 	c.hub = hub
-	if c.local { // a device without a group has all replicas of what it runs
+	if c.local { // a device without a group has all replicas of its run
 		return nil
 	}
 	if c.level(ms) == device.CollShm {
@@ -119,7 +117,7 @@ func (c *communicator) joinThemselves(ctx context.Context, ms members) error {
 	})
 }
 
-// joinEach joins all members to the group that of begins for each rank.
+// joinEach joins each member to the group that of returns for its rank.
 func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank int) device.Group) error {
 	replicas := ms.replicas()
 	for rank, m := range ms {

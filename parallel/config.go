@@ -15,43 +15,44 @@ import (
 // Nothing in a Config changes a result, except BySpeed on devices of several kernel
 // classes, and Local, which is another way of training.
 
-// Member is a device that takes part in a run.
+// Member is a device that participates in a run.
 type Member struct {
 	Name   string
 	Device device.Device
-	// Foreign: a device of another maker. What it holds is compared with what others hold.
+	// Foreign marks a device from another maker. Its state is compared with the other
+	// members.
 	Foreign bool
 }
 
-// Config says what a driver drives.
+// Config configures a Driver.
 type Config struct {
 	Replicas int
 	Batch    int // largest number of rows of a step, over all replicas
 	// Samples is how many rows Predict gets in all, so that devices know which run is the
 	// last; 0: not known.
 	Samples int
-	// Placement is how many of the rank's replicas each device gets while all of
-	// them take part. nil: alike, and after Balance as their speeds are.
+	// Placement is the number of the rank's replicas on each device while all devices
+	// participate. nil: evenly, and after Balance in proportion to their speeds.
 	Placement []int
-	// Peers is the processes of a run, of which each has devices of its own for a
-	// range of the replicas: see Ranks. nil: this one holds all replicas. Then all
-	// ranks make the same calls of a Driver in the same order. To OpenStaged it is the ranks on which
-	// stages lie, each with all replicas of its layers.
+	// Peers are the processes of a run. Each has devices for a range of the replicas (see
+	// Ranks), and all ranks make the same calls of a Driver in the same order. nil: this
+	// process holds all replicas. For OpenStaged, Peers are the ranks that hold the stages,
+	// each with all replicas of its layers.
 	Peers *fabric.Peers
 	// BySpeed: Balance moves replicas between devices of several kernel classes
 	// too, though results depend on where these are.
 	BySpeed bool
 	// Template: one device makes every update, and the others get its state.
 	Template bool
-	// Local: replicas have weights of their own, which a LocalSGD keeps, and their
-	// devices never meet.
+	// Local gives each replica separate weights, which a LocalSGD keeps. The devices never
+	// exchange values.
 	Local bool
 	// flows: replicas run one after the other, so that a run is of one of them: see Staged.
 	flows bool
 	stage int // DeviceTime.Stage
-	slots int // of replicas that a stage has under way at once; 0: it is none, or they are one run
-	// Reopen opens a lost device again, by its name. It is called until it succeeds,
-	// after growing pauses, or says FleetClosed. nil: what is lost stays lost.
+	slots int // maximum number of replicas in progress in a stage; 0: not a stage, or its replicas are one run
+	// Reopen opens a lost device again, by its name. It is called until it succeeds, after
+	// growing pauses, or until it returns FleetClosed. nil: a lost device stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
 	// Timeout is how long a device may keep others waiting before it counts as
 	// lost, and how long a run without any device waits for one. 0 is 30 s, and ten minutes for
@@ -60,22 +61,23 @@ type Config struct {
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
 	Rendezvous device.Rendezvous
-	// Referee computes what Predict does for a row on a device of bnctl's own, to tell which
-	// device is wrong. nil: there is none.
+	// Referee predicts one row on a built-in device, to decide which device is wrong. It
+	// may be nil.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
-	// Recomputing returns the program that OpenStaged loads in place of its own where a device has too little
-	// memory for that: with the same results, and fewer activations. nil: there is none.
+	// Recomputing returns a program with the same results and fewer activations. OpenStaged
+	// loads it if a device has too little memory for the normal program. It may be nil.
 	Recomputing func() (*graph.Program, error)
 	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when these are
 	// closed, with the time that they have waited.
 	Divided func(*stage.Plan)
-	// Measure: OpenStaged measures how long layers take, in a step of two replicas of which nothing is left, and
-	// divides the network by that, unless layers are named.
+	// Measure makes OpenStaged measure the time of the layers, in a step of two replicas
+	// that leaves no trace, and divide the network by these times, unless the stages name
+	// layers.
 	Measure bool
 	Slower  func(why error)      // called if devices that could exchange directly do not
 	Lost    func(LostDevice)     // called for every lost device
-	Back    func(RejoinedDevice) // called for every device that takes part again
-	Moved   func(MovedStage)     // called for every stage whose layers went to devices of another
+	Back    func(RejoinedDevice) // called for every device that rejoins
+	Moved   func(MovedStage)     // called for every stage that moved to the devices of another
 }
 
 const defaultTimeout = 30 * time.Second

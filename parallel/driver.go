@@ -10,22 +10,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The life of a step, and what is left after an error in it:
+// The life of a step, and the state after an error in it:
 //
-//	Step    every member runs graph.Train on its replicas; gradients stay there (kept)
-//	        after an error: state as before, the step may be made again
-//	Commit  every member updates its state, version v becomes v+1
-//	        after an error: some members may have updated; those are lost, or the driver
-//	        has no state any more (commitErr)
+// 	Step    every member runs graph.Train on its replicas and keeps the gradients
+// 	        after an error: the state is unchanged, and the step may be repeated
+// 	Commit  every member updates its state, version v becomes v+1
+// 	        after an error: some members may have updated; those are lost, or the driver
+// 	        has lost its state (commitErr)
 //
-// Between both the caller may look at the moments and the loss, and decide not to
-// commit.
+// Between the two calls the caller may inspect the moments and the loss, and decide not
+// to commit.
 
-// Driver runs a program in lock-step on the devices of a Group: it steps,
-// commits and predicts, and has the state. A step in which a device is lost runs
-// again with the same inputs. If all are lost, the first to come back repeats
-// the steps since the last snapshot. Its methods are called by one goroutine, except
-// for Predict.
+// Driver runs a program in lock-step on the devices of a Group: it steps, commits and
+// predicts, and has the state. If a device is lost, the step runs again with the same
+// inputs. If all are lost, the first one to return repeats the steps since the last
+// snapshot. Its methods are called by one goroutine, except for Predict.
 type Driver struct {
 	config    Config
 	group     *Group
@@ -35,7 +34,7 @@ type Driver struct {
 	version   device.Version // of the state on all members
 	stepped   bool           // a Step waits for its Commit
 	retained  bool           // and the members hold its gradients
-	commitErr error          // of a Commit that was not finite: there is no state any more
+	commitErr error          // of a Commit that was not finite; the state is lost
 	ledger    *ledger
 	checks    stateChecks // of the members, on the state
 
@@ -44,9 +43,9 @@ type Driver struct {
 	inFlight  *inFlight     // predictions
 }
 
-// Open loads p on every device, writes the state to it and forms the group. If a
-// device is lost meanwhile, Open waits for it or goes on without it.
-// The devices stay the caller's to close; Close frees what Open loaded.
+// Open loads p on every device, writes the state to it and forms the group. If a device is
+// lost meanwhile, Open waits for it, and continues without it if it does not return. The
+// caller still closes the devices; Close frees everything that Open loaded.
 func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor, devices []Member, c Config) (
 	*Driver, error) {
 	g, err := newGroup(devices, c)
@@ -98,7 +97,7 @@ func withZeros(p *graph.Program, state map[string]tensor.Tensor) map[string]tens
 	return full
 }
 
-// Group returns the devices that take part.
+// Group returns the participating devices.
 func (d *Driver) Group() *Group { return d.group }
 
 // Version counts the commits since Open.

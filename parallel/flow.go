@@ -13,9 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What goes from stage to stage lies here, replica by replica, until all that read it have it.
-// Each member takes what is next of its own work (turns), replicas in their order. So the lowest replica that
-// is under way can always go on.
+// A flow stores each replica's values that cross from stage to stage until all readers have
+// them. Each member runs its next possible function (turns), replicas in order, so the
+// lowest replica in progress can always continue.
 
 // flow is one pass of a batch through the stages, and back.
 type flow struct {
@@ -32,8 +32,8 @@ type flow struct {
 	worked  map[*member]time.Duration // that it did not wait for others
 	took    time.Duration             // all of it
 	failed  *stageError
-	post    *post                                   // between ranks; nil: there are none
-	profile map[*member]map[string][]device.Outcome // of the runs of each function; nil: nobody asked
+	post    *post                                   // between ranks; nil without ranks
+	profile map[*member]map[string][]device.Outcome // outcomes by function; nil if not requested
 }
 
 // crossing is a value that crosses, of one replica.
@@ -42,7 +42,7 @@ type crossing struct {
 	replica int
 }
 
-// stageError is why a flow ended, and in which stage.
+// stageError is the error that ended a flow, and its stage.
 type stageError struct {
 	stage int
 	err   error
@@ -74,7 +74,7 @@ func acrossOf(p *graph.Program, fn *graph.Function) (names []string) {
 	return names
 }
 
-// run runs all of it. After an error it returns the stage in which that was.
+// run runs the whole flow. After an error it also returns the stage that failed.
 func (f *flow) run(ctx context.Context) (int, error) {
 	began := time.Now()
 	stop := context.AfterFunc(ctx, func() { f.fail(0, context.Cause(ctx)) })
@@ -104,7 +104,7 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// fail ends the flow. What follows from an end of the others is no reason.
+// fail ends the flow. Only the first error counts: the later ones follow from it.
 func (f *flow) fail(of int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *flow) openPost(ctx context.Context) {
 		func(err error) { f.fail(0, err) })
 }
 
-// arrived takes a value of another rank.
+// arrived stores a value from another rank.
 func (f *flow) arrived(way *routes, m parcel) error {
 	if m.number >= len(f.batch.Sizes) {
 		return fmt.Errorf("it has sent replica %d of %d", m.number, len(f.batch.Sizes))
@@ -216,7 +216,8 @@ func (f *flow) await(next func() (*graph.Function, int)) (*graph.Function, int) 
 	return nil, 0
 }
 
-// ready reports whether what a function reads of other stages is there. f.mu is held.
+// ready reports whether the inputs of a function from other stages have arrived. f.mu is
+// held.
 func (f *flow) ready(p *graph.Program, fn *graph.Function, replica int) bool {
 	for _, name := range acrossOf(p, fn) {
 		if _, ok := f.values[crossing{name, replica}]; !ok {
@@ -305,7 +306,7 @@ func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) 
 	f.changed.Broadcast()
 }
 
-// take takes what has crossed.
+// take removes the values of some replicas that have crossed and joins them.
 func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -365,7 +366,7 @@ func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
 	return there != nil
 }
 
-// passesOfRun is how many exchanging functions a step has, each with a number of its own.
+// passesOfRun is the number of exchanging functions in a step. Each has a separate number.
 const passesOfRun = 3
 
 // reduce sums the gradients of all replicas, in all stages at once.

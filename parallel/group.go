@@ -12,21 +12,21 @@ import (
 	"github.com/bnctl/bnctl/parallel/internal/placement"
 )
 
-// A group forms in three moves, each of which may lose a member and begin again: replicas
-// are placed (assign), executables get the memory for them (Grow), and the members of a
-// new generation learn of each other (join).
+// A group forms in three steps. Replicas are placed (assign), executables get the memory
+// for them (Grow), and the members of a new generation are connected (join). Each step may
+// lose a member, and the group then begins again.
 //
-//	admit, remove --> stale --> regroup: assign, Grow, join --> runs
-//	                    ^                                        |
-//	                    +---------- a member is lost ------------+
+// 	admit, remove --> stale --> regroup: assign, Grow, join --> runs
+// 	                    ^                                        |
+// 	                    +---------- a member is lost ------------+
 
-// Group is the devices that take part in a run: its members, the replicas that
-// each of them holds (placement), where they exchange (communicator) and how long
-// they may take (timeouts). A lost device leaves it, and joins it when it comes back: that
-// is the business of a recovery. None of this changes a bit.
+// Group is the devices of a run: its members, the replicas of each member (placement),
+// their exchange (communicator) and their time limits (timeouts). A lost device leaves the
+// group, and joins it when it comes back; a recovery handles both. Neither changes a bit of
+// the result.
 //
-// What the devices compute is the business of a Driver. All methods are called by
-// one goroutine at a time, except eachAfter.
+// The Driver defines the computation. All methods are called by one goroutine at a time,
+// except eachAfter.
 type Group struct {
 	members   members
 	placement placement.Placement
@@ -41,8 +41,8 @@ type Group struct {
 	slots     int    // Config.slots
 }
 
-// newGroup returns the group of some devices, each with its replicas, on which
-// nothing is loaded yet.
+// newGroup returns the group of some devices, each with its replicas. Programs are loaded
+// later.
 func newGroup(devices []Member, c Config) (*Group, error) {
 	ranks, err := ranksOf(c)
 	if err != nil {
@@ -147,10 +147,9 @@ func (g *Group) join(ctx context.Context) error {
 	return err
 }
 
-// runTogether calls f for every member at once: f runs a function in which
-// members wait for each other. When one fails the others are called off, and the
-// group has to be formed again. A member that keeps the others waiting for too
-// long is lost: see watchdog.
+// runTogether calls f for every member at once. f runs a function in which members wait for
+// each other. If one fails, the others are called off and the group has to be formed again.
+// A member that keeps the others waiting for too long is lost: see watchdog.
 func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) error {
 	w := g.timeouts.watch(g.members, g.comm.hub)
 	defer w.stop()
@@ -171,8 +170,8 @@ func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) erro
 	return nil
 }
 
-// eachAlone calls f for every member at once: f waits for no other member. One
-// for which that takes much longer than a step is lost.
+// eachAlone calls f for every member at once; f does not wait for other members. A member
+// that needs much longer than a step is lost.
 func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 	return g.eachAfter(0, f)
 }

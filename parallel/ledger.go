@@ -8,19 +8,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The ledger is what a replay needs: the state at some version, and for every step since
-// then what led to the next.
+// The ledger holds everything that a replay needs: the state at some version, and for
+// every step since then the data that led to the next version.
 //
-//	version      v            v+1           v+2          v+3 (present)
-//	          snapshot
-//	entries      | writes       | writes      | writes
-//	             | batch        | batch       | batch        hyper: learning rate and so on
-//	             | hyper        | hyper       | hyper
-//	             +------------->+------------>+----------->
+// 	version      v            v+1           v+2          v+3 (present)
+// 	          snapshot
+// 	entries      | writes       | writes      | writes
+// 	             | batch        | batch       | batch        hyper: learning rate and so on
+// 	             | hyper        | hyper       | hyper
+// 	             +------------->+------------>+----------->
 //
-// Steps are deterministic, so repeating them on any device gives the same state. A caller
-// takes a new snapshot when it has become long (Driver.SnapshotDue). Without
-// Config.Reopen nothing would come back, and there is no ledger; with several ranks the
+// Steps are deterministic, so a replay on any device gives the same state. The caller
+// renews the snapshot when the ledger has become long (Driver.SnapshotDue). Without
+// Config.Reopen lost devices never return, so there is no ledger. With several ranks the
 // other ranks have the state.
 
 // A ledger is longer than it should be from these numbers of steps, or of bytes of input, on.
@@ -29,14 +29,14 @@ const (
 	ledgerBytes = 256 << 20
 )
 
-// ledger has what is needed to compute the present state again: a snapshot and
-// what happened since.
+// ledger holds the data needed to compute the present state again: a snapshot and the steps
+// since then.
 type ledger struct {
 	version device.Version
 	state   map[string]tensor.Tensor // at that version
 	entries []entry                  // one for every version since
 	bytes   int
-	stride  int // steps of a replay between renewals of the snapshot; 0: none
+	stride  int // steps of a replay between renewals of the snapshot; 0: never renewed
 
 	// Of the step under way:
 	batch  Batch
@@ -50,8 +50,8 @@ type entry struct {
 	hyper  device.Hyper
 }
 
-// keepsLedger reports whether all steps since a snapshot may have to be
-// repeated: what one rank of several has lost, others have.
+// keepsLedger reports whether all steps since a snapshot may have to be repeated. With
+// several ranks, the other ranks still have the state that one rank has lost.
 func (d *Driver) keepsLedger() bool {
 	return d.config.Reopen != nil && d.ranks == nil
 }
@@ -77,7 +77,7 @@ func (l *ledger) commit(h device.Hyper) {
 	l.writes = nil
 }
 
-// size returns the bytes of what an entry keeps.
+// size returns the size of an entry in bytes.
 func (e entry) size() (bytes int) {
 	for _, t := range e.batch.Rows {
 		bytes += len(t.Bytes)

@@ -19,21 +19,20 @@ import (
 //	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
 //	replica 2   w ---step--- w2 ---step--- w2' /
 
-// LocalSGD is the replicas of the way Sync "periodic:K": each trains weights of
-// its own on its own rows, and from time to time all get their average (local
-// SGD). The host keeps what each has; a device is lent it for a step. So a
-// device that is lost takes nothing with it, and nothing has to be repeated
-// but the replicas that it had not finished.
+// LocalSGD holds the replicas for Sync "periodic:K": each trains separate weights on its
+// rows, and from time to time all of them get their average (local SGD). The host keeps the
+// state of each replica and lends it to a device for a step. So a lost device does not lose
+// any state, and only the replicas that it had not finished are repeated.
 //
 // Its driver has Config.Local, and does not Step or Commit itself.
 type LocalSGD struct {
 	driver  *Driver
 	changed []string                   // the tensors that an update changes
 	common  map[string]tensor.Tensor   // all state, as it was at the start
-	states  []map[string]tensor.Tensor // own, by replica
+	states  []map[string]tensor.Tensor // separate weights, by replica
 	since   int                        // steps since all had the same
 	mean    map[string]tensor.Tensor   // of states; nil until somebody asks
-	next    []advanced                 // what the last Step made, by replica
+	next    []advanced                 // results of the last Step, by replica
 }
 
 // NewLocalSGD returns replicas that all have the same state.
@@ -46,7 +45,7 @@ func NewLocalSGD(d *Driver, state map[string]tensor.Tensor) *LocalSGD {
 	return l
 }
 
-// changedOf returns what replicas have of their own.
+// changedOf returns the tensors that are separate for each replica.
 func (l *LocalSGD) changedOf(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	replicaTensors := make(map[string]tensor.Tensor, len(l.changed))
 	for _, name := range l.changed {
@@ -64,9 +63,8 @@ func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
 	}
 }
 
-// Step trains every replica on its rows, with 1/denominator of its own. What
-// that makes of the replicas counts from Commit on. A replica without rows
-// stays as it is.
+// Step trains every replica on its rows, with 1/denominator of each replica. The new states
+// take effect with Commit. A replica without rows is unchanged.
 func (l *LocalSGD) Step(ctx context.Context, b Batch, h device.Hyper) (Result, error) {
 	return l.run(ctx, b, l.states, h)
 }
@@ -80,7 +78,7 @@ func (l *LocalSGD) DryRun(ctx context.Context, b Batch) (Result, error) {
 	return l.run(ctx, b, states, nil)
 }
 
-// Commit makes what the last Step found the state of the replicas.
+// Commit makes the results of the last Step the state of the replicas.
 func (l *LocalSGD) Commit() {
 	for r, n := range l.next {
 		l.states[r] = n.state
@@ -103,7 +101,7 @@ func (l *LocalSGD) State() map[string]tensor.Tensor {
 	return state
 }
 
-// ReplicaStates returns what each replica has of its own; nil if all have the same.
+// ReplicaStates returns the separate tensors of each replica; nil if all are the same.
 func (l *LocalSGD) ReplicaStates() []map[string]tensor.Tensor {
 	if l.since == 0 {
 		return nil
@@ -131,9 +129,8 @@ func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int)
 	return nil
 }
 
-// average returns the mean of what the replicas have: of each tensor summed in
-// float64 along the canonical tree, divided and rounded once. Replicas without
-// rows count like all others.
+// average returns the mean of the replicas' tensors. Each is summed in float64 along the
+// canonical tree, divided and rounded once. Replicas without rows count like all others.
 func (l *LocalSGD) average() map[string]tensor.Tensor {
 	if l.mean != nil {
 		return l.mean

@@ -13,8 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A device takes one replica at a time: it is written the replica's weights, runs, commits
-// and is read. Replicas that were done before a device was lost are not done again.
+// A device runs one replica at a time: the replica's weights are written to it, it runs and
+// commits, and the result is read. Replicas that were done before a device was lost are not
+// repeated.
 
 // advanced is a replica after a step.
 type advanced struct {
@@ -51,8 +52,7 @@ func (l *LocalSGD) run(ctx context.Context, b Batch, states []map[string]tensor.
 	return l.result(all), nil
 }
 
-// attempt lets every member advance those of its replicas that are not done,
-// one after the other.
+// attempt lets every member advance its unfinished replicas, one after the other.
 func (l *LocalSGD) attempt(ctx context.Context, all []advanced, advance func(*member, int) (
 	advanced, error)) error {
 	d := l.driver
@@ -82,8 +82,8 @@ func (l *LocalSGD) attempt(ctx context.Context, all []advanced, advance func(*me
 	})
 }
 
-// advanceOn makes one step of replica r on a member: the replica's state goes
-// there, and what the update made of it comes back.
+// advanceOn makes one step of replica r on a member: it writes the replica's state to the
+// member and reads the updated state back.
 func (l *LocalSGD) advanceOn(ctx context.Context, m *member, r int, b Batch, state map[string]tensor.Tensor,
 	h device.Hyper) (a advanced, err error) {
 	d := l.driver

@@ -18,8 +18,8 @@ const (
 	HuberError         = "huber"
 )
 
-// Names of inputs of the training function beside labels, rows f32 [K] for K outputs. An
-// element that does not count is 0 in InputPositive and InputNegative, or in InputScale.
+// These inputs of the training function, other than labels, are rows f32 [K] for K outputs.
+// An element that does not count is 0 in InputPositive and InputNegative, or in InputScale.
 const (
 	InputPositive = "positive" // weight of log(sigmoid(x)): 1 where the label holds
 	InputNegative = "negative" // weight of log(1 - sigmoid(x)): 1 where it does not
@@ -27,8 +27,8 @@ const (
 	InputScale    = "scale"    // what its error is multiplied by: 1/deviation
 )
 
-// elementLoss is the loss of each element of an output, f32 [K], and its derivative, of which
-// the gradient is the product with 1/denominator.
+// elementLoss is the loss of each element of an output, f32 [K], and its derivative. The
+// gradient is the derivative times 1/denominator.
 type elementLoss struct{ elements, slope graph.Value }
 
 // elementLoss returns a loss of the elements of outputs. Its sum is the mean of the moments of
@@ -78,8 +78,8 @@ func (t *trainBuilder) step(op graph.Op, name string, in []graph.Value, pairs ..
 	return t.Builder.Op(op, t.Builder.UniqueName(name), in, pairs...)
 }
 
-// binaryCrossEntropy: positive*softplus(-x) + negative*softplus(x), whose derivative is
-// negative*sigmoid(x) - positive*sigmoid(-x).
+// binaryCrossEntropy computes positive*softplus(-x) + negative*softplus(x). Its derivative
+// is negative*sigmoid(x) - positive*sigmoid(-x).
 func (t *trainBuilder) binaryCrossEntropy(name string, x graph.Value) elementLoss {
 	shape := t.Builder.Type(x).Shape
 	positive, negative := t.input(InputPositive, shape), t.input(InputNegative, shape)

@@ -33,7 +33,7 @@ type member struct {
 
 	// The stepper's:
 	base     device.Version // of the stepper when the program was loaded
-	verified device.Version // at which its state was known to be right, the last time
+	verified device.Version // last version whose state was verified
 	steps    int            // finished since it was opened
 	pace     pace
 	written  device.Version // of the driver, which broadcast brought

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// The list is never changed in place: what runs on the members of one generation goes on
-// with the list that it has, while a recovery makes the next.
+// The list is never changed in place. A run on the members of one generation keeps its list
+// while a recovery makes the next.
 
 // members is the devices of a group, by rank. A change of membership makes a new
 // slice.
@@ -46,7 +46,7 @@ func (ms members) replicas() [][]int {
 	return ranges
 }
 
-// ahead reports whether every member takes runs while others are under way.
+// ahead reports whether every member accepts runs while others are in progress.
 func (ms members) ahead() bool {
 	return !slices.ContainsFunc(ms, func(m *member) bool { return !m.Device.Info().Has(device.Ahead) })
 }
@@ -61,7 +61,7 @@ func (ms members) meetAt(level string) bool {
 	return true
 }
 
-// free closes the executables. What a lost device had is gone with it.
+// free closes the executables. The executable of a lost device is already gone.
 func (ms members) free() error {
 	var errs []error
 	for _, m := range ms {
@@ -114,8 +114,8 @@ func (ms members) all(f func(rank int, m *member) error) []error {
 // definition does, and the other as it likes, their weights would part after the first
 // update: one of them updates for both.
 
-// leader returns the member that makes updates for others: one whose updates
-// are exact, if there is one.
+// leader returns the member that makes updates for others: a member with exact updates, if
+// there is one.
 func (ms members) leader() *member {
 	if i := slices.IndexFunc(ms, (*member).exact); i >= 0 {
 		return ms[i]

@@ -5,11 +5,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Names of what the training function of mixed samples has in addition: two losses, weighed row by row.
+// These are the additional inputs and outputs of the training function for mixed samples:
+// two losses, weighted row by row.
 const (
-	InputPartners         = "partners"          // rows i32[...]: labels of what is mixed into a row
+	InputPartners         = "partners"          // rows i32[...]: labels of the sample that is mixed into a row
 	InputFraction         = "fraction"          // rows f32[]: weight of the loss of the row's labels
-	InputPartnersFraction = "partners_fraction" // rows f32[]: weight of that of its partner's
+	InputPartnersFraction = "partners_fraction" // rows f32[]: weight of the loss of the partner's labels
 	OutputPartnersLoss    = "loss:partners"     // whole f64[1]: the sum of these; Result.Loss has both
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Pipeline predicts with a network whose layers lie on several devices. Its methods are
-// those of a Driver of one program, and so are its results.
+// Pipeline predicts with a network that is divided into stages on several devices. It has
+// the methods of a Driver of the undivided program, and the same results.
 type Pipeline struct {
 	division *stage.Division
 	programs []*graph.Program
@@ -34,7 +34,7 @@ type Pipeline struct {
 	plan *stage.Plan // nil unless it is asked for
 
 	ranks  *stageRanks // nil: all stages are of this process
-	first  int         // of those of this one: stages
+	first  int         // number of stages before those in this process
 	routes *routes     // between ranks
 
 	began  sync.Once
@@ -200,7 +200,7 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	}
 }
 
-// overRanks says that the stages are those of one rank, of these programs.
+// overRanks sets that the stages belong to one rank and run these programs.
 func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
@@ -234,8 +234,8 @@ func (p *Pipeline) inOrder(all map[string]tensor.Tensor) (outs []tensor.Tensor) 
 	return outs
 }
 
-// move gives the layers of stage s, whose driver has lost all devices, to the devices of another
-// stage. These make the runs of both by turns from then on.
+// move moves the layers of stage s to the devices of another stage, after its driver has
+// lost all devices. From then on these devices run both stages in turn.
 func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -281,8 +281,9 @@ func (p *Pipeline) columns() (names [][]string) {
 	return names
 }
 
-// measure returns how long the nodes of the template take for a row: times with what a wave of
-// zeros took on the first device of each stage. The first run of a device takes longer.
+// measure returns the time of each node of the template for a row: times, updated with the
+// measured times of a wave of zeros on the first device of each stage. The first run of a
+// device is slower, so only the second counts.
 func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, error) {
 	rows := p.rows / len(p.stages[0].group.members)
 	values := map[string]tensor.Tensor{
@@ -308,16 +309,16 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 	return times, nil
 }
 
-// Rows returns how many rows a call of Predict should have at most: as many waves as keep
-// all stages at work.
+// Rows returns the largest useful number of rows for a call of Predict: enough waves to
+// keep all stages busy.
 func (p *Pipeline) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
 
 // Ahead reports whether a second call of Predict finds stages which the first has left: not over ranks,
 // which make one call after the other.
 func (p *Pipeline) Ahead() bool { return p.ranks == nil }
 
-// OwnRows returns which rows this process reads: all, or none if no stage of it reads the input of the
-// network.
+// OwnRows returns the range of rows that this process reads: all rows, or an empty range if
+// its stages do not read the input of the network.
 func (p *Pipeline) OwnRows(rows int) (from, to int) {
 	if !p.reads() {
 		return 0, 0

@@ -12,18 +12,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Predictions flow through the stages in waves, so that all of them have work:
+// Predictions flow through the stages in waves, so that all stages are busy:
 //
-//	stage 1   wave 1 | wave 2 | wave 3
-//	stage 2            wave 1 | wave 2 | wave 3
+// 	stage 1   wave 1 | wave 2 | wave 3
+// 	stage 2            wave 1 | wave 2 | wave 3
 //
-// A stage is a Driver of its own: its columns share the rows of a wave, and it recovers
-// alone when it loses one of them.
+// Each stage is a Driver. Its columns share the rows of a wave, and it recovers by itself
+// when it loses a column.
 
 // wave is rows on their way through the stages.
 type wave struct {
 	number int
-	far    *letters                 // of other ranks; nil: there are none
+	far    *letters                 // values from other ranks; nil without ranks
 	values map[string]tensor.Tensor // by name: what stages have made, and others will read
 	left   map[string]int           // how many will
 	err    error
@@ -96,7 +96,7 @@ func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor
 	for w := range last {
 		if err == nil && w.err != nil {
 			err = w.err
-			stop() // the waves behind it
+			stop() // the waves that follow
 		}
 		chunks = append(chunks, w.outputs(p.made()))
 	}
@@ -144,7 +144,7 @@ func (p *Pipeline) run(ctx context.Context, s int, w *wave) error {
 	return nil
 }
 
-// predict runs stage s. If all of its devices are lost, its layers go to those of another stage.
+// predict runs stage s. If all of its devices are lost, its layers move to another stage.
 func (p *Pipeline) predict(ctx context.Context, s int, in []tensor.Tensor) ([]tensor.Tensor, error) {
 	for {
 		d, outs, err := p.predictOn(ctx, s, in)

@@ -13,14 +13,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Predictions need no group: rows are cut evenly over the members, each runs its share, and
-// nothing is exchanged. Two may be under way where the devices take runs ahead, so that
-// the next rows are there when a device is done:
+// Predictions need no exchange: rows are divided evenly among the members, and each runs
+// its share. If the devices accept runs ahead, two predictions may be in progress, so that
+// a device has its next rows when it is done:
 //
-//	call 1    copy in | run | copy out
-//	call 2              copy in | run | copy out
+// 	call 1    copy in | run | copy out
+// 	call 2              copy in | run | copy out
 //
-// While one is under way the group stays as it is: a recovery waits for the others (over).
+// The group does not change while a prediction is in progress: a recovery waits for the
+// others (over).
 
 // Rows returns how many rows Predict runs at once at most.
 func (d *Driver) Rows() int {
@@ -31,17 +32,16 @@ func (d *Driver) Rows() int {
 	return perMember * len(d.group.members)
 }
 
-// Predict runs the function graph.Predict on rows of x, shared among the
-// devices, and returns its outputs in order. A row's outputs depend neither on
-// the other rows nor on the device. After an error that wraps NoDevices the
-// driver is of no more use.
+// Predict runs the function graph.Predict on rows of x, shared among the devices, and
+// returns its outputs in order. A row's outputs depend neither on the other rows nor on the
+// device. After an error that wraps NoDevices the driver is unusable.
 //
-// Without peers several goroutines may call it at once, while no other method is
-// called: where Ahead says so, the devices have the rows of the next call at hand
-// when one ends.
+// Without peers several goroutines may call Predict at once, while no other method is
+// called. If Ahead is true, the devices already have the rows of the next call when one
+// ends.
 //
-// With peers all ranks call it with the same rows, of which each needs to have its
-// own share only (OwnRows), and all get all outputs.
+// With peers all ranks call Predict with the same rows. Each rank needs only its share
+// (OwnRows), and all ranks get all outputs.
 func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if d.ranks != nil {
 		return d.predictOverRanks(ctx, x)
@@ -49,8 +49,8 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, []tensor.Tensor{x})
 }
 
-// Reuse says that nobody reads these outputs of a Predict any more: later ones may lie where they lie,
-// in memory that the system has given already.
+// Reuse declares that these outputs of a Predict are no longer read, so later calls may
+// reuse their memory, which the system has already provided.
 func (d *Driver) Reuse(outputs []tensor.Tensor) {
 	d.inFlight.mu.Lock()
 	var x device.Executable
@@ -235,7 +235,8 @@ func (d *Driver) recovered(ctx context.Context, err error) error {
 	return again
 }
 
-// joinRows joins outputs of consecutive rows. Those of one run are what they are.
+// joinRows joins outputs of consecutive rows. It returns the outputs of a single run as
+// they are.
 func joinRows(chunks [][]tensor.Tensor) []tensor.Tensor {
 	switch len(chunks) {
 	case 0:

@@ -11,17 +11,17 @@ import (
 )
 
 // The training function is one pass over a batch for the replicas that a device holds.
-// Kinds say what is there once for each row, for each replica, or once:
+// The kind of a value tells whether it exists for each row, for each replica, or once:
 //
-//	inputs                 rows: x, labels, ident       whole: inverse (1/denominator)
-//	forward                rows    --Moments-->         replica moments --AllReduce--> whole
-//	loss                   rows    --SoftmaxXent-->     replica loss, hits --AllReduce--> whole
-//	backward               rows    --ConvGradWeight-->  replica gradients --AllReduce--> whole
-//	outputs                whole loss, correct          replica moments
-//	kept for commit        whole gradients "grad:NAME"
+// 	inputs                 rows: x, labels, ident       whole: inverse (1/denominator)
+// 	forward                rows    --Moments-->         replica moments --AllReduce--> whole
+// 	loss                   rows    --SoftmaxXent-->     replica loss, hits --AllReduce--> whole
+// 	backward               rows    --ConvGradWeight-->  replica gradients --AllReduce--> whole
+// 	outputs                whole loss, correct          replica moments
+// 	kept for commit        whole gradients "grad:NAME"
 //
 // The commit function (package train) reads the kept gradients and the state, and its
-// updates are the next version. predict and estimate are forward passes alone.
+// updates are the next version. predict and estimate are forward passes only.
 
 // Names of inputs and outputs of the training function.
 const (
@@ -35,18 +35,18 @@ const (
 	gradientPrefix = "grad:"
 )
 
-// Loss says what the training function minimises: softmax cross-entropy over
-// the classes, the first axis, of the graph's first output, or of what its
-// softmax over the classes takes: see graph.Function.OutputOp. Other losses are means
-// over the elements of that output that count.
+// Loss is the loss that the training function minimises. CrossEntropy is softmax
+// cross-entropy over the classes, the first axis, of the graph's first output. If that
+// output is a softmax over the classes, its input is used: see graph.Function.OutputOp.
+// Other losses are means over the elements of the output that count.
 type Loss struct {
 	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
 	HuberDelta float64   // of HuberError: from where on the loss is a line
 	Smoothing  float64   // of CrossEntropy, and so is
 	Weights    []float64 // of the classes; nil: 1
 	Mixed      bool      // of CrossEntropy: a row has two labels, each with its fraction
-	// Auxiliary weighs the loss of the graph's output of that name, in the gradient
-	// alone: what a step reports is the first output's. 0: there is none.
+	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
+	// a step reports the loss of the first output. 0: no auxiliary loss.
 	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
@@ -162,8 +162,8 @@ func (t *trainBuilder) node(n *graph.Node) {
 	}
 }
 
-// dropout gives a dropout its generator. Where each sample is dropped whole, its factor is the
-// dropout of a 1: devices know no other dropout than that of elements.
+// dropout gives a dropout its generator. To drop whole samples, it multiplies each by the
+// dropout of a 1: devices support dropout of elements only.
 func (t *trainBuilder) dropout(n *graph.Node) {
 	name, x := t.From.NodeName(n), t.Value(n.In[0])
 	drop := func(name string, x graph.Value) graph.Value {
@@ -186,7 +186,7 @@ func (t *trainBuilder) one() graph.Value {
 	}
 	x := t.Value(t.From.Inputs[0])
 	for i := range t.From.Nodes {
-		if n := &t.From.Nodes[i]; n.Op == graph.Image { // of the only input, behind its split
+		if n := &t.From.Nodes[i]; n.Op == graph.Image { // of the only input, after its split
 			x = t.Value(n.Out[0])
 		}
 	}
@@ -207,8 +207,8 @@ func (t *trainBuilder) frozen(n *graph.Node) {
 		[]graph.Value{t.Value(n.In[0]), m, t.Value(n.In[1]), t.Value(n.In[2])}, "eps", n.Float("eps"))
 }
 
-// logits returns the value that the loss is computed from, in the shape of the
-// first output: that output, or what its softmax takes, or its sigmoid.
+// logits returns the value that the loss is computed from, in the shape of the first
+// output: that output, or the input of its softmax or sigmoid.
 func (t *trainBuilder) logits() (graph.Value, error) {
 	if len(t.From.Outputs) == 0 {
 		return graph.None, fmt.Errorf("graph %s has no output to train", t.From.Name)
@@ -259,7 +259,7 @@ func (t *trainBuilder) finish() error {
 	return t.reduce(of, seeds)
 }
 
-// lossNodes are what a training function has of its loss.
+// lossNodes are the parts of the training function that depend on the loss.
 type lossNodes struct {
 	sum graph.Value // of replicas
 	of  string      // how sum is reduced: attribute of AllReduce

@@ -13,23 +13,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Ranks agree after every run, so that no rank goes on with a result that another does not
-// have:
+// Ranks agree after every run, so that no rank continues with a result that another rank
+// lacks:
 //
-//	rank 0   run ok ----- verdict: ok ----\\               /-- run again
-//	rank 1   device lost, verdict: retry --+-- gather ---+-- recover, run again
-//	rank 2   run ok ----- verdict: ok ----/               \\-- run again
+// 	rank 0   run ok ----- verdict: ok ----\\               /-- run again
+// 	rank 1   device lost, verdict: retry --+-- gather ---+-- recover, run again
+// 	rank 2   run ok ----- verdict: ok ----/               \\-- run again
 //
-// A rank that cannot go on says Fatal, and all end with its text.
+// A rank that cannot continue reports Fatal, and all ranks end with its text.
 
 // RankError is why a run ends on all ranks.
 type RankError struct {
 	Rank   int
-	Text   string // what is wrong there
+	Text   string // reason of the error
 	Advice string // what to do; "" if Text leaves no doubt
 }
 
-// OneKind is what to do about ranks whose devices differ in what they can.
+// OneKind is the remedy when the ranks have devices with different abilities.
 const OneKind = "use devices of one kind on all ranks"
 
 func (e *RankError) Error() string { return e.Unwrap().Error() }
@@ -39,8 +39,8 @@ func (e *RankError) Unwrap() error {
 	return problem.Failure("", fmt.Sprintf("rank %d: %s", e.Rank, e.Text), e.Advice)
 }
 
-// rankGroup is the processes of a run, as one of them sees them: after every run
-// each tells the others how it fared, and none goes on before it has heard all.
+// rankGroup is one process's view of all processes of a run. After every run each reports
+// its outcome to the others, and all wait for the reports of the others.
 type rankGroup struct {
 	peers    *fabric.Peers
 	recovery *recovery
@@ -61,8 +61,8 @@ func (r *rankGroup) sameProgram(ctx context.Context) error {
 	return err
 }
 
-// together makes a run with all ranks: f is what this one does of it. What f
-// returns becomes that of all ranks, one after the other.
+// together makes a run with all ranks; f runs this rank's part. The results of f are joined
+// over all ranks, in the order of ranks.
 func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
 	[]report, error) {
 	var failed error // of this rank
@@ -99,9 +99,9 @@ func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
 	return r.recovery.after(ctx, failed)
 }
 
-// agree exchanges the verdicts of all ranks: mine and failed are this rank's.
-// moments become those of all replicas. It reports whether all have to run once
-// more. The error is that of the first rank that cannot go on, or why the fabric
+// agree exchanges the verdicts of all ranks: mine and failed are this rank's. It extends
+// moments to the moments of all replicas. It reports whether all ranks must run again. The
+// error is the error of the first rank that cannot continue, or the reason why the fabric
 // has ended.
 func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, moments []tensor.Tensor) (
 	all []report, again bool, err error) {

@@ -12,22 +12,22 @@ import (
 )
 
 // A report is one message: the verdict as JSON, a zero byte, then the moments of the
-// replicas of the rank as they lie in memory, layer after layer:
+// rank's replicas as stored in memory, layer after layer:
 //
-//	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
+// 	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
 
 // verdict is the outcome of a run on one rank.
 type verdict struct {
 	Of     string `json:"of"`               // the run: all ranks make the same
 	Retry  bool   `json:"retry,omitempty"`  // not all of its devices have: once more
-	Fatal  string `json:"fatal,omitempty"`  // why it cannot go on
+	Fatal  string `json:"fatal,omitempty"`  // why it cannot continue
 	Advice string `json:"advice,omitempty"` // what to do about Fatal
 	Empty  bool   `json:"empty,omitempty"`  // it has no device, and waits for one
 	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	RankStats
 }
 
-// RankStats is what a rank has done of a run.
+// RankStats is the work of a rank in a run.
 type RankStats struct {
 	Rows    int           `json:"rows"`
 	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
@@ -79,8 +79,8 @@ func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor
 	return all, nil
 }
 
-// parse reads what gather sends; like is the moments of this rank, whose rows
-// are as long as those of the others.
+// parse decodes a message of gather. like is the moments of this rank; their rows have the
+// same length on all ranks.
 func (r *report) parse(record []byte, like []tensor.Tensor) error {
 	end := 0
 	for end < len(record) && record[end] != 0 {
@@ -97,7 +97,7 @@ func (r *report) parse(record []byte, like []tensor.Tensor) error {
 		row += tensor.Count(m.Shape[1:]) * m.DType.Size()
 	}
 	if r.Retry || r.Fatal != "" || row == 0 {
-		return nil // there are no moments
+		return nil // without moments
 	}
 	replicas := len(rest) / row
 	for _, m := range like {
@@ -110,7 +110,8 @@ func (r *report) parse(record []byte, like []tensor.Tensor) error {
 	return nil
 }
 
-// joined returns moments i of all ranks, one after the other; like is those of one.
+// joined returns moments i of all ranks, in the order of ranks; like has their type and row
+// shape.
 func joined(all []report, i int, like tensor.Tensor) tensor.Tensor {
 	var bytes []byte
 	for _, r := range all {

@@ -17,8 +17,8 @@ import (
 //	rank 1   has it                  |  the others gather it, and drop it
 //	rank 2   empty    <--------------+  rejoin, and the run is made again
 
-// emptyRank is the error of a rank that has lost its last device and may get
-// another, to which the other ranks send the state.
+// emptyRank is the error of a rank that has lost its last device. It may get another
+// device, and the other ranks then send it the state.
 type emptyRank struct{ error }
 
 func (e *emptyRank) Unwrap() error { return e.error }
@@ -30,9 +30,9 @@ func isEmptyRank(err error) bool {
 
 func (r report) empty() bool { return r.Empty }
 
-// restoreRanks waits for a device on every rank that has none, and gives it the state
-// of the lowest rank that has it: no step was committed that not all ranks have.
-// failed is why this rank cannot run now; what it returns is that too.
+// restoreRanks waits for a device on every rank without one, and gives it the state of the
+// lowest rank that has the state: all ranks have every committed step. failed is why this
+// rank cannot run now; stillFailed is why it still cannot.
 func (r *rankGroup) restoreRanks(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
 	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
 	if source < 0 {
@@ -82,7 +82,8 @@ func (r *rankGroup) awaitDevice(ctx context.Context, cause error) (*member, erro
 	return r.recovery.nextWithin(ctx, cause)
 }
 
-// allFound returns an error if a rank has got no device: missing says why.
+// allFound returns an error if a rank has not found a device; missing is the reason on this
+// rank, "" if it has one.
 func (r *rankGroup) allFound(ctx context.Context, missing string) error {
 	all, err := r.peers.AllGather(ctx, []byte(missing))
 	for rank, text := range all {

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// With several ranks a run is made together: each rank runs its own replicas, then all
-// exchange reports, and the moments of all replicas become those of the result.
+// With several ranks a run is made together: each rank runs its replicas, then all
+// exchange reports, and the result has the moments of all replicas.
 //
-//	rank 0   replicas 0..3   moments 0..3 --+
-//	rank 1   replicas 4..7   moments 4..7 --+--> 0..7, on both
+// 	rank 0   replicas 0..3   moments 0..3 --+
+// 	rank 1   replicas 4..7   moments 4..7 --+--> 0..7, on both
 //
 // Gradients and the loss are summed within the run, by the exchanges of the program.
 
@@ -51,7 +51,7 @@ func (d *Driver) OwnRows(rows int) (from, to int) {
 	return rows * p.Rank() / p.Size(), rows * (p.Rank() + 1) / p.Size()
 }
 
-// predictOverRanks predicts this rank's share, and gathers those of all.
+// predictOverRanks predicts this rank's share and gathers the outputs of all ranks.
 func (d *Driver) predictOverRanks(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	from, to := d.OwnRows(x.Shape[0])
 	var outs []tensor.Tensor

@@ -9,47 +9,45 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What happens when a run fails because of a device:
+// Recovery of a run that fails because of a device:
 //
-//	run fails -- not about a device --> the caller gets the error
-//	   |
-//	   v
-//	drop the member  ----------------> reopener opens it again, after pauses that grow
-//	   |                                     |
-//	   v                                     v
-//	others left? -- yes --> regroup:      ready, before the next run: rejoin with
-//	   | no                 replicas      the state of another member
-//	   v                    move, the
-//	awaitOne: the first     run repeats
-//	to come back gets the
-//	ledger's snapshot and
-//	repeats its steps (replay)
+// 	run fails -- for another reason --> the caller gets the error
+// 	   |
+// 	   v
+// 	drop the member  ----------------> reopener opens it again, after growing pauses
+// 	   |                                     |
+// 	   v                                     v
+// 	others left? -- yes --> regroup:      ready, before the next run: rejoin with
+// 	   | no                 replicas      the state of another member
+// 	   v                    move, the
+// 	awaitOne: the first     run repeats
+// 	to come back gets the
+// 	ledger's snapshot and
+// 	repeats its steps (replay)
 //
-// Nothing was committed by a run that failed, so the repeated one finds what the first
-// would have found.
+// A failed run has not committed anything, so the repeated run starts from the same state.
 
 // LostDevice reports a lost device.
 type LostDevice struct {
 	Device  string
 	Step    uint64 // version of the state
 	Reason  error
-	MovedTo []string // the devices that its replicas moved to; none if it was the last
-	// Excluded says why it is not opened again although others would be: it was lost too
-	// often. "" if it is.
+	MovedTo []string // the devices that got its replicas; empty if it was the last
+	// Excluded is the reason why the device is not opened again, unlike others: it was lost
+	// too often. "" if it will be opened again.
 	Excluded string
 }
 
-// NoDevices is what a driver's calls wrap when the last device was lost and
-// none came back in time.
+// NoDevices is wrapped by the errors of a driver's calls when the last device was lost and
+// no device came back in time.
 var NoDevices = errors.New("no device is left")
 
-// FleetClosed is what the error of Config.Reopen wraps if no device will be opened
-// any more. A run that has none left ends with it at once.
+// FleetClosed is wrapped by the error of Config.Reopen when devices will not be opened any
+// more. A run without devices then ends at once.
 var FleetClosed = errors.New("the fleet is closed")
 
-// recovery keeps a group going: it drops the members that are lost, sees to it
-// that they are opened again, and takes in those that come back. If all were lost it
-// repeats on the next one what the ledger has.
+// recovery keeps a group running: it drops lost members, has them opened again, and admits
+// those that come back. If all members were lost, it replays the ledger on the next device.
 type recovery struct {
 	group       *Group
 	program     *commonProgram
@@ -60,23 +58,24 @@ type recovery struct {
 	losses      lossCount
 	starved     lossCount // of last devices that were ended for want of memory
 	lossHistory lossHistory
-	restarted   bool // the last member was lost, and another one has what the ledger says
+	restarted   bool // the last member was lost, and another one has the state of the ledger
 }
 
-// A recovery knows the steps of a run only through this: it asks for the state to give to
-// a device, and tells that members changed.
+// A recovery knows the steps of a run only through this interface: it requests the state
+// for a device, and reports changes of the members.
 
-// stepper makes the steps of a run and has its state: a Driver. A recovery asks it
-// for what a device must have to take part.
+// stepper makes the steps of a run and has its state; a Driver is one. It provides
+// everything that a device needs in order to participate.
 type stepper interface {
 	// Version counts the commits since Open.
 	Version() device.Version
 	// readState reads all state of that version from a member. It recovers the group
 	// if need be.
 	readState(ctx context.Context) (map[string]tensor.Tensor, error)
-	// hasCommitted reports whether other ranks have a later state than that of Open, or may have it soon.
+	// hasCommitted reports whether other ranks have a later state than after Open, or may
+	// have one soon.
 	hasCommitted() bool
-	// regrouped tells that a member may have come that lacks what the last step kept.
+	// regrouped reports that a new member may lack the gradients that the last step kept.
 	regrouped()
 }
 
@@ -97,8 +96,8 @@ func (r *recovery) after(ctx context.Context, err error) error {
 	return nil
 }
 
-// replaceLost drops the member that err says is lost. If there is no other it
-// waits for one that comes back. It returns err if it says no such thing.
+// replaceLost drops the member that err marks as lost. If it was the only member,
+// replaceLost waits for a device to come back. It returns err if err is not a loss.
 func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
 		return err
@@ -109,15 +108,15 @@ func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	return r.awaitOne(ctx, err)
 }
 
-// drop removes the member that err says is lost, ends it, and sees to it that
-// it is opened again. It returns err if it says no such thing.
+// drop removes the member that err marks as lost, closes it, and has it opened again. It
+// returns err if err is not a loss.
 func (r *recovery) drop(err error) error {
 	var l *lost
 	if !errors.As(err, &l) {
 		return err
 	}
 	r.group.remove(l.member)
-	_ = l.member.Device.Close() // it is lost: what it says about that is of no use
+	_ = l.member.Device.Close() // its error is irrelevant, since it is lost
 	r.reopener.forget(l.member.Device)
 	excluded := ""
 	if r.config.Reopen != nil {
@@ -140,8 +139,8 @@ func (r *recovery) drop(err error) error {
 	return nil
 }
 
-// ready takes in devices that came back and forms the group again if it changed: what
-// comes before every run.
+// ready admits devices that came back, and forms the group again if it changed. It is
+// called before every run.
 func (r *recovery) ready(ctx context.Context) error {
 	if err := r.rejoinPending(ctx); err != nil || !r.group.stale {
 		return err

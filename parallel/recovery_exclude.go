@@ -47,9 +47,9 @@ func (t lossHistory) add(name string, run uint64, costly bool) (times, counts in
 	return len(recent), counts
 }
 
-// excluded says why a device that was lost is not opened any more; "" if it is. One without
-// others beside it is opened in any case, and so is one that has not taken part yet: lossCount
-// has those. Pauses are shorter than a run without devices waits.
+// excluded returns the reason why a lost device is not opened any more; "" if it is. The
+// last device is always opened again, and so is one that has not run yet: lossCount limits
+// these. The pauses are shorter than the time that a run without devices waits.
 func (r *recovery) excluded(m *member, starved bool) string {
 	if starved {
 		m.again = r.config.timeout() / 4

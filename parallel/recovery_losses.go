@@ -10,13 +10,13 @@ import (
 // A device that dies in every replay would be opened without end. What counts is progress: a
 // loss counts while the same version, of the run or of the ledger, is as far as it came.
 
-// maxLastLosses is how many devices, with none beside them, may be lost without
-// getting any further.
+// maxLastLosses is the maximum number of last devices that may be lost one after the other
+// without progress of the run.
 const maxLastLosses = 10
 
-// maxStarved is how many of them may be lost at the same step for want of memory: what they are asked for
-// does not change. Others may give back what they have, so that each is opened after a quarter of
-// Config.Timeout.
+// maxStarved is the maximum number of last devices that may be lost at the same step for
+// lack of memory: the next one would need the same memory. Other processes may free memory,
+// so each device is opened after a quarter of Config.Timeout.
 const maxStarved = 3
 
 // lossCount counts the losses of last devices since the run got on: by a step, a
@@ -56,7 +56,8 @@ func (r *recovery) countLastLoss(cause error) error {
 	return nil
 }
 
-// starved reports whether a device was lost for want of memory: it said so, or the system has ended it.
+// starved reports whether a device was lost for lack of memory: it reported that, or the
+// system killed it.
 func starved(err error) bool { return errors.Is(err, device.OutOfMemory) }
 
 // progressed notes that the run got on by something else than a step.

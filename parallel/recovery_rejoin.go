@@ -13,7 +13,7 @@ import (
 // A device that comes back gets the program, the placement and the state, in this order; only
 // then do the others wait for it.
 
-// RejoinedDevice reports a lost device that takes part again.
+// RejoinedDevice reports a lost device that participates again.
 type RejoinedDevice struct {
 	Device string
 	Step   uint64 // version of the state
@@ -40,9 +40,9 @@ func (r *recovery) rejoinPending(ctx context.Context) error {
 	return nil
 }
 
-// awaitOne waits for a device when no member is left, and brings it to the present
-// state. cause is why the last one was lost. It gives up when none comes
-// within the time-out, or when too many came and got no further.
+// awaitOne waits for a device when all members are lost, and brings it to the present
+// state. cause is why the last one was lost. awaitOne fails if no device comes back within
+// the timeout, or if too many came back without progress.
 func (r *recovery) awaitOne(ctx context.Context, cause error) error {
 	for err := cause; len(r.group.members) == 0; {
 		if err := r.countLastLoss(err); err != nil {
@@ -77,8 +77,8 @@ func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error)
 	return nil, fmt.Errorf("%w, and none came back within %v: %w", NoDevices, r.config.timeout(), cause)
 }
 
-// rejoinAlone makes m a member when there is no other, and brings it to the
-// present state. lost is why it was lost once more; fatal, why the run cannot go on.
+// rejoinAlone makes m the only member and brings it to the present state. lost is why it
+// was lost once more; fatal is why the run cannot continue.
 func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal error) {
 	if lost, fatal = r.rejoin(ctx, m, r.ledger.version, r.ledger.state); lost != nil || fatal != nil {
 		return lost, fatal
@@ -93,9 +93,8 @@ func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal erro
 	return nil, nil
 }
 
-// rejoin makes a device that was opened again a member, with the program and
-// a state of version v. failed is why it was lost once more; fatal, why the run
-// cannot go on.
+// rejoin makes a reopened device a member, with the program and a state of version v.
+// failed is why it was lost once more; fatal is why the run cannot continue.
 func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
 	failed, fatal error) {
 	r.reopener.devices = append(r.reopener.devices, m.Device)

@@ -10,13 +10,13 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A goroutine for each lost device opens it again. It hands the device over and ends; the
-// driver's goroutine takes it in between two runs (rejoin), so that no member appears while
-// a run is under way.
+// A goroutine for each lost device opens it again. It hands over the device and ends; the
+// driver's goroutine admits the device between two runs (rejoin), so that members never
+// appear while a run is in progress.
 //
-//	lost --> pause --> open --error--> longer pause --> open ...
-//	                     |
-//	                     ok --> reopened (channel) --> pending --> member
+// 	lost --> pause --> open --error--> longer pause --> open ...
+// 	                     |
+// 	                     ok --> reopened (channel) --> pending --> member
 
 // A device that dies without having finished a step, or soon after another time, is opened
 // again after a pause that doubles every time.
@@ -25,7 +25,7 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-// reopener opens lost devices again, each in a goroutine of its own.
+// reopener opens lost devices again, each in a separate goroutine.
 type reopener struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -59,7 +59,7 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 			if errors.Is(err, FleetClosed) {
 				select {
 				case r.closed <- err:
-				default: // another device has said so
+				default: // already reported by another device
 				}
 				return
 			}
@@ -82,7 +82,7 @@ func (r *reopener) forget(gone device.Device) {
 	r.devices = slices.DeleteFunc(r.devices, func(d device.Device) bool { return d == gone })
 }
 
-// close ends what is under way and closes what was opened here.
+// close stops all attempts and closes the devices opened here.
 func (r *reopener) close() error {
 	r.cancel()
 	r.wait.Wait()
@@ -98,7 +98,7 @@ func (r *reopener) close() error {
 	return errors.Join(errs...)
 }
 
-// hasPending reports whether a device was opened that is no member yet.
+// hasPending reports whether a reopened device is waiting to become a member.
 func (r *reopener) hasPending() bool {
 	if r.pending == nil {
 		select {

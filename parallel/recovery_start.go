@@ -2,8 +2,8 @@ package parallel
 
 import "context"
 
-// Before the first step there is no state to lose, so that a device that dies is waited for
-// instead of replaced: the run should begin as it was asked for.
+// Before the first step there is no state to lose. A run waits for a device that dies in
+// this phase instead of replacing it, so that it begins with the requested devices.
 
 // load loads the program on all members. Operations that some member
 // refuses are decomposed in the program of all. So a member that is lost here is
@@ -35,9 +35,9 @@ func (r *recovery) load(ctx context.Context) error {
 	}
 }
 
-// replace drops members that were lost before they took part, and waits until
-// they are opened again. It goes on without those that do not come in time, or
-// again and again are lost, as long as there are others.
+// replace drops members that were lost before they participated, and waits until they are
+// opened again. If other members are left, it continues without a device that does not come
+// back in time or that is lost again and again.
 func (r *recovery) replace(ctx context.Context, gone []error) error {
 	for _, err := range gone {
 		if err := r.drop(err); err != nil {

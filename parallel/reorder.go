@@ -6,13 +6,13 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Exchanges cost a round trip each, so that few large ones are better than many small
-// ones, and an exchange that nothing waits for is free while the devices compute:
+// Each exchange costs a round trip, so a few large ones are better than many small ones.
+// An exchange that no other node waits for is free while the devices compute:
 //
-//	as written    bn1 X bn2 X ... grad3 X grad2 X grad1 X
-//	reordered     bn1, bn2 (independent) X ... grad3 grad2 [X bucket] grad1 [X bucket]
+// 	as written    bn1 X bn2 X ... grad3 X grad2 X grad1 X
+// 	reordered     bn1, bn2 (independent) X ... grad3 grad2 [X bucket] grad1 [X bucket]
 //
-// Gradients leave in buckets, as soon as one is full, while the backward pass goes on
+// Gradients leave in buckets, as soon as one is full, while the backward pass continues
 // (the gradient bucketing of PyTorch's DistributedDataParallel).
 
 // reorder returns f with its nodes in another order, which makes its exchanges
@@ -82,9 +82,9 @@ func sizeOf(f *graph.Function, v graph.Value) int {
 	return n
 }
 
-// mergeExchanges returns the nodes of f with every all-reduce that some node waits
-// for put off, and what depends on it with it, until nothing else is left to
-// do: what is put off together is one exchange.
+// mergeExchanges returns the nodes of f in a new order. It postpones every all-reduce that
+// some node waits for, together with its dependents, until all other nodes are done. The
+// postponed all-reduces form one exchange.
 func mergeExchanges(f *graph.Function) []int {
 	read, order := map[int]bool{}, make([]int, len(f.Nodes))
 	for i := range order {

@@ -9,25 +9,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Outputs of kind whole are equal on all members, and the first is taken; those of kind
-// replica are put together in the order of replicas, which is that of members:
+// Outputs of kind whole are equal on all members, and the first member's is used. Outputs of
+// kind replica are joined in the order of replicas, which is the order of members:
 //
-//	member 0   moments of r0, r1        Result.Moments[layer]   r0 r1 r2
-//	member 1   moments of r2
+// 	member 0   moments of r0, r1        Result.Moments[layer]   r0 r1 r2
+// 	member 1   moments of r2
 
-// Result is what a step yields.
+// Result is the result of a step.
 type Result struct {
 	Loss    float64         // sum of cross-entropies, or of other losses, over the batch
 	Correct float64         // labels met
 	Counted float64         // labels that are not ignored
 	Moments []tensor.Tensor // per tracked batch norm, in graph order: f64 [R, 1+2C]
-	// Gradients are those of the trained tensors, f32 [R, ...], with Loss.PerReplica.
+	// Gradients are the gradients of the trained tensors, f32 [R, ...], if Loss.PerReplica
+	// is set.
 	Gradients []tensor.Tensor
 	Timing    Timing
 	// Stop: the context of some rank has ended. With peers a step is not left
 	// undone for that: all ranks stop after the same one.
 	Stop bool
-	// Ranks is what each rank has done; nil without peers.
+	// Ranks is the work of each rank; nil without peers.
 	Ranks []RankStats
 }
 
@@ -57,8 +58,8 @@ func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 	return r
 }
 
-// lossIn returns the sum that the output OutputLoss says: itself, or the moments of elements,
-// whose means are those of rows.
+// lossIn returns the sum in the output OutputLoss: the value itself, or, for moments of
+// elements, the sum of their means times the number of rows.
 func lossIn(values []float64) float64 {
 	if len(values) == 1 {
 		return values[0]

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Placement by speed wants rows per second of a device at work, so waiting for others is
-// left out. The first measurement may be of steps in which a device compiles, and counts
-// less: see least.
+// Placement by speed needs the rows per second of a busy device, so the time spent waiting
+// for others is subtracted. The first measurement may include steps in which a device
+// compiles, and counts less: see least.
 
 // pace is the measured speed of a device in training.
 type pace struct {
@@ -52,9 +52,9 @@ func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome)
 	p.took, p.blocked = p.took+o.Took, p.blocked+o.Blocked
 }
 
-// measured returns the rows per second of all members since the last call, as they
-// were before for those that have no replicas; ok is false if one of the others has
-// trained none, and of no members.
+// measured returns the rows per second of each member since the last call. A member without
+// replicas keeps its previous value. ok is false if a member with replicas has not trained
+// any rows, or if there are no members.
 func (ms members) measured() (paces []float64, ok bool) {
 	ok = len(ms) > 0
 	for _, m := range ms {
@@ -71,8 +71,8 @@ func (ms members) measured() (paces []float64, ok bool) {
 	return paces, ok
 }
 
-// least returns how many replicas each member has at least: one where what was
-// measured may be the first steps alone, in which some devices compile.
+// least returns the minimum number of replicas of each member. It is one while only the
+// first steps may have been measured, in which some devices compile.
 func (ms members) least() []int {
 	least := make([]int, len(ms))
 	for i, m := range ms {

@@ -11,7 +11,7 @@ import (
 // most one, larger first: 10 over 4 is 3, 3, 2, 2. Empty slices are legal.
 func Split(rows, replicas int) []int { return placement.Split(rows, replicas) }
 
-// PlaceCounts gives each device as many replicas as counts says, in contiguous ranges.
+// PlaceCounts gives device i counts[i] replicas, in contiguous ranges.
 func PlaceCounts(replicas int, counts []int) ([][]int, error) {
 	return placement.ByCounts(replicas, counts)
 }
@@ -24,14 +24,14 @@ func PlaceCounts(replicas int, counts []int) ([][]int, error) {
 //	repeat   4 4 4 4      the first 6 rows once more
 //	drop     0 0 0 0      left out
 
-// Tail says what becomes of the last, incomplete batch of an epoch.
+// Tail is the treatment of the last, incomplete batch of an epoch.
 type Tail string
 
 // The policies.
 const (
 	Keep   Tail = "keep"   // split as it is
-	Pad    Tail = "pad"    // real rows placed as in a full batch; what is missing is never computed
-	Repeat Tail = "repeat" // filled up with the batch's own samples as ordinary rows
+	Pad    Tail = "pad"    // rows are placed as in a full batch; missing rows are never computed
+	Repeat Tail = "repeat" // filled up with samples of the batch itself as ordinary rows
 	Drop   Tail = "drop"   // left out
 )
 
@@ -46,7 +46,7 @@ func ParseTail(s string) (Tail, error) {
 	return "", fmt.Errorf("unknown tail policy %q; there are %v", s, Tails())
 }
 
-// Slices is how the rows of one batch lie on the replicas.
+// Slices is the assignment of the rows of one batch to replicas.
 type Slices struct {
 	Sizes    []int // rows of each replica
 	Repeated int   // rows that the batch repeats at its end: row i is row i mod (rows - Repeated)

@@ -200,7 +200,7 @@ func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	}
 }
 
-// overRanks sets that the stages belong to one rank and run these programs.
+// overRanks sets the rank of the stages of p; programs are the stages of all ranks.
 func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }

@@ -18,23 +18,24 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A stage is a Driver whose members, its columns, have some of the replicas each. Replicas flow
-// through the stages and back, one forward one backward (PipeDream-Flush; Narayanan et al. 2021),
-// and a member has at most as many of them under way as stage.UnderWay says:
+// A stage is a Driver. Its members, the columns of the stage, share the replicas. Replicas
+// flow through the stages and back, one forward one backward (PipeDream-Flush; Narayanan
+// et al. 2021). A member has at most stage.UnderWay replicas in progress:
 //
-//	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
-//	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
+// 	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
+// 	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
 //
-// Where batch norm is synchronised all replicas of a member are one run.
+// With synchronised batch norm all replicas of a member are one run.
 
-// Stages says how many stages there are, or where they begin. The zero value is one.
+// Stages is the number of stages, or the layers at which they begin. The zero value is one
+// stage.
 type Stages = stage.Spec
 
-// Plan says what each stage has, for callers that need no package stage.
+// Plan describes the stages, for callers that do not need package stage.
 type Plan = stage.Plan
 
-// Staged trains a network whose layers lie on several devices. Its methods are those of a Driver,
-// and so are its results, bit for bit.
+// Staged trains a network that is divided into stages on several devices. It has the
+// methods of a Driver, and the same results, bit for bit.
 type Staged struct {
 	pipeline *Pipeline // of the stages, which predicts
 	config   Config
@@ -48,10 +49,10 @@ type Staged struct {
 	stepped  bool
 	ledger   *ledger
 	rest     map[string]tensor.Tensor // state that no stage has
-	err      error                    // of a Commit that was not finite: there is no state any more
+	err      error                    // of a Commit that was not finite; the state is lost
 	ofStage  Config                   // of each stage
 	ranks    *stageRanks              // nil: all stages are of this process
-	first    int                      // of the stages of this rank, which are those of pipeline
+	first    int                      // number of stages before those of this rank
 	routes   map[passes]*routes       // between ranks
 	gone     bool                     // a stage, on some rank, is at the snapshot of the ledger
 	lacking  bool                     // or lacks the gradients of the last step
@@ -132,7 +133,8 @@ func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	return s, d.Stages(), nil
 }
 
-// newStaged loads the stages of d, and writes a state that is whole. free is what the devices have of memory.
+// newStaged loads the stages of d and writes the whole state. free is the free memory of
+// each device.
 func newStaged(ctx context.Context, d *stage.Division, p *graph.Program, state map[string]tensor.Tensor,
 	devices []Member, c Config, of stage.Spec, free []int64, ranks *stageRanks) (*Staged, error) {
 	programs, err := d.Programs(p)
@@ -199,7 +201,7 @@ func (s *Staged) openLocal(ctx context.Context, state map[string]tensor.Tensor, 
 	return nil
 }
 
-// number returns the number, from 1, of stage i of those of this process.
+// number returns the number, from 1, of stage i of this process.
 func (s *Staged) number(i int) int { return s.first + i + 1 }
 
 // columns returns the names of the devices of each stage.
@@ -220,12 +222,12 @@ func (s *Staged) planned() {
 	}
 }
 
-// forgetTimes begins again to count how long steps take, and stages wait.
+// forgetTimes restarts the measurement of steps and of waiting stages.
 func (s *Staged) forgetTimes() {
 	s.worked, s.stepping, s.updating, s.steps = make([]time.Duration, len(s.programs)), 0, 0, 0
 }
 
-// oneByOne returns a config whose callers hear of one device at a time, though stages recover at once.
+// oneByOne serialises the callbacks of a config, because stages recover concurrently.
 func oneByOne(c Config) Config {
 	var mu sync.Mutex
 	if lost := c.Lost; lost != nil {
@@ -274,12 +276,12 @@ func (s *Staged) open(ctx context.Context, p *graph.Program, state map[string]te
 	if err != nil {
 		return err
 	}
-	d.config.Reopen = nil // the ledger is that of all stages
+	d.config.Reopen = nil // one ledger serves all stages
 	s.pipeline.add(d, p.Function(graph.Predict))
 	return nil
 }
 
-// stateIn returns what a program has of some state.
+// stateIn returns the tensors of some state that belong to a program.
 func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	has := map[string]tensor.Tensor{}
 	for _, t := range p.State {
@@ -316,13 +318,13 @@ func (s *Staged) refreshGroup() {
 	s.group = g
 }
 
-// Group returns the devices of this process that take part, those of the first stage first.
+// Group returns the participating devices of this process, the first stage first.
 func (s *Staged) Group() *Group { return s.group }
 
 // Predict is Driver.Predict.
 func (s *Staged) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	if s.ranks != nil {
-		ctx = context.WithoutCancel(ctx) // all ranks or none
+		ctx = context.WithoutCancel(ctx) // all ranks stop together
 	}
 	for {
 		out, err := s.pipeline.stream(ctx, x)

@@ -12,9 +12,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Over ranks the layers of a stage that has lost all of its devices go to the stage before it or behind it,
-// too, whichever rank that is on: all ranks have the snapshot of the whole state. A rank that has no stage
-// any more goes on without: it reads, reports and has the state as all others do.
+// Over ranks, too, the layers of a stage that has lost all of its devices move to the
+// previous or the next stage, on whichever rank: all ranks have the snapshot of the whole
+// state. A rank that has lost its last stage continues without one: it still reads samples,
+// reports and has the state.
 
 // agree is stageRanks.agree. A stage without devices, of any rank, becomes part of another; then all go back.
 func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
@@ -40,8 +41,8 @@ func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
 	return all, err
 }
 
-// orphan returns the first stage of this rank, from 1, that has lost all devices; 0: none, or the run is to
-// end.
+// orphan returns the number, from 1, of the first stage of this rank that has lost all
+// devices. It returns 0 if there is none or if the run is to end.
 func (s *Staged) orphan(ctx context.Context, err error) (number int, why string) {
 	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil {
 		return 0, ""
@@ -53,8 +54,8 @@ func (s *Staged) orphan(ctx context.Context, err error) (number int, why string)
 	return s.number(i), err.Error()
 }
 
-// adopt gives the layers of stage i to a stage beside it. why is how its rank has lost the devices, and
-// cause the error of this rank, if it is that one.
+// adopt moves the layers of stage i to a neighbouring stage. why is the reason why its rank
+// lost the devices; on that rank, cause is the error.
 func (s *Staged) adopt(ctx context.Context, i int, why string, cause error) error {
 	if i >= len(s.programs) {
 		return fmt.Errorf("rank of stage %d of %d: %s", i+1, len(s.programs), why)
@@ -94,8 +95,8 @@ func (s *Staged) adopt(ctx context.Context, i int, why string, cause error) erro
 	return problem.Failure("", fmt.Sprintf("rank %d: %s", rank, text), "").Because(NoDevices)
 }
 
-// takeOver loads another program on the devices of a stage of this rank, or says why not: then they have
-// what they had.
+// takeOver loads another program on the devices of a stage of this rank. If that fails, it
+// loads the previous program again and returns the reason.
 func (s *Staged) takeOver(ctx context.Context, at int, p *graph.Program) (refused string, _ error) {
 	d := s.pipeline.stages[at]
 	if len(d.group.members) == 0 {

@@ -13,12 +13,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// How long layers take depends on more than on what they compute: on how many rows a replica has, on the
-// weights that are read for each, on the device. So it is measured, in steps that are not committed.
+// The time of a layer depends not only on its computation, but also on the rows of a
+// replica, on the weights that are read for each replica, and on the device. So it is
+// measured, in steps that are not committed.
 
-// measure puts what the stages take for a replica in the place of what their layers should take. Every step
-// begins with other weights, which the first run has laid out for the kernels. A device that fails is
-// none of its concern: the first step finds that out, and can do without.
+// measure replaces the estimated times of the layers by the measured times of the stages
+// for a replica. Every trial begins with new weights, and its first run lays them out for
+// the kernels. A failing device is ignored: the first step discovers it and can continue
+// without it.
 func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) error {
 	best, least := make([]map[string]stage.Ran, len(s.pipeline.stages)), time.Duration(0)
 	for pass := range trials {
@@ -84,22 +86,23 @@ func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*fl
 	return f, err
 }
 
-// trials is how many steps are tried. The first does not count, since what is run for the first time takes
-// longer, and of the others the fastest, of which others on the machine took least.
+// trials is the number of trial steps. The first does not count, since first runs are
+// slower. Of the others the fastest counts, as the least disturbed by other processes.
 const trials = 4
 
 // trialReplicas is how many replicas of a member have rows in a trial: so many that all stages work at once.
 const trialReplicas = 4
 
-// meanRun returns the mean of the runs of a step. What is told of them is one of no replicas, if there was
-// one, and one for each replica of a trial: the first, and others, which are as all others of a step are.
+// meanRun estimates the mean run of a step with all replicas from the outcomes of a trial:
+// the run without replicas, if there was one, and the runs of the first replica and of the
+// others. The others stand for all remaining replicas of a step.
 func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	r := stage.Ran{Function: fn}
 	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {
 		r.Nodes = make([]time.Duration, len(fn.Nodes))
 	}
 	replicas := min(trialReplicas, s.waves)
-	first := max(len(told)-max(replicas-1, 1), 0) // of the others; a replica that is alone stands for them
+	first := max(len(told)-max(replicas-1, 1), 0) // of the others; a single replica represents them
 	for k, o := range told {
 		times := 1.
 		if k >= first {
@@ -115,8 +118,8 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	return r
 }
 
-// remeasured measures the stages, and loads those of a better division in their place, if it may and there is
-// one. It returns what is loaded.
+// remeasured measures the stages. If may is true and the times allow a better division, it
+// loads that division instead. It returns the loaded stages.
 func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor, may bool,
 	load func(*stage.Division) (*Staged, error)) (*Staged, error) {
 	if err := s.measure(ctx, state); err != nil {
@@ -145,7 +148,7 @@ func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor,
 	return s, nil
 }
 
-// trial returns a batch of numbers of which the first replicas of every member have rows.
+// trial returns a batch of numbers in which the first replicas of every member have rows.
 func (s *Staged) trial() Batch {
 	b, total := Batch{Rows: map[string]tensor.Tensor{}, Sizes: make([]int, s.config.Replicas)}, 0
 	for _, m := range s.pipeline.stages[0].group.members {
@@ -175,7 +178,7 @@ func (s *Staged) trial() Batch {
 	return b
 }
 
-// note keeps what a run tells of its nodes, if that was asked for.
+// note records the outcome of a run if a profile was requested.
 func (f *flow) note(m *member, fn *graph.Function, o device.Outcome) {
 	if f.profile == nil {
 		return

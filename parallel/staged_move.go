@@ -9,15 +9,18 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// A stage that has lost all of its devices waits for one that comes back, as a run on one device does. If
-// none comes in time its layers become part of the stage before it or behind it, whose devices load both:
+// A stage that has lost all of its devices waits for one to come back, as a run on one
+// device does. If none comes back in time, its layers become part of the previous or the
+// next stage, and the devices there load both:
 //
-//	stage 1 | stage 2 | stage 3        stage 1 | stage 2
-//	a, b    | (lost)  | c, d      -->  a, b    | c, d     which has the layers of 2 and 3
+// 	stage 1 | stage 2 | stage 3        stage 1 | stage 2
+// 	a, b    | (lost)  | c, d      -->  a, b    | c, d     which has the layers of 2 and 3
 //
-// All stages go back to the snapshot of the ledger and repeat the steps since then (rollBack).
+// All stages return to the snapshot of the ledger and repeat the steps since then
+// (rollBack).
 
-// MovedStage reports that the layers of a stage, which has lost all devices, went to those of another.
+// MovedStage reports that a stage has lost all devices and its layers moved to the devices
+// of another stage.
 type MovedStage struct {
 	Stage       int // from 1, before it
 	First, Last string
@@ -45,7 +48,7 @@ func (s *Staged) resolve(ctx context.Context, err error) error {
 	return nil
 }
 
-// move gives the layers of stage i to the devices of the stage before it or behind it.
+// move moves the layers of stage i to the devices of the previous or the next stage.
 func (s *Staged) move(ctx context.Context, i int) error {
 	err := NoDevices
 	for _, other := range []int{i - 1, i + 1} {

@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A message is one value of one replica, or of one wave of a prediction. How many there will be from rank to
-// rank follows from the programs, so that nobody has to say that there are no more:
+// A message is one value of one replica, or of one wave of a prediction. The number of
+// messages from rank to rank follows from the programs, so no message marks the end:
 //
-//	| bytes of the name | number | name, padded to 8 | value |
+// 	| bytes of the name | number | name, padded to 8 | value |
 
 // post carries the values of one call between ranks.
 type post struct {
@@ -24,15 +24,15 @@ type post struct {
 	wait   sync.WaitGroup
 }
 
-// parcel is a value under way. number is that of the replica, or of the wave.
+// parcel is a value in transit; number is the number of the replica or wave.
 type parcel struct {
 	name   string
 	number int
 	value  []byte
 }
 
-// openPost begins a call in which each value crosses that many times. arrived is called with what has come,
-// and failed when no more will.
+// openPost begins a call in which each value crosses times times. arrived is called with
+// each received value, and failed when no more values will arrive because of an error.
 func (r *stageRanks) openPost(ctx context.Context, w *routes, times int, arrived func(parcel) error,
 	failed func(error)) *post {
 	ctx, stop := context.WithCancel(ctx)
@@ -55,7 +55,7 @@ func (r *stageRanks) openPost(ctx context.Context, w *routes, times int, arrived
 	return p
 }
 
-// sends sends to a rank what is given for it.
+// sends sends the parcels of a queue to a rank.
 func (p *post) sends(ctx context.Context, to int, q chan parcel) error {
 	for number := range cap(q) {
 		select {
@@ -70,7 +70,7 @@ func (p *post) sends(ctx context.Context, to int, q chan parcel) error {
 	return nil
 }
 
-// receives takes what a rank sends.
+// receives receives the parcels of a rank.
 func (p *post) receives(ctx context.Context, from, messages int, arrived func(parcel) error) error {
 	for number := range messages {
 		b, err := p.ranks.peers.Receive(ctx, from, uint32(number))
@@ -95,7 +95,7 @@ func (p *post) give(name string, number int, t tensor.Tensor) {
 	}
 }
 
-// end waits until all is sent and received; after an error it gives up what is not.
+// end waits until all parcels are sent and received; after an error it abandons the rest.
 func (p *post) end(failed bool) {
 	if failed {
 		p.stop()
@@ -121,7 +121,7 @@ func parcelOf(b []byte) (m parcel, err error) {
 	return parcel{string(b[8 : 8+n]), int(binary.LittleEndian.Uint32(b[4:])), b[end:]}, nil
 }
 
-// tensor returns what has come as a value of that many rows.
+// tensor returns the parcel as a value with that number of rows.
 func (m parcel) tensor(types map[string]graph.Type, rows int) (tensor.Tensor, error) {
 	t, ok := types[m.name]
 	if !ok {
@@ -144,7 +144,7 @@ type letters struct {
 	forget  func() bool
 }
 
-// openLetters begins a prediction of that many waves; rowsOf says how many rows one has.
+// openLetters begins a prediction of that many waves; rowsOf returns the rows of a wave.
 func (r *stageRanks) openLetters(ctx context.Context, w *routes, waves int,
 	rowsOf func(wave int) int) *letters {
 	l := &letters{values: map[crossing]tensor.Tensor{}}
@@ -185,7 +185,7 @@ func (l *letters) fail(err error) {
 	l.changed.Broadcast()
 }
 
-// take waits for a value of a wave.
+// take waits for a value of a wave and removes it.
 func (l *letters) take(name string, wave int) (tensor.Tensor, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,12 +18,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Stages may lie on the devices of several ranks: each rank has some that follow each other, a stage with
-// all its columns, and opens the devices of these alone. What crosses from rank to rank is sent (post);
-// after every call each rank reports how it fared, and what its stages have yielded becomes that of all:
+// Stages may run on the devices of several ranks. Each rank has consecutive stages with all
+// of their columns, and opens only the devices of these stages. Values that cross between
+// ranks are sent (post). After every call each rank reports its outcome, and all ranks get
+// the outputs of all stages:
 //
-//	rank 0   stages 1, 2   forward --across:--> backward <--+   report: moments of its layers
-//	rank 1   stage 3                forward, backward ------+   report: moments, loss
+// 	rank 0   stages 1, 2   forward --across:--> backward <--+   report: moments of its layers
+// 	rank 1   stage 3                forward, backward ------+   report: moments, loss
 
 // stageRanks is the processes of a run over stages, as one of them sees them.
 type stageRanks struct {
@@ -35,7 +36,7 @@ type stageRanks struct {
 	measure bool          // some rank wants Config.Measure
 }
 
-// rankDevices is what a rank says of its devices.
+// rankDevices describes the devices of a rank.
 type rankDevices struct {
 	Names []string `json:"names"`
 	Free  []int64  `json:"free"` // bytes of memory
@@ -43,8 +44,8 @@ type rankDevices struct {
 	Measure bool `json:"measure,omitempty"`
 }
 
-// newStageRanks returns the ranks of a run, each of which tells the others of its devices; nil for a run of
-// one process.
+// newStageRanks exchanges the descriptions of the devices of all ranks, and returns the
+// ranks; nil for a run of one process.
 func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks, error) {
 	p := c.Peers
 	if p == nil {
@@ -73,7 +74,7 @@ func newStageRanks(ctx context.Context, c Config, devices []Member) (*stageRanks
 	return r, nil
 }
 
-// free returns how much memory the devices of all ranks have; without ranks that of devices.
+// free returns the free memory of the devices of all ranks; without ranks, of devices.
 func (r *stageRanks) free(devices []Member) (all []int64) {
 	if r == nil {
 		return memoryOf(devices)
@@ -125,13 +126,13 @@ type stageReport struct {
 	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
 	Lacking   bool            `json:"lacking,omitempty"`   // or lacks the gradients of the last step
 	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
-	Why       string          `json:"why,omitempty"`       // it has, or a device does not take other layers
+	Why       string          `json:"why,omitempty"`       // reason for Orphan, or for refusing other layers
 	Cause     int             `json:"cause,omitempty"`     // of Fatal: in rankCauses, from 1
 	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages: the mean of their devices
-	Outputs   []outputHead    `json:"outputs,omitempty"`   // whose bytes follow
+	Outputs   []outputHead    `json:"outputs,omitempty"`   // followed by their bytes
 }
 
-// outputHead says what an output is.
+// outputHead describes an output.
 type outputHead struct {
 	Name  string
 	DType tensor.DType
@@ -141,9 +142,9 @@ type outputHead struct {
 // rankCauses are kinds of errors that callers act on, whichever rank has them.
 var rankCauses = []error{device.OutOfMemory, device.NonFinite, NoDevices}
 
-// agree exchanges the reports of all ranks. failed is why this one cannot go on. The outputs of all ranks
-// are added to outputs, which are those of this one. The error is that of the first rank that cannot go on,
-// or why the fabric has ended.
+// agree exchanges the reports of all ranks. failed is why this rank cannot continue. It
+// adds the outputs of the other ranks to outputs. The error is the error of the first rank
+// that cannot continue, or the reason why the fabric has ended.
 func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
 	outputs map[string]tensor.Tensor) ([]stageReport, error) {
 	if err := r.peers.Ended(); err != nil {
@@ -179,7 +180,7 @@ func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
 	return all, nil
 }
 
-// fatal returns why a rank cannot go on; nil if it can.
+// fatal returns why a rank cannot continue; nil if it can.
 func (v *stageReport) fatal(rank int) error {
 	if v.Fatal == "" {
 		return nil
@@ -232,16 +233,16 @@ func (v *stageReport) unpack(record []byte, outputs map[string]tensor.Tensor) er
 	return nil
 }
 
-// callOff ends what the other ranks wait for, since this one cannot do its part of it.
+// callOff ends the waiting of the other ranks, since this rank cannot do its part.
 func (r *stageRanks) callOff(ctx context.Context, why error) error {
 	if r.peers.Ended() != nil {
-		return nil // the report says so
+		return nil // already in the report
 	}
 	return r.peers.CallOff(ctx, why.Error())
 }
 
-// failed calls off, after an error, what the other ranks wait for. It returns the error if it is of this
-// rank; else the call has to be made again. Without ranks it returns err.
+// failed ends the waiting of the other ranks after an error. It returns the error if this
+// rank caused it; otherwise the call has to be repeated. Without ranks it returns err.
 func (r *stageRanks) failed(ctx context.Context, err error) (retry bool, _ error) {
 	if r == nil || err == nil {
 		return false, err
@@ -253,7 +254,7 @@ func (r *stageRanks) failed(ctx context.Context, err error) (retry bool, _ error
 	return false, errors.Join(err, off)
 }
 
-// joinTimes returns how long layers take of which each rank has measured those of its stages.
+// joinTimes returns the times of all layers; each rank has measured those in its stages.
 func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []float64) ([]float64, error) {
 	t := tensor.Of(times, len(times))
 	all, err := r.peers.AllGather(ctx, t.Bytes)
@@ -282,7 +283,7 @@ func (r *stageRanks) statsOf(b Batch, t Timing) RankStats {
 	return s
 }
 
-// elsewhere is the error of what another rank has ended: it is no fault of this one's devices.
+// elsewhere is an error that another rank has caused; the devices of this rank are fine.
 type elsewhere struct{ error }
 
 func (e *elsewhere) Unwrap() error { return e.error }
@@ -294,7 +295,7 @@ func isElsewhere(err error) bool {
 
 // routes are the values that cross between ranks in some functions, as one rank sees them.
 type routes struct {
-	to    map[string][]int      // of what a stage here makes: the ranks that read it
+	to    map[string][]int      // by value made here: the ranks that read it
 	out   map[int]int           // how many of these go to each rank
 	in    map[int]int           // and how many come from it
 	types map[string]graph.Type // of all that cross

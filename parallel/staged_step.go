@@ -41,14 +41,14 @@ func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
 	return s.untilDone(ctx, b, passes{forward: Estimate})
 }
 
-// passes are the functions of a flow; "" where there is none.
+// passes are the functions of a flow; "" if the flow does not have one.
 type passes struct{ forward, backward, reduce string }
 
 // untilDone runs a batch, again and again without the devices that are lost.
 func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, error) {
 	stop := ctx.Err() != nil
 	if s.ranks != nil {
-		ctx = context.WithoutCancel(ctx) // all ranks or none
+		ctx = context.WithoutCancel(ctx) // all ranks stop together
 	}
 	for {
 		f, err := s.attempt(ctx, b, p)
@@ -119,16 +119,17 @@ func (s *Staged) reportOf(call string, retry bool) stageReport {
 	return stageReport{verdict: verdict{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}}
 }
 
-// conclude makes the stages of all ranks ready for the next call, after one that has ended with err here.
-// again: it has to be made once more, for a rank says so, or stages went back to the snapshot of the ledger
-// and from there to the present. outputs, what the call has yielded here, become those of all ranks, whose
-// reports it returns.
+// conclude prepares the stages of all ranks for the next call, after a call that ended with
+// err here. again reports whether the call must be repeated: a rank requests it, or stages
+// went back to the snapshot of the ledger and from there to the present. outputs holds the
+// outputs of the call here; conclude adds the outputs of the other ranks. It returns the
+// reports of all ranks.
 func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 	outputs map[string]tensor.Tensor) (all []stageReport, again bool, _ error) {
 	err = s.resolve(ctx, err)
 	again, s.gone = mine.Retry, s.restarted()
 	if s.gone && !errors.Is(err, NoDevices) {
-		err = nil // of what is repeated
+		err = nil // of a call that will be repeated
 	}
 	if s.ranks != nil {
 		mine.Restarted, mine.Lacking = s.gone, s.stepped && s.lacks()
@@ -146,8 +147,7 @@ func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 	return all, again || went, err
 }
 
-// result puts together what the stages have yielded, moments in the order of the whole
-// function.
+// result joins the outputs of the stages, with moments in the order of the whole function.
 func (f *flow) result(all []stageReport) Result {
 	r := Result{Timing: f.timing()}
 	for _, rank := range all {
@@ -174,9 +174,9 @@ func (f *flow) result(all []stageReport) Result {
 	return r
 }
 
-// account counts where the time of a step went, by device and by stage: what a device did not compute
-// it has waited for others, or for what crosses. The first step takes longer, since devices take their memory
-// in it, and does not count if there are others.
+// account adds the time of a step by device and by stage. Time in which a device did not
+// compute was spent waiting for others, or for values that cross. The first step is slower,
+// since devices allocate their memory in it, and does not count if there are others.
 func (s *Staged) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
@@ -226,7 +226,7 @@ func (f *flow) timing() Timing {
 	return t
 }
 
-// collect takes an output that stays in its stage.
+// collect stores an output that stays in its stage.
 func (f *flow) collect(name string, k graph.Kind, t tensor.Tensor, replicas []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -289,7 +289,7 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ erro
 		if d.version != s.version {
 			return nil // it has committed
 		}
-		if d.program.current.Function(graph.Commit) == nil { // none of its layers is trained
+		if d.program.current.Function(graph.Commit) == nil { // its layers are not trained
 			d.version, d.stepped, d.retained = d.version+1, false, false
 			return nil
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// memoryOf returns how many bytes each of some devices has free. Those that have the memory of this
-// process have it in common; one with a limit of its own, as in a container, has that for itself.
+// memoryOf returns the free memory of each device in bytes. Devices that use the memory of
+// this process share it; a device with a separate limit, as in a container, has that memory
+// alone.
 func memoryOf(devices []Member) []int64 {
 	free, total := make([]int64, len(devices)), totalMemory()
 	of := func(i int) device.Info { return devices[i].Device.Info() }
@@ -34,8 +35,8 @@ func totalMemory() int64 {
 	return total
 }
 
-// withMoreStages calls open, which says how many stages there are. Where their number is not given and a
-// device refuses for want of memory, it is called again for more of them.
+// withMoreStages calls open, which returns the number of stages. If the user did not set
+// the number and a device runs out of memory, it calls open again with more stages.
 func withMoreStages(s stage.Spec, open func(stage.Spec) (stages int, err error)) error {
 	var refused error
 	for {
@@ -45,7 +46,7 @@ func withMoreStages(s stage.Spec, open func(stage.Spec) (stages int, err error))
 			return nil
 		case s.Auto && stages > 0 && errors.Is(err, device.OutOfMemory):
 			refused, s.Least = err, stages+1
-		case refused != nil && stages == 0: // there is no division into more
+		case refused != nil && stages == 0: // a division into more stages does not exist
 			return refused
 		default:
 			return err

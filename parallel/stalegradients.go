@@ -19,23 +19,23 @@ import (
 //	replica 0             g1 --> due          (1 late)
 //	update            sum    sum    sum: g0 of r0, then g1 of r0, then ...
 
-// StaleGradients holds the gradients that wait with Sync "async:S": those of replica r in
-// step t are applied with the update of step t + delay(seed, r, t), at most S
-// steps later. The delays are drawn from the seed, so the result is the same on
-// any devices. With the same span, the moments of a replica (bn.Async) and its
-// gradients are late by the same number of steps.
+// StaleGradients holds the waiting gradients of Sync "async:S". The gradients of replica r
+// in step t are applied with the update of step t + delay(seed, r, t), at most S steps
+// later. The delays are drawn from the seed, so the result is the same on any devices. With
+// the same span, the moments of a replica (bn.Async) are delayed by the same number of
+// steps as its gradients.
 //
 // A StaleGradients never changes.
 type StaleGradients struct {
 	trained []graph.State
 	delays  tensor.Philox
-	// waiting[k][i] is the sum of what is due for tensor i k+1 steps from now,
-	// the zero Tensor if nothing is.
+	// waiting[k][i] is the sum of the gradients for tensor i that are due k+1 steps from
+	// now; the zero Tensor if there are no gradients.
 	waiting [][]tensor.Tensor
 	counts  Staleness
 }
 
-// NewStaleGradients returns a StaleGradients in which nothing waits, for the gradients of trained.
+// NewStaleGradients returns an empty StaleGradients for the gradients of trained.
 func NewStaleGradients(trained []graph.State, seed uint64, span int) *StaleGradients {
 	l := &StaleGradients{trained: trained, delays: tensor.NewPhilox(seed, tensor.StreamDelay),
 		counts: Staleness{Waiting: make([]Due, span)}}
@@ -45,19 +45,19 @@ func NewStaleGradients(trained []graph.State, seed uint64, span int) *StaleGradi
 	return l
 }
 
-// DueState declares the state tensor from which an update takes the gradient
-// that is due for a trained tensor.
+// DueState declares the state tensor that holds the due gradient of a trained tensor for an
+// update.
 func DueState(trained graph.State) graph.State {
 	return graph.State{Name: "due/" + trained.Name, DType: trained.DType, Shape: trained.Shape,
 		Role: graph.Optimizer, Init: graph.Init{Rule: "zeros"}}
 }
 
-// Next takes the gradients that a step found, one f32 [R, ...] for each
-// trained tensor, and the rows of its replicas. It returns the gradients that
-// are due in that step, by the names of DueState, and what waits after it.
-// Older gradients are added first, those of one step along the canonical tree.
-// An error wraps device.NonFinite: it names a tensor, and the replica if it is
-// not that the sum overflows.
+// Next adds the gradients of a step, one f32 [R, ...] for each trained tensor; rows is the
+// number of rows of each replica. It returns the gradients that are due in that step, by
+// the names of DueState, and the gradients that still wait. Older gradients are added
+// first; those from the same step are summed along the canonical tree. An error wraps
+// device.NonFinite and names a tensor. It also names the replica, unless only the sum
+// overflows.
 func (l *StaleGradients) Next(step int, gradients []tensor.Tensor, rows []int) (
 	due map[string]tensor.Tensor, next *StaleGradients, err error) {
 	sums := [][]tensor.Tensor{make([]tensor.Tensor, len(l.trained))}
@@ -123,7 +123,7 @@ func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) b
 	return out, nil
 }
 
-// notFinite says what is wrong with the sum of the gradients of tensor i.
+// notFinite returns an error that describes the sum of the gradients of tensor i.
 func (l *StaleGradients) notFinite(i int, sum, gradients tensor.Tensor, take func(r int) bool) error {
 	name := Gradient(l.trained[i].Name)
 	for r := range gradients.Shape[0] {
@@ -152,8 +152,8 @@ func (l *StaleGradients) Tensors() map[string]tensor.Tensor {
 
 func (l *StaleGradients) name(k, i int) string { return fmt.Sprintf("%d/%s", k+1, l.trained[i].Name) }
 
-// Restored returns a StaleGradients in which what Tensors returned waits, with the counts
-// of Staleness.
+// Restored returns a StaleGradients with the waiting gradients that Tensors returned and
+// the counts of Staleness.
 func (l *StaleGradients) Restored(waiting map[string]tensor.Tensor, counts Staleness) (
 	*StaleGradients, error) {
 	if len(counts.Waiting) != len(l.waiting) {

@@ -2,7 +2,7 @@ package parallel
 
 import "slices"
 
-// Waiting[k] is what is due k+1 steps from now; every step takes the first and moves the
+// Waiting[k] is due k+1 steps from now. Every step applies the first element and moves the
 // others up.
 
 // Staleness counts the gradients of a StaleGradients: one for each replica and step.
@@ -30,7 +30,7 @@ func (l Staleness) Left() int64 {
 	return n
 }
 
-// next counts a step whose gradients come with these delays.
+// next counts a step with gradients that have these delays.
 func (l Staleness) next(delays []int) Staleness {
 	due := append(slices.Clone(l.Waiting), Due{}) // this step first
 	for _, d := range delays {

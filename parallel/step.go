@@ -10,18 +10,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rows of a batch follow each other in the order of the replicas, so that the share of a
-// member, whose replicas are neighbours, is one slice of every input:
+// Rows of a batch are in the order of the replicas. A member has neighbouring replicas, so
+// its share is one slice of every input:
 //
-//	Sizes    3     3     2     2          replicas 1 and 2 on one member:
-//	rows   | 0 1 2 | 3 4 5 | 6 7 | 8 9 |  rows [3, 8), device.Step.Rows = 3, 2
+// 	Sizes    3     3     2     2          replicas 1 and 2 on one member:
+// 	rows   | 0 1 2 | 3 4 5 | 6 7 | 8 9 |  rows [3, 8), device.Step.Rows = 3, 2
 
 // Batch is the input of one step: the rows of all replicas in replica order.
 type Batch struct {
 	Rows    map[string]tensor.Tensor // rows inputs of the function by name
 	Inverse float32                  // 1/denominator of the loss
 	Sizes   []int                    // rows of each replica
-	// Inverses is 1/denominator of each replica's own rows, 0 where nothing counts: for a LocalSGD.
+	// Inverses is 1/denominator for the rows of each replica, 0 if no row counts. Used by
+	// LocalSGD.
 	Inverses []float32
 	// Waited is how long this rank has waited for the batch. RankStats reports it to all ranks.
 	Waited time.Duration

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// The ways differ in when a gradient reaches the weights of a replica:
+// The methods differ in when a gradient reaches the weights of a replica:
 //
-//	allreduce     at once, in every replica          one set of weights, one result
-//	template      at once, by one device's update    the same bits
-//	async:S       up to S steps later                one set of weights, another result
-//	periodic:K    its own at once, others' at the    R sets of weights, averaged
-//	              end of K steps
+// 	allreduce     at once, in every replica          one set of weights, one result
+// 	template      at once, by one device's update    the same bits
+// 	async:S       up to S steps later                one set of weights, another result
+// 	periodic:K    the replica's gradient at once,    R sets of weights, averaged
+// 	              others' at the end of K steps
 
-// Sync says how the weights of the replicas are kept together: "allreduce",
-// "template", "periodic:K" with K steps between averages, or "async:S" with a
-// span of S steps.
+// Sync is the method that synchronises the weights of the replicas: "allreduce",
+// "template", "periodic:K" with K steps between averages, or "async:S" with a span of S
+// steps.
 type Sync string
 
 // The ways without a span.
@@ -27,7 +27,7 @@ const (
 
 const (
 	asyncPrefix    = "async:"
-	maxSpan        = 64 // bounds the memory that waiting gradients take
+	maxSpan        = 64 // limits the memory of waiting gradients
 	periodicPrefix = "periodic:"
 	maxPeriod      = 1 << 20
 )

@@ -10,30 +10,30 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Two limits decide that a device hangs. Where others wait for it, Config.Timeout without
-// any progress is enough. Where it works alone (a load, a read, a commit) there is nothing
-// to compare with, except the longest step so far:
+// Two limits decide that a device hangs. If others wait for it, Config.Timeout without
+// any progress is enough. If it works alone (a load, a read, a commit), the only
+// comparison is the longest step so far:
 //
-//	waited for by others    Timeout
-//	alone                   Timeout + 10 x longest step, for every call before it too
-//	the first load          a minute at least: a device may compile
-//	the only device         ten minutes at least, where Config.Timeout is not given: no other one
-//	                        waits or could go on, and a slow machine takes its time for a large network
+// 	waited for by others    Timeout
+// 	alone                   Timeout + 10 x longest step, for every call before it too
+// 	the first load          a minute at least: a device may compile
+// 	the only device         ten minutes at least, if Config.Timeout is not set: other devices
+// 	                        neither wait nor replace it, and a slow machine needs time for a
+// 	                        large network
 
-// timeoutFactor is how many times the longest step so far a run may take, beyond
-// the time-out, if no other device is there to wait for it.
+// timeoutFactor is the multiple of the longest step so far that a run may last, in addition
+// to the timeout, if no other device is waiting for it.
 const timeoutFactor = 10
 
-// loadTimeout is how long the first Load may take at least: a device may have
-// to compile what it runs.
+// loadTimeout is the minimum timeout of the first Load: a device may have to compile its
+// program.
 const loadTimeout = time.Minute
 
-// timeouts are the times after which a device whose call has not ended counts as
-// lost.
+// timeouts are the times after which a device with an unfinished call counts as lost.
 type timeouts struct {
 	timeout time.Duration // Config.Timeout
 	longest time.Duration // of the steps so far
-	only    time.Duration // that a device may take at least where it is the only one
+	only    time.Duration // minimum time limit of the only device
 }
 
 // onlyTimeout is timeouts.only where Config.Timeout is not given.
@@ -42,11 +42,11 @@ const onlyTimeout = 10 * time.Minute
 // took notes how long a step took.
 func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 
-// call calls f, which waits for no other device, and gives m up if that takes
+// call calls f, which does not wait for other devices, and gives m up if the call needs
 // much longer than a step.
 func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, 0, f) }
 
-// behind is call where the device has that many calls to end before, and may take least at least.
+// behind is call for a device that must finish other calls first, with a minimum limit.
 func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
 	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, least)
 	silent := fmt.Errorf("did not answer within %v", limit)
@@ -59,7 +59,7 @@ func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() er
 	return l.mark(m, f())
 }
 
-// load calls f, which loads a program on m, and gives m up if that takes too long.
+// load calls f, which loads a program on m, and gives m up after a time limit.
 func (l *timeouts) load(m *member, f func() error) error {
 	limit := max(l.timeout, loadTimeout)
 	t := awake.AfterFunc(limit, func() { m.giveUp(fmt.Errorf("did not load the model within %v", limit)) })
@@ -76,9 +76,8 @@ type lost struct {
 func (l *lost) Error() string { return l.err.Error() }
 func (l *lost) Unwrap() error { return l.err }
 
-// mark wraps an error of m so that recovery knows whom it is about. A device
-// that has too little memory for what it did before, or for the replicas of a
-// lost one, is of no more use than one that died.
+// mark wraps an error of m so that recovery knows the member. A device that lacks memory
+// for its earlier work, or for the replicas of a lost one, is as useless as a dead one.
 func (l *timeouts) mark(m *member, err error) error {
 	if errors.Is(err, device.OutOfMemory) {
 		return &lost{m, err}

@@ -9,15 +9,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A member goes forward as long as it may have one more replica under way, for the stages behind it wait for
-// that, and else back. What has to wait all the same makes itself ready for its next function: a device lays
-// out new weights for its kernels in the first run that reads them, and a run of no replicas is such a one.
+// A member runs forward as long as it may have one more replica in progress, because later
+// stages wait for its output, and otherwise backward. If it has to wait, it prepares its
+// next function: a device lays out new weights for its kernels in the first run that reads
+// them, and a run without replicas counts as a first run.
 
 // turns is the order of the runs of a member in a flow.
 type turns struct {
 	flow              *flow
 	program           *graph.Program
-	forward, backward *graph.Function // nil: it has none
+	forward, backward *graph.Function // nil if the stage does not have it
 	replicas          []int           // that have rows
 	done, back        int             // of them that have begun their way forward, and back
 	most              int             // that may be between the two
@@ -47,8 +48,8 @@ func newTurns(f *flow, i int, m *member) *turns {
 // left reports whether there are runs left.
 func (t *turns) left() bool { return t.done < len(t.replicas) || t.back < len(t.replicas) }
 
-// next returns the function to run now, and for which of the replicas: -1 to prepare the next one; nil if
-// there is nothing to do yet. The lock of the flow is held.
+// next returns the function to run now and the index of its replica, or -1 to prepare the
+// function; nil if there is nothing to do yet. The lock of the flow is held.
 func (t *turns) next() (*graph.Function, int) {
 	switch {
 	case t.done < len(t.replicas) && t.done-t.back < t.most && t.ready(t.forward, t.done):
@@ -68,8 +69,8 @@ func (t *turns) ready(fn *graph.Function, at int) bool {
 	return t.flow.ready(t.program, fn, t.replicas[at])
 }
 
-// prepare runs the functions of a member without replicas, in a slot of their own: the way back only if the
-// way forward has been prepared by some, or there is still nothing to do.
+// prepare runs the functions of a member without replicas, in a separate slot. It skips the
+// backward function if the first replica has arrived meanwhile.
 func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) error {
 	for _, fn := range []*graph.Function{t.forward, t.backward} {
 		if fn == t.backward && f.due(t) {

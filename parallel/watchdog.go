@@ -9,13 +9,13 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// A device that hangs cannot be told from one that computes for long, except by what the
-// others do: if all but some have come to an exchange, or have returned, and nothing
-// changes for the time-out, those are given up. A device that is alone is measured by
-// its own longest step (timeoutFactor).
+// A hanging device looks like a slow one, except in comparison with the others. If all but
+// some devices have reached an exchange, or have returned, and nothing changes for the
+// timeout, the missing devices are given up. A single device is compared with its longest
+// step (timeoutFactor).
 
-// watchdog gives up devices that keep a run waiting: the host alone declares a
-// device lost, by which of them has not come, never by one that waits.
+// watchdog gives up devices that keep a run waiting. Only the host declares a device lost:
+// a device that has not arrived, never one that waits.
 type watchdog struct {
 	members    members
 	hub        exchange
@@ -24,7 +24,7 @@ type watchdog struct {
 	timeout    time.Duration
 	longest    time.Duration
 	clock      *awake.Clock // since the run began
-	beyond     atomic.Int64 // of it, nanoseconds in which all members waited for other ranks
+	beyond     atomic.Int64 // nanoseconds in which all members waited for other ranks
 	quit       chan struct{}
 	wait       sync.WaitGroup
 }
@@ -95,9 +95,9 @@ func (w *watchdog) giveUp(ranks []int) {
 // finished notes that a member is done.
 func (w *watchdog) finished(rank int) { w.done[rank].Store(true) }
 
-// elapsed returns how long the run has taken, without what it has waited for other
-// ranks: one of them may be replacing a device, and what it takes says nothing of
-// how long a device of this rank may take.
+// elapsed returns the duration of the run, without the time spent waiting for other ranks.
+// One of them may be replacing a device, and that time is not a measure for the devices of
+// this rank.
 func (w *watchdog) elapsed() time.Duration { return w.clock.Elapsed() - time.Duration(w.beyond.Load()) }
 
 // stop ends the watch.

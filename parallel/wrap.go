@@ -15,7 +15,7 @@ import (
 //	                                     |
 //	                                   track      (the running statistics)
 
-// Options says how a template is wrapped.
+// Options configures the wrapping of a template.
 type Options struct {
 	Replicas   int
 	BN         bn.Mode
@@ -81,7 +81,7 @@ func (w *wrapper) node(n *graph.Node) {
 	w.track(n, m, mean, variance)
 }
 
-// track adds the node that says how the host keeps the running statistics.
+// track adds the node that describes how the host keeps the running statistics.
 func (w *wrapper) track(n *graph.Node, m, mean, variance graph.Value) {
 	stats := w.o.Stats
 	if stats == "" {

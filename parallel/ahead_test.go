@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// aheadDevice takes runs while others are under way, and dies after some.
+// aheadDevice accepts runs while others are in progress, and dies after some runs.
 type aheadDevice struct {
 	device.Device
 	mu    *sync.Mutex  // held by the run that is made
@@ -57,9 +57,9 @@ func (x *aheadExecutable) Run(ctx context.Context, s device.Step) (device.Outcom
 	return x.Executable.Run(ctx, s)
 }
 
-// Two goroutines predict at once, on devices that die with both of their runs and
-// come back: every answer has the bits of one call after another, and each loss is
-// told once.
+// Two goroutines predict at once, on devices that die with both of their runs and come
+// back: every answer has the same bits as with sequential calls, and each loss is reported
+// once.
 func TestPredictionsAtOnce(t *testing.T) {
 	x := batchOf(23, 5, Keep, 23).Rows["x"]
 	want, err := predicting(t, refs(t, 1), Config{}).Predict(t.Context(), x)
@@ -105,7 +105,7 @@ func TestPredictionsAtOnce(t *testing.T) {
 	}
 }
 
-// Where one device does not take runs ahead, one prediction waits for the other.
+// If one device does not accept runs ahead, one prediction waits for the other.
 func TestPredictionsOneAfterAnother(t *testing.T) {
 	x := batchOf(8, 5, Keep, 8).Rows["x"]
 	var most atomic.Int32

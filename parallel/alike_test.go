@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// classed is a device of a kernel class of its own.
+// classed is a device with a given kernel class.
 type classed struct {
 	device.Device
 	class string

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// paced is a device that says how long it takes for a row.
+// paced is a device that reports a given time per row.
 type paced struct {
 	device.Device
 	perRow time.Duration
@@ -121,8 +121,8 @@ func TestFasterDevicesGetMoreReplicas(t *testing.T) {
 	}
 }
 
-// What is measured first may be the time in which a device compiles: it keeps a replica, and is
-// measured once more.
+// The first measurement may include the time in which a device compiles, so a slow device
+// keeps a replica and is measured once more.
 func TestSlowAtFirstKeepsAReplica(t *testing.T) {
 	ctx, m := t.Context(), small(t)
 	members := pacedRefs(t, time.Millisecond, 1000*time.Millisecond)

@@ -32,7 +32,7 @@ func TestOneDeviceUpdatesForAll(t *testing.T) {
 	}
 }
 
-// clumsy is a device whose updates are a little wrong, and which says so.
+// clumsy is a device with slightly wrong updates that reports them as inexact.
 type clumsy struct{ device.Device }
 
 func (c *clumsy) Info() device.Info {
@@ -53,8 +53,8 @@ func (e *clumsyExe) Commit(ctx context.Context, v device.Version, h device.Hyper
 	return e.Executable.Commit(ctx, v, device.Hyper{"lr": h["lr"] * 1.001})
 }
 
-// A device whose updates are not exact gets the weights of one whose are, so
-// that it never drifts apart; when all others are lost it goes on alone.
+// A device without exact updates gets the weights of a device with exact updates, so that
+// it never drifts apart. When all others are lost it continues alone.
 func TestWeightsAreSentToWhoCannotUpdateExactly(t *testing.T) {
 	want, err := trainSteps(t, refs(t, 1), Config{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// told is a device that keeps a list of its calls.
+// told is a device that records its calls.
 type told struct {
 	device.Device
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ func (d *told) note(format string, of ...any) {
 	d.calls = append(d.calls, fmt.Sprintf(format, of...))
 }
 
-// text returns the calls since the last one, with as many of a kind that follow each other as one.
+// text returns the calls since the last text. Equal consecutive calls become one entry.
 func (d *told) text() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func tellers(members []Member) (list []*told) {
 	return list
 }
 
-// say compares what devices were asked for since the last time.
+// say compares the calls of devices since the last time.
 func say(t *testing.T, when string, devices []*told, want ...string) {
 	t.Helper()
 	for i, d := range devices {
@@ -255,7 +255,8 @@ func callsAfterALoss(t *testing.T) {
 	say(t, "Close", []*told{again, devices[0], devices[1]}, "free, close", "", "free")
 }
 
-// Replicas with weights of their own are lent a device one after the other: one that has no rows is not.
+// Replicas with separate weights use a device one after the other; a replica without rows
+// does not use it.
 func TestCallsOfALocalStep(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)

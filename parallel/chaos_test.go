@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// frail is a device on which every call may be the last: it dies, or hangs
-// until it is closed.
+// frail is a device on which every call may be the last: it dies, or hangs until it is
+// closed.
 type frail struct {
 	device.Device
 	hall   *hall
@@ -99,7 +99,7 @@ func (e *frailExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	if err := e.f.survive(); err != nil {
 		return device.Outcome{}, err
 	}
-	time.Sleep(time.Millisecond) // in a bubble computing takes no time, and who is alone is measured by it
+	time.Sleep(time.Millisecond) // computing takes no time in a bubble; a single device is measured by it
 	out, err := e.Executable.Run(ctx, s)
 	if err2 := e.f.survive(); err2 != nil { // after the exchanges, before the answer
 		return device.Outcome{}, err2
@@ -112,7 +112,7 @@ func (e *frailExe) Commit(ctx context.Context, v device.Version, h device.Hyper)
 		return err
 	}
 	err := e.Executable.Commit(ctx, v, h)
-	if err2 := e.f.survive(); err2 != nil { // committed, but nobody hears of it
+	if err2 := e.f.survive(); err2 != nil { // committed, but the host does not learn of it
 		return err2
 	}
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// forgetful is a device whose commits leave a tensor as it was, from one version on.
+// forgetful is a device with commits that leave a tensor unchanged, from one version on.
 type forgetful struct {
 	device.Device
 	tensor string
@@ -41,7 +41,7 @@ func (e *forgetfulExe) Commit(ctx context.Context, v device.Version, h device.Hy
 	return err
 }
 
-// trainedOn makes steps on members and returns the state, or why there is none.
+// trainedOn makes steps on members and returns the state, or the error.
 func trainedOn(t *testing.T, members []Member, c Config, steps int) (map[string]tensor.Tensor, error) {
 	t.Helper()
 	d := opened(t, members, c)
@@ -113,7 +113,7 @@ func sameState(a, b map[string]tensor.Tensor) bool {
 	return len(a) == len(b)
 }
 
-// Two devices of other makers that hold different values are both named: nothing tells which is right.
+// If two foreign devices hold different values, both are named, since either may be right.
 func TestDevicesThatDisagreeAreNamed(t *testing.T) {
 	members := refs(t, 2)
 	for i := range members {
@@ -126,7 +126,7 @@ func TestDevicesThatDisagreeAreNamed(t *testing.T) {
 	}
 }
 
-// dazed is a device whose predictions are not numbers, from one row on.
+// dazed is a device that predicts NaN from one row on.
 type dazed struct {
 	device.Device
 	from int
@@ -150,8 +150,8 @@ func (e dazedExe) Run(ctx context.Context, s device.Step) (device.Outcome, error
 	return o, err
 }
 
-// What is not finite on a device of another maker, and finite on bnctl's own, costs the device its
-// place; what a model yields on all is given as it is, and asked about once.
+// A foreign device is lost if its prediction is not finite and the built-in device's is. A
+// prediction that is not finite on either is returned as it is, and checked once.
 func TestPredictionsThatAreNotFinite(t *testing.T) {
 	x := batchOf(7, 5, Keep, 20).Rows["x"]
 	want, err := opened(t, refs(t, 1), Config{}).Predict(t.Context(), x)
@@ -187,8 +187,8 @@ func TestPredictionsThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// In a training nobody is the referee but a member of bnctl's own: a validation that is not finite on
-// another device alone is not the model's.
+// In a training only a built-in member can be the referee. If a validation is not finite on
+// a foreign device only, the model is not the cause.
 func TestValidationsThatAreNotFinite(t *testing.T) {
 	x := batchOf(7, 5, Keep, 20).Rows["x"]
 	want, err := opened(t, refs(t, 1), Config{}).Predict(t.Context(), x)

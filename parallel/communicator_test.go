@@ -19,7 +19,7 @@ import (
 type places struct {
 	last       *collective.Hub
 	made, open int
-	none       bool // there is no place to be had
+	none       bool // a meeting place is not available
 }
 
 func (p *places) Meet(level string, _ uint64, members int) (device.GroupMemory, error) {
@@ -65,8 +65,8 @@ func (f far) Join(ctx context.Context, g device.Group) error {
 	return f.Device.Join(ctx, g)
 }
 
-// TestGroupsMeetWhereAllCan looks at the level of groups, at what is told of why it
-// is not the best, and at the result, which is the same.
+// TestGroupsMeetWhereAllCan checks the level of groups, the reported reason if it is not
+// the best level, and the result, which is always the same.
 func TestGroupsMeetWhereAllCan(t *testing.T) {
 	want, err := steps(opened(t, refs(t, 1), Config{}), 3)
 	if err != nil {
@@ -120,7 +120,7 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 	}
 }
 
-// Nobody has to be told why devices meet at the host.
+// The callback for the reason why devices meet at the host is optional.
 func TestNobodyIsToldWhy(t *testing.T) {
 	p := &places{none: true}
 	members := refs(t, 2)
@@ -158,7 +158,7 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-// slow is an uplink whose exchange takes until it is told to end, whoever calls it off.
+// slow is an uplink with an exchange that lasts until end, even if it is called off.
 type slow struct{ end chan error }
 
 func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1}} }

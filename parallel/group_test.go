@@ -53,7 +53,7 @@ func TestDeviceOf(t *testing.T) {
 	}
 }
 
-// The replicas of a rank follow those of the ranks before it, wherever its devices hold them.
+// The replicas of a rank follow the replicas of the previous ranks, on any of its devices.
 func TestReplicasOfARank(t *testing.T) {
 	for _, counts := range [][]int{nil, {2, 1}} {
 		p := placement.New(ranksOn(t, 6, 1, 2), counts, 12, 6)
@@ -64,7 +64,8 @@ func TestReplicasOfARank(t *testing.T) {
 	}
 }
 
-// The first error by rank is told, and that a member was called off only if nothing else is wrong.
+// The first error by rank is returned; a member that was called off counts only if there
+// are no other errors.
 func TestWhichErrorIsTold(t *testing.T) {
 	off, also := device.Errorf("d", "Run", device.Aborted, "off"), fmt.Errorf("%w: by another", collective.Aborted)
 	second := errors.New("second")
@@ -138,8 +139,8 @@ func TestRunsAreTimed(t *testing.T) {
 	})
 }
 
-// A call that waits for no other device may take ten times as long as the longest step beyond the time-out;
-// loading may take a minute at least, whatever the steps took.
+// A call that does not wait for other devices may last ten times the longest step beyond
+// the timeout. Loading may last at least a minute, whatever the steps need.
 func TestTimeoutsOfCalls(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -164,7 +165,7 @@ func TestTimeoutsOfCalls(t *testing.T) {
 					}
 					return nil
 				})
-				time.Sleep(1000 * s) // nobody is given up for a call that is over
+				time.Sleep(1000 * s) // a member is not given up for a finished call
 				synctest.Wait()
 				var l *lost
 				closed := m.Device.(*closing).closed == 1
@@ -180,7 +181,7 @@ func TestTimeoutsOfCalls(t *testing.T) {
 	}
 }
 
-// An error says that a device is lost if it is, or has no memory for what it did before.
+// An error marks a device as lost if it is, or if it lacks memory for its earlier work.
 func TestWhatIsALoss(t *testing.T) {
 	m, l := &member{}, &timeouts{}
 	full, gone := device.Errorf("d", "Run", device.OutOfMemory, "full"), device.Errorf("d", "Run", device.Lost, "gone")
@@ -200,7 +201,7 @@ func TestWhatIsALoss(t *testing.T) {
 	}
 }
 
-// TestSpeeds takes a device that is not measured yet for one of their mean.
+// TestSpeeds: a device without a measurement counts as a device of mean speed.
 func TestSpeeds(t *testing.T) {
 	g := groupOf(Config{Replicas: 4}, 1, 1, 2)
 	if got := g.members.speeds(); got != nil {
@@ -281,7 +282,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// TestLedger keeps what was written before a step with its entry, and its bytes.
+// TestLedger: an entry includes the writes before its step, and their bytes.
 func TestLedger(t *testing.T) {
 	four := tensor.New(tensor.F32, 4) // 16 bytes
 	var l ledger

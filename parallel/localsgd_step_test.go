@@ -18,14 +18,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ownBatch returns 13 rows for five replicas, 4, 4, 4, 1 and 0, each with a denominator of its own.
+// ownBatch returns 13 rows for five replicas, 4, 4, 4, 1 and 0, each with a separate
+// denominator.
 func ownBatch() Batch {
 	b := batchOf(13, 5, Pad, 20)
 	b.Inverses = []float32{0.25, 0.125, 0.5, 1, 1}
 	return b
 }
 
-// openLocal opens replicas with weights of their own.
+// openLocal opens replicas with separate weights.
 func openLocal(t *testing.T, m *models.Model, members []Member, c Config) *Driver {
 	t.Helper()
 	c.Local = true
@@ -38,7 +39,7 @@ func openLocal(t *testing.T, m *models.Model, members []Member, c Config) *Drive
 	return d
 }
 
-// Each replica is what a model of its own becomes that is trained on its rows; a step tells of all.
+// Each replica equals a separate model trained on its rows; a step reports all replicas.
 func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 	m, b := small(t), ownBatch()
 	l := NewLocalSGD(openLocal(t, m, refs(t, 2), Config{}), m.State)
@@ -99,7 +100,7 @@ func TestReplicasAreModelsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// The time of a step is that of a device, of which replicas follow each other.
+// The time of a step is the time of a device that runs its replicas one after the other.
 func TestTimingOfReplicas(t *testing.T) {
 	m := small(t)
 	l := NewLocalSGD(openLocal(t, m, pacedRefs(t, time.Millisecond, time.Millisecond), Config{}), m.State)
@@ -109,7 +110,7 @@ func TestTimingOfReplicas(t *testing.T) {
 	}
 }
 
-// An error of a device, at whatever call, is that of a step.
+// An error of a device, at any call, is the error of the step.
 func TestNoErrorOfReplicasIsPassedOver(t *testing.T) {
 	m := small(t)
 	callsOf(t, 1, false, func(member Member, _ int64) error {
@@ -131,7 +132,7 @@ func TestNoErrorOfReplicasIsPassedOver(t *testing.T) {
 	})
 }
 
-// An update that is not finite is told by its replica, and nothing of its step is kept.
+// An update that is not finite is reported with its replica, and its step is discarded.
 func TestUpdateOfAReplicaThatIsNotFinite(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		m := small(t)
@@ -147,7 +148,7 @@ func TestUpdateOfAReplicaThatIsNotFinite(t *testing.T) {
 	}
 }
 
-// ending is a device in whose runs a context ends.
+// ending is a device that ends a context in its runs.
 type ending struct {
 	device.Device
 	end func()
@@ -186,7 +187,7 @@ func TestUpdateOfAReplicaGoesToItsEnd(t *testing.T) {
 	say(t, "Step", devices, fmt.Sprintf("write %d, train 1 [4], commit 0, read x%[1]d, write %[1]d", updated))
 }
 
-// sleepy is a device that takes ten seconds for a run.
+// sleepy is a device that needs ten seconds for a run.
 type sleepy struct{ device.Device }
 
 func (s sleepy) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {

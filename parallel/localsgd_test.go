@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// localSteps trains replicas on their own that meet every third step, a tail
-// with empty replicas among the batches, and returns what came of them as text.
+// localSteps trains replicas with separate weights that are averaged every third step; one
+// batch is a tail with empty replicas. It returns the results as text.
 func localSteps(t *testing.T, members []Member, c Config, steps int) string {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
@@ -104,7 +104,7 @@ func replicasOnTheirOwnSurvive(t *testing.T) {
 	}
 }
 
-// The average is that of all replicas, and restoring is exact.
+// The average is over all replicas, and restoring is exact.
 func TestReplicasMeetInTheirMean(t *testing.T) {
 	m := small(t)
 	d := opened(t, refs(t, 1), Config{Local: true})

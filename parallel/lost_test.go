@@ -73,8 +73,8 @@ func lostAt(t *testing.T, f func(dying Member) error) {
 	}
 }
 
-// Whichever call a device is lost at, the run has the bits of an undisturbed one, and tells of it once. A
-// device comes back wherever one can be had.
+// Whichever call a device is lost at, the run has the same bits as an undisturbed one and
+// reports the loss once. A device comes back wherever one is available.
 func TestLostAtEveryCall(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {

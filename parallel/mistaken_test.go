@@ -108,8 +108,8 @@ func (e *mistakenExe) Commit(ctx context.Context, v device.Version, h device.Hyp
 	return e.Executable.Commit(ctx, v, h)
 }
 
-// callsOf runs f with devices one of which fails at call 0, 1, ... until it makes
-// fewer calls than that. f returns its error, which check looks at.
+// callsOf runs f with devices that fail at call 0, 1, ... until f makes fewer calls than
+// that. It checks the error that f returns.
 func callsOf(t *testing.T, stride int64, blind bool, f func(m Member, at int64) error) {
 	t.Helper()
 	for at := int64(0); ; at += stride {
@@ -127,7 +127,7 @@ func callsOf(t *testing.T, stride int64, blind bool, f func(m Member, at int64) 
 	}
 }
 
-// An error of a device, at whatever call, is that of the run, and no device counts as lost.
+// An error of a device, at any call, is the error of the run, and the device is not lost.
 func TestNoErrorIsPassedOver(t *testing.T) {
 	lost := Config{Lost: func(e LostDevice) { t.Errorf("%s counts as lost: %v", e.Device, e.Reason) }}
 	for _, devices := range []int{1, 2} {

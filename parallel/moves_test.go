@@ -8,9 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// TestReplicasMoveForAReason: what was measured moves replicas where a step gets
-// clearly shorter, where nobody says where they are, and where results do not depend
-// on it.
+// TestReplicasMoveForAReason: measured speeds move replicas if a step gets clearly shorter,
+// if the user did not place them, and if results do not depend on it.
 func TestReplicasMoveForAReason(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -55,7 +54,7 @@ func TestCommitGoesToItsEnd(t *testing.T) {
 	}
 }
 
-// TestTimingIsOfADevice: a step's time is that of the devices in the middle, of which waiting is a part.
+// TestTimingIsOfADevice: the time of a step is the mean over the devices, waiting included.
 func TestTimingIsOfADevice(t *testing.T) {
 	d := opened(t, pacedRefs(t, time.Millisecond, time.Millisecond), Config{}) // with 12 rows and 8
 	r, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20))

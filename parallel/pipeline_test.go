@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// small is a network whose first layer is read by its last too.
+// small is a network in which the last layer also reads the output of the first.
 const small = `bnctl graph 1
 graph "small"
 
@@ -63,8 +63,8 @@ func refs(n int) (list []parallel.Member) {
 	return list
 }
 
-// TestPipelinePredictsAsOneDevice: stages and columns change no bit, in calls that overlap and
-// whose rows are no multiple of those of a wave.
+// TestPipelinePredictsAsOneDevice: stages and columns do not change a bit, in calls that
+// overlap and with rows that are not a multiple of the rows of a wave.
 func TestPipelinePredictsAsOneDevice(t *testing.T) {
 	m, program := smallModel(t)
 	x, err := models.RandomInput(m, 23)
@@ -221,7 +221,7 @@ func TestPlanSaysWhatStagesHave(t *testing.T) {
 	}
 }
 
-// TestStagesThatCannotBe: each gets a sentence that says where, what and what to do.
+// TestStagesThatCannotBe: each error names the place, the fault and the remedy.
 func TestStagesThatCannotBe(t *testing.T) {
 	m, program := smallModel(t)
 	for _, c := range []struct {

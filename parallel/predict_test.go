@@ -32,8 +32,8 @@ func predicting(t *testing.T, members []Member, c Config) *Driver {
 	return d
 }
 
-// Devices that die again and again while they predict come back, take part and
-// change no bit.
+// Devices that die again and again while they predict come back, participate and do not
+// change a bit.
 func TestPredictWithDevicesThatReturn(t *testing.T) { synctest.Test(t, predictWithDevicesThatReturn) }
 
 func predictWithDevicesThatReturn(t *testing.T) {
@@ -82,8 +82,8 @@ func (e *notingExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 	return e.Executable.Run(ctx, s)
 }
 
-// Only the run that reaches the number of samples is the last, and no run is where nobody
-// knows that number.
+// Only the run that reaches the number of samples is the last. If the number is unknown,
+// every run may be followed by another.
 func TestPredictSaysWhichRunIsLast(t *testing.T) {
 	x := batchOf(20, 5, Keep, 20).Rows["x"]
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestPredictSaysWhichRunIsLast(t *testing.T) {
 	}
 }
 
-// A driver whose last device is gone says so, as often as it is asked.
+// A driver that has lost its last device returns that error for every call.
 func TestPredictWithoutDevices(t *testing.T) { synctest.Test(t, predictWithoutDevices) }
 
 func predictWithoutDevices(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// graphOf parses a graph whose head is given.
+// graphOf parses a graph with a given head.
 func graphOf(t *testing.T, text string) *graph.Graph {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte("bnctl graph 1\ngraph \"tiny\"\n\n" + text))
@@ -49,7 +49,8 @@ func inputsOf(f *graph.Function) (names []string) {
 	return names
 }
 
-// What moments a batch norm takes, and how its running statistics are kept, is said by the options.
+// The options determine the moments that a batch norm uses and how its running statistics
+// are kept.
 func TestWrapOptions(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
@@ -100,8 +101,8 @@ func main(x rows f32[4]) {
 }
 `
 
-// TestDropoutOfSamples: a sample is dropped whole by a factor of its own, which devices draw as they
-// draw elements, and no gradient flows into it; prediction has nothing of it.
+// TestDropoutOfSamples: a whole sample is dropped by a separate factor, which devices draw
+// as they draw elements, and the gradient ignores it. Prediction omits the dropout.
 func TestDropoutOfSamples(t *testing.T) {
 	text := strings.Replace(twoDropouts, "p=0.25", `p=0.25, each="sample"`, 1)
 	train, err := TrainFunction(wrapped(t, bn.Sync, text), Loss{Trained: []string{"fc.weight"}, Seed: 9})
@@ -136,7 +137,7 @@ func TestDropoutOfSamples(t *testing.T) {
 	}
 }
 
-// TestDropoutOfPictures: a factor is made of the image, as pixels are no floats.
+// TestDropoutOfPictures: a factor is made from the image, since pixels are not floats.
 func TestDropoutOfPictures(t *testing.T) {
 	const text = `state fc.weight f32[3,12] weight he_normal(0)
 
@@ -153,8 +154,8 @@ func main(x rows u8[2,2,3]) {
 	}
 }
 
-// TestDropoutsDrawApart: every dropout has draws of its own, by epoch and sample, in
-// training, and is not there in prediction.
+// TestDropoutsDrawApart: every dropout has separate draws, by epoch and sample, in
+// training, and is absent in prediction.
 func TestDropoutsDrawApart(t *testing.T) {
 	train, err := TrainFunction(wrapped(t, bn.Sync, twoDropouts), Loss{Trained: []string{"fc.weight"}, Seed: 9})
 	if err != nil {
@@ -198,8 +199,8 @@ func main(x rows f32[4]) {
 }
 `
 
-// TestFrozenTrainsWithRunningStatistics: the forward pass of a batch norm that is frozen
-// is that of prediction.
+// TestFrozenTrainsWithRunningStatistics: the forward pass of a frozen batch norm is the
+// same as in prediction.
 func TestFrozenTrainsWithRunningStatistics(t *testing.T) {
 	train, err := TrainFunction(wrapped(t, bn.Frozen, frozenNorm), Loss{Trained: []string{"fc.weight"}})
 	if err != nil {
@@ -233,8 +234,8 @@ func TestFrozenTrainsWithRunningStatistics(t *testing.T) {
 	}
 }
 
-// TestEstimateIsTraining: the moments that statistics are estimated from are those of
-// training, and nothing else is computed.
+// TestEstimateIsTraining: statistics are estimated from the same moments as in training,
+// and the function computes nothing else.
 func TestEstimateIsTraining(t *testing.T) {
 	g := wrapped(t, bn.Sync, frozenNorm)
 	train, err := TrainFunction(g, Loss{Trained: []string{"fc.weight"}})
@@ -271,7 +272,7 @@ func TestEstimateIsTraining(t *testing.T) {
 	}
 }
 
-// TestSoftmaxInAnotherShape: the loss takes what the softmax takes, in the shape of the
+// TestSoftmaxInAnotherShape: the loss reads the input of the softmax, in the shape of the
 // output.
 func TestSoftmaxInAnotherShape(t *testing.T) {
 	g := wrapped(t, bn.Sync, `state fc.weight f32[3,4] weight he_normal(0)
@@ -339,7 +340,7 @@ func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
 func TestAuxiliaryLoss(t *testing.T) {
 	alone := lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
 	apart := strings.Replace(twoOutputs, "return aux rows = fc", "o = dense(x, @fc.weight)\n  return aux rows = o", 1)
-	for _, text := range []string{apart, twoOutputs} { // that of the logits themselves too
+	for _, text := range []string{apart, twoOutputs} { // including an auxiliary loss of the logits themselves
 		both := lossOf(t, trainsOf(t, text, Loss{Trained: []string{"fc.weight"}, Auxiliary: 0.5}))
 		if !tensor.Equal(alone[0], both[0]) {
 			t.Errorf("loss %v, without it %v", both[0].F64(), alone[0].F64())
@@ -352,7 +353,8 @@ func TestAuxiliaryLoss(t *testing.T) {
 	}
 }
 
-// Gradients apart are those of each replica, and outputs; others are sums, and kept.
+// With PerReplica, gradients are separate for each replica and are outputs; otherwise they
+// are summed and kept.
 func TestGradientsApart(t *testing.T) {
 	whole := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}})
 	apart := trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}, PerReplica: true})
@@ -389,7 +391,7 @@ func TestPredictProgram(t *testing.T) {
 	}
 }
 
-// What a batch norm keeps its statistics in is state.
+// The statistics of a batch norm must be state.
 func TestStatisticsThatAreNoState(t *testing.T) {
 	text := strings.Replace(frozenNorm, "@n.bias, @n.running_mean,", "@n.bias, m,", 1)
 	g := wrapped(t, bn.Frozen, strings.Replace(text, "  n = ", "  m = relu(@n.running_mean)\n  n = ", 1))
@@ -402,7 +404,7 @@ func TestStatisticsThatAreNoState(t *testing.T) {
 	}
 }
 
-// TestTrainRefuses graphs that there is no loss of.
+// TestTrainRefuses: a graph without a possible loss is rejected.
 func TestTrainRefuses(t *testing.T) {
 	mute := wrapped(t, bn.Sync, twoOutputs)
 	mute.Main.Outputs = nil

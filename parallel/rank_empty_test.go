@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 )
 
-// A device that comes back and cannot have the program and the state is lost once more. From then on what is
-// wrong with it is what is wrong with the run: nothing that it fails at is passed over, in a replay either.
+// A device that comes back and cannot get the program and the state is lost once more. From
+// then on its errors are the errors of the run, even in a replay.
 func TestErrorsOfADeviceThatReturns(t *testing.T) {
 	want, err := steps(opened(t, refs(t, 1), Config{}), 6)
 	if err != nil {
@@ -27,8 +27,8 @@ func TestErrorsOfADeviceThatReturns(t *testing.T) {
 	}
 }
 
-// returnsWrong makes six steps, in the fifth of which a device is lost; the one that comes back is wrong at a
-// call. It reports whether there was no such call.
+// returnsWrong makes six steps. A device is lost in the fifth, and its replacement fails at
+// a call. It reports whether the replacement made fewer calls than that.
 func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over bool) {
 	wrong, n := &mistaken{Device: refs(t, 1)[0].Device, at: at}, 0
 	again := &told{Device: wrong}
@@ -63,7 +63,8 @@ func returnsWrong(t *testing.T, inCommit bool, at int64, want float64) (over boo
 	return over
 }
 
-// What is wrong with a member that has to give its state to one that came back is what is wrong with the run.
+// If a member fails to give its state to a device that came back, the run fails with its
+// error.
 func TestErrorOfTheStateForAnother(t *testing.T) {
 	wrong := &mistaken{Device: refs(t, 1)[0].Device, at: -1}
 	d := opened(t, []Member{{Name: "wrong", Device: wrong}}, Config{})
@@ -80,7 +81,7 @@ func TestErrorOfTheStateForAnother(t *testing.T) {
 	}
 }
 
-// Devices that came back at the same time take part in the same step.
+// Devices that came back at the same time participate from the same step on.
 func TestDevicesThatReturnTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := refs(t, 3)
@@ -104,8 +105,8 @@ func TestDevicesThatReturnTogether(t *testing.T) {
 	})
 }
 
-// rankEmptied makes steps on two ranks, the second of which loses its device in the second one. It returns the
-// error of each rank, and how often a device was lost.
+// rankEmptied makes steps on two ranks. The second rank loses its device in the second
+// step. It returns the error of each rank, and the number of lost devices.
 func rankEmptied(t *testing.T, c Config, first Member, meanwhile func(d *Driver)) (errs [2]error, lost int) {
 	said, err := onRanks(2, func(p *fabric.Peers) (string, error) {
 		c, members := withSizes(c), []Member{first}
@@ -136,7 +137,8 @@ func rankEmptied(t *testing.T, c Config, first Member, meanwhile func(d *Driver)
 	return errs, lost
 }
 
-// Why a rank without a device cannot go on is what all ranks say; a device that is lost at once is lost once.
+// All ranks return the reason why a rank without a device cannot continue. A device that is
+// lost at once is lost once.
 func TestRankThatStaysEmpty(t *testing.T) {
 	nobody := func(context.Context, string) (device.Device, error) { return nil, errors.New("never") }
 	var fine *mistaken
@@ -178,7 +180,7 @@ func TestRankThatStaysEmpty(t *testing.T) {
 	}
 }
 
-// afterDying returns an opener of devices the first of which are lost when they are loaded.
+// afterDying returns an opener. Its first devices are lost when they are loaded.
 func afterDying(t *testing.T, dying int) func(context.Context, string) (device.Device, error) {
 	n := 0
 	return func(context.Context, string) (device.Device, error) {
@@ -189,7 +191,7 @@ func afterDying(t *testing.T, dying int) func(context.Context, string) (device.D
 	}
 }
 
-// Where the fabric has ended that is what is wrong, and not the run that it ended.
+// If the fabric has ended, that is the error, not the run that failed because of it.
 func TestFabricThatEnds(t *testing.T) {
 	var err error
 	opened := make(chan struct{})

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// onRanks calls f for every rank of a run and returns what each says, and its error.
+// onRanks calls f for every rank of a run and returns the text and the error of each.
 func onRanks(size int, f func(p *fabric.Peers) (string, error)) ([]string, error) {
 	said, errs := make([]string, size), make([]error, size)
 	var wait sync.WaitGroup
@@ -72,8 +72,8 @@ func rankSteps(t *testing.T, members []Member, mode bn.Mode, c Config) (string, 
 	return got, err
 }
 
-// TestRanksHaveTheSameBits holds the promise over ranks: whatever their number
-// and that of their devices, all of them have what one device has.
+// TestRanksHaveTheSameBits: with any number of ranks and devices, all ranks have the bits
+// of one device.
 func TestRanksHaveTheSameBits(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {
 		want, err := rankSteps(t, refs(t, 1), mode, Config{})
@@ -104,8 +104,8 @@ func TestRanksHaveTheSameBits(t *testing.T) {
 	}
 }
 
-// TestRanksLoseDevices kills devices on all ranks, each of which keeps one, and
-// opens them again.
+// TestRanksLoseDevices kills devices on all ranks, each of which keeps one, and opens them
+// again.
 func TestRanksLoseDevices(t *testing.T) {
 	want, err := rankSteps(t, refs(t, 1), bn.Sync, Config{})
 	if err != nil {
@@ -198,7 +198,7 @@ func loseOnes(t *testing.T, seed uint64, want string) {
 	}
 }
 
-// TestRanksThatCannotGoOn: why one of them cannot is what all of them say.
+// TestRanksThatCannotGoOn: all ranks return the reason why one of them cannot continue.
 func TestRanksThatCannotGoOn(t *testing.T) {
 	for _, c := range []struct {
 		what, want string
@@ -237,7 +237,7 @@ func TestRanksThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// A report of another rank that cannot be read ends the run, and says whose it is.
+// An unreadable report of another rank ends the run, and the error names that rank.
 func TestReportThatIsNone(t *testing.T) {
 	_, err := onRanks(2, func(p *fabric.Peers) (string, error) {
 		if p.Rank() == 1 {
@@ -252,8 +252,8 @@ func TestReportThatIsNone(t *testing.T) {
 	}
 }
 
-// What each rank has done of a step all of them hear: rows, waits, bytes since the step before; and that one is to
-// stop, which ends no step.
+// All ranks receive the work of each rank in a step: rows, waits, and bytes since the
+// previous step. They also learn that one of them is to stop, which does not end the step.
 func TestSharesOfRanks(t *testing.T) {
 	b, size := batchOf(13, 5, Pad, 20), 2 // 4, 4, 4, 1 and 0
 	said, err := onRanks(size, func(p *fabric.Peers) (string, error) {

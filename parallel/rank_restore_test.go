@@ -53,7 +53,7 @@ func TestOwnRows(t *testing.T) {
 	}
 }
 
-// members of a group in which only some have exact updates.
+// exactly returns members of a group in which only some have exact updates.
 func exactly(exact ...bool) (ms members) {
 	for i, is := range exact {
 		info := device.Info{}
@@ -65,7 +65,7 @@ func exactly(exact ...bool) (ms members) {
 	return ms
 }
 
-// stated is a device of which only the description is asked.
+// stated is a device with only a description.
 type stated struct {
 	device.Device
 	info device.Info
@@ -73,7 +73,8 @@ type stated struct {
 
 func (s stated) Info() device.Info { return s.info }
 
-// The first member with exact updates makes them for others, where some have none.
+// The first member with exact updates makes them for the others if some members are
+// inexact.
 func TestLeader(t *testing.T) {
 	for _, c := range []struct {
 		members members

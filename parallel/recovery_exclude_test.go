@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Hangs count more than deaths, and only those of the last runs count.
+// Hangs count more than deaths, and only recent runs count.
 func TestLossesOfADeviceAreTallied(t *testing.T) {
 	losses := lossHistory{}
 	for _, c := range []struct {
@@ -29,8 +29,8 @@ func TestLossesOfADeviceAreTallied(t *testing.T) {
 	}
 }
 
-// A device that dies again and again is opened after longer and longer pauses, then no more, and
-// the run says so. Its weights are those of a run without it.
+// A device that dies again and again is opened after growing pauses and finally not at all,
+// and the run reports that. The weights are the same as in a run without it.
 func TestDeviceThatDiesAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, m := t.Context(), small(t)

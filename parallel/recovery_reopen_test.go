@@ -24,8 +24,8 @@ func (c *closing) Close() error {
 	return c.err
 }
 
-// What was opened again is closed with the run, a device that nobody took included; only lost ones may say
-// what they like.
+// Reopened devices are closed with the run, including a device that never became a member.
+// Only the errors of lost devices are ignored.
 func TestReopenerCloses(t *testing.T) {
 	gone := &closing{err: device.Errorf("a", "", device.Lost, "killed")}
 	broken, waits := &closing{err: errPlanted}, &closing{}
@@ -40,7 +40,7 @@ func TestReopenerCloses(t *testing.T) {
 	}
 }
 
-// What is lost once more is forgotten, and nothing else.
+// Only a device that is lost once more is forgotten.
 func TestReopenerForgets(t *testing.T) {
 	r, one, other := newReopener(), &closing{}, &closing{}
 	r.devices = []device.Device{one, other}

@@ -96,8 +96,8 @@ func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 	}
 }
 
-// TestOpenedAgainAtTheStart: what was opened again is the driver's to close, and its loss is forgotten once
-// the group is formed.
+// TestOpenedAgainAtTheStart: the driver closes a reopened device, and its loss is forgotten
+// once the group is formed.
 func TestOpenedAgainAtTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices := tellers(refs(t, 1))
@@ -116,7 +116,7 @@ func TestOpenedAgainAtTheStart(t *testing.T) {
 	})
 }
 
-// unfreeable is a device whose executables cannot be given back.
+// unfreeable is a device with executables that cannot be freed.
 type unfreeable struct{ device.Device }
 
 func (u unfreeable) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
@@ -129,8 +129,8 @@ type unfreeableExe struct{ device.Executable }
 
 func (unfreeableExe) Close() error { return errPlanted }
 
-// TestErrorsOfFreeing: a device that has loaded a program which others refuse gives it back, and whatever is wrong with
-// that ends the run; so does what is wrong in the end.
+// TestErrorsOfFreeing: a device frees a program that others refuse. An error of that ends
+// the run, and so does an error when the run is closed.
 func TestErrorsOfFreeing(t *testing.T) {
 	members := refs(t, 2)
 	members[0].Device = unfreeable{members[0].Device}
@@ -152,8 +152,8 @@ func TestNoMemoryAtTheStart(t *testing.T) {
 	}
 }
 
-// TestLostBeforeItRefused: what the devices compute does not depend on which
-// died before it could say what it cannot do.
+// TestLostBeforeItRefused: the program does not depend on a device that died before it
+// could refuse an operation.
 func TestLostBeforeItRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open := func(context.Context, string) (device.Device, error) {

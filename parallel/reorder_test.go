@@ -66,7 +66,7 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// What belongs to one lane never gets into an exchange of the other.
+// A node of one lane never moves into an exchange of the other.
 func TestArrangeKeepsLanesApart(t *testing.T) {
 	f := trainOf(t, "resnet18", bn.Sync)
 	for _, e := range f.Exchanges() {

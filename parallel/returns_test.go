@@ -134,7 +134,7 @@ func (e *allergicExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 	return e.Executable.Run(ctx, s)
 }
 
-// TestAStepThatEndsEveryDevice: the run gives up, and says why.
+// TestAStepThatEndsEveryDevice: the run gives up and returns the reason.
 func TestAStepThatEndsEveryDevice(t *testing.T) { synctest.Test(t, aStepThatEndsEveryDevice) }
 
 func aStepThatEndsEveryDevice(t *testing.T) {

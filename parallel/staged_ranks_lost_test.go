@@ -98,8 +98,9 @@ func TestStagesOverRanksLoseDevices(t *testing.T) {
 	}
 }
 
-// TestStagesOverRanksGoToOtherDevices: where the last device of a stage does not come back its layers go to the stage
-// beside it, on this rank or on another, which may leave a rank without any; no bit changes.
+// TestStagesOverRanksGoToOtherDevices: if the last device of a stage does not come back,
+// its layers move to a neighbouring stage, on this rank or on another. A rank may then have
+// zero stages. The bits stay the same.
 func TestStagesOverRanksGoToOtherDevices(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8, Timeout: 20 * time.Second}
@@ -146,8 +147,8 @@ func TestStagesOverRanksGoToOtherDevices(t *testing.T) {
 	}
 }
 
-// TestStagesOverRanksEnd: where the last device of a stage does not come back, and the other has too little memory for
-// its layers, all ranks end, and say which lacks it.
+// TestStagesOverRanksEnd: if the last device of a stage does not come back, and the other
+// has too little memory for its layers, all ranks end and name the device without memory.
 func TestStagesOverRanksEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, p := stagedModel(t, bn.Replica)

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
-// TestAnyRankMeasures: where one rank wants layers to be measured, whichever it is, all measure those of their stages.
+// TestAnyRankMeasures: if one rank wants layers to be measured, all ranks measure the
+// layers of their stages.
 func TestAnyRankMeasures(t *testing.T) {
 	devices := refs(t, 1)
 	for _, wants := range []int{-1, 0, 1, 2} {

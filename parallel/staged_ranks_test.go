@@ -33,7 +33,8 @@ func overRanks(size int, f func(p *fabric.Peers) error) []error {
 	return errs
 }
 
-// TestStagesOverRanks: whatever ranks have which stages, all of them have what one device has.
+// TestStagesOverRanks: for any division of stages among ranks, all ranks have the result of
+// one device.
 func TestStagesOverRanks(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync, bn.Frozen} {
 		m, p := stagedModel(t, mode)
@@ -86,8 +87,8 @@ func TestStagesOverRanks(t *testing.T) {
 	}
 }
 
-// TestPipelineOverRanks: the predictions of stages on several ranks are those of one device, on all ranks, and where
-// a device is lost, others of that rank have its layers.
+// TestPipelineOverRanks: stages on several ranks predict the same as one device, on all
+// ranks. If a device is lost, others of its rank run its layers.
 func TestPipelineOverRanks(t *testing.T) {
 	m, program := smallModel(t)
 	x, err := models.RandomInput(m, 23)
@@ -106,7 +107,7 @@ func TestPipelineOverRanks(t *testing.T) {
 	for _, c := range []struct {
 		stages  int
 		devices []int
-		dies    int32 // runs of the last device of the last rank until then; -1: none
+		dies    int32 // runs of the last device of the last rank before it dies; -1: it lives
 		fails   string
 	}{{2, []int{1, 1}, -1, ""}, {3, []int{1, 2}, -1, ""}, {2, []int{2, 2}, 3, ""}, {4, []int{2, 2}, 3, ""},
 		{2, []int{1, 1}, 3, "no device is left"}} {

@@ -25,7 +25,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// stagedText has a norm after its product, a branch that spans layers, a dropout and an auxiliary head.
+// stagedText has a norm after its product, a branch that spans layers, a dropout and an
+// auxiliary head.
 const stagedText = `bnctl graph 1
 graph "staged"
 
@@ -64,7 +65,7 @@ func main(x rows f32[2,5,5]) {
 }
 `
 
-// headBehind is stagedText with its auxiliary head behind all that predicts.
+// headBehind is stagedText with its auxiliary head after all predicting layers.
 var headBehind = func() string {
 	from, to := strings.Index(stagedText, "  side.pool ="), strings.Index(stagedText, "  b = conv")
 	end := strings.Index(stagedText, "  return probabilities")
@@ -105,7 +106,7 @@ func trainedModel(t *testing.T, text string, mode bn.Mode) (*models.Model, *grap
 	return m, p
 }
 
-// stagedBatch returns a batch whose last replicas may have no rows.
+// stagedBatch returns a batch in which the last replicas may be empty.
 func stagedBatch(p *graph.Program, sizes []int, seed uint64) parallel.Batch {
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{}, Inverse: 0.125, Sizes: sizes}
 	f, rows := p.Function(graph.Train), 0
@@ -150,7 +151,7 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 			stages  string
 			devices int
 		}{{"2", 2}, {"3", 3}, {"2", 4}, {"b.bn", 2}, {"a.relu,fc", 3}, {"b", 6},
-			{"a.relu,side.pool", 3}, {"pool,drop,softmax", 4}} { // stages of which nothing is trained
+			{"a.relu,side.pool", 3}, {"pool,drop,softmax", 4}} { // stages without trained layers
 			s, err := stage.Parse(c.stages)
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +178,7 @@ func TestStagedTrainsAsOneDevice(t *testing.T) {
 	}
 }
 
-// asked is a device that says for which capacity its last program was loaded.
+// asked is a device that records the capacity for which its last program was loaded.
 type asked struct {
 	device.Device
 	capacity *device.Capacity
@@ -188,8 +189,9 @@ func (d asked) Load(ctx context.Context, p *graph.Program, c device.Capacity) (d
 	return d.Device.Load(ctx, p, c)
 }
 
-// TestCapacityOfStages: each device hears how many slots are taken at a time, which is no more than it has
-// replicas, and how many replicas it has in all; where batch norm is synchronised they are one run.
+// TestCapacityOfStages: each device receives the number of slots in use at a time, which is
+// at most its number of replicas, and its total number of replicas. With synchronised batch
+// norm they are one run.
 func TestCapacityOfStages(t *testing.T) {
 	flowing := func(slots, leaves int) device.Capacity {
 		return device.Capacity{Rows: 2, Replicas: 1, Slots: slots, Leaves: leaves}
@@ -253,8 +255,8 @@ func TestStageOfTheAuxiliaryHead(t *testing.T) {
 	}
 }
 
-// fingerprint trains three steps, the last of which has a replica without rows, and returns all
-// that a run shows.
+// fingerprint trains three steps, the last with a replica without rows, and returns all
+// visible results of the run.
 func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]byte {
 	t.Helper()
 	all, err := shown(t.Context(), d, p)
@@ -303,8 +305,9 @@ func shown(ctx context.Context, d train.Driver, p *graph.Program) (map[string][]
 	return all, nil
 }
 
-// TestStagedLosesDevices: whichever device dies, and at whichever of its runs, all bits are those of one
-// device: others of its stage have its replicas, or all stages repeat the steps since the snapshot.
+// TestStagedLosesDevices: whichever device dies, at any of its runs, all bits are the same
+// as on one device. Others of its stage take over its replicas, or all stages repeat the
+// steps since the snapshot.
 func TestStagedLosesDevices(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}
@@ -343,7 +346,7 @@ func TestStagedLosesDevices(t *testing.T) {
 	}
 }
 
-// slow is a device whose runs of the passes of a stage take that time, forward and backward.
+// slow is a device that needs a given time for each forward and backward run of a stage.
 type slow struct {
 	device.Device
 	takes time.Duration
@@ -368,10 +371,11 @@ func (x slowExecutable) Run(ctx context.Context, s device.Step) (device.Outcome,
 	return out, err
 }
 
-// TestStagesTellHowLongTheyWaited: two stages whose passes take 10 ms each make a step of four replicas in
-// five times 20 ms, of which each has four to do. If those of the second take 4 ms, the first never waits: while
-// it makes another replica's pass forward the first is on its way back. Then a step takes 80 ms, and
-// the second works for four times 8.
+// TestStagesTellHowLongTheyWaited: with two stages and passes of 10 ms each, a step of four
+// replicas lasts five times 20 ms, and each stage works for four of the five. If the passes
+// of the second stage need only 4 ms, the first stage never waits: while it runs another
+// replica forward, the previous one already returns. Then a step lasts 80 ms, and the
+// second stage works for four times 8.
 func TestStagesTellHowLongTheyWaited(t *testing.T) {
 	for _, c := range []struct {
 		second time.Duration
@@ -494,7 +498,7 @@ func stagesThatFitNowhereElse(t *testing.T) {
 	}
 }
 
-// TestTrainingThatStagesRefuse: what is asked for and not done gets a sentence.
+// TestTrainingThatStagesRefuse: an unsupported request yields an explanation.
 func TestTrainingThatStagesRefuse(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	for _, c := range []struct {

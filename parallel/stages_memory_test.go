@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// narrow is a device that refuses programs, and says what memory it has.
+// narrow is a device that refuses programs and reports a given memory.
 type narrow struct {
 	device.Device
 	refuses func(p *graph.Program) bool
@@ -44,9 +44,9 @@ func narrows(n int, free int64, refuses func(*graph.Program) bool) []parallel.Me
 	return members
 }
 
-// TestStagesFitTheMemory: of four devices that refuse more than some tensors of state, there are as many
-// stages as that asks for, and the template is that of one device; where no number of stages will do, the refusal of
-// the device is told.
+// TestStagesFitTheMemory: with four devices that refuse programs with more than some number
+// of state tensors, the number of stages grows until they fit, and the result is the same
+// as on one device. If no number of stages fits, the error is the device's refusal.
 func TestStagesFitTheMemory(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}
@@ -96,8 +96,8 @@ func TestStagesFitTheMemory(t *testing.T) {
 	}
 }
 
-// TestStagesRecompute: the program that computes activations again takes the place of its own where a device
-// has refused that, and where it should not fit by the plan.
+// TestStagesRecompute: the program that recomputes activations is loaded if a device has
+// refused the normal one, or if the plan shows that it does not fit.
 func TestStagesRecompute(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	again := &graph.Program{Name: p.Name, State: p.State, Functions: slices.Clone(p.Functions)}

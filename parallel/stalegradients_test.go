@@ -17,8 +17,8 @@ var lateTrained = []graph.State{
 	{Name: "b", DType: tensor.F32, Shape: []int{}, Role: graph.Bias},
 }
 
-// lateGradients are integers, whose sums are exact in any order: replica r of
-// step t has the gradient 2^k(t, r), a bit of its own.
+// lateGradients are integers, so their sums are exact in any order: replica r of step t has
+// the gradient 2^k(t, r), a separate bit.
 func lateGradients(step, replicas int) []tensor.Tensor {
 	w, b := tensor.New(tensor.F32, replicas, 2), tensor.New(tensor.F32, replicas)
 	for r := range replicas {
@@ -124,7 +124,8 @@ func next(t *testing.T, l *StaleGradients, step int, gradients []tensor.Tensor, 
 	return due, after
 }
 
-// A gradient that is not finite is not taken, now or later, and told by its replica.
+// A gradient that is not finite is rejected at once, due now or later, and the error names
+// its replica.
 func TestLateGradientThatIsNotFinite(t *testing.T) {
 	trained := []graph.State{{Name: "w", DType: tensor.F32, Shape: []int{2, 2}}}
 	g := tensor.New(tensor.F32, 3, 2, 2)

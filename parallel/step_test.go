@@ -10,13 +10,13 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// reopens returns a configuration in which nothing can be opened again, but is tried.
+// reopens returns a configuration in which every attempt to open a device fails.
 func reopens() Config {
 	return Config{Reopen: func(context.Context, string) (device.Device, error) { return nil, errPlanted },
 		Timeout: time.Minute}
 }
 
-// What has to be repeated is kept apart from what the caller uses again, and forgotten with a snapshot.
+// The ledger copies the data of steps that may be repeated, and drops it with a snapshot.
 func TestWhatTheLedgerKeeps(t *testing.T) {
 	d, b := opened(t, refs(t, 1), reopens()), batchOf(20, 5, Keep, 20)
 	if _, err := d.Step(t.Context(), b); err != nil {
@@ -54,7 +54,8 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 	}
 }
 
-// Moments are those of a step, and count as getting on; so do predictions and steps of replicas on their own.
+// Moments returns the moments of a step, and counts as progress; so do predictions and
+// local steps.
 func TestWhatGetsOn(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
 	b.Inverses = []float32{1, 1, 1, 1, 1}
@@ -105,7 +106,8 @@ func TestWhatGetsOn(t *testing.T) {
 	}
 }
 
-// What is wrong with making the group ready is what is wrong with a run; and it is made ready before the next.
+// An error in forming the group again is the error of the run, and the group is formed
+// again before the next run.
 func TestErrorsOfRegrouping(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
 	b.Inverses = []float32{1, 1, 1, 1, 1}

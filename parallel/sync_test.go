@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 )
 
-// The ends of what a way of synchronising takes.
+// The limits of the numbers in a Sync are checked.
 func TestParseSyncEnds(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"async:0": true, "async:64": true, "async:65": false, "async:-1": false, "async:": false,
@@ -21,7 +21,7 @@ func TestParseSyncEnds(t *testing.T) {
 	}
 }
 
-// There may be as many ranks as replicas, each with one.
+// The number of ranks may equal the number of replicas.
 func TestAsManyRanksAsReplicas(t *testing.T) {
 	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
 		r, err := ranksOf(Config{Peers: p, Replicas: 3})
@@ -32,7 +32,7 @@ func TestAsManyRanksAsReplicas(t *testing.T) {
 	}
 }
 
-// TestNumbersOfSync: a way has the number that its own name says.
+// TestNumbersOfSync: each method has only the number that belongs to it.
 func TestNumbersOfSync(t *testing.T) {
 	if n, ok := Sync("async:3").Span(); n != 3 || !ok {
 		t.Errorf("async:3 has span %d, %v", n, ok)

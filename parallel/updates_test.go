@@ -110,7 +110,7 @@ func TestWhoLooksAtUpdates(t *testing.T) {
 	}
 }
 
-// The state that is looked at has been read: an error of that is no state that is not finite.
+// The state must be read before it is checked: an error in reading is returned unchanged.
 func TestErrorOfTheLook(t *testing.T) {
 	devices := tellers(refs(t, 1))
 	d := opened(t, []Member{{Name: "careless", Device: careless{devices[0]}}}, Config{})
@@ -121,8 +121,9 @@ func TestErrorOfTheLook(t *testing.T) {
 	}
 }
 
-// A rank whose last device is lost in a commit, the first one too, has none to place replicas on or to look
-// at, and goes on: the next device gets the state of another rank.
+// A rank that loses its last device in a commit, even in the first one, has no device for
+// placing replicas or for checks, and continues: its next device gets the state of another
+// rank.
 func TestARankIsEmptyAfterACommit(t *testing.T) {
 	for _, at := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {

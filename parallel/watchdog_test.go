@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// meets is an exchange as a test says.
+// meets is an exchange with a state that the test sets.
 type meets struct {
 	mu        sync.Mutex
 	missing   []int
@@ -30,7 +30,7 @@ func (m *meets) Exchanges() int {
 
 func (m *meets) Abort(error) {}
 
-// watched are members of which each notes when it was given up.
+// watched returns members that record when they are given up.
 func watched(n int) (ms members) {
 	for range n {
 		ms = append(ms, &member{Member: Member{Device: &closing{}}})
@@ -38,8 +38,9 @@ func watched(n int) (ms members) {
 	return ms
 }
 
-// A member that is waited for is late: one that has not come to an exchange, one that runs while another is done, and all if
-// they take ten times as long as the longest step. A picture changes with any progress.
+// A member is late if others wait for it: it has not reached an exchange, or it runs while
+// another is done. All are late if they need more than ten times the longest step. Any
+// progress changes the picture.
 func TestWhoIsLate(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -111,15 +112,15 @@ func TestGivenUpInTime(t *testing.T) {
 	}
 }
 
-// beyond is an exchange whose members all wait for other ranks.
+// beyond is an exchange at which all members wait for other ranks.
 type beyond struct{}
 
 func (beyond) Missing() []int { return []int{} }
 func (beyond) Exchanges() int { return 0 }
 func (beyond) Abort(error)    {}
 
-// TestWaitsForOtherRanksAreNoSteps: while another rank replaces a device a run takes
-// long, and a device of this one may not take ten times that from then on.
+// TestWaitsForOtherRanksAreNoSteps: a run lasts long while another rank replaces a device.
+// That must not extend the time limit of the devices of this rank tenfold.
 func TestWaitsForOtherRanksAreNoSteps(t *testing.T) { synctest.Test(t, waitsForOtherRanks) }
 
 func waitsForOtherRanks(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openAlike opens the devices of a rank with the kernel class that the devices of
-// all ranks have: those that have a better one are opened again.
+// openAlike opens the devices of a rank with the kernel class that the devices of all ranks
+// support: devices with a better one are opened again.
 func openAlike(ctx context.Context, o Options) (*Fleet, error) {
 	f, err := openAlone(ctx, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func openAlike(ctx context.Context, o Options) (*Fleet, error) {
 	return openAlone(ctx, o)
 }
 
-// lesserOfAll returns the class that the devices of all ranks have.
+// lesserOfAll returns the kernel class that the devices of all ranks support.
 func (o *Options) lesserOfAll(ctx context.Context, mine string) (string, error) {
 	records, err := o.Peers.AllGather(ctx, []byte(mine))
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// classes are the kernel classes that CPUs have, the best first: with one of them
-// a CPU has all that follow. Any other device has one class.
+// classes are the kernel classes of CPUs, the best first. A CPU that supports one class
+// also supports all that follow. Other devices have a single class.
 var classes = []string{class.AMX, class.FMA, class.Generic}
 
-// lesserClass returns the one of two classes that devices of the other have too;
-// false if neither is.
+// lesserClass returns the class of a and b that devices of both classes support. It reports
+// whether this class exists.
 func lesserClass(a, b string) (string, bool) {
 	i, k := slices.Index(classes, a), slices.Index(classes, b)
 	if a == b || i >= 0 && k >= 0 {

@@ -20,16 +20,16 @@ import (
 // Options selects the devices to open and configures them. The zero value is one CPU device
 // with all cores.
 type Options struct {
-	// Devices names them, separated by commas: "cpu", "4xcpu", "cuda:0",
-	// "cuda" (all of them), "auto" (all that can compute), a plugin's name.
+	// Devices lists the devices, separated by commas: "cpu", "4xcpu", "cuda:0", "cuda" (all
+	// of them), "auto" (all that can compute), a plugin's name.
 	Devices   string
 	Threads   int    // of each CPU device; 0: the cores, shared evenly
 	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best at Precision
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // maximum number of devices, since a run has this many replicas; 0: no limit
 	Plugins   Plugins
-	// Peers is the ranks of the run, nil: this process is alone. Kernels "auto" is the
-	// best class that the devices of all ranks have: all of them open at once.
+	// Peers are the ranks of the run; nil: this process is alone. With Kernels "auto" all
+	// ranks open at once and use the best class that the devices of all ranks support.
 	Peers *fabric.Peers
 	// Note is called with messages for the user, Debug with more details. Each may be nil.
 	Note, Debug func(format string, args ...any)
@@ -66,7 +66,7 @@ func openAlone(ctx context.Context, o Options) (*Fleet, error) {
 		return nil, err
 	}
 	if err := f.open(ctx, specs); err != nil {
-		if ctx.Err() != nil { // a plugin that was stopped has other words for it
+		if ctx.Err() != nil { // the error of a stopped plugin is different
 			err = context.Cause(ctx)
 		}
 		return nil, errors.Join(err, f.Close())
@@ -167,7 +167,7 @@ func (f *Fleet) persist(ctx context.Context, name string, open func() error) err
 	}
 }
 
-// divideThreads settles the threads of the CPU devices.
+// divideThreads sets the threads of the CPU devices.
 func (f *Fleet) divideThreads(targets []target) (err error) {
 	cpus := 0
 	for _, t := range targets {
@@ -213,8 +213,8 @@ func (f *Fleet) name(t target) string {
 	return fmt.Sprintf("%s:%d", t.plugin, n)
 }
 
-// Describe returns the plugin of a member, by the member's name, as the plugin
-// described itself when it was started.
+// Describe returns the plugin of the named member, as the plugin described itself when it
+// was started.
 func (f *Fleet) Describe(name string) device.Plugin {
 	return f.providers[f.targets[name].plugin].Describe()
 }
@@ -223,8 +223,8 @@ func (f *Fleet) Describe(name string) device.Plugin {
 // device.BF16; it is never "".
 func (f *Fleet) Precision() string { return f.device.Precision }
 
-// Threads returns the threads of each CPU device: Options.Threads, or the share
-// of the cores that 0 meant.
+// Threads returns the threads of each CPU device: Options.Threads, or an equal share of the
+// cores if that is 0.
 func (f *Fleet) Threads() int { return f.device.Threads }
 
 // Close closes all devices and ends their plugins. A run that still uses them ends with an

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Lend gives the devices to one run, until it calls back, once or more often.
-// A fleet that is closed, or that another run has, is a *problem.Error.
+// Lend lends the devices to one run until it calls back, which may be called again. It
+// returns a *problem.Error if the fleet is closed or lent to another run.
 func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

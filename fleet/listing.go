@@ -97,7 +97,7 @@ type Description struct {
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
 	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
 	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
-	Ops           []string `json:"ops,omitempty"`        // supported operations; empty: the device cannot compute
+	Ops           []string `json:"ops,omitempty"`        // supported operations; if empty it cannot compute
 	Process       int      `json:"process,omitempty"`    // of an open device
 }
 
@@ -115,8 +115,8 @@ func (l Listed) Description() Description {
 	return e
 }
 
-// Opened describes the open devices of f, with their processes and without
-// their operations.
+// Opened describes the open devices of f, with their processes and without their
+// operations.
 func (f *Fleet) Opened() []Description {
 	var all []Description
 	for _, m := range f.Members {

@@ -8,16 +8,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Opener opens one device as often as it is asked to: to measure one, and
-// several at a time.
+// Opener opens one device any number of times, so that one or several at a time can be
+// measured.
 type Opener struct {
 	fleet  *Fleet
 	target target
 }
 
-// FindOne starts the plugin of the one device that o names, and opens nothing.
-// The caller closes the opener. The error is a *problem.Error where o names no
-// device or several, a *problem.Unknown where it names no plugin, else the plugin's.
+// FindOne starts the plugin of the one device that o names, without opening the device. The
+// caller closes the opener. The error is a *problem.Error if o names zero or several
+// devices, a *problem.Unknown if it does not name a plugin, and otherwise the plugin's
+// error.
 func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	f, specs, err := prepare(o)
 	if err != nil {
@@ -40,9 +41,9 @@ func FindOne(ctx context.Context, o Options) (*Opener, error) {
 	return &Opener{f, targets[0]}, nil
 }
 
-// Open opens the device once more, with that number of threads if it is a CPU. The
-// caller closes it before the opener. The error is a *problem.Error of kernels
-// that the device does not know, else the device's.
+// Open opens the device once more, with that number of threads if it is a CPU. The caller
+// closes it before the opener. The error is a *problem.Error if the device does not know
+// the kernels, otherwise the device's error.
 func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
 	options := o.fleet.device
 	options.Threads = threads
@@ -56,7 +57,7 @@ func (o *Opener) Open(ctx context.Context, threads int) (device.Device, error) {
 // Precision returns the precision at which the devices are opened.
 func (o *Opener) Precision() string { return o.fleet.device.Precision }
 
-// Threads returns the threads that one CPU device has by itself.
+// Threads returns the threads of a CPU device that is opened alone.
 func (o *Opener) Threads() int { return o.fleet.device.Threads }
 
 // Close ends the plugin. Devices that it opened stay open: their caller closes

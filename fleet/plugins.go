@@ -80,8 +80,8 @@ func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
 	return remote.Start(ctx, p.adorn(cmd))
 }
 
-// Command returns how the plugin at path is started as it is, locked or not: to
-// look at it or to judge it.
+// Command returns the command that starts the plugin at path, locked or not, to inspect or
+// judge it.
 func (p Plugins) Command(path string) (remote.Command, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -107,13 +107,13 @@ func (p Plugins) startOwn(ctx context.Context, name string) (Provider, error) {
 	return remote.Start(ctx, p.adorn(remote.Command{Name: name, Path: self, Args: []string{serveWord, name}}))
 }
 
-// named reports whether a plugin has a name.
+// named returns a function that reports whether a plugin has a name.
 func named(name string) func(remote.Found) bool {
 	return func(f remote.Found) bool { return f.Name == name }
 }
 
-// command returns how the plugin of that name is started, once it is known
-// that it is the one that was added.
+// command returns the command that starts the named plugin, after checking that its file is
+// the one that was added.
 func (p Plugins) command(name string) (remote.Command, error) {
 	all, err := p.Find()
 	if err != nil {

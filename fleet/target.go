@@ -19,8 +19,8 @@ type target struct {
 	info             device.Info
 }
 
-// resolve finds the devices that specs mean: all that are usable of "auto", all
-// of "cuda", one of "cpu".
+// resolve finds the devices that specs name: all usable devices for "auto", all devices for
+// "cuda", one for "cpu".
 func (f *Fleet) resolve(ctx context.Context, specs []spec) ([]target, error) {
 	var out []target
 	for _, s := range specs {
@@ -133,7 +133,7 @@ func (f *Fleet) provider(ctx context.Context, name string) (Provider, error) {
 	return p, nil
 }
 
-// pick picks the devices that a spec means from the list of its plugin.
+// pick selects the devices that a spec names from the list of its plugin.
 func pick(s spec, list []device.Info) ([]target, error) {
 	if s.index == "" && s.name == "cuda" && s.count == 1 {
 		var all []target

@@ -17,7 +17,7 @@ var gpuFolder = "/proc/driver/nvidia/gpus"
 func (f *Fleet) mentionGPUs(targets []target) {
 	isGPU := func(t target) bool { return t.plugin == "cuda" }
 	if f.options.Note == nil || f.options.Devices == "auto" || slices.ContainsFunc(targets, isGPU) {
-		return // auto has looked
+		return // auto has already considered the GPUs
 	}
 	gpus, err := os.ReadDir(gpuFolder)
 	if err != nil || len(gpus) == 0 {

@@ -59,7 +59,7 @@ func ByCounts(replicas int, counts []int) ([][]int, error) {
 	return Ranges(counts), nil
 }
 
-// Ranges returns contiguous ranges of so many replicas, from 0 on.
+// Ranges returns contiguous ranges with these numbers of replicas, starting at 0.
 func Ranges(counts []int) [][]int {
 	out, next := make([][]int, len(counts)), 0
 	for i, n := range counts {

@@ -10,8 +10,8 @@ import (
 // the devices by their number, their speeds and the minimum number of replicas of each.
 type Placement struct {
 	ranks  Ranks
-	counts []int // as the user wants it; nil if it is free
-	batch  int   // rows of a full one
+	counts []int // set by the user; nil: free
+	batch  int   // rows of a full batch
 	total  int   // replicas of all ranks
 }
 
@@ -22,10 +22,10 @@ func New(ranks Ranks, counts []int, batch, replicas int) Placement {
 	return Placement{ranks, counts, batch, replicas}
 }
 
-// Ranks returns which replicas each rank holds.
+// Ranks returns the division of the replicas among the ranks.
 func (p *Placement) Ranks() Ranks { return p.ranks }
 
-// Check refuses counts that do not fit the devices of these names.
+// Check returns an error if the counts do not fit the devices with these names.
 func (p *Placement) Check(names []string) error {
 	if p.counts == nil {
 		return nil
@@ -52,14 +52,14 @@ func (p *Placement) Ranges(speeds []float64, least []int) ([][]int, error) {
 	return ranges, err
 }
 
-// BySpeed returns the replicas that devices of these speeds shall have: see func BySpeed.
+// BySpeed returns the replicas for devices of these speeds: see the function BySpeed.
 func (p *Placement) BySpeed(speeds []float64, least []int) ([][]int, error) {
 	ranges, err := BySpeed(p.ranks.count, len(least), speeds, least)
 	p.ranks.shift(ranges)
 	return ranges, err
 }
 
-// rows returns how many rows of a full batch each of the ranges has.
+// rows returns the number of rows of a full batch in each of the ranges.
 func (p *Placement) rows(ranges [][]int) []int {
 	full := Split(p.batch, p.total)
 	rows := make([]int, len(ranges))
@@ -83,7 +83,7 @@ func (p *Placement) LongestShare(ranges [][]int, speeds []float64) float64 {
 
 // Capacities returns the capacity that each device needs.
 func (p *Placement) Capacities(ranges [][]int) []device.Capacity {
-	// Predict shares rows evenly, whatever the replicas.
+	// Predict shares rows evenly, regardless of the replicas.
 	total, perDevice := 0, p.rows(ranges)
 	for _, rows := range perDevice {
 		total += rows

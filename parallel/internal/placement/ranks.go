@@ -6,8 +6,8 @@ import "fmt"
 // process without other ranks holds all replicas.
 type Ranks struct {
 	counts []int // replicas of all ranks; nil for a single process
-	first  int   // replica of this rank
-	count  int   // of this rank
+	first  int   // first replica of this rank
+	count  int   // replicas of this rank
 }
 
 // SingleProcess returns the ranks of a run of one process, which holds all replicas.
@@ -25,7 +25,7 @@ func NewRanks(replicas, rank, ranks int) (r Ranks, err error) {
 	return r, nil
 }
 
-// Counts returns how many replicas each rank holds; nil for a single process.
+// Counts returns the number of replicas of each rank; nil for a single process.
 func (r Ranks) Counts() []int { return r.counts }
 
 // Of returns the replicas of a rank.

@@ -14,7 +14,7 @@ import (
 // 	evenly        4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
 // 	by speed      2 + 6      16/100 = 0.16 s      twice as fast, more than minSpeedup
 
-// minSpeedup is by how much a step has to become shorter for replicas to be moved.
+// minSpeedup is the smallest speedup of a step for which replicas are moved.
 const minSpeedup = 1.15
 
 // Balance assigns the replicas again, in proportion to the measured speeds of the devices
@@ -46,8 +46,7 @@ func (g *Group) Balance(ctx context.Context) (bool, error) {
 	return true, g.assign()
 }
 
-// grow makes the members ready for a placement. A member that is lost is
-// found out by the next run.
+// grow prepares the members for a placement. The next run discovers a lost member.
 func (g *Group) grow(ctx context.Context, ranges [][]int) error {
 	capacities := g.placement.Capacities(ranges)
 	for i, m := range g.members {

@@ -19,11 +19,11 @@ import (
 // Config.Template, otherwise for the devices without exact updates.
 type broadcast struct {
 	driver *Driver
-	state  map[string]tensor.Tensor // that the update made; nil before it
+	state  map[string]tensor.Tensor // after the update; nil before it
 }
 
-// run makes the next version on every member that has not got it yet. After
-// an error it can be run again, without the member that was lost.
+// run makes the next version on every member that does not have it yet. After an error it
+// can be called again, without the member that was lost.
 func (b *broadcast) run(ctx context.Context, h device.Hyper) error {
 	d := b.driver
 	if b.state == nil {
@@ -62,8 +62,8 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 	return finiteUpdates(m, d.program.current, state)
 }
 
-// send writes the next version to a member that does not commit: its
-// executable stays at its version, which from now on means one more.
+// send writes the next version to a member that does not commit. The version of its
+// executable does not change, so from now on it corresponds to one more.
 func (b *broadcast) send(ctx context.Context, m *member) error {
 	if err := b.driver.program.write(ctx, m, b.state); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	for rank, m := range ms {
 		w := 2
 		if !m.Foreign {
-			w = 3 // two of other makers outvote one, one does not
+			w = 3 // two foreign devices outvote a built-in one; a single one does not
 		}
 		weight[sums[rank]] += w
 	}
@@ -109,7 +109,7 @@ func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	return right, ok
 }
 
-// others returns the members that have another sum of a tensor.
+// others returns the members with a different sum of a tensor.
 func (ms members) others(sums []uint64, right uint64, name string, v device.Version) (wrong []*lost) {
 	for rank, m := range ms {
 		if sums[rank] != right {

@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// An update that is infinite or NaN must not become a version. Devices with
-// device.FiniteUpdates look for themselves, while the weights are in the cache; for the
-// others the host reads the state once after every commit.
+// An infinite or NaN update must not become a version. Devices with device.FiniteUpdates
+// check their updates while the weights are in the cache. For the others the host reads the
+// state once after every commit.
 
-// checksUpdates reports whether a member's commits find updates that are not finite.
+// checksUpdates reports whether a member's commits detect updates that are not finite.
 func (m *member) checksUpdates() bool { return m.Device.Info().Has(device.FiniteUpdates) }
 
-// checkState reads the state, which no member has looked at, and returns an error if
+// checkState reads the state, which the members have not checked, and returns an error if
 // the last update was not finite.
 func (d *Driver) checkState(ctx context.Context) error {
 	state, err := d.readState(ctx)

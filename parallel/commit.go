@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A commit has to be all or nothing over all members, though each does it for itself. It is
-// deterministic, so a member that fails while others succeed is lost, not the
+// A commit must happen on all members or on none of them, although each makes it alone. It
+// is deterministic, so if a member fails while others succeed, the member is lost, not the
 // step: it rejoins with the state of one that succeeded. A commit that is not finite fails
-// on all of them alike, since all make the same update.
+// on all of them, since all make the same update.
 
 // Commit makes the next version of the state on every device from the gradients of the last
 // step. A device that is lost here is dropped, and the others still have the new version.
@@ -45,13 +45,14 @@ func (d *Driver) regrouped() {
 	d.retained, d.checks.from, d.checks.next = false, d.version, d.version+1
 }
 
-// hasCommitted: between a Step and its Commit other ranks may have committed.
+// hasCommitted returns true between a Step and its Commit, too: other ranks may have
+// committed.
 func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 
-// commit is Commit without what that finds out afterwards.
+// commit is Commit without the checks that follow.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
-		if d.stepped && !d.retained { // the members that did were lost, at a Write before, or here
+		if d.stepped && !d.retained { // the members with the gradients were lost, at a Write before, or here
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}
@@ -77,10 +78,10 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 	return nil
 }
 
-// update makes the next version on every device: each for itself, or one for all.
+// update makes the next version on every device: each updates its state, or one for all.
 func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
 	if len(d.group.members) == 0 {
-		return nil // a rank without a device: the next one gets the state of another
+		return nil // a rank without a device; its next device gets the state of another rank
 	}
 	if d.config.Template || d.group.members.updatesDiffer() || b.state != nil {
 		return b.run(ctx, h)

@@ -22,8 +22,8 @@ import (
 // commonProgram is the program that all members load. An operation that one member refuses
 // is decomposed for all: the result must not depend on the participating devices.
 type commonProgram struct {
-	current *graph.Program // as the members load it
-	whole   *graph.Program // as Open got it
+	current *graph.Program // as loaded by the members
+	whole   *graph.Program // as given to Open
 	refused []graph.Op
 }
 
@@ -47,9 +47,9 @@ func (p *commonProgram) decompose(ops []graph.Op) error {
 // loading is the result of loading the program on all members that lack it.
 type loading struct {
 	refused []graph.Op
-	refusal error   // of the first that refuses some
+	refusal error   // of the first member that refuses operations
 	gone    []error // of members that were lost, each a *lost
-	err     error   // of the first that fails otherwise
+	err     error   // of the first member that fails otherwise
 }
 
 // loadOnce loads the program on all members that lack it, at once.
@@ -103,8 +103,7 @@ func (p *commonProgram) read(ctx context.Context, m *member) (map[string]tensor.
 	return state, nil
 }
 
-// write writes the tensors that state has on a member, in the order of the
-// program's table.
+// write writes the tensors in state to a member, in the order of the program's table.
 func (p *commonProgram) write(ctx context.Context, m *member, state map[string]tensor.Tensor) error {
 	var names []string
 	for _, s := range p.current.State {

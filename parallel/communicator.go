@@ -95,8 +95,7 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 	})
 }
 
-// newHub returns a hub in this process, through which that number of devices
-// exchange.
+// newHub returns a hub in this process for that number of devices.
 func (c *communicator) newHub(devices int) *collective.Hub {
 	if c.uplink == nil {
 		return collective.NewHub(c.replicas, devices)
@@ -130,15 +129,15 @@ func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank in
 	return nil
 }
 
-// closeMemory gives up the place where the former group met.
+// closeMemory closes the meeting place of the previous generation.
 func (c *communicator) closeMemory() {
 	if c.memory != nil {
-		_ = c.memory.Close() // what can fail is giving memory back
+		_ = c.memory.Close() // only freeing memory can fail
 		c.memory = nil
 	}
 }
 
-// drain waits until no exchange with other ranks is under way any more.
+// drain waits until all exchanges with other ranks have ended.
 func (c *communicator) drain() {
 	if hub, ok := c.hub.(*collective.Hub); ok {
 		hub.Wait()

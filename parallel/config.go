@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Nothing in a Config changes a result, except BySpeed on devices of several kernel
-// classes, and Local, which is another way of training.
+// A Config never changes a result, except for BySpeed on devices of several kernel classes,
+// and for Local, which is a different training method.
 
 // Member is a device that participates in a run.
 type Member struct {
@@ -28,8 +28,8 @@ type Member struct {
 type Config struct {
 	Replicas int
 	Batch    int // largest number of rows of a step, over all replicas
-	// Samples is how many rows Predict gets in all, so that devices know which run is the
-	// last; 0: not known.
+	// Samples is the total number of rows for Predict, so that devices know which run is
+	// the last; 0: unknown.
 	Samples int
 	// Placement is the number of the rank's replicas on each device while all devices
 	// participate. nil: evenly, and after Balance in proportion to their speeds.
@@ -39,24 +39,25 @@ type Config struct {
 	// process holds all replicas. For OpenStaged, Peers are the ranks that hold the stages,
 	// each with all replicas of its layers.
 	Peers *fabric.Peers
-	// BySpeed: Balance moves replicas between devices of several kernel classes
-	// too, though results depend on where these are.
+	// BySpeed lets Balance move replicas between devices of several kernel classes too,
+	// although results then depend on the placement.
 	BySpeed bool
-	// Template: one device makes every update, and the others get its state.
+	// Template makes one device compute every update and send its state to the others.
 	Template bool
 	// Local gives each replica separate weights, which a LocalSGD keeps. The devices never
 	// exchange values.
 	Local bool
-	// flows: replicas run one after the other, so that a run is of one of them: see Staged.
+	// flows makes a run compute a single replica, so replicas run one after the other: see
+	// Staged.
 	flows bool
 	stage int // DeviceTime.Stage
 	slots int // maximum number of replicas in progress in a stage; 0: not a stage, or its replicas are one run
 	// Reopen opens a lost device again, by its name. It is called until it succeeds, after
 	// growing pauses, or until it returns FleetClosed. nil: a lost device stays lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
-	// Timeout is how long a device may keep others waiting before it counts as
-	// lost, and how long a run without any device waits for one. 0 is 30 s, and ten minutes for
-	// a device that is the only one.
+	// Timeout is the time that a device may keep others waiting before it counts as lost,
+	// and the time that a run without devices waits for one. 0 is 30 s, or ten minutes for
+	// the only device.
 	Timeout time.Duration
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
@@ -67,8 +68,8 @@ type Config struct {
 	// Recomputing returns a program with the same results and fewer activations. OpenStaged
 	// loads it if a device has too little memory for the normal program. It may be nil.
 	Recomputing func() (*graph.Program, error)
-	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and when these are
-	// closed, with the time that they have waited.
+	// Divided is called by OpenPipeline and OpenStaged with the stages of the network, and
+	// again with their waiting times when these are closed.
 	Divided func(*stage.Plan)
 	// Measure makes OpenStaged measure the time of the layers, in a step of two replicas
 	// that leaves no trace, and divide the network by these times, unless the stages name

@@ -65,7 +65,7 @@ func Open(ctx context.Context, p *graph.Program, state map[string]tensor.Tensor,
 	return d, nil
 }
 
-// start makes the members ready for the first step.
+// start prepares the members for the first step.
 func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) error {
 	if err := d.recovery.load(ctx); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (d *Driver) start(ctx context.Context, state map[string]tensor.Tensor) erro
 	return d.recovery.form(ctx)
 }
 
-// State that the caller does not give begins as zeros: momentum and other tensors of the
+// State tensors that the caller omits start as zeros: momentum and other tensors of the
 // optimizer.
 
 // withZeros adds zeros for the tensors that state lacks.
@@ -103,14 +103,14 @@ func (d *Driver) Group() *Group { return d.group }
 // Version counts the commits since Open.
 func (d *Driver) Version() device.Version { return d.version }
 
-// Close frees the executables. The devices of Open stay open; those that were
-// opened again are closed.
+// Close frees the executables. It closes the devices that were reopened; the devices passed
+// to Open stay open.
 func (d *Driver) Close() error {
 	defer d.group.comm.closeMemory()
 	return errors.Join(d.group.members.free(), d.recovery.reopener.close())
 }
 
-// Timing is where the time of a step went, the mean over the devices.
+// Timing is the time of a step by activity, as the mean over the devices.
 type Timing struct {
 	Took, Blocked time.Duration
 }

@@ -26,17 +26,17 @@ type flow struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	values  map[crossing]tensor.Tensor
-	readers map[string]int   // of a value, by name: how many functions of this process
-	left    map[crossing]int // that have not read it
+	readers map[string]int   // by value: the number of functions of this process that read it
+	left    map[crossing]int // readers that have not read the value yet
 	results map[string]tensor.Tensor
-	worked  map[*member]time.Duration // that it did not wait for others
-	took    time.Duration             // all of it
+	worked  map[*member]time.Duration // time without waiting for others
+	took    time.Duration             // duration of the flow
 	failed  *stageError
 	post    *post                                   // between ranks; nil without ranks
 	profile map[*member]map[string][]device.Outcome // outcomes by function; nil if not requested
 }
 
-// crossing is a value that crosses, of one replica.
+// crossing identifies the value of one replica that crosses between stages.
 type crossing struct {
 	name    string
 	replica int
@@ -121,7 +121,7 @@ func (f *flow) ended() bool {
 	return f.failed != nil
 }
 
-// openPost begins to send and to receive what crosses between ranks.
+// openPost begins to send and receive the values that cross between ranks.
 func (f *flow) openPost(ctx context.Context) {
 	r := f.staged.ranks
 	if r == nil {
@@ -203,7 +203,7 @@ func (f *flow) work(ctx context.Context, i int, m *member) error {
 	return nil
 }
 
-// await waits until there is something to do, or the flow has ended: then it is nil.
+// await waits until next returns a function; it returns nil if the flow has ended.
 func (f *flow) await(next func() (*graph.Function, int)) (*graph.Function, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -261,7 +261,7 @@ func (f *flow) one(ctx context.Context, d *Driver, m *member, fn *graph.Function
 	return nil
 }
 
-// input returns an input of replicas, of the batch or of another stage.
+// input returns an input for some replicas, from the batch or from another stage.
 func (f *flow) input(v graph.Variable, replicas []int) tensor.Tensor {
 	if v.Name == InputInverse {
 		return tensor.Scalar(f.batch.Inverse)
@@ -282,7 +282,7 @@ func (f *flow) input(v graph.Variable, replicas []int) tensor.Tensor {
 	return f.batch.Rows[v.Name].Rows(from, to)
 }
 
-// give puts down what crosses, replica by replica.
+// give stores a value that crosses, replica by replica.
 func (f *flow) give(name string, k graph.Kind, t tensor.Tensor, replicas []int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -327,7 +327,7 @@ func (f *flow) take(v graph.Variable, replicas []int) tensor.Tensor {
 	return joinRows(blocks)[0]
 }
 
-// runTogether has the members of a stage work at once, and the stages one after the other.
+// runTogether runs the stages one after the other, with all members of a stage at once.
 func (f *flow) runTogether(ctx context.Context) {
 	for i, d := range f.staged.pipeline.stages {
 		f.all(ctx, i, d.program.current.Function(f.passes.forward), 0)
@@ -337,8 +337,8 @@ func (f *flow) runTogether(ctx context.Context) {
 	}
 }
 
-// all runs a function on all members of a stage, which may wait for each other. pass numbers
-// their exchanges.
+// all runs a function on all members of a stage, which may wait for each other; pass is the
+// number of their exchanges.
 func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) {
 	d := f.staged.pipeline.stages[i]
 	if fn == nil || f.post == nil && f.ended() || f.post != nil && !f.awaitAll(d, fn) {
@@ -352,8 +352,8 @@ func (f *flow) all(ctx context.Context, i int, fn *graph.Function, pass uint64) 
 	}
 }
 
-// awaitAll waits until all that a function reads of other ranks is there, for all replicas. It reports
-// whether it is.
+// awaitAll waits until all inputs of a function from other ranks have arrived, for all
+// replicas. It reports whether they have.
 func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
 	there, _ := f.await(func() (*graph.Function, int) {
 		for r := range f.batch.Sizes {

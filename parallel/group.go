@@ -65,7 +65,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 	return g, g.assign()
 }
 
-// ranksOf returns which replicas each rank of a run holds.
+// ranksOf returns the division of the replicas among the ranks of a run.
 func ranksOf(c Config) (placement.Ranks, error) {
 	switch {
 	case c.Peers == nil:
@@ -95,8 +95,8 @@ func (g *Group) assign() error {
 // Devices returns the names of the present members, by rank.
 func (g *Group) Devices() []string { return g.members.names() }
 
-// DeviceOf returns the name of the device that holds a replica, or which rank
-// has that device.
+// DeviceOf returns the name of the device that holds a replica, or the rank that has that
+// device.
 func (g *Group) DeviceOf(replica int) string {
 	for _, m := range g.members {
 		if slices.Contains(m.replicas, replica) {
@@ -109,7 +109,7 @@ func (g *Group) DeviceOf(replica int) string {
 	return ""
 }
 
-// Placement returns how many replicas each present member has, by rank.
+// Placement returns the number of replicas of each present member, by rank.
 func (g *Group) Placement() []int {
 	var counts []int
 	for _, m := range g.members {
@@ -124,11 +124,10 @@ func (g *Group) Replicas() (from, to int) { return g.placement.Ranks().Range() }
 // admit makes m a member.
 func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }
 
-// remove makes m no member any more.
+// remove removes m from the members.
 func (g *Group) remove(m *member) { g.members, g.stale = g.members.without(m), true }
 
-// regroup places the replicas on the present members and makes a new
-// generation.
+// regroup assigns the replicas to the present members and makes a new generation.
 func (g *Group) regroup(ctx context.Context) error {
 	if err := g.assign(); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (g *Group) runTogether(f func(rank int, m *member, w *watchdog) error) erro
 		return nil
 	})
 	if err != nil {
-		g.stale = true // the hub is spent
+		g.stale = true // the hub cannot be used again
 		return err
 	}
 	g.timeouts.took(w.elapsed())
@@ -176,7 +175,7 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 	return g.eachAfter(0, f)
 }
 
-// eachAfter is eachAlone where the members have that many calls to end before.
+// eachAfter is eachAlone for members that must finish that number of calls first.
 func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	least := time.Duration(0)
 	if len(g.members) == 1 {
@@ -187,7 +186,7 @@ func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	})
 }
 
-// calledOff reports whether err comes of another rank that called the run off.
+// calledOff reports whether err is the result of another rank that called off the run.
 func (g *Group) calledOff(err error) bool {
 	return (errors.Is(err, collective.Aborted) || errors.Is(err, device.Aborted)) && g.comm.calledOff()
 }

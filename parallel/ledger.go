@@ -23,7 +23,7 @@ import (
 // Config.Reopen lost devices never return, so there is no ledger. With several ranks the
 // other ranks have the state.
 
-// A ledger is longer than it should be from these numbers of steps, or of bytes of input, on.
+// A ledger with this number of steps, or of input bytes, is too long.
 const (
 	ledgerSteps = 50
 	ledgerBytes = 256 << 20
@@ -38,12 +38,12 @@ type ledger struct {
 	bytes   int
 	stride  int // steps of a replay between renewals of the snapshot; 0: never renewed
 
-	// Of the step under way:
+	// These fields belong to the step in progress:
 	batch  Batch
 	writes map[string]tensor.Tensor
 }
 
-// entry leads from one version to the next.
+// entry is the data of a step from one version to the next.
 type entry struct {
 	writes map[string]tensor.Tensor // before the step
 	batch  Batch
@@ -97,9 +97,9 @@ func (l *ledger) advance(n int, state map[string]tensor.Tensor) {
 	l.entries = slices.Delete(l.entries, 0, n)
 }
 
-// renewOften makes the replays to come renew the snapshot on the way, for devices that
-// do not live through whole ones: after half of the entries, or of the steps after which
-// they did so far.
+// renewOften makes later replays renew the snapshot as they run, for devices that do not
+// survive a whole replay. They renew it after half of the entries, or after half of the
+// previous stride.
 func (l *ledger) renewOften() {
 	longest := len(l.entries)
 	if l.stride > 0 {

@@ -12,12 +12,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Local SGD: devices are lent the weights of one replica after the other, and the average
+// In local SGD a device is lent the weights of one replica after the other, and the average
 // is the model.
 //
-//	replica 0   w ---step--- w0 ---step--- w0' \
-//	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
-//	replica 2   w ---step--- w2 ---step--- w2' /
+// 	replica 0   w ---step--- w0 ---step--- w0' \
+// 	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
+// 	replica 2   w ---step--- w2 ---step--- w2' /
 
 // LocalSGD holds the replicas for Sync "periodic:K": each trains separate weights on its
 // rows, and from time to time all of them get their average (local SGD). The host keeps the
@@ -30,8 +30,8 @@ type LocalSGD struct {
 	changed []string                   // the tensors that an update changes
 	common  map[string]tensor.Tensor   // all state, as it was at the start
 	states  []map[string]tensor.Tensor // separate weights, by replica
-	since   int                        // steps since all had the same
-	mean    map[string]tensor.Tensor   // of states; nil until somebody asks
+	since   int                        // steps since all had the same weights
+	mean    map[string]tensor.Tensor   // of states; nil until it is needed
 	next    []advanced                 // results of the last Step, by replica
 }
 
@@ -90,11 +90,11 @@ func (l *LocalSGD) Commit() {
 // Average gives every replica the average of all.
 func (l *LocalSGD) Average() { l.assign(l.average()) }
 
-// Replicas returns how many replicas there are.
+// Replicas returns the number of replicas.
 func (l *LocalSGD) Replicas() int { return len(l.states) }
 
-// State returns all state with the average of the replicas: the model that is
-// trained. It asks no device.
+// State returns all state with the average of the replicas, which is the trained model. It
+// does not use a device.
 func (l *LocalSGD) State() map[string]tensor.Tensor {
 	state := maps.Clone(l.common)
 	maps.Copy(state, l.average())
@@ -109,8 +109,8 @@ func (l *LocalSGD) ReplicaStates() []map[string]tensor.Tensor {
 	return slices.Clone(l.states)
 }
 
-// Restore gives every replica what ReplicaStates returned since steps after
-// all had the same weights.
+// Restore gives the replicas the states that ReplicaStates returned; since is the number of
+// steps since all had the same weights.
 func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int) error {
 	if len(replicaTensors) != len(l.states) {
 		return fmt.Errorf("weights of %d replicas, there are %d", len(replicaTensors), len(l.states))

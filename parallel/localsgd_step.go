@@ -24,14 +24,13 @@ type advanced struct {
 	state   map[string]tensor.Tensor
 }
 
-// run runs the training function for every replica with the state that it is
-// given, and updates that unless h is nil. Devices that are lost are replaced
-// by the others; replicas that are done are not done again.
+// run runs the training function for every replica with its state, and updates that state
+// unless h is nil. Other devices replace a lost one; finished replicas are not repeated.
 func (l *LocalSGD) run(ctx context.Context, b Batch, states []map[string]tensor.Tensor, h device.Hyper) (
 	Result, error) {
 	all := make([]advanced, len(states))
 	for r, rows := range b.Sizes {
-		if rows == 0 || b.Inverses[r] == 0 { // nothing of it counts
+		if rows == 0 || b.Inverses[r] == 0 { // all of its rows are ignored
 			all[r] = advanced{true, l.nothing(), states[r]}
 		}
 	}
@@ -59,7 +58,7 @@ func (l *LocalSGD) attempt(ctx context.Context, all []advanced, advance func(*me
 	if err := d.begin(ctx); err != nil {
 		return err
 	}
-	var some atomic.Bool // replica was done
+	var some atomic.Bool // replica was done in this attempt
 	defer func() {
 		if some.Load() {
 			d.recovery.progressed()
@@ -113,8 +112,8 @@ func (l *LocalSGD) advanceOn(ctx context.Context, m *member, r int, b Batch, sta
 	return a, nil
 }
 
-// update commits on a member and reads what that changed. It does not stop
-// half-way when ctx ends.
+// update commits on a member and reads the changed tensors. It does not stop halfway when
+// ctx ends.
 func (l *LocalSGD) update(ctx context.Context, m *member, h device.Hyper) (map[string]tensor.Tensor, error) {
 	ctx = context.WithoutCancel(ctx)
 	if err := m.exe.Commit(ctx, m.updates, h); err != nil {
@@ -149,7 +148,7 @@ func (l *LocalSGD) nothing() device.Outcome {
 	return o
 }
 
-// result puts the outcomes of all replicas together: sums along the canonical tree.
+// result joins the outcomes of all replicas, with sums along the canonical tree.
 func (l *LocalSGD) result(all []advanced) Result {
 	f := l.driver.program.current.Function(graph.Train)
 	var outs []device.Outcome

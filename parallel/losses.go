@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The losses of Loss.Of. CrossEntropy is of classes that exclude each other. The others are
-// made of operations of single elements that every device has, and are the same on all:
-// docs/numerics.md, section 8, has their definitions.
+// These are the losses of Loss.Of. CrossEntropy is for exclusive classes. The others
+// consist of operations on single elements that every device has, with the same result on
+// all: docs/numerics.md, section 8, has their definitions.
 const (
 	CrossEntropy       = ""
-	BinaryCrossEntropy = "binary" // of labels that do not exclude each other
+	BinaryCrossEntropy = "binary" // for labels that do not exclude each other
 	SquaredError       = "squared"
 	AbsoluteError      = "absolute"
 	HuberError         = "huber"
@@ -24,15 +24,15 @@ const (
 	InputPositive = "positive" // weight of log(sigmoid(x)): 1 where the label holds
 	InputNegative = "negative" // weight of log(1 - sigmoid(x)): 1 where it does not
 	InputTarget   = "target"   // the number
-	InputScale    = "scale"    // what its error is multiplied by: 1/deviation
+	InputScale    = "scale"    // factor of its error: 1/deviation
 )
 
 // elementLoss is the loss of each element of an output, f32 [K], and its derivative. The
 // gradient is the derivative times 1/denominator.
 type elementLoss struct{ elements, slope graph.Value }
 
-// elementLoss returns a loss of the elements of outputs. Its sum is the mean of the moments of
-// the elements times how many rows there are, for each of K.
+// elementLoss returns a loss of the elements of outputs. Its sum is the mean of the moments
+// of the elements times the number of rows, for each of K.
 func (t *trainBuilder) elementLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
 	if len(shape) != 1 {
 		return n, fmt.Errorf("output %s of graph %s is %v; a loss of single elements needs one axis",
@@ -73,7 +73,7 @@ func (t *trainBuilder) input(name string, shape []int) graph.Value {
 	return v
 }
 
-// step adds an operation on the way to a loss.
+// step adds an operation of the loss.
 func (t *trainBuilder) step(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
 	return t.Builder.Op(op, t.Builder.UniqueName(name), in, pairs...)
 }
@@ -96,8 +96,8 @@ func (t *trainBuilder) binaryCrossEntropy(name string, x graph.Value) elementLos
 		t.step(graph.Sub, name+".slope", []graph.Value{dn, dp})}
 }
 
-// numberError is of r = (y - target)*scale: r*r, |r|, or r*r/2 up to HuberDelta and a line from
-// there on.
+// numberError computes the loss of r = (y - target)*scale: r*r, |r|, or r*r/2 up to
+// HuberDelta and a line from there on.
 func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
 	shape := t.Builder.Type(y).Shape
 	target, scale := t.input(InputTarget, shape), t.input(InputScale, shape)
@@ -125,8 +125,8 @@ func (t *trainBuilder) numberError(name string, y graph.Value) elementLoss {
 	return l
 }
 
-// metLabels counts labels that are 1 where x is above 0 and 0 elsewhere, as the first maximum
-// of 0 and x.
+// metLabels counts the correct labels: 1 where x is above 0, and 0 elsewhere. It compares
+// them with the index of the first maximum of 0 and x.
 func (t *trainBuilder) metLabels(x, labels graph.Value) graph.Value {
 	n := t.Builder.Type(x).Shape[0]
 	flat := func(name string, v graph.Value) graph.Value {

@@ -17,7 +17,7 @@ import (
 // slice.
 type members []*member
 
-// with returns the members and one more, in the order of the devices of Open.
+// with returns the members and m, in the order of the devices of Open.
 func (ms members) with(m *member) members {
 	all := append(slices.Clone(ms), m)
 	slices.SortFunc(all, func(a, b *member) int { return cmp.Compare(a.order, b.order) })
@@ -76,8 +76,8 @@ func (ms members) free() error {
 	return errors.Join(errs...)
 }
 
-// each calls f for every member at once and returns the first error by rank,
-// those that follow from an aborted group last.
+// each calls f for every member at once and returns the first error by rank. Errors that
+// follow from an aborted group come last.
 func (ms members) each(f func(rank int, m *member) error) error {
 	errs := ms.all(f)
 	var aborted error
@@ -93,8 +93,8 @@ func (ms members) each(f func(rank int, m *member) error) error {
 	return aborted
 }
 
-// all calls f for every member at once and returns their errors by rank. The
-// last is called here: one device costs no goroutine.
+// all calls f for every member at once and returns their errors by rank. It calls f for the
+// last member itself, so a single device does not need a goroutine.
 func (ms members) all(f func(rank int, m *member) error) []error {
 	errs := make([]error, len(ms))
 	var others sync.WaitGroup
@@ -110,9 +110,9 @@ func (ms members) all(f func(rank int, m *member) error) []error {
 	return errs
 }
 
-// Kernels of different makers round differently. If one of two members rounds as the
-// definition does, and the other as it likes, their weights would part after the first
-// update: one of them updates for both.
+// Kernels of different makers round differently. If one of two members rounds as defined
+// and the other does not, their weights would diverge after the first update, so one of
+// them updates for both.
 
 // leader returns the member that makes updates for others: a member with exact updates, if
 // there is one.
@@ -123,8 +123,7 @@ func (ms members) leader() *member {
 	return ms[0]
 }
 
-// updatesDiffer reports whether the members would come to have different weights if
-// each updated for itself.
+// updatesDiffer reports whether the members' weights would differ if each updated its own.
 func (ms members) updatesDiffer() bool {
 	inexact := func(m *member) bool { return !m.exact() }
 	return len(ms) > 1 && slices.ContainsFunc(ms, inexact)

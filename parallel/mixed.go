@@ -11,7 +11,7 @@ const (
 	InputPartners         = "partners"          // rows i32[...]: labels of the sample that is mixed into a row
 	InputFraction         = "fraction"          // rows f32[]: weight of the loss of the row's labels
 	InputPartnersFraction = "partners_fraction" // rows f32[]: weight of the loss of the partner's labels
-	OutputPartnersLoss    = "loss:partners"     // whole f64[1]: the sum of these; Result.Loss has both
+	OutputPartnersLoss    = "loss:partners"     // whole f64[1]: their sum; Result.Loss includes both losses
 )
 
 // crossEntropy declares the inputs of the loss, and computes it from logits of that shape.

@@ -25,33 +25,33 @@ type Pipeline struct {
 	state    map[string]tensor.Tensor
 	config   Config         // of each stage
 	inputs   [][]string     // of each stage: names of the inputs of its function
-	yields   [][]string     // and of the outputs
-	uses     map[string]int // of a value that goes from stage to stage: how many read it
+	yields   [][]string     // of each stage: names of its outputs
+	uses     map[string]int // by value that crosses between stages: the number of readers
 	outputs  []string       // of the whole function, in order
 	external graph.Variable // the input of the whole function
 	rows     int            // of a wave
 
-	plan *stage.Plan // nil unless it is asked for
+	plan *stage.Plan // nil unless requested
 
-	ranks  *stageRanks // nil: all stages are of this process
+	ranks  *stageRanks // nil: all stages are in this process
 	first  int         // number of stages before those in this process
 	routes *routes     // between ranks
 
 	began  sync.Once
 	from   time.Time     // when the first wave began
-	until  atomic.Int64  // and how long after it the last ended, in ns
+	until  atomic.Int64  // duration from then to the end of the last wave, in ns
 	mu     sync.RWMutex  // locked while a stage moves; read while one runs
 	stages []*Driver     // guarded by mu
-	shared []*sync.Mutex // guarded by mu: of stages that have devices in common; nil: the stage is alone
+	shared []*sync.Mutex // guarded by mu: of stages that share devices; nil: the stage does not share
 }
 
-// wavesOfStage is how many waves there are of a call of Predict for each stage: with few of
-// them stages wait at the beginning and at the end.
+// wavesOfStage is the number of waves for each stage in a call of Predict: with few waves
+// the stages wait at the beginning and at the end.
 const wavesOfStage = 4
 
-// OpenPipeline loads p, a program that predicts with a template, on devices: it is divided
-// into the stages that asked asks for, and the devices are dealt to them in their order. c.Batch
-// is how many rows there are at once in all stages.
+// OpenPipeline loads p, a program that predicts with a template, on devices. It divides p
+// into the requested stages and assigns the devices to them in order. c.Batch is the number
+// of rows in all stages at once.
 func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (l *Pipeline, err error) {
 	ranks, err := newStageRanks(ctx, c, devices)
@@ -68,7 +68,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	return l, err
 }
 
-// openPipeline is OpenPipeline with that number of stages at least. It returns how many there are.
+// openPipeline is OpenPipeline with a minimum number of stages. It returns their number.
 func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, asked stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Pipeline, int, error) {
 	n, err := stage.New(template)
@@ -93,7 +93,7 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 				return nil, 0, err
 			}
 			l, err = newPipeline(ctx, better, p, state, devices, c, nil)
-			if errors.Is(err, device.OutOfMemory) { // it would be faster, and asks one of them for too much
+			if errors.Is(err, device.OutOfMemory) { // the faster division needs too much memory on a device
 				l, err = newPipeline(ctx, d, p, state, devices, c, nil)
 			}
 			if err != nil {
@@ -112,7 +112,7 @@ func openPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	return l, d.Stages(), nil
 }
 
-// streamsWorth is from how many batches on it is worth to measure where to divide a network.
+// streamsWorth is the minimum number of batches for which measuring the division pays off.
 const streamsWorth = 32
 
 // newPipeline loads the stages of d.
@@ -178,7 +178,8 @@ func emptyPipeline(p *graph.Program) *Pipeline {
 	return l
 }
 
-// add adds a stage, which runs f; nil: it does not predict, for it has nothing but an auxiliary head.
+// add adds a stage that runs f; f is nil if the stage has only an auxiliary head and does
+// not predict.
 func (p *Pipeline) add(d *Driver, f *graph.Function) {
 	if f == nil {
 		p.stages, p.inputs, p.yields = append(p.stages, d), append(p.inputs, nil), append(p.yields, nil)
@@ -205,7 +206,7 @@ func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
 
-// named returns outputs by name: over ranks those that the stages of this one make.
+// named returns outputs by name; over ranks, the outputs of the stages in this process.
 func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
 	all := map[string]tensor.Tensor{}
 	for i, name := range p.made() {
@@ -243,10 +244,10 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 		return nil // another wave has done it
 	}
 	if p.programs == nil {
-		return NoDevices // its stages are not the pipeline's to open
+		return NoDevices // the pipeline cannot open these stages
 	}
 	for other, d := range p.stages {
-		if p.programs == nil { // they train: see Staged
+		if p.programs == nil { // the stages train: see Staged
 			break
 		}
 		var devices []Member
@@ -313,8 +314,8 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 // keep all stages busy.
 func (p *Pipeline) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
 
-// Ahead reports whether a second call of Predict finds stages which the first has left: not over ranks,
-// which make one call after the other.
+// Ahead reports whether a second call of Predict can use the stages that the first has
+// left. This does not apply to ranks, which make one call after the other.
 func (p *Pipeline) Ahead() bool { return p.ranks == nil }
 
 // OwnRows returns the range of rows that this process reads: all rows, or an empty range if

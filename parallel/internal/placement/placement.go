@@ -16,7 +16,7 @@ type Placement struct {
 }
 
 // New returns a placement of replicas on the devices of a rank. counts is the number of
-// replicas of each device while all devices take part; nil means in proportion to their
+// replicas of each device while all devices participate; nil means in proportion to their
 // speeds.
 func New(ranks Ranks, counts []int, batch, replicas int) Placement {
 	return Placement{ranks, counts, batch, replicas}
@@ -38,7 +38,7 @@ func (p *Placement) Check(names []string) error {
 	return err
 }
 
-// Pins reports whether the counts apply to this number of devices: all take part.
+// Pins reports whether the counts apply to this number of devices: all participate.
 func (p *Placement) Pins(devices int) bool { return p.counts != nil && len(p.counts) == devices }
 
 // Ranges returns the replicas of each device: by the counts if they apply, otherwise by

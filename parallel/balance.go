@@ -10,9 +10,9 @@ import (
 // Moving a replica means regrouping, and costs memory, so small differences are ignored.
 // The slowest device determines the time of a step:
 //
-// 	speeds 100 and 300 rows/s, batch 64, 8 replicas
-// 	evenly        4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
-// 	by speed      2 + 6      16/100 = 0.16 s      twice as fast, more than minSpeedup
+//	speeds 100 and 300 rows/s, batch 64, 8 replicas
+//	evenly        4 + 4      32/100 = 0.32 s      the second waits for 0.21 s
+//	by speed      2 + 6      16/100 = 0.16 s      twice as fast, more than minSpeedup
 
 // minSpeedup is the smallest speedup of a step for which replicas are moved.
 const minSpeedup = 1.15

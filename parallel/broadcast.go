@@ -12,8 +12,8 @@ import (
 // Devices with exact updates, bit for bit as defined (device.ExactUpdates), may all update
 // their weights themselves. Other devices receive the state of an exact one:
 //
-// 	leader   commit --> read updates --+--> others: write, and count the version
-// 	                                   +--> exact ones commit for themselves
+//	leader   commit --> read updates --+--> others: write, and count the version
+//	                                   +--> exact ones commit for themselves
 
 // broadcast is an update that one device makes for others: for all devices with
 // Config.Template, otherwise for the devices without exact updates.

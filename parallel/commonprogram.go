@@ -15,9 +15,9 @@ import (
 // then decomposed for all devices and loaded again, until all accept it or a device refuses
 // a node that cannot be decomposed further:
 //
-// 	load on all --> refused ops --> decompose them in the whole program --+
-// 	     ^                                                                |
-// 	     +----------------------------------------------------------------+
+//	load on all --> refused ops --> decompose them in the whole program --+
+//	     ^                                                                |
+//	     +----------------------------------------------------------------+
 
 // commonProgram is the program that all members load. An operation that one member refuses
 // is decomposed for all: the result must not depend on the participating devices.

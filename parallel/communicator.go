@@ -12,15 +12,15 @@ import (
 
 // The place where members exchange values depends on the abilities that all of them have:
 //
-// 	Stream    every device talks to the host, which adds (a collective.Hub)
-// 	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
+//	Stream    every device talks to the host, which adds (a collective.Hub)
+//	CollShm   devices meet in shared memory by themselves (a device.GroupMemory)
 //
-// 	        stream                      shm
-// 	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
-// 	     \\     |     /
-// 	       hub in the host          the host watches for missing devices
-// 	         |
-// 	      uplink to other ranks     (with ranks always through the host)
+//	        stream                      shm
+//	   dev0   dev1   dev2        dev0 --- dev1 --- dev2
+//	     \     |     /
+//	       hub in the host          the host watches for missing devices
+//	         |
+//	      uplink to other ranks     (with ranks always through the host)
 //
 // A generation is one formation of the group. After a member was lost or came back,
 // values of an older generation are rejected.

@@ -12,11 +12,11 @@ import (
 
 // The life of a step, and the state after an error in it:
 //
-// 	Step    every member runs graph.Train on its replicas and keeps the gradients
-// 	        after an error: the state is unchanged, and the step may be repeated
-// 	Commit  every member updates its state, version v becomes v+1
-// 	        after an error: some members may have updated; those are lost, or the driver
-// 	        has lost its state (commitErr)
+//	Step    every member runs graph.Train on its replicas and keeps the gradients
+//	        after an error: the state is unchanged, and the step may be repeated
+//	Commit  every member updates its state, version v becomes v+1
+//	        after an error: some members may have updated; those are lost, or the driver
+//	        has lost its state (commitErr)
 //
 // Between the two calls the caller may inspect the moments and the loss, and decide not
 // to commit.

@@ -16,9 +16,9 @@ import (
 // for them (Grow), and the members of a new generation are connected (join). Each step may
 // lose a member, and the group then begins again.
 //
-// 	admit, remove --> stale --> regroup: assign, Grow, join --> runs
-// 	                    ^                                        |
-// 	                    +---------- a member is lost ------------+
+//	admit, remove --> stale --> regroup: assign, Grow, join --> runs
+//	                    ^                                        |
+//	                    +---------- a member is lost ------------+
 
 // Group is the devices of a run: its members, the replicas of each member (placement),
 // their exchange (communicator) and their time limits (timeouts). A lost device leaves the

@@ -11,12 +11,12 @@ import (
 // The ledger holds everything that a replay needs: the state at some version, and for
 // every step since then the data that led to the next version.
 //
-// 	version      v            v+1           v+2          v+3 (present)
-// 	          snapshot
-// 	entries      | writes       | writes      | writes
-// 	             | batch        | batch       | batch        hyper: learning rate and so on
-// 	             | hyper        | hyper       | hyper
-// 	             +------------->+------------>+----------->
+//	version      v            v+1           v+2          v+3 (present)
+//	          snapshot
+//	entries      | writes       | writes      | writes
+//	             | batch        | batch       | batch        hyper: learning rate and so on
+//	             | hyper        | hyper       | hyper
+//	             +------------->+------------>+----------->
 //
 // Steps are deterministic, so a replay on any device gives the same state. The caller
 // renews the snapshot when the ledger has become long (Driver.SnapshotDue). Without

@@ -15,9 +15,9 @@ import (
 // In local SGD a device is lent the weights of one replica after the other, and the average
 // is the model.
 //
-// 	replica 0   w ---step--- w0 ---step--- w0' \
-// 	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
-// 	replica 2   w ---step--- w2 ---step--- w2' /
+//	replica 0   w ---step--- w0 ---step--- w0' \
+//	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
+//	replica 2   w ---step--- w2 ---step--- w2' /
 
 // LocalSGD holds the replicas for Sync "periodic:K": each trains separate weights on its
 // rows, and from time to time all of them get their average (local SGD). The host keeps the

@@ -13,9 +13,9 @@ import (
 // An executable counts versions from 0 when it is loaded; the driver counts from Open.
 // base is the difference, so that a device that joined later has the same version:
 //
-// 	driver       0   1   2   3   4   5
-// 	first        0   1   2   3   4   5      base 0
-// 	rejoined                 0   1   2      base 3
+//	driver       0   1   2   3   4   5
+//	first        0   1   2   3   4   5      base 0
+//	rejoined                 0   1   2      base 3
 
 // member is a device with the program loaded on it.
 type member struct {

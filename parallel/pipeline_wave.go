@@ -14,18 +14,18 @@ import (
 
 // Predictions flow through the stages in waves, so that all stages are busy:
 //
-// 	stage 1   wave 1 | wave 2 | wave 3
-// 	stage 2            wave 1 | wave 2 | wave 3
+//	stage 1   wave 1 | wave 2 | wave 3
+//	stage 2            wave 1 | wave 2 | wave 3
 //
 // Each stage is a Driver. Its columns share the rows of a wave, and it recovers by itself
 // when it loses a column.
 
-// wave is rows on their way through the stages.
+// wave is a group of rows on the way through the stages.
 type wave struct {
 	number int
 	far    *letters                 // values from other ranks; nil without ranks
-	values map[string]tensor.Tensor // by name: what stages have made, and others will read
-	left   map[string]int           // how many will
+	values map[string]tensor.Tensor // outputs of stages that later stages will read, by name
+	left   map[string]int           // number of readers left
 	err    error
 }
 
@@ -49,7 +49,7 @@ func (p *Pipeline) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tenso
 	}
 }
 
-// stream predicts with the stages of this process. Over ranks it returns the outputs that these make.
+// stream predicts with the stages of this process. Over ranks it returns their outputs.
 func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -157,7 +157,7 @@ func (p *Pipeline) predict(ctx context.Context, s int, in []tensor.Tensor) ([]te
 	}
 }
 
-// predictOn is predict, with the driver that it was on.
+// predictOn is predict; it also returns the driver that it used.
 func (p *Pipeline) predictOn(ctx context.Context, s int, in []tensor.Tensor) (
 	*Driver, []tensor.Tensor, error) {
 	p.mu.RLock()

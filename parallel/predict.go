@@ -17,13 +17,13 @@ import (
 // its share. If the devices accept runs ahead, two predictions may be in progress, so that
 // a device has its next rows when it is done:
 //
-// 	call 1    copy in | run | copy out
-// 	call 2              copy in | run | copy out
+//	call 1    copy in | run | copy out
+//	call 2              copy in | run | copy out
 //
 // The group does not change while a prediction is in progress: a recovery waits for the
 // others (over).
 
-// Rows returns how many rows Predict runs at once at most.
+// Rows returns the maximum number of rows that Predict runs at once.
 func (d *Driver) Rows() int {
 	perMember := d.group.members[0].capacity.Rows
 	for _, m := range d.group.members {
@@ -63,21 +63,21 @@ func (d *Driver) Reuse(outputs []tensor.Tensor) {
 	}
 }
 
-// Ahead reports whether a Predict that is called while another is under way reaches
-// the devices before that ends.
+// Ahead reports whether a call of Predict reaches the devices while another call is in
+// progress.
 func (d *Driver) Ahead() bool {
 	d.inFlight.mu.Lock()
 	defer d.inFlight.mu.Unlock()
 	return d.ranks == nil && d.group.members.ahead()
 }
 
-// inFlight counts the predictions that are under way. While there is one the group
-// does not change.
+// inFlight counts the predictions in progress. The group does not change while there is
+// one.
 type inFlight struct {
 	mu    sync.Mutex // held while one begins or ends, and while the group changes
 	count int
 	ended *sync.Cond // the last has ended
-	// believed: outputs that are not finite are the model's.
+	// believed means that outputs that are not finite come from the model.
 	believed atomic.Bool
 }
 
@@ -87,14 +87,14 @@ func newInFlight() *inFlight {
 	return u
 }
 
-// over waits until no prediction is under way. u.mu is held, except while it waits.
+// over waits until all predictions have ended. u.mu is held, except while it waits.
 func (u *inFlight) over() {
 	for u.count > 0 {
 		u.ended.Wait()
 	}
 }
 
-// predictHere is Predict of a function with any number of inputs, each with the same rows.
+// predictHere is Predict for any number of inputs, each with the same rows.
 func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
 	var chunks [][]tensor.Tensor
 	rows := inputs[0].Shape[0]
@@ -124,20 +124,21 @@ func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]ten
 	return joinRows(chunks), nil
 }
 
-// again is the error of a prediction that is to be repeated: the group has recovered.
+// again is the error of a prediction that must be repeated because the group has recovered.
 var again = errors.New("a device was lost")
 
 // prediction is a run of rows on every member.
 type prediction struct {
 	number uint64
 	last   bool              // of the program
-	before int               // others that were under way when it began
+	before int               // number of predictions in progress when it began
 	end    int               // the first row after it
-	inputs [][]tensor.Tensor // of every member: its rows
-	outs   []device.Outcome  // of every member that has ended
+	inputs [][]tensor.Tensor // rows of every member
+	outs   []device.Outcome  // of every member that has finished
 }
 
-// beginPrediction prepares rows of inputs from one on, Rows at most: an even share for every member.
+// beginPrediction prepares at most Rows rows of inputs, starting at first, with an even
+// share for every member.
 func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, first int) (
 	*prediction, error) {
 	d.inFlight.mu.Lock()
@@ -174,7 +175,7 @@ func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
 	return err
 }
 
-// profile runs the function on the first member alone, and asks for the time of its nodes.
+// profile runs the function on the first member only and requests the time of its nodes.
 func (d *Driver) profile(ctx context.Context, in []tensor.Tensor) (o device.Outcome, err error) {
 	if len(d.group.members) == 0 {
 		return o, NoDevices
@@ -198,8 +199,8 @@ func rowsOfAll(inputs []tensor.Tensor, from, to int) []tensor.Tensor {
 	return rows
 }
 
-// endPrediction notes that a prediction has ended with err, and returns again if it is to be
-// repeated.
+// endPrediction records that a prediction has ended with err. It returns again if the
+// prediction must be repeated.
 func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) error {
 	d.inFlight.mu.Lock()
 	defer d.inFlight.mu.Unlock()
@@ -222,8 +223,8 @@ func (d *Driver) endPrediction(ctx context.Context, p *prediction, err error) er
 	return d.recovered(ctx, err)
 }
 
-// recovered has the group recover from err, and returns again if it has. Of
-// predictions that lost the same member the first does it.
+// recovered lets the group recover from err, and returns again if it has. If several
+// predictions lost the same member, the first one recovers.
 func (d *Driver) recovered(ctx context.Context, err error) error {
 	var l *lost
 	if errors.As(err, &l) && !slices.Contains(d.group.members, l.member) {

@@ -13,12 +13,12 @@ import (
 // The training function is one pass over a batch for the replicas that a device holds.
 // The kind of a value tells whether it exists for each row, for each replica, or once:
 //
-// 	inputs                 rows: x, labels, ident       whole: inverse (1/denominator)
-// 	forward                rows    --Moments-->         replica moments --AllReduce--> whole
-// 	loss                   rows    --SoftmaxXent-->     replica loss, hits --AllReduce--> whole
-// 	backward               rows    --ConvGradWeight-->  replica gradients --AllReduce--> whole
-// 	outputs                whole loss, correct          replica moments
-// 	kept for commit        whole gradients "grad:NAME"
+//	inputs                 rows: x, labels, ident       whole: inverse (1/denominator)
+//	forward                rows    --Moments-->         replica moments --AllReduce--> whole
+//	loss                   rows    --SoftmaxXent-->     replica loss, hits --AllReduce--> whole
+//	backward               rows    --ConvGradWeight-->  replica gradients --AllReduce--> whole
+//	outputs                whole loss, correct          replica moments
+//	kept for commit        whole gradients "grad:NAME"
 //
 // The commit function (package train) reads the kept gradients and the state, and its
 // updates are the next version. predict and estimate are forward passes only.
@@ -28,8 +28,8 @@ const (
 	InputLabels  = "labels"  // rows i32[...]: -1 is ignored
 	InputIdent   = "ident"   // rows i64[2]: epoch and sample, for dropout
 	InputInverse = "inverse" // whole f32[]: 1/denominator of the loss
-	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies; of other losses moments of the elements
-	OutputHits   = "correct" // whole f64[2]: correct, counted; absent with numbers
+	OutputLoss   = "loss"    // whole f64[1]: sum of cross-entropies; for other losses, moments of the elements
+	OutputHits   = "correct" // whole f64[2]: correct, counted; absent for numbers
 
 	momentsPrefix  = "moments:"
 	gradientPrefix = "grad:"
@@ -41,33 +41,32 @@ const (
 // Other losses are means over the elements of the output that count.
 type Loss struct {
 	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
-	HuberDelta float64   // of HuberError: from where on the loss is a line
-	Smoothing  float64   // of CrossEntropy, and so is
+	HuberDelta float64   // of HuberError: the loss is a line beyond this error
+	Smoothing  float64   // of CrossEntropy, as are the next two
 	Weights    []float64 // of the classes; nil: 1
-	Mixed      bool      // of CrossEntropy: a row has two labels, each with its fraction
+	Mixed      bool      // a row has two labels, each with its fraction
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
 	// a step reports the loss of the first output. 0: no auxiliary loss.
 	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
-	// PerReplica: gradients are returned replica by replica, and not kept summed.
+	// PerReplica returns the gradients of each replica instead of keeping their sums.
 	PerReplica bool
 }
 
-// weightsTargets reports whether each class weighs its target, as it does with smoothing.
+// weightsTargets reports whether the targets are weighted by class, as with smoothing.
 func (l *Loss) weightsTargets() bool { return l.Smoothing > 0 && len(l.Weights) > 0 }
 
-// Gradient names the whole gradient that the training function keeps for a
-// state tensor: the input of the commit function.
+// Gradient returns the name of the whole gradient that the training function keeps for a
+// state tensor. The commit function reads it.
 func Gradient(state string) string { return gradientPrefix + state }
 
-// momentsOf names the output with the moments of a batch norm.
+// momentsOf returns the name of the output with the moments of a batch norm.
 func momentsOf(layer string) string { return momentsPrefix + layer }
 
-// TrainFunction makes the training function of a wrapped graph: the forward
-// pass, loss and hits, the gradients of the trained tensors (whole, kept on
-// the device) and the moments of every tracked batch norm, replica by replica.
-// Its exchanges are arranged: see reorder.
+// TrainFunction makes the training function of a wrapped graph: the forward pass, loss and
+// hits, the gradients of the trained tensors (whole, kept on the device) and the moments of
+// every tracked batch norm, replica by replica. Its exchanges are reordered: see reorder.
 func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	t, err := forward(graph.Train, wrapped, l)
 	if err != nil {
@@ -83,9 +82,9 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	return reorder(f, wrapped.State)
 }
 
-// EstimateFunction makes the function that returns nothing but the moments of
-// every tracked batch norm: the forward pass of training. With it statistics
-// are estimated again for given weights.
+// EstimateFunction makes a function that returns only the moments of every tracked batch
+// norm, by the forward pass of training. It is used to estimate the statistics again for
+// given weights.
 func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	t, err := forward(Estimate, wrapped, Loss{})
 	if err != nil {
@@ -104,7 +103,7 @@ func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	return reorder(f, wrapped.State)
 }
 
-// Estimate names the function that EstimateFunction makes.
+// Estimate is the name of the function that EstimateFunction makes.
 const Estimate = "estimate"
 
 // forward starts a function with the training form of a wrapped graph.
@@ -145,13 +144,13 @@ func (t *trainBuilder) inputs() {
 	}
 }
 
-// node copies a node of the wrapped graph in its training form.
+// node copies a node of the wrapped graph, in its training form.
 func (t *trainBuilder) node(n *graph.Node) {
 	switch n.Op {
 	case graph.Split, graph.Gather:
 		t.To[n.Out[0]] = t.Value(n.In[0])
 	case graph.Track:
-		layer := t.layers[len(t.moments)].Name // layers and track nodes have one order
+		layer := t.layers[len(t.moments)].Name // layers and track nodes have the same order
 		t.moments = append(t.moments, graph.Output{Name: momentsOf(layer), Value: t.Value(n.In[0])})
 	case graph.BatchNorm:
 		t.frozen(n)
@@ -178,8 +177,8 @@ func (t *trainBuilder) dropout(n *graph.Node) {
 	t.streams++
 }
 
-// one returns a 1 for each row. It is made of the input, so that no gradient is computed for
-// it: of whether its first number is 0, times 0, plus 1.
+// one returns a 1 for each row. It is computed from the input without a gradient: compare
+// its first number with 0, times 0, plus 1.
 func (t *trainBuilder) one() graph.Value {
 	if t.ones != graph.None {
 		return t.ones
@@ -199,7 +198,7 @@ func (t *trainBuilder) one() graph.Value {
 	return t.ones
 }
 
-// frozen expands a batch norm over its running statistics.
+// frozen expands a batch norm that uses its running statistics.
 func (t *trainBuilder) frozen(n *graph.Node) {
 	name := t.From.NodeName(n)
 	m := t.Builder.Op(graph.RunningMoments, name+".running", []graph.Value{t.Value(n.In[3]), t.Value(n.In[4])})
@@ -262,10 +261,10 @@ func (t *trainBuilder) finish() error {
 // lossNodes are the parts of the training function that depend on the loss.
 type lossNodes struct {
 	sum graph.Value // of replicas
-	of  string      // how sum is reduced: attribute of AllReduce
-	// partners is the sum of the second labels of mixed rows, of replicas; else None.
+	of  string      // attribute of AllReduce: how sum is reduced
+	// partners is the sum for the second labels of mixed rows, of replicas; otherwise None.
 	partners graph.Value
-	hits     graph.Value // labels met and counted, of replicas; None with numbers
+	hits     graph.Value // correct and counted labels, of replicas; None for numbers
 	// seed returns the gradient of outputs.
 	seed func(name string, outputs graph.Value) graph.Value
 }
@@ -277,7 +276,7 @@ func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, erro
 	return t.crossEntropy(outputs, shape), nil
 }
 
-// labels declares the labels of rows.
+// labels declares the labels of the rows.
 func (t *trainBuilder) labels(shape []int) graph.Value {
 	return t.Builder.Input(InputLabels, graph.Type{Kind: graph.Rows, DType: tensor.I32,
 		Shape: append([]int{}, shape...)})
@@ -347,8 +346,8 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 	return t.Builder.Err()
 }
 
-// PredictProgram makes the program that predicts with a template and does nothing
-// else: PredictFunction over the template's state, checked.
+// PredictProgram makes a program that only predicts with a template: PredictFunction with
+// the template's state, checked.
 func PredictProgram(template *graph.Graph) (*graph.Program, error) {
 	predict, err := PredictFunction(template)
 	if err != nil {
@@ -358,8 +357,8 @@ func PredictProgram(template *graph.Graph) (*graph.Program, error) {
 	return p, p.Check()
 }
 
-// PredictFunction makes the function that evaluation and prediction run: the
-// template in eval mode.
+// PredictFunction makes the function for evaluation and prediction: the template in eval
+// mode.
 func PredictFunction(template *graph.Graph) (*graph.Function, error) {
 	table := template.State
 	c := graph.NewCopier(template.Main, graph.NewBuilder(graph.Predict, &table))

@@ -16,17 +16,17 @@ import (
 // Ranks agree after every run, so that no rank continues with a result that another rank
 // lacks:
 //
-// 	rank 0   run ok ----- verdict: ok ----\\               /-- run again
-// 	rank 1   device lost, verdict: retry --+-- gather ---+-- recover, run again
-// 	rank 2   run ok ----- verdict: ok ----/               \\-- run again
+//	rank 0   run ok ----- verdict: ok ----\               /-- run again
+//	rank 1   device lost, verdict: retry --+-- gather ---+-- recover, run again
+//	rank 2   run ok ----- verdict: ok ----/               \-- run again
 //
 // A rank that cannot continue reports Fatal, and all ranks end with its text.
 
-// RankError is why a run ends on all ranks.
+// RankError is the reason why a run ends on all ranks.
 type RankError struct {
 	Rank   int
 	Text   string // reason of the error
-	Advice string // what to do; "" if Text leaves no doubt
+	Advice string // the remedy; "" if Text is enough
 }
 
 // OneKind is the remedy when the ranks have devices with different abilities.
@@ -48,8 +48,8 @@ type rankGroup struct {
 	sent     int64 // bytes to other ranks, up to the last run
 }
 
-// sameProgram returns an error unless all ranks have the same program: what some
-// device of a rank refuses is decomposed there.
+// sameProgram returns an error unless all ranks have the same program. Programs differ if a
+// device of one rank has refused an operation.
 func (r *rankGroup) sameProgram(ctx context.Context) error {
 	sum := sha256.Sum256(r.program.current.Text())
 	all, err := r.peers.AllGather(ctx, sum[:])
@@ -86,15 +86,14 @@ func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]ten
 	}
 }
 
-// recoverHere makes the devices of this rank ready to run again, or returns why
-// it cannot.
+// recoverHere prepares the devices of this rank to run again, or returns the error.
 func (r *rankGroup) recoverHere(ctx context.Context, failed error) error {
 	var l *lost
 	switch {
 	case isEmptyRank(failed):
-		return failed // one is to be waited for: see restoreRanks
+		return failed // restoreRanks waits for a device
 	case !errors.As(failed, &l):
-		return nil // another rank's device
+		return nil // a device of another rank was lost
 	}
 	return r.recovery.after(ctx, failed)
 }
@@ -143,8 +142,8 @@ func (r *rankGroup) agree(ctx context.Context, mine verdict, failed error, momen
 	return all, false, nil
 }
 
-// repairable reports whether a run that failed can be made once more: a device
-// was lost here, or another rank has called it off.
+// repairable reports whether a failed run can be repeated: a device was lost here, or
+// another rank has called it off.
 func (r *rankGroup) repairable(failed error) bool {
 	var l *lost
 	switch {

@@ -14,15 +14,15 @@ import (
 // A report is one message: the verdict as JSON, a zero byte, then the moments of the
 // rank's replicas as stored in memory, layer after layer:
 //
-// 	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
+//	| {"of":"train of version 7", ...} | 0 | moments of layer 0 | moments of layer 1 | ...
 
 // verdict is the outcome of a run on one rank.
 type verdict struct {
-	Of     string `json:"of"`               // the run: all ranks make the same
-	Retry  bool   `json:"retry,omitempty"`  // not all of its devices have: once more
+	Of     string `json:"of"`               // the run; it must be the same on all ranks
+	Retry  bool   `json:"retry,omitempty"`  // a device has not finished: run again
 	Fatal  string `json:"fatal,omitempty"`  // why it cannot continue
-	Advice string `json:"advice,omitempty"` // what to do about Fatal
-	Empty  bool   `json:"empty,omitempty"`  // it has no device, and waits for one
+	Advice string `json:"advice,omitempty"` // remedy for Fatal
+	Empty  bool   `json:"empty,omitempty"`  // it waits for a device
 	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	RankStats
 }
@@ -31,12 +31,12 @@ type verdict struct {
 type RankStats struct {
 	Rows    int           `json:"rows"`
 	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
-	Took    time.Duration `json:"took"`    // on its devices, the mean over them
-	Blocked time.Duration `json:"blocked"` // of that in exchanges
-	Bytes   int64         `json:"bytes"`   // that it has sent to other ranks since the run before
+	Took    time.Duration `json:"took"`    // mean over its devices
+	Blocked time.Duration `json:"blocked"` // part of Took spent in exchanges
+	Bytes   int64         `json:"bytes"`   // sent to other ranks since the previous run
 }
 
-// statsOf returns what this rank has done.
+// statsOf returns the work of this rank in a run.
 func (r *rankGroup) statsOf(b Batch, t Timing) RankStats {
 	rows := 0
 	from, to := r.recovery.group.Replicas()
@@ -56,7 +56,7 @@ type report struct {
 	moments [][]byte
 }
 
-// gather brings the reports of all ranks together, by rank.
+// gather exchanges the reports of all ranks and returns them by rank.
 func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor.Tensor) ([]report, error) {
 	b, err := json.Marshal(mine)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A rank without any device cannot compute, and its replicas cannot move to other ranks.
-// So all wait until it has one again, and the lowest rank that has the state sends it:
+// A rank without devices cannot compute, and its replicas cannot move to other ranks. So all
+// ranks wait until it has a device again, and the lowest rank that has the state sends it:
 //
 //	rank 0   has it   ---- state ----+
 //	rank 1   has it                  |  the others gather it, and drop it
-//	rank 2   empty    <--------------+  rejoin, and the run is made again
+//	rank 2   empty    <--------------+  rejoin, and the run is repeated
 
 // emptyRank is the error of a rank that has lost its last device. It may get another
 // device, and the other ranks then send it the state.

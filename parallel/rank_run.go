@@ -11,13 +11,13 @@ import (
 // With several ranks a run is made together: each rank runs its replicas, then all
 // exchange reports, and the result has the moments of all replicas.
 //
-// 	rank 0   replicas 0..3   moments 0..3 --+
-// 	rank 1   replicas 4..7   moments 4..7 --+--> 0..7, on both
+//	rank 0   replicas 0..3   moments 0..3 --+
+//	rank 1   replicas 4..7   moments 4..7 --+--> 0..7, on both
 //
 // Gradients and the loss are summed within the run, by the exchanges of the program.
 
-// runOverRanks runs f on a batch on all ranks, again and again as long as one of
-// them loses a device. No rank returns a result before all have one.
+// runOverRanks runs f on a batch on all ranks, and repeats the run while a rank loses a
+// device. All ranks return when all have a result.
 func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
 	mine := verdict{Of: fmt.Sprintf("%s of version %d", f.Name, d.version), Stop: ctx.Err() != nil}
 	ctx = context.WithoutCancel(ctx)
@@ -41,8 +41,8 @@ func (d *Driver) runOverRanks(ctx context.Context, f *graph.Function, b Batch) (
 	return r, nil
 }
 
-// OwnRows returns which rows of a batch this rank predicts, [from, to). With fewer
-// rows than ranks, and without peers, it is all of them.
+// OwnRows returns the rows [from, to) of a batch that this rank predicts. It returns all
+// rows if there are fewer rows than ranks, or without peers.
 func (d *Driver) OwnRows(rows int) (from, to int) {
 	p := d.config.Peers
 	if p == nil || rows < p.Size() {

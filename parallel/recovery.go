@@ -11,19 +11,19 @@ import (
 
 // Recovery of a run that fails because of a device:
 //
-// 	run fails -- for another reason --> the caller gets the error
-// 	   |
-// 	   v
-// 	drop the member  ----------------> reopener opens it again, after growing pauses
-// 	   |                                     |
-// 	   v                                     v
-// 	others left? -- yes --> regroup:      ready, before the next run: rejoin with
-// 	   | no                 replicas      the state of another member
-// 	   v                    move, the
-// 	awaitOne: the first     run repeats
-// 	to come back gets the
-// 	ledger's snapshot and
-// 	repeats its steps (replay)
+//	run fails -- for another reason --> the caller gets the error
+//	   |
+//	   v
+//	drop the member  ----------------> reopener opens it again, after growing pauses
+//	   |                                     |
+//	   v                                     v
+//	others left? -- yes --> regroup:      ready, before the next run: rejoin with
+//	   | no                 replicas      the state of another member
+//	   v                    move, the
+//	awaitOne: the first     run repeats
+//	to come back gets the
+//	ledger's snapshot and
+//	repeats its steps (replay)
 //
 // A failed run has not committed anything, so the repeated run starts from the same state.
 
@@ -56,7 +56,7 @@ type recovery struct {
 	config      Config
 	reopener    reopener
 	losses      lossCount
-	starved     lossCount // of last devices that were ended for want of memory
+	starved     lossCount // of last devices that were lost for lack of memory
 	lossHistory lossHistory
 	restarted   bool // the last member was lost, and another one has the state of the ledger
 }
@@ -69,8 +69,8 @@ type recovery struct {
 type stepper interface {
 	// Version counts the commits since Open.
 	Version() device.Version
-	// readState reads all state of that version from a member. It recovers the group
-	// if need be.
+	// readState reads all state of that version from a member. It recovers the group if
+	// necessary.
 	readState(ctx context.Context) (map[string]tensor.Tensor, error)
 	// hasCommitted reports whether other ranks have a later state than after Open, or may
 	// have one soon.
@@ -84,8 +84,8 @@ func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *re
 		lossHistory: lossHistory{}}
 }
 
-// after makes the group ready to run again after err, or returns why it
-// cannot: err is not about a lost device, or no member is left and no device comes back.
+// after prepares the group to run again after err. It returns an error if err is not a loss
+// of a device, or if all members are lost and no device comes back.
 func (r *recovery) after(ctx context.Context, err error) error {
 	for err != nil {
 		if err := r.replaceLost(ctx, err); err != nil {
@@ -102,7 +102,7 @@ func (r *recovery) replaceLost(ctx context.Context, err error) error {
 	if err := r.drop(err); err != nil || len(r.group.members) > 0 {
 		return err
 	}
-	if r.config.Peers != nil && r.stepper.hasCommitted() { // a replay needs the others
+	if r.config.Peers != nil && r.stepper.hasCommitted() { // a replay needs the other ranks
 		return &emptyRank{fmt.Errorf("%w: %w", NoDevices, err)}
 	}
 	return r.awaitOne(ctx, err)
@@ -129,7 +129,7 @@ func (r *recovery) drop(err error) error {
 	if excluded != "" {
 		return nil
 	}
-	if r.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // that it will not learn
+	if r.config.Reopen != nil && !errors.Is(l.err, device.Unsupported) { // reopening would not help
 		r.reopener.schedule(l.member, r.config.Reopen)
 		return nil
 	}
@@ -148,8 +148,7 @@ func (r *recovery) ready(ctx context.Context) error {
 	return r.regroup(ctx)
 }
 
-// regroup places the replicas on the present members and makes a new
-// generation.
+// regroup assigns the replicas to the present members and makes a new generation.
 func (r *recovery) regroup(ctx context.Context) error {
 	r.stepper.regrouped()
 	return r.group.regroup(ctx)

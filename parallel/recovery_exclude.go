@@ -5,32 +5,33 @@ import (
 	"time"
 )
 
-// Losses are counted over the last 50 runs; a hang counts three, for it costs the others the
-// time-out, and so does an end for want of memory:
+// Losses are counted over the last 50 runs. A hang counts three, because it costs the others
+// the timeout, and so does a death for lack of memory:
 //
 //	runs     1 ....... 12 ...... 30 ...... 47          counts
 //	lost          x         x          h               1 + 1 + 3 = 5 of 9
 
-// A device that is lost again and again within some runs of the group is not opened any more,
-// while there are others: one that hangs costs them Config.Timeout every time, and counts more
-// than one that dies. So does one that is ended for want of memory: it will be asked for as much again.
+// A device that is lost again and again within some runs of the group is not opened any
+// more while there are others. A hanging device counts more than a dying one, because it
+// costs the others Config.Timeout every time. So does a device that lacks memory, because
+// it will need the same memory again.
 const (
 	tallyRuns  = 50
 	mostTally  = 9
 	hangCounts = 3
 )
 
-// lossHistory has the losses of each device, by name.
+// lossHistory holds the losses of each device, by name.
 type lossHistory map[string][]loss
 
-// loss is one of them: the number of the group's run, and how much it counts.
+// loss is one loss: the number of the group's run, and its count.
 type loss struct {
 	run    uint64
 	counts int
 }
 
-// add notes a loss at a run. It returns how many there were in the runs that count, and how
-// much they count together.
+// add records a loss at a run. It returns the number of losses in the recent runs, and the
+// sum of their counts.
 func (t lossHistory) add(name string, run uint64, costly bool) (times, counts int) {
 	l := loss{run, 1}
 	if costly {
@@ -67,7 +68,7 @@ func (r *recovery) excluded(m *member, starved bool) string {
 	return fmt.Sprintf("lost %d times within %d runs: it is not opened again", times, tallyRuns)
 }
 
-// rest returns how long a lost device is left alone before it is opened again.
+// rest returns the pause before a lost device is opened again.
 func (m *member) rest() time.Duration {
 	if m.steps > 0 {
 		return m.again

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A device that dies in every replay would be opened without end. What counts is progress: a
-// loss counts while the same version, of the run or of the ledger, is as far as it came.
+// A device that dies in every replay would be opened forever. So losses are counted until
+// the run makes progress: until the version of the run or of the ledger changes.
 
 // maxLastLosses is the maximum number of last devices that may be lost one after the other
 // without progress of the run.
@@ -19,8 +19,8 @@ const maxLastLosses = 10
 // so each device is opened after a quarter of Config.Timeout.
 const maxStarved = 3
 
-// lossCount counts the losses of last devices since the run got on: by a step, a
-// part of an evaluation, or a replay that brought it closer.
+// lossCount counts the losses of last devices since the last progress of the run: a step, a
+// part of an evaluation, or a part of a replay.
 type lossCount struct {
 	reached device.Version // of the stepper, when a last device was lost
 	count   int            // since it has changed
@@ -36,9 +36,9 @@ func (c *lossCount) add(reached device.Version) {
 
 func (c *lossCount) tooMany() bool { return c.count > maxLastLosses }
 
-// countLastLoss counts the loss of a last device. From the second on replays renew
-// the snapshot on the way: a device that always dies soon after a replay, or in
-// it, gets on all the same.
+// countLastLoss counts the loss of a last device. From the second loss on, replays renew
+// the snapshot as they run, so that even a device that always dies during a replay, or soon
+// after it, makes progress.
 func (r *recovery) countLastLoss(cause error) error {
 	if starved(cause) {
 		if r.starved.add(r.stepper.Version()); r.starved.count >= maxStarved {
@@ -60,5 +60,5 @@ func (r *recovery) countLastLoss(cause error) error {
 // system killed it.
 func starved(err error) bool { return errors.Is(err, device.OutOfMemory) }
 
-// progressed notes that the run got on by something else than a step.
+// progressed records progress of the run other than a step.
 func (r *recovery) progressed() { r.losses.count = 0 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A device that comes back gets the program, the placement and the state, in this order; only
-// then do the others wait for it.
+// A device that comes back gets the program, the placement and the state, in this order.
+// Only then do the others wait for it.
 
 // RejoinedDevice reports a lost device that participates again.
 type RejoinedDevice struct {
@@ -19,7 +19,7 @@ type RejoinedDevice struct {
 	Step   uint64 // version of the state
 }
 
-// rejoinPending makes the devices members that were opened again since the last step.
+// rejoinPending admits the devices that were reopened since the last step.
 func (r *recovery) rejoinPending(ctx context.Context) error {
 	for r.reopener.hasPending() {
 		state, err := r.stepper.readState(ctx)
@@ -27,7 +27,7 @@ func (r *recovery) rejoinPending(ctx context.Context) error {
 			return err
 		}
 		if !r.reopener.hasPending() {
-			break // it is a member since all others were lost meanwhile
+			break // readState lost all others and has already admitted it
 		}
 		m, err := r.reopener.next(ctx)
 		if err == nil {
@@ -60,8 +60,8 @@ func (r *recovery) awaitOne(ctx context.Context, cause error) error {
 	return nil
 }
 
-// nextWithin returns the next device to come back within the time-out. cause is
-// why the last one was lost.
+// nextWithin returns the next device that comes back within the timeout. cause is why the
+// last one was lost.
 func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error) {
 	waiting, stop := awake.WithTimeout(ctx, r.config.timeout())
 	defer stop()

@@ -14,11 +14,11 @@ import (
 // driver's goroutine admits the device between two runs (rejoin), so that members never
 // appear while a run is in progress.
 //
-// 	lost --> pause --> open --error--> longer pause --> open ...
-// 	                     |
-// 	                     ok --> reopened (channel) --> pending --> member
+//	lost --> pause --> open --error--> longer pause --> open ...
+//	                     |
+//	                     ok --> reopened (channel) --> pending --> member
 
-// A device that dies without having finished a step, or soon after another time, is opened
+// A device that dies before it has finished a step, or soon after another loss, is opened
 // again after a pause that doubles every time.
 const (
 	firstPause = 250 * time.Millisecond
@@ -31,9 +31,9 @@ type reopener struct {
 	cancel   context.CancelFunc
 	wait     *sync.WaitGroup
 	reopened chan *member
-	closed   chan error      // why nothing will be opened any more
-	pending  *member         // reopened, and no member yet
-	devices  []device.Device // that were opened here and became members
+	closed   chan error      // why devices will not be opened any more
+	pending  *member         // reopened, not a member yet
+	devices  []device.Device // reopened devices that became members
 }
 
 func newReopener() reopener {
@@ -42,9 +42,9 @@ func newReopener() reopener {
 		closed: make(chan error, 1)}
 }
 
-// schedule opens the device of a lost member again: at once if it had
-// finished a step and was not lost shortly before, else after a pause. It tries until it
-// succeeds, or the fleet is closed.
+// schedule opens the device of a lost member again: at once if it had finished a step and
+// was not lost shortly before, otherwise after a pause. It retries until it succeeds or the
+// fleet is closed.
 func (r *reopener) schedule(was *member, open func(context.Context, string) (device.Device, error)) {
 	m := &member{Member: Member{Name: was.Name, Foreign: was.Foreign}, order: was.order, stage: was.stage,
 		pause: was.rest()}
@@ -109,8 +109,8 @@ func (r *reopener) hasPending() bool {
 	return r.pending != nil
 }
 
-// next returns the device that is pending, or the first that is opened before
-// ctx ends. Else the error is the cause of that, or why no device will be opened.
+// next returns the pending device, or the first that is opened before ctx ends. Otherwise
+// the error is the cause of ctx, or the reason why devices will not be opened any more.
 func (r *reopener) next(ctx context.Context) (*member, error) {
 	if !r.hasPending() {
 		select {

@@ -10,10 +10,10 @@ import (
 // A replay runs the steps of the ledger, from the snapshot on, on one device that holds all
 // replicas. At its end the device has the version of the run:
 //
-// 	snapshot v --step--> v+1 --step--> v+2 --step--> present
-// 	             stride = 2:   renewed here (renewOften), so that the next replay is shorter
+//	snapshot v --step--> v+1 --step--> v+2 --step--> present
+//	             stride = 2:   renewed here (renewOften), so that the next replay is shorter
 
-// reached returns a number that changes when a step, or a replay, gets further.
+// reached returns a number that changes when a step or a replay makes progress.
 func (r *recovery) reached() device.Version { return r.stepper.Version() + r.ledger.version }
 
 // replay brings m, the only member, from the ledger's snapshot to the present state.

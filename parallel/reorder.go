@@ -9,17 +9,16 @@ import (
 // Each exchange costs a round trip, so a few large ones are better than many small ones.
 // An exchange that no other node waits for is free while the devices compute:
 //
-// 	as written    bn1 X bn2 X ... grad3 X grad2 X grad1 X
-// 	reordered     bn1, bn2 (independent) X ... grad3 grad2 [X bucket] grad1 [X bucket]
+//	as written    bn1 X bn2 X ... grad3 X grad2 X grad1 X
+//	reordered     bn1, bn2 (independent) X ... grad3 grad2 [X bucket] grad1 [X bucket]
 //
 // Gradients leave in buckets, as soon as one is full, while the backward pass continues
 // (the gradient bucketing of PyTorch's DistributedDataParallel).
 
-// reorder returns f with its nodes in another order, which makes its exchanges
-// fewer and lets the long ones be under way while the devices compute:
-// neighbouring layers that do not depend on each other meet once, and
-// gradients leave in buckets as soon as there are enough of them. No bit of
-// any result depends on it.
+// reorder returns f with its nodes in an order that makes its exchanges fewer and lets the
+// long ones run while the devices compute: neighbouring layers that are independent
+// exchange together, and gradients leave in buckets as soon as there are enough of them.
+// Results are the same, bit for bit.
 func reorder(f *graph.Function, table []graph.State) (*graph.Function, error) {
 	c := graph.NewCopier(f, graph.NewBuilder(f.Name, &table))
 	c.Inputs()
@@ -30,15 +29,16 @@ func reorder(f *graph.Function, table []graph.State) (*graph.Function, error) {
 	return c.Builder.Function()
 }
 
-// A bucket of gradients is a part of all of them, but no less than leastBucket.
+// A bucket is a fraction of all gradients, but at least leastBucket.
 const (
 	buckets     = 16
 	leastBucket = 256 << 10 // bytes
 )
 
-// bucketed returns the nodes of order with the all-reduces that no node waits
-// for moved up: as soon as a bucket is full it follows the node that filled it,
-// but apart from other all-reduces, or it would be one exchange with them.
+// bucketed returns the nodes of order with early all-reduces for the values that other
+// nodes do not wait for. As soon as a bucket is full, its all-reduce follows the node that
+// filled it, but apart from other all-reduces; next to them it would be part of their
+// exchange.
 func bucketed(f *graph.Function, order []int) []int {
 	closing, bytes := map[int]bool{}, map[int]int{}
 	total := 0

@@ -12,8 +12,8 @@ import (
 // Outputs of kind whole are equal on all members, and the first member's is used. Outputs of
 // kind replica are joined in the order of replicas, which is the order of members:
 //
-// 	member 0   moments of r0, r1        Result.Moments[layer]   r0 r1 r2
-// 	member 1   moments of r2
+//	member 0   moments of r0, r1        Result.Moments[layer]   r0 r1 r2
+//	member 1   moments of r2
 
 // Result is the result of a step.
 type Result struct {
@@ -25,15 +25,15 @@ type Result struct {
 	// is set.
 	Gradients []tensor.Tensor
 	Timing    Timing
-	// Stop: the context of some rank has ended. With peers a step is not left
-	// undone for that: all ranks stop after the same one.
+	// Stop means that the context of some rank has ended. With peers the step is still
+	// completed: all ranks stop after the same step.
 	Stop bool
 	// Ranks is the work of each rank; nil without peers.
 	Ranks []RankStats
 }
 
-// resultOf puts the members' outputs together: whole ones are the same
-// everywhere, replica outputs follow each other in replica order.
+// resultOf joins the members' outputs: whole outputs are the same on all members, and
+// replica outputs follow each other in replica order.
 func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 	r := Result{Timing: t}
 	i := 0

@@ -14,24 +14,24 @@ import (
 // pace is the measured speed of a device in training.
 type pace struct {
 	rows  int           // since the last Balance
-	busy  time.Duration // with them, not waiting for others
-	speed float64       // rows per second that the device is placed by; 0: not known
-	times int           // that it was measured
+	busy  time.Duration // computing, without waiting for others
+	speed float64       // rows per second used for the placement; 0: unknown
+	times int           // number of measurements
 
 	took, blocked time.Duration // of all training since the device was opened
 }
 
-// DeviceTime is how long a device has trained since it was opened, and how much of that
-// it has waited for others.
+// DeviceTime is the time that a device has trained since it was opened, and the part of it
+// that the device spent waiting for others.
 type DeviceTime struct {
 	Device        string // its name
-	Stage         int    // of a network that is divided, from 1; 0: it has all layers
-	Replicas      int    // that it has now
+	Stage         int    // of a divided network, from 1; 0: the device has all layers
+	Replicas      int    // at present
 	Took, Blocked time.Duration
 }
 
-// Times returns where the time of the present members went, in their order. It is not called
-// while they run.
+// Times returns the training times of the present members, in their order. It must not be
+// called while they run.
 func (g *Group) Times() []DeviceTime {
 	var all []DeviceTime
 	for _, m := range g.members {
@@ -83,8 +83,8 @@ func (ms members) least() []int {
 	return least
 }
 
-// speeds returns the known speeds of the members, their mean for those that
-// are not known; nil if all are not.
+// speeds returns the speeds of the members. An unknown speed is the mean of the known ones;
+// nil if all are unknown.
 func (ms members) speeds() []float64 {
 	sum, known := 0.0, 0
 	for _, m := range ms {

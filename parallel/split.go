@@ -50,10 +50,10 @@ func ParseTail(s string) (Tail, error) {
 type Slices struct {
 	Sizes    []int // rows of each replica
 	Repeated int   // rows that the batch repeats at its end: row i is row i mod (rows - Repeated)
-	Dropped  int   // rows that are left out; then all sizes are 0
+	Dropped  int   // rows that are left out; all sizes are then 0
 }
 
-// Rows returns the rows of all replicas together: those that are computed.
+// Rows returns the number of computed rows, over all replicas.
 func (s Slices) Rows() int {
 	n := 0
 	for _, k := range s.Sizes {
@@ -62,7 +62,7 @@ func (s Slices) Rows() int {
 	return n
 }
 
-// Slice places a batch of rows, of at most batch, on the replicas.
+// Slice divides a batch of rows, at most batch, among the replicas.
 func (t Tail) Slice(rows, batch, replicas int) Slices {
 	switch {
 	case rows == batch || t == Keep:

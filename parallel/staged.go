@@ -22,8 +22,8 @@ import (
 // flow through the stages and back, one forward one backward (PipeDream-Flush; Narayanan
 // et al. 2021). A member has at most stage.UnderWay replicas in progress:
 //
-// 	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
-// 	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
+//	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum
+//	stage 2      F0 B0 F1 B1 F2 B2 F3 B3         sum
 //
 // With synchronised batch norm all replicas of a member are one run.
 
@@ -37,37 +37,37 @@ type Plan = stage.Plan
 // Staged trains a network that is divided into stages on several devices. It has the
 // methods of a Driver, and the same results, bit for bit.
 type Staged struct {
-	pipeline *Pipeline // of the stages, which predicts
+	pipeline *Pipeline // of the stages; it predicts
 	config   Config
 	program  *graph.Program   // of all layers
 	programs []*graph.Program // of the stages
-	rows     int              // of a wave, at most
+	rows     int              // maximum of a wave
 	waves    int              // of a step
 	together bool             // all replicas of a member are one run
-	group    *Group           // of all devices, for those who ask
+	group    *Group           // of all devices, for callers
 	version  device.Version
 	stepped  bool
 	ledger   *ledger
-	rest     map[string]tensor.Tensor // state that no stage has
+	rest     map[string]tensor.Tensor // state that is not in any stage
 	err      error                    // of a Commit that was not finite; the state is lost
 	ofStage  Config                   // of each stage
-	ranks    *stageRanks              // nil: all stages are of this process
+	ranks    *stageRanks              // nil: all stages are in this process
 	first    int                      // number of stages before those of this rank
 	routes   map[passes]*routes       // between ranks
 	gone     bool                     // a stage, on some rank, is at the snapshot of the ledger
-	lacking  bool                     // or lacks the gradients of the last step
+	lacking  bool                     // a stage lacks the gradients of the last step
 	division *stage.Division
-	times    []float64 // of the layers, as they should be or were measured
+	times    []float64 // of the layers, estimated or measured
 	plan     *stage.Plan
 	worked   []time.Duration // of each stage: the mean of its devices, in all steps
-	stepping time.Duration   // and how long these took
-	updating time.Duration   // and their updates
-	steps    int             // that are in these figures
-	cold     bool            // nothing but the first step is in them
+	stepping time.Duration   // duration of these steps
+	updating time.Duration   // duration of their updates
+	steps    int             // number of these steps
+	cold     bool            // these times contain only the first step
 }
 
-// OpenStaged loads the stages of p, a training program, on devices, which are dealt to
-// them in this order, and writes the state. template is what p was made of. The rest is as Open has it.
+// OpenStaged loads the stages of p, a training program made from template, and writes the
+// state. The devices are assigned to the stages in order. The rest is the same as for Open.
 func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config) (s *Staged, err error) {
 	if err := checkStaged(c); err != nil {
@@ -94,7 +94,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	return s, withMoreStages(of, open)
 }
 
-// openStaged is OpenStaged with that number of stages at least. It returns how many there are.
+// openStaged is OpenStaged with a minimum number of stages. It returns their number.
 func openStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of stage.Spec,
 	state map[string]tensor.Tensor, devices []Member, c Config, ranks *stageRanks) (*Staged, int, error) {
 	n, err := stage.New(template)
@@ -212,7 +212,7 @@ func (s *Staged) columns() [][]string {
 	return s.pipeline.columns()
 }
 
-// planned makes the plan of the stages, and begins to count how long they wait.
+// planned makes the plan of the stages, and restarts the measurement of their times.
 func (s *Staged) planned() {
 	s.plan = s.division.Plan(s.programs, s.times, s.columns(), s.rows, s.waves)
 	s.forgetTimes()
@@ -247,7 +247,7 @@ func oneByOne(c Config) Config {
 	return c
 }
 
-// checkStaged refuses what stages do not do.
+// checkStaged rejects a config that stages do not support.
 func checkStaged(c Config) error {
 	switch {
 	case c.Local:
@@ -292,7 +292,7 @@ func stateIn(p *graph.Program, state map[string]tensor.Tensor) map[string]tensor
 	return has
 }
 
-// keepRest keeps the state that no stage has.
+// keepRest keeps the state that is not in any stage.
 func (s *Staged) keepRest(state map[string]tensor.Tensor) {
 	for name, t := range state {
 		if !slices.ContainsFunc(s.programs, func(p *graph.Program) bool { return hasState(p, name) }) {
@@ -306,7 +306,7 @@ func hasState(p *graph.Program, name string) bool {
 	return slices.ContainsFunc(p.State, func(t graph.State) bool { return t.Name == name })
 }
 
-// refreshGroup brings the group of all devices up to date.
+// refreshGroup updates the group of all devices.
 func (s *Staged) refreshGroup() {
 	g := &Group{placement: placement.Placement{}, fixed: true}
 	if s.pipeline.reads() {
@@ -346,7 +346,7 @@ func (s *Staged) Rows() int { return s.pipeline.Rows() }
 // OwnRows is Pipeline.OwnRows.
 func (s *Staged) OwnRows(rows int) (from, to int) { return s.pipeline.OwnRows(rows) }
 
-// Close frees what OpenStaged has loaded.
+// Close frees everything that OpenStaged has loaded.
 func (s *Staged) Close() error {
 	if s.stepping > 0 && s.config.Divided != nil {
 		s.plan.Ran = true
@@ -372,8 +372,8 @@ func (s *Staged) State(ctx context.Context) (map[string]tensor.Tensor, error) {
 	return s.read(ctx, (*Driver).State)
 }
 
-// Snapshot reads all state, and begins a new ledger with it: a stage that loses all of its
-// devices repeats the steps since then, with all others.
+// Snapshot reads all state and begins a new ledger with it. If a stage loses all of its
+// devices, all stages repeat the steps since then.
 func (s *Staged) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
 	state, err := s.read(ctx, (*Driver).Snapshot)
 	if err == nil {

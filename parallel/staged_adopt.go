@@ -17,7 +17,8 @@ import (
 // state. A rank that has lost its last stage continues without one: it still reads samples,
 // reports and has the state.
 
-// agree is stageRanks.agree. A stage without devices, of any rank, becomes part of another; then all go back.
+// agree is stageRanks.agree. If a stage of any rank has lost all devices, it becomes part
+// of another stage, and all stages then return to the snapshot.
 func (s *Staged) agree(ctx context.Context, mine stageReport, failed error,
 	outputs map[string]tensor.Tensor) ([]stageReport, error) {
 	mine.Orphan, mine.Why = s.orphan(ctx, failed)
@@ -116,8 +117,8 @@ func (s *Staged) takeOver(ctx context.Context, at int, p *graph.Program) (refuse
 	return err.Error(), nil
 }
 
-// joinOverRanks makes one stage of i, which has no devices, and of another, which has loaded the layers of
-// both.
+// joinOverRanks joins stage i, which has lost its devices, and stage other, which has
+// loaded the layers of both.
 func (s *Staged) joinOverRanks(i, other int, d *stage.Division, programs []*graph.Program) error {
 	r, was, rows := s.ranks, s.plan.Stages[i], s.pipeline.rows
 	moved := MovedStage{Stage: i + 1, First: was.First, Last: was.Last, Step: uint64(s.version),

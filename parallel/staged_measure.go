@@ -69,7 +69,7 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 	return err
 }
 
-// tried makes a step that is not committed.
+// tried makes a step without a commit.
 func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*flow, error) {
 	err := s.each(func(d *Driver) error {
 		if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
@@ -90,7 +90,8 @@ func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*fl
 // slower. Of the others the fastest counts, as the least disturbed by other processes.
 const trials = 4
 
-// trialReplicas is how many replicas of a member have rows in a trial: so many that all stages work at once.
+// trialReplicas is the number of replicas of a member with rows in a trial: enough for all
+// stages to work at once.
 const trialReplicas = 4
 
 // meanRun estimates the mean run of a step with all replicas from the outcomes of a trial:
@@ -134,7 +135,7 @@ func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor,
 		return nil, err
 	}
 	s, err := load(better)
-	if errors.Is(err, device.OutOfMemory) { // it was faster
+	if errors.Is(err, device.OutOfMemory) { // the faster division
 		s, err = load(was)
 	}
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // device does. If none comes back in time, its layers become part of the previous or the
 // next stage, and the devices there load both:
 //
-// 	stage 1 | stage 2 | stage 3        stage 1 | stage 2
-// 	a, b    | (lost)  | c, d      -->  a, b    | c, d     which has the layers of 2 and 3
+//	stage 1 | stage 2 | stage 3        stage 1 | stage 2
+//	a, b    | (lost)  | c, d      -->  a, b    | c, d     which has the layers of 2 and 3
 //
 // All stages return to the snapshot of the ledger and repeat the steps since then
 // (rollBack).
@@ -28,11 +28,11 @@ type MovedStage struct {
 	To          []string // devices
 }
 
-// resolve returns nil if err was the loss of all devices of a stage, and its layers have gone to others: then
-// rollBack is next. Else it returns err.
+// resolve returns nil if err was the loss of all devices of a stage and its layers have
+// moved to others; rollBack then follows. Otherwise it returns err.
 func (s *Staged) resolve(ctx context.Context, err error) error {
 	if !errors.Is(err, NoDevices) || errors.Is(err, FleetClosed) || ctx.Err() != nil || s.config.Reopen == nil ||
-		s.ranks != nil { // all ranks see to that
+		s.ranks != nil { // agree handles the loss
 		return err
 	}
 	for i := 0; i < len(s.pipeline.stages); {
@@ -102,7 +102,8 @@ func (s *Staged) load(ctx context.Context, at int, p *graph.Program) (bool, erro
 	return true, nil
 }
 
-// join makes one stage of i, which has no devices, and of another, which has loaded the layers of both.
+// join joins stage i, which has lost its devices, and stage other, which has loaded the
+// layers of both.
 func (s *Staged) join(i, other int, d *stage.Division, programs []*graph.Program) error {
 	to, was := s.pipeline.stages[other], s.plan.Stages[i]
 	if err := s.pipeline.stages[i].Close(); err != nil {

@@ -13,14 +13,14 @@ import (
 // A message is one value of one replica, or of one wave of a prediction. The number of
 // messages from rank to rank follows from the programs, so no message marks the end:
 //
-// 	| bytes of the name | number | name, padded to 8 | value |
+//	| bytes of the name | number | name, padded to 8 | value |
 
 // post carries the values of one call between ranks.
 type post struct {
 	ranks  *stageRanks
 	routes *routes
 	stop   context.CancelFunc
-	queues map[int]chan parcel // to a rank; they have room for all
+	queues map[int]chan parcel // by rank, with capacity for all parcels
 	wait   sync.WaitGroup
 }
 
@@ -88,7 +88,7 @@ func (p *post) receives(ctx context.Context, from, messages int, arrived func(pa
 	return nil
 }
 
-// give sends a value to all ranks that read it. Nobody changes it.
+// give sends a value to all ranks that read it. The value must not be changed.
 func (p *post) give(name string, number int, t tensor.Tensor) {
 	for _, to := range p.routes.to[name] {
 		p.queues[to] <- parcel{name, number, t.Bytes}
@@ -111,7 +111,7 @@ func (m parcel) head() []byte {
 	return append(b, make([]byte, -len(m.name)&7)...)
 }
 
-// parcelOf reads a message.
+// parcelOf decodes a message.
 func parcelOf(b []byte) (m parcel, err error) {
 	if len(b) < 8 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-8) {
 		return m, fmt.Errorf("it has sent %d bytes that are no value", len(b))
@@ -134,7 +134,7 @@ func (m parcel) tensor(types map[string]graph.Type, rows int) (tensor.Tensor, er
 	return v, err
 }
 
-// letters are the values of other ranks for a prediction, until the stages read them.
+// letters holds the values from other ranks for a prediction until the stages read them.
 type letters struct {
 	post    *post
 	mu      sync.Mutex
@@ -167,7 +167,7 @@ func (r *stageRanks) openLetters(ctx context.Context, w *routes, waves int,
 	return l
 }
 
-// close is end, and returns why the prediction has failed, if that is so.
+// close is end; it returns the error if the prediction has failed.
 func (l *letters) close(failed bool) error {
 	l.forget()
 	l.post.end(failed)

@@ -23,17 +23,17 @@ import (
 // ranks are sent (post). After every call each rank reports its outcome, and all ranks get
 // the outputs of all stages:
 //
-// 	rank 0   stages 1, 2   forward --across:--> backward <--+   report: moments of its layers
-// 	rank 1   stage 3                forward, backward ------+   report: moments, loss
+//	rank 0   stages 1, 2   forward --across:--> backward <--+   report: moments of its layers
+//	rank 1   stage 3                forward, backward ------+   report: moments, loss
 
-// stageRanks is the processes of a run over stages, as one of them sees them.
+// stageRanks is one process's view of the processes of a run over stages.
 type stageRanks struct {
 	peers   *fabric.Peers
 	devices []rankDevices // by rank
-	owners  []int         // by stage: the rank that has it
+	owners  []int         // by stage: its rank
 	columns [][]string    // by stage: its devices
 	sent    int64         // bytes to other ranks, up to the last report
-	measure bool          // some rank wants Config.Measure
+	measure bool          // a rank has requested Config.Measure
 }
 
 // rankDevices describes the devices of a rank.
@@ -85,7 +85,7 @@ func (r *stageRanks) free(devices []Member) (all []int64) {
 	return all
 }
 
-// deal deals stages to ranks: each has those that its devices are the columns of.
+// deal assigns stages to ranks: the devices of a rank are the columns of its stages.
 func (r *stageRanks) deal(stages int) error {
 	columns, err := stage.Columns(len(r.free(nil)), stages)
 	if err != nil {
@@ -120,15 +120,15 @@ func (r *stageRanks) local() (from, to int) {
 	return from, to
 }
 
-// stageReport is how a call has ended on a rank.
+// stageReport is the outcome of a call on a rank.
 type stageReport struct {
 	verdict
 	Restarted bool            `json:"restarted,omitempty"` // one of its stages is at the snapshot of the ledger
-	Lacking   bool            `json:"lacking,omitempty"`   // or lacks the gradients of the last step
+	Lacking   bool            `json:"lacking,omitempty"`   // a stage lacks the gradients of the last step
 	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
 	Why       string          `json:"why,omitempty"`       // reason for Orphan, or for refusing other layers
-	Cause     int             `json:"cause,omitempty"`     // of Fatal: in rankCauses, from 1
-	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages: the mean of their devices
+	Cause     int             `json:"cause,omitempty"`     // of Fatal: index in rankCauses, from 1
+	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages, the mean over their devices
 	Outputs   []outputHead    `json:"outputs,omitempty"`   // followed by their bytes
 }
 
@@ -139,7 +139,7 @@ type outputHead struct {
 	Shape []int
 }
 
-// rankCauses are kinds of errors that callers act on, whichever rank has them.
+// rankCauses are the kinds of errors that callers handle, on whichever rank they occur.
 var rankCauses = []error{device.OutOfMemory, device.NonFinite, NoDevices}
 
 // agree exchanges the reports of all ranks. failed is why this rank cannot continue. It
@@ -200,7 +200,7 @@ func (v stageReport) pack(outputs map[string]tensor.Tensor) []byte {
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of numbers and strings
+		panic(err) // numbers and strings cannot fail
 	}
 	b = append(b, 0)
 	for _, o := range v.Outputs {
@@ -209,7 +209,7 @@ func (v stageReport) pack(outputs map[string]tensor.Tensor) []byte {
 	return b
 }
 
-// unpack reads what pack returns, and adds the outputs to others.
+// unpack decodes the result of pack and adds its outputs to outputs.
 func (v *stageReport) unpack(record []byte, outputs map[string]tensor.Tensor) error {
 	end := slices.Index(record, 0)
 	if end < 0 {
@@ -272,7 +272,7 @@ func (r *stageRanks) joinTimes(ctx context.Context, d *stage.Division, times []f
 	return joined, nil
 }
 
-// statsOf returns what this rank has done.
+// statsOf returns the work of this rank.
 func (r *stageRanks) statsOf(b Batch, t Timing) RankStats {
 	sent := r.peers.Sent(collective.Moments) + r.peers.Sent(collective.Gradients)
 	s := RankStats{Waited: b.Waited, Took: t.Took, Blocked: t.Blocked, Bytes: sent - r.sent}
@@ -293,15 +293,15 @@ func isElsewhere(err error) bool {
 	return errors.As(err, &e)
 }
 
-// routes are the values that cross between ranks in some functions, as one rank sees them.
+// routes is one rank's view of the values that cross between ranks in some functions.
 type routes struct {
 	to    map[string][]int      // by value made here: the ranks that read it
-	out   map[int]int           // how many of these go to each rank
-	in    map[int]int           // and how many come from it
-	types map[string]graph.Type // of all that cross
+	out   map[int]int           // by rank: the number of values sent to it
+	in    map[int]int           // by rank: the number of values received from it
+	types map[string]graph.Type // of all values that cross
 }
 
-// routesOf returns what crosses between ranks in the functions of these names.
+// routesOf returns the values that cross between ranks in the functions with these names.
 func (r *stageRanks) routesOf(programs []*graph.Program, names ...string) *routes {
 	makers, readers := map[string]int{}, map[string][]int{}
 	way := &routes{map[string][]int{}, map[int]int{}, map[int]int{}, map[string]graph.Type{}}

@@ -44,7 +44,7 @@ func (s *Staged) Moments(ctx context.Context, b Batch) (Result, error) {
 // passes are the functions of a flow; "" if the flow does not have one.
 type passes struct{ forward, backward, reduce string }
 
-// untilDone runs a batch, again and again without the devices that are lost.
+// untilDone runs a batch, and repeats it without the lost devices until it succeeds.
 func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, error) {
 	stop := ctx.Err() != nil
 	if s.ranks != nil {
@@ -72,8 +72,8 @@ func (s *Staged) untilDone(ctx context.Context, b Batch, p passes) (Result, erro
 	}
 }
 
-// attempt runs a batch once; the flow is nil where that was not to its end. Then the stages of this rank are
-// ready to run again, unless there is an error.
+// attempt runs a batch once. The flow is nil if it did not finish; without an error, the
+// stages of this rank are then ready to run again.
 func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) {
 	of, err := 0, error(nil)
 	for i, d := range s.pipeline.stages {
@@ -99,22 +99,23 @@ func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) 
 	return nil, s.pipeline.stages[of].recovery.after(ctx, err)
 }
 
-// errWentBack is why other ranks have to run once more.
+// errWentBack is the reason why other ranks have to run again.
 var errWentBack = errors.New("a stage went back")
 
-// restarted reports whether a stage of this process is at the snapshot of the ledger.
+// restarted reports whether a stage of this process is back at the snapshot of the ledger.
 func (s *Staged) restarted() bool {
 	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool { return d.recovery.restarted })
 }
 
-// lacks reports whether a stage of this process lacks the gradients of the last step: a member has come.
+// lacks reports whether a stage of this process lacks the gradients of the last step
+// because a new member has joined.
 func (s *Staged) lacks() bool {
 	return slices.ContainsFunc(s.pipeline.stages, func(d *Driver) bool {
 		return d.version == s.version && !d.retained
 	})
 }
 
-// reportOf begins the report of a call. retry: it has to be made again.
+// reportOf returns the report of a call; retry requests that the call be repeated.
 func (s *Staged) reportOf(call string, retry bool) stageReport {
 	return stageReport{verdict: verdict{Of: fmt.Sprintf("%s of version %d", call, s.version), Retry: retry}}
 }
@@ -205,7 +206,8 @@ func (s *Staged) account(f *flow, all []stageReport) {
 	}
 }
 
-// workedIn returns how long the devices of each stage of this process worked, the mean.
+// workedIn returns the working time of each stage of this process, the mean over its
+// devices.
 func (s *Staged) workedIn(f *flow) (all []time.Duration) {
 	for _, d := range s.pipeline.stages {
 		worked := time.Duration(0)
@@ -274,9 +276,10 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	return nil
 }
 
-// commit is Commit up to the agreement of ranks. again: the stages went back meanwhile.
+// commit is Commit up to the agreement of ranks. again reports that the stages went back to
+// the snapshot meanwhile.
 func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ error) {
-	if s.lacking || s.ranks == nil && s.lacks() { // a member has come that lacks the gradients
+	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
 		if _, err := s.step(ctx, s.ledger.batch); err != nil {
 			return false, err
 		}
@@ -287,7 +290,7 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ erro
 	}
 	return false, s.each(func(d *Driver) error {
 		if d.version != s.version {
-			return nil // it has committed
+			return nil // already committed
 		}
 		if d.program.current.Function(graph.Commit) == nil { // its layers are not trained
 			d.version, d.stepped, d.retained = d.version+1, false, false
@@ -297,8 +300,8 @@ func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ erro
 	})
 }
 
-// clipped adds to the hyper-parameters the factor of gradient clipping: of the sum of the squares of
-// all stages, in the order of one device.
+// clipped adds the factor of gradient clipping to the hyper-parameters. It is computed from
+// the sum of the squares of all stages, in the order of one device.
 func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, err error) {
 	values := map[string]tensor.Tensor{}
 	for _, name := range []string{graph.Squares, graph.Factor} {
@@ -331,7 +334,8 @@ func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, a
 	return all, false, nil
 }
 
-// evaluate runs a function of whole values on the first member, and adds its outputs to values.
+// evaluate runs a function of whole values on the first member and adds its outputs to
+// values.
 func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[string]tensor.Tensor) error {
 	for {
 		m := d.group.members[0]
@@ -356,8 +360,8 @@ func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[str
 	}
 }
 
-// rollBack brings all stages back to the snapshot of the ledger, and from there to the present, if one of
-// them has lost all of its devices: what another one has now is that snapshot.
+// rollBack brings all stages back to the snapshot of the ledger, and from there to the
+// present, if one of them has lost all of its devices: its new device has the snapshot.
 func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil

@@ -29,7 +29,7 @@ func memoryOf(devices []Member) []int64 {
 	return free
 }
 
-// totalMemory returns the memory that this process may have.
+// totalMemory returns the memory available to this process.
 func totalMemory() int64 {
 	total, _ := memory.Machine()
 	return total

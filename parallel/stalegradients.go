@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// For a span of 2, each gradient is due in the step that made it or one or two later, as
-// drawn from the seed:
+// With a span of 2, each gradient is due in its step or one or two steps later, as drawn
+// from the seed:
 //
 //	step              0      1      2      3
 //	replica 0      g0 ---------> due          (2 late)
@@ -90,13 +90,13 @@ func (l *StaleGradients) Next(step int, gradients []tensor.Tensor, rows []int) (
 // Staleness returns the counts so far.
 func (l *StaleGradients) Staleness() Staleness { return l.counts }
 
-// delay returns by how many steps replica r is late in a step: uniform in 0 to the span.
+// delay returns the delay of replica r in a step: uniform from 0 to the span.
 func (l *StaleGradients) delay(step, r int) int {
 	d := l.delays.Draws(uint32(r), uint64(step))
 	return d.Intn(len(l.waiting) + 1)
 }
 
-// add returns sums with the gradients of some replicas added to them.
+// add returns sums plus the gradients of some replicas.
 func (l *StaleGradients) add(sums, gradients []tensor.Tensor, take func(r int) bool) (
 	[]tensor.Tensor, error) {
 	out := make([]tensor.Tensor, len(sums))
@@ -137,7 +137,7 @@ func (l *StaleGradients) notFinite(i int, sum, gradients tensor.Tensor, take fun
 	return fmt.Errorf("%w: the sum of %w", device.NonFinite, device.Finite(name, sum))
 }
 
-// Tensors returns what waits, by "steps from now/trained tensor".
+// Tensors returns the waiting sums, by "steps from now/trained tensor".
 func (l *StaleGradients) Tensors() map[string]tensor.Tensor {
 	out := map[string]tensor.Tensor{}
 	for k, sums := range l.waiting {

@@ -8,20 +8,20 @@ import "slices"
 // Staleness counts the gradients of a StaleGradients: one for each replica and step.
 type Staleness struct {
 	Applied int64 `json:"applied"` // so far
-	Waited  int64 `json:"waited"`  // steps that these waited, in total
-	// Waiting is those that are due 1, 2, ... steps from now.
+	Waited  int64 `json:"waited"`  // total number of steps that these have waited
+	// Waiting counts the gradients that are due 1, 2, ... steps from now.
 	Waiting []Due `json:"waiting"`
 }
 
-// Due is gradients that are due in one step, and how many steps they will
-// have waited by then in total.
+// Due is the number of gradients that are due in one step, and the total number of steps
+// that they will have waited by then.
 type Due struct {
 	Count int64 `json:"count"`
 	Steps int64 `json:"steps"`
 }
 
-// Left returns how many gradients wait. Those that wait when a run ends are
-// never applied: its last step is the last update.
+// Left returns the number of waiting gradients. Gradients that still wait when a run ends
+// are never applied: its last step is the last update.
 func (l Staleness) Left() int64 {
 	var n int64
 	for _, d := range l.Waiting {

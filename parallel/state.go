@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// All members hold the same state, so that one is read and all are written.
+// All members hold the same state, so it is read from one and written to all.
 
 // Write sets state tensors on every device, at the current version.
 func (d *Driver) Write(ctx context.Context, state map[string]tensor.Tensor) error {
@@ -30,8 +30,8 @@ func (d *Driver) write(ctx context.Context, state map[string]tensor.Tensor) erro
 	}
 }
 
-// Snapshot reads all state and begins a new ledger with it: a run that loses
-// all devices repeats the steps since then.
+// Snapshot reads all state and begins a new ledger with it. A run that loses all devices
+// repeats the steps since then.
 func (d *Driver) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error) {
 	state, err := d.State(ctx)
 	if err == nil {
@@ -40,12 +40,12 @@ func (d *Driver) Snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	return state, err
 }
 
-// SnapshotDue reports whether repeating the steps since the last snapshot has
-// become long, or keeping their inputs large.
+// SnapshotDue reports whether the steps since the last snapshot would take long to repeat,
+// or their inputs need much memory.
 func (d *Driver) SnapshotDue() bool { return d.ledger.long() }
 
-// State reads all state from one device: they all have the same. With peers all
-// ranks call it.
+// State reads all state from one device, since all have the same. With peers all ranks call
+// State.
 func (d *Driver) State(ctx context.Context) (state map[string]tensor.Tensor, err error) {
 	if d.ranks == nil || d.commitErr != nil {
 		if err := d.compareStates(ctx, true); err != nil && d.commitErr == nil {

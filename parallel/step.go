@@ -13,8 +13,8 @@ import (
 // Rows of a batch are in the order of the replicas. A member has neighbouring replicas, so
 // its share is one slice of every input:
 //
-// 	Sizes    3     3     2     2          replicas 1 and 2 on one member:
-// 	rows   | 0 1 2 | 3 4 5 | 6 7 | 8 9 |  rows [3, 8), device.Step.Rows = 3, 2
+//	Sizes    3     3     2     2          replicas 1 and 2 on one member:
+//	rows   | 0 1 2 | 3 4 5 | 6 7 | 8 9 |  rows [3, 8), device.Step.Rows = 3, 2
 
 // Batch is the input of one step: the rows of all replicas in replica order.
 type Batch struct {
@@ -24,12 +24,13 @@ type Batch struct {
 	// Inverses is 1/denominator for the rows of each replica, 0 if no row counts. Used by
 	// LocalSGD.
 	Inverses []float32
-	// Waited is how long this rank has waited for the batch. RankStats reports it to all ranks.
+	// Waited is the time that this rank waited for the batch. RankStats reports it to all
+	// ranks.
 	Waited time.Duration
 }
 
-// Step runs the training function on a batch. The gradients stay on the
-// devices until Commit. Lost devices are replaced by the others.
+// Step runs the training function on a batch. The gradients stay on the devices until
+// Commit. The other devices take over the replicas of a lost one.
 func (d *Driver) Step(ctx context.Context, b Batch) (Result, error) {
 	if d.keepsLedger() {
 		b = b.Clone() // the caller reuses it, and the step may have to be repeated
@@ -49,7 +50,7 @@ func (d *Driver) Moments(ctx context.Context, b Batch) (Result, error) {
 	return r, err
 }
 
-// runToEnd runs f on a batch, again and again without the devices that are lost.
+// runToEnd runs f on a batch, and repeats it without the lost devices until it succeeds.
 func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Result, error) {
 	if d.ranks != nil {
 		return d.runOverRanks(ctx, f, b)
@@ -66,7 +67,7 @@ func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Resu
 	}
 }
 
-// run runs f once on all members. When one fails the others are called off.
+// run runs f once on all members. If one fails, the others are called off.
 func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.Outcome, Timing, error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, Timing{}, err
@@ -90,7 +91,7 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 	return outs, t, err
 }
 
-// begin makes the group ready for the next run.
+// begin prepares the group for the next run.
 func (d *Driver) begin(ctx context.Context) error {
 	if err := d.recovery.ready(ctx); err != nil {
 		return err
@@ -99,8 +100,7 @@ func (d *Driver) begin(ctx context.Context) error {
 	return nil
 }
 
-// step cuts the share of replicas, which follow each other, out of a batch: for
-// a run of that number.
+// step returns the step of run number run with the rows of consecutive replicas of b.
 func (b Batch) step(f *graph.Function, run uint64, replicas []int) device.Step {
 	s := device.Step{Function: f.Name, Number: run}
 	from := 0

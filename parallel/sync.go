@@ -8,21 +8,21 @@ import (
 
 // The methods differ in when a gradient reaches the weights of a replica:
 //
-// 	allreduce     at once, in every replica          one set of weights, one result
-// 	template      at once, by one device's update    the same bits
-// 	async:S       up to S steps later                one set of weights, another result
-// 	periodic:K    the replica's gradient at once,    R sets of weights, averaged
-// 	              others' at the end of K steps
+//	allreduce     at once, in every replica          one set of weights, one result
+//	template      at once, by one device's update    the same bits
+//	async:S       up to S steps later                one set of weights, another result
+//	periodic:K    the replica's gradient at once,    R sets of weights, averaged
+//	              others' at the end of K steps
 
 // Sync is the method that synchronises the weights of the replicas: "allreduce",
 // "template", "periodic:K" with K steps between averages, or "async:S" with a span of S
 // steps.
 type Sync string
 
-// The ways without a span.
+// These methods do not have a span.
 const (
 	AllReduce Sync = "allreduce" // every device sums the gradients and updates for itself
-	Template  Sync = "template"  // one device updates, the others get its weights; the same bits
+	Template  Sync = "template"  // one device updates and the others get its weights; the same bits
 )
 
 const (
@@ -32,7 +32,7 @@ const (
 	maxPeriod      = 1 << 20
 )
 
-// ParseSync returns the way with that name.
+// ParseSync returns the method with that name.
 func ParseSync(s string) (Sync, error) {
 	w := Sync(s)
 	if w == AllReduce || w == Template {
@@ -55,10 +55,10 @@ func ParseSync(s string) (Sync, error) {
 		"want allreduce, template, periodic:K or async:S with K or S steps", s)
 }
 
-// Span returns S of "async:S"; ok is false for the other ways.
+// Span returns S of "async:S"; ok is false for the other methods.
 func (w Sync) Span() (span int, ok bool) { return w.number(asyncPrefix) }
 
-// Period returns K of "periodic:K"; ok is false for the other ways.
+// Period returns K of "periodic:K"; ok is false for the other methods.
 func (w Sync) Period() (steps int, ok bool) { return w.number(periodicPrefix) }
 
 func (w Sync) number(prefix string) (int, bool) {

@@ -14,12 +14,12 @@ import (
 // any progress is enough. If it works alone (a load, a read, a commit), the only
 // comparison is the longest step so far:
 //
-// 	waited for by others    Timeout
-// 	alone                   Timeout + 10 x longest step, for every call before it too
-// 	the first load          a minute at least: a device may compile
-// 	the only device         ten minutes at least, if Config.Timeout is not set: other devices
-// 	                        neither wait nor replace it, and a slow machine needs time for a
-// 	                        large network
+//	waited for by others    Timeout
+//	alone                   Timeout + 10 x longest step, for every call before it too
+//	the first load          a minute at least: a device may compile
+//	the only device         ten minutes at least, if Config.Timeout is not set: other devices
+//	                        neither wait nor replace it, and a slow machine needs time for a
+//	                        large network
 
 // timeoutFactor is the multiple of the longest step so far that a run may last, in addition
 // to the timeout, if no other device is waiting for it.
@@ -36,10 +36,10 @@ type timeouts struct {
 	only    time.Duration // minimum time limit of the only device
 }
 
-// onlyTimeout is timeouts.only where Config.Timeout is not given.
+// onlyTimeout is timeouts.only if Config.Timeout is not set.
 const onlyTimeout = 10 * time.Minute
 
-// took notes how long a step took.
+// took records the duration of a step.
 func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 
 // call calls f, which does not wait for other devices, and gives m up if the call needs
@@ -85,7 +85,7 @@ func (l *timeouts) mark(m *member, err error) error {
 	return l.markGone(m, err)
 }
 
-// markGone is mark where too little memory is an error as others are.
+// markGone is mark, except that too little memory is an ordinary error.
 func (l *timeouts) markGone(m *member, err error) error {
 	switch {
 	case err == nil:

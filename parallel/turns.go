@@ -14,14 +14,14 @@ import (
 // next function: a device lays out new weights for its kernels in the first run that reads
 // them, and a run without replicas counts as a first run.
 
-// turns is the order of the runs of a member in a flow.
+// turns determines the order of the runs of a member in a flow.
 type turns struct {
 	flow              *flow
 	program           *graph.Program
 	forward, backward *graph.Function // nil if the stage does not have it
-	replicas          []int           // that have rows
-	done, back        int             // of them that have begun their way forward, and back
-	most              int             // that may be between the two
+	replicas          []int           // replicas with rows
+	done, back        int             // numbers of replicas that have begun forward, and backward
+	most              int             // maximum number of replicas in progress
 	prepared          bool
 }
 
@@ -96,7 +96,8 @@ func (f *flow) prepare(ctx context.Context, d *Driver, m *member, t *turns) erro
 	return nil
 }
 
-// due reports whether the first replica of a member is there, and waits.
+// due reports whether the input of the first replica of a member has arrived before its
+// forward run.
 func (f *flow) due(t *turns) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,7 +20,7 @@ type watchdog struct {
 	members    members
 	hub        exchange
 	done       []atomic.Bool // by rank: the run has returned
-	chunksDone atomic.Int64  // of runs that are finished, where a run has some
+	chunksDone atomic.Int64  // finished chunks, for a run with several
 	timeout    time.Duration
 	longest    time.Duration
 	clock      *awake.Clock // since the run began
@@ -63,8 +63,8 @@ func (w *watchdog) run() {
 	}
 }
 
-// overdue returns the ranks that somebody waits for when the run has taken so long, and a
-// picture that changes as long as it makes progress.
+// overdue returns the ranks that others wait for after at of the run, and a picture that
+// changes with its progress.
 func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int
@@ -85,14 +85,14 @@ func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 	return nil, picture
 }
 
-// giveUp ends the calls of members that hang.
+// giveUp ends the calls of hanging members.
 func (w *watchdog) giveUp(ranks []int) {
 	for _, rank := range ranks {
 		w.members[rank].giveUp(fmt.Errorf("kept the others waiting for %v", w.timeout))
 	}
 }
 
-// finished notes that a member is done.
+// finished records that a member is done.
 func (w *watchdog) finished(rank int) { w.done[rank].Store(true) }
 
 // elapsed returns the duration of the run, without the time spent waiting for other ranks.

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A template knows nothing of replicas; wrapping writes into its graph what training adds,
-// as nodes, so that stripping is a matter of taking these out again:
+// A template does not contain replicas. Wrapping adds the connections for training to its
+// graph as nodes, so that stripping only has to remove these nodes again:
 //
 //	template    x ---------- conv ---------------- batch_norm ------------------- y
 //	wrapped     x -- split -- conv -- moments -- all_reduce -- normalise -- gather -- y
@@ -19,16 +19,16 @@ import (
 type Options struct {
 	Replicas   int
 	BN         bn.Mode
-	Stats      bn.Rule // with bn.Replica: how the replicas' moments become one
+	Stats      bn.Rule // with bn.Replica: how the replicas' moments are combined
 	MinRunning bool    // a replica with fewer than two values normalises with the running statistics
 }
 
-// Wrap adds the replica connections to a template's graph: the split of every
-// input, the gathering of every output, and for every batch norm the moments
-// of the batch, their all-reduce (synchronised mode) and the tracking of the
-// running statistics. serialize.Strip is the inverse: Strip(Wrap(m)) is m.
+// Wrap adds the replica connections to a template's graph: the split of every input, the
+// gathering of every output, and for every batch norm the moments of the batch, their
+// all-reduce (synchronised mode) and the tracking of the running statistics.
+// serialize.Strip is the inverse: Strip(Wrap(m)) is m.
 //
-// In frozen mode batch norms stay as they are: they use running statistics.
+// In frozen mode batch norms are unchanged: they use running statistics.
 func Wrap(g *graph.Graph, o Options) (*graph.Graph, error) {
 	if o.Replicas < 1 {
 		return nil, fmt.Errorf("wrap %s: %d replicas, want at least 1", g.Name, o.Replicas)

@@ -22,7 +22,7 @@ func TestCommonClass(t *testing.T) {
 		{"auto", device.F32, []target{of("cpu", "generic")}, "generic"},
 		{"auto", device.F32, []target{of("opencl", "fma")}, "fma"},
 		{"generic", device.F32, []target{of("cpu", "fma")}, "generic"},
-		{"auto", device.F32, []target{of("cpu", "generic"), of("opencl", "fma")}, "auto"}, // no class that both have
+		{"auto", device.F32, []target{of("cpu", "generic"), of("opencl", "fma")}, "auto"}, // without a common class
 		{"auto", device.F32, []target{of("cpu", "fma"), of("ref", "ref")}, "auto"},
 	} {
 		if got := commonClass(c.asked, c.precision, c.targets); got != c.want {
@@ -31,7 +31,7 @@ func TestCommonClass(t *testing.T) {
 	}
 }
 
-// TestLesserClass is what ranks agree on.
+// TestLesserClass: ranks agree on this class.
 func TestLesserClass(t *testing.T) {
 	for _, c := range []struct {
 		a, b, want string

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// Devices by their names. Names with cpu start this program again as their
+// Devices are opened by their names. A name with cpu starts this program again as a device
 // process, so main begins with fleet.Serve; ref computes in this process.
 func ExampleOpen() {
 	f, err := fleet.Open(context.Background(), fleet.Options{Devices: "2xref"})

@@ -19,8 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// oldProvider has a device that knows of no precision but f32, and counts how
-// often it is opened.
+// oldProvider has a device that supports only f32, and counts how often it is opened.
 type oldProvider struct {
 	inProcess
 	opened *int
@@ -35,7 +34,7 @@ func (p oldProvider) OpenAs(context.Context, string, string, device.Options) (de
 	return ref.New("old"), nil
 }
 
-// A device that lacks a precision is refused before any is opened.
+// A missing precision is an error before any device is opened.
 func TestPrecisionThatADeviceLacks(t *testing.T) {
 	for _, precision := range device.Precisions() {
 		opened := 0
@@ -81,8 +80,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Devices of one kind get numbers, CPU devices processes of this program, and
-// closing ends them.
+// Devices of one kind are numbered, CPU devices are processes of this program, and closing
+// ends them.
 func TestNamesAndProcesses(t *testing.T) {
 	f, err := Open(t.Context(), Options{Devices: "2xcpu,ref", Threads: 1})
 	if err != nil {

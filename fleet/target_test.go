@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// A run calls devices of other makers by the plugin that was asked for, whatever they call
-// themselves: two of one name would be taken for each other.
+// A run names foreign devices after the requested plugin, regardless of their descriptions:
+// two devices with the same name would be confused.
 func TestDevicesAreCalledByTheirPlugin(t *testing.T) {
 	for _, c := range []struct {
 		spec spec

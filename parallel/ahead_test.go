@@ -15,8 +15,8 @@ import (
 // aheadDevice accepts runs while others are in progress, and dies after some runs.
 type aheadDevice struct {
 	device.Device
-	mu    *sync.Mutex  // held by the run that is made
-	calls atomic.Int32 // that are under way
+	mu    *sync.Mutex  // held by the run in progress
+	calls atomic.Int32 // in progress
 	most  *atomic.Int32
 	left  atomic.Int32 // runs
 }

@@ -22,8 +22,8 @@ func (d classed) Info() device.Info {
 	return i
 }
 
-// Devices of other makers that are right are never lost, in whatever way a run trains: where their states
-// may differ they are not compared.
+// Foreign devices that compute correctly are never lost, with any training method. If their
+// states may differ, they are not compared.
 func TestNobodyIsLostWhoIsRight(t *testing.T) {
 	const steps = 20
 	m := small(t)

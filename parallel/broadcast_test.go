@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Whichever device is lost, and whenever: with one device that updates for all the bits are those
-// of one device.
+// If one device updates for all, the bits are the same as with one device, whichever device
+// is lost, and whenever.
 func TestOneDeviceUpdatesForAll(t *testing.T) {
 	want, err := trainSteps(t, refs(t, 1), Config{})
 	if err != nil {

@@ -125,7 +125,8 @@ func learn(t *testing.T, d *Driver) {
 	}
 }
 
-// stateOf returns the numbers of tensors of the small model, and of those that an update changes.
+// stateOf returns the number of state tensors of the small model, and the number that an
+// update changes.
 func stateOf(t *testing.T) (all, updated int) {
 	m := small(t)
 	for _, s := range m.Graph.State {
@@ -136,8 +137,8 @@ func stateOf(t *testing.T) (all, updated int) {
 	return len(m.Graph.State), updated
 }
 
-// Every device gets the calls that there must be, in their order, and no other. Steps are numbered
-// through, commits from the version of the state that a device got first.
+// Every device gets exactly the necessary calls, in order. Steps are numbered
+// consecutively, commits from the version of the state that a device got first.
 func TestCallsOfAStep(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)
@@ -164,7 +165,7 @@ func TestCallsOfAStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, "Write", devices, "write 1", "write 1")
-	for i, m := range d.group.members { // ten times as slow: see Balance
+	for i, m := range d.group.members { // ten times slower: see Balance
 		m.pace.rows, m.pace.busy = 24-8*i, time.Duration(1+19*i)*time.Second
 	}
 	if moved, err := d.Group().Balance(t.Context()); err != nil || !moved {
@@ -191,7 +192,8 @@ func TestCallsOfAStep(t *testing.T) {
 		fmt.Sprintf("train 1 [4 4], write %d, train 2 [4 4], write %[1]d", updated))
 }
 
-// A device that has the weights of a step does not get them again when another is lost.
+// A device that has the weights of a step does not get them again when another device is
+// lost.
 func TestWeightsAreSentOnce(t *testing.T) {
 	all, updated := stateOf(t)
 	members := refs(t, 2)
@@ -206,8 +208,8 @@ func TestWeightsAreSentOnce(t *testing.T) {
 		"load 8x2, write %d, join 1 as 1 of [[0 1] [2 3] [4]], train 1 [4 4], write %d", all, updated))
 }
 
-// A device that is lost is closed, and its replicas are computed by the other from that step on. One that
-// comes back gets the state, and commits from its version on.
+// A lost device is closed, and the other computes its replicas from that step on. A device
+// that comes back gets the state, and commits from its version on.
 func TestCallsAfterALoss(t *testing.T) { synctest.Test(t, callsAfterALoss) }
 
 func callsAfterALoss(t *testing.T) {

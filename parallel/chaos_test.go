@@ -26,13 +26,13 @@ type frail struct {
 	once   sync.Once
 }
 
-// hall opens frail devices and draws their fates.
+// hall opens frail devices and decides when they die or hang.
 type hall struct {
 	mu     sync.Mutex
 	fate   *rand.Rand
-	deaths int // left to die
-	hangs  int // left to hang
-	calm   int // calls between fates, about
+	deaths int // number of devices yet to die
+	hangs  int // number of devices yet to hang
+	calm   int // approximate number of calls in between
 }
 
 func (h *hall) open() (device.Device, error) {
@@ -64,7 +64,7 @@ func (f *frail) Close() error {
 	return f.Device.Close()
 }
 
-// survive returns an error if the device's end has come.
+// survive returns an error when the device dies.
 func (f *frail) survive() error {
 	select {
 	case <-f.closed:
@@ -150,8 +150,8 @@ func (f *frail) Join(ctx context.Context, g device.Group) error {
 	return f.Device.Join(ctx, g)
 }
 
-// chaosSteps trains through a hall of frail devices, with time for some of them to come back, and returns
-// the state as text.
+// chaosSteps trains on the frail devices of a hall, with time for some of them to come
+// back, and returns the state as text.
 func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string {
 	t.Helper()
 	ctx, m := context.Background(), small(t)
@@ -200,7 +200,7 @@ func chaosSteps(t *testing.T, h *hall, devices, steps int, template bool) string
 	return got
 }
 
-// TestChaos loses devices in every way, all at once too, and changes no bit.
+// TestChaos loses devices in every way, even all at once, without changing a bit.
 func TestChaos(t *testing.T) {
 	steps, seeds := 60, uint64(4)
 	if testing.Short() {

@@ -56,8 +56,8 @@ func trainedOn(t *testing.T, members []Member, c Config, steps int) (map[string]
 	return d.State(t.Context())
 }
 
-// A device of another maker that does not update a tensor is lost before anything comes of it, or
-// named, if something may have.
+// A foreign device that does not update a tensor is lost before its error can spread, or
+// named in an error if it may have spread.
 func TestADeviceThatLeavesATensorIsFound(t *testing.T) {
 	const name = "fc3.bias"
 	want, err := trainedOn(t, refs(t, 1), Config{}, 7)
@@ -69,7 +69,7 @@ func TestADeviceThatLeavesATensorIsFound(t *testing.T) {
 		forgets []bool
 		from    device.Version
 		lost    string
-		says    string // of the error; "": the state is the undisturbed one
+		says    string // text of the error; "": the state is the undisturbed one
 	}{
 		{"at once", []bool{false, true}, 0, "sick1", ""},
 		{"at once, it is the first", []bool{true, false}, 0, "sick0", ""},
@@ -158,7 +158,7 @@ func TestPredictionsThatAreNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, sick := range []bool{false, true} { // the model
+	for _, sick := range []bool{false, true} { // whether the model yields NaN
 		asked, lost := 0, ""
 		c := Config{Lost: func(e LostDevice) { lost = e.Device + ": " + e.Reason.Error() }}
 		c.Referee = func(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -222,7 +222,8 @@ func TestValidationsThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// A device that is opened again and is still wrong is lost again, each time before anything comes of it.
+// A reopened device that is still wrong is lost again, each time before its error can
+// spread.
 func TestADeviceThatLeavesATensorComesBack(t *testing.T) {
 	want, err := trainedOn(t, refs(t, 1), Config{}, 7)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// places makes memories of groups in this process that look as if the host were not in
-// the middle, and counts those that are open.
+// places creates group memories in this process that appear to work without the host, and
+// counts the open ones.
 type places struct {
 	last       *collective.Hub
 	made, open int
@@ -40,8 +40,7 @@ func (p *placed) Rendezvous() []byte { return []byte("here") }
 func (p *placed) Joined()            {}
 func (p *placed) Close() error       { p.places.open--; return nil }
 
-// far is a device that can meet others without the host, unless the place is
-// out of its reach.
+// far is a device that can meet others without the host, unless it cannot reach the place.
 type far struct {
 	device.Device
 	places *places
@@ -107,10 +106,10 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 		if here != (p.open == 0) || p.open > 1 || here == (comm.memory != nil) {
 			t.Errorf("%s: they meet here: %v, with %d memories elsewhere", c.what, here, p.open)
 		}
-		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // one that failed
+		if want := uint64(1 + len(c.says[:min(1, len(c.says))])); comm.generation != want { // also a failed one
 			t.Errorf("%s: generation %d, want %d", c.what, comm.generation, want)
 		}
-		said, p.made, d.group.stale = "", 0, true // a new group has a place as good as the last one
+		said, p.made, d.group.stale = "", 0, true // a new group meets at the same level
 		if _, err := steps(d, 1); err != nil || said != "" || c.says != "" && p.made > 0 || p.open > 1 {
 			t.Errorf("%s: a new group has made %d memories, %d are left; %q, %v", c.what, p.made, p.open, said, err)
 		}
@@ -132,8 +131,8 @@ func TestNobodyIsToldWhy(t *testing.T) {
 	}
 }
 
-// The host is left out where there is a place to meet, more than one device, no other rank, and nothing that
-// lacks the level.
+// Members meet without the host if there is a meeting place, more than one device, a single
+// rank, and support for the level on all devices.
 func TestLevel(t *testing.T) {
 	reach := func(levels ...string) *member {
 		return &member{Member: Member{Device: stated{info: device.Info{Levels: levels}}}}
@@ -165,7 +164,8 @@ func (slow) Nodes() []collective.Node { return []collective.Node{{From: 0, To: 1
 
 func (s slow) Complete(context.Context, collective.Tag, []collective.Reduction) error { return <-s.end }
 
-// A group is settled when the last exchange with other ranks is over, and knows which rank called it off.
+// A group is settled when its last exchange with other ranks is over, and knows which rank
+// called it off.
 func TestSettled(t *testing.T) {
 	for end, off := range map[error]bool{errPlanted: false, collective.Aborted: true} {
 		synctest.Test(t, func(t *testing.T) {

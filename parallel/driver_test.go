@@ -64,7 +64,8 @@ func commit(t *testing.T, m *models.Model, trained []string) *graph.Function {
 	return f
 }
 
-// small returns mlp-bn with layers of 24 and 16 features, not 256 and 128: most tests run it many times.
+// small returns mlp-bn with layers of 24 and 16 features instead of 256 and 128, because
+// most tests run it many times.
 func small(t *testing.T) *models.Model {
 	t.Helper()
 	m, err := models.Build("mlp-bn", models.Options{Input: models.Size{Height: 4, Width: 4, Channels: 1},
@@ -109,7 +110,7 @@ func batchOf(rows, replicas int, tail Tail, full int) Batch {
 		Sizes: tail.Slice(rows, full, replicas).Sizes}
 }
 
-// TestSameBits holds the promise: whatever the devices, the same state and moments.
+// TestSameBits: state and moments are the same on any devices.
 func TestSameBits(t *testing.T) {
 	ctx := context.Background()
 	for _, mode := range []bn.Mode{bn.Sync, bn.Replica} {

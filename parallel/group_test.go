@@ -17,8 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// groupOf returns a group of members; counts has the number of replicas of
-// each.
+// groupOf returns a group of members; counts is the number of replicas of each.
 func groupOf(c Config, counts ...int) *Group {
 	g := &Group{placement: placement.New(placement.SingleProcess(c.Replicas), c.Placement, c.Batch, c.Replicas)}
 	for i, replicas := range placement.Ranges(counts) {
@@ -27,7 +26,7 @@ func groupOf(c Config, counts ...int) *Group {
 	return g
 }
 
-// ranksOn returns the ranks of a run as one of them sees them.
+// ranksOn returns the ranks of a run as seen by one of them.
 func ranksOn(t *testing.T, replicas, rank, ranks int) placement.Ranks {
 	t.Helper()
 	r, err := placement.NewRanks(replicas, rank, ranks)
@@ -37,7 +36,7 @@ func ranksOn(t *testing.T, replicas, rank, ranks int) placement.Ranks {
 	return r
 }
 
-// TestDeviceOf names the device of a replica of this rank, and the rank of one of another.
+// TestDeviceOf: a replica of this rank yields a device, any other replica yields its rank.
 func TestDeviceOf(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2)
 	g.placement = placement.New(ranksOn(t, 7, 0, 3), nil, 7, 7) // 3, 2, 2; this is rank 0
@@ -89,7 +88,7 @@ func TestWhichErrorIsTold(t *testing.T) {
 	}
 }
 
-// A group is mixed if any two of its devices are of other kernel classes.
+// A group is mixed if two of its devices have different kernel classes.
 func TestMixed(t *testing.T) {
 	for _, c := range []struct {
 		kernels string
@@ -106,8 +105,8 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// A member that runs on when another has finished is waited for as long as any; how long a run took is known from
-// then on, but not of one that failed.
+// A member that is still running when another has finished has the same time limit. The
+// duration of a run is known afterwards, unless the run failed.
 func TestRunsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := opened(t, refs(t, 2), Config{Timeout: 20 * time.Second}).group
@@ -213,8 +212,8 @@ func TestSpeeds(t *testing.T) {
 	}
 }
 
-// TestCapacities: a capacity is for a device's replicas, and for its even share of rows, which
-// prediction gives it.
+// TestCapacities: a capacity covers a device's replicas, and its even share of rows in a
+// prediction.
 func TestCapacities(t *testing.T) {
 	for _, c := range []struct {
 		batch  int
@@ -234,8 +233,8 @@ func TestCapacities(t *testing.T) {
 	}
 }
 
-// TestMeasured counts from one call to the next, and wants all members with replicas to have
-// trained.
+// TestMeasured: a measurement lasts from one call to the next, and all members with
+// replicas must have trained.
 func TestMeasured(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 2, 0)
 	train := &graph.Function{Name: graph.Train}
@@ -317,7 +316,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestWithZeros completes a state.
+// TestWithZeros: missing state tensors become zeros.
 func TestWithZeros(t *testing.T) {
 	p := &graph.Program{State: []graph.State{{Name: "a", DType: tensor.F32, Shape: []int{2}},
 		{Name: "b", DType: tensor.F32, Shape: []int{3}}}}
@@ -328,7 +327,7 @@ func TestWithZeros(t *testing.T) {
 	}
 }
 
-// TestPlaceRefuses and a tie goes to the first.
+// TestPlace: the first device gets the replica in a tie.
 func TestPlace(t *testing.T) {
 	for _, c := range [][2]int{{3, 0}, {3, 4}} {
 		if _, err := placement.BySpeed(c[0], c[1], nil, nil); err == nil {

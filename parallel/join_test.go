@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestResultOf puts outputs together: numbers of one device, replicas of all in their order, nothing that is kept.
+// TestResultOf: numbers come from one device, replica outputs from all in order, and kept
+// outputs are left out.
 func TestResultOf(t *testing.T) {
 	f := &graph.Function{Outputs: []graph.Output{{Name: OutputLoss}, {Name: Gradient("kept"), Keep: true},
 		{Name: OutputHits}, {Name: momentsOf("a")}, {Name: Gradient("w")}}}
@@ -31,7 +32,7 @@ func TestResultOf(t *testing.T) {
 	}
 }
 
-// TestJoinRows joins the outputs of consecutive rows, each with the others of its name.
+// TestJoinRows: the outputs of consecutive rows are joined by name.
 func TestJoinRows(t *testing.T) {
 	a, b := tensor.Of([]float32{1, 2, 3, 4}, 2, 2), tensor.Of([]float32{5, 6}, 1, 2)
 	c, d := tensor.Of([]int64{7, 8}, 2), tensor.Of([]int64{9}, 1)

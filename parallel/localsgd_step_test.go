@@ -170,7 +170,7 @@ func (e endingExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	return out, err
 }
 
-// A context that ends while a replica is computed does not end its update half-way.
+// A context that ends while a replica is computed does not stop its update halfway.
 func TestUpdateOfAReplicaGoesToItsEnd(t *testing.T) {
 	m := small(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func (e sleepyExe) Run(ctx context.Context, s device.Step) (device.Outcome, erro
 	return e.Executable.Run(ctx, s)
 }
 
-// A device with several replicas is waited for as long as it finishes one after the other.
+// A device with several replicas is not given up while it finishes one after the other.
 func TestReplicasAreProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, members := small(t), refs(t, 2)

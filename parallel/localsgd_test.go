@@ -70,8 +70,8 @@ func TestReplicasOnTheirOwnHaveTheSameBits(t *testing.T) {
 	}
 }
 
-// TestReplicasOnTheirOwnSurvive: a single device that never lives through a
-// step, and devices that die and hang in every way.
+// TestReplicasOnTheirOwnSurvive: training survives a single device that dies in every step,
+// and devices that die and hang in every way.
 func TestReplicasOnTheirOwnSurvive(t *testing.T) { synctest.Test(t, replicasOnTheirOwnSurvive) }
 
 func replicasOnTheirOwnSurvive(t *testing.T) {

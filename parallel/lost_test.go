@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// everything makes two steps, writes, predicts, and reads the state; it returns all that came of it as text.
+// everything makes two steps, writes, predicts, and reads the state; it returns all results
+// as text.
 func everything(t *testing.T, members []Member, c Config) (string, error) {
 	ctx, m := context.Background(), small(t)
 	c.Replicas, c.Batch = 5, 20
@@ -55,7 +56,7 @@ func everything(t *testing.T, members []Member, c Config) (string, error) {
 	return got, nil
 }
 
-// lostAt calls f with a device that is lost at its call 0, 1, ... until it makes fewer calls than that.
+// lostAt calls f with a device that is lost at call 0, 1, ... until f makes fewer calls.
 func lostAt(t *testing.T, f func(dying Member) error) {
 	t.Helper()
 	for at := int64(0); ; at++ {
@@ -82,9 +83,9 @@ func TestLostAtEveryCall(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name          string
-		devices, at   int // which is the one that is lost
+		devices, at   int // index at is the device that is lost
 		template, ret bool
-		clumsy        bool // the device that is lost is
+		clumsy        bool // the lost device is clumsy
 	}{
 		{"one alone", 1, 0, false, true, false},
 		{"one alone with a template", 1, 0, true, true, false},
@@ -122,8 +123,8 @@ func TestLostAtEveryCall(t *testing.T) {
 	}
 }
 
-// The same with ranks, each with a device: the rank that loses it gets another, with the state of a rank
-// that has it.
+// The same with ranks, each with one device: the rank that loses it gets another, with the
+// state of a rank that still has it.
 func TestRanksLoseADeviceAtEveryCall(t *testing.T) {
 	want, err := everything(t, refs(t, 1), Config{})
 	if err != nil {

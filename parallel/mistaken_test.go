@@ -18,11 +18,11 @@ import (
 
 var errPlanted = errors.New("planted")
 
-// mistaken is a device that is healthy, and answers one call with an error; or it is lost then.
+// mistaken is a healthy device that returns an error for one call, or is lost at that call.
 type mistaken struct {
 	device.Device
 	calls, at int64 // the call that fails, from 0
-	blind     bool  // it does not look at its updates: device.FiniteUpdates
+	blind     bool  // without device.FiniteUpdates: it does not check its updates
 	lost      bool
 }
 
@@ -165,7 +165,7 @@ func mistakenSteps(t *testing.T, members []Member, c Config) error {
 	return err
 }
 
-// With ranks all of them hear of it: the error names the rank.
+// All ranks return the error, which names the rank.
 func TestRanksHearOfErrors(t *testing.T) {
 	stride := int64(1)
 	if testing.Short() {

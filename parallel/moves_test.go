@@ -40,8 +40,8 @@ func TestReplicasMoveForAReason(t *testing.T) {
 	}
 }
 
-// TestCommitGoesToItsEnd: a context that ends before it does not keep some devices from the
-// new version.
+// TestCommitGoesToItsEnd: a context that ends before a commit does not prevent the new
+// version on some devices.
 func TestCommitGoesToItsEnd(t *testing.T) {
 	d := opened(t, refs(t, 2), Config{})
 	if _, err := d.Step(t.Context(), batchOf(20, 5, Keep, 20)); err != nil {
@@ -63,8 +63,8 @@ func TestTimingIsOfADevice(t *testing.T) {
 	}
 }
 
-// TestRowsOfPredict: devices share rows evenly, so that all together run as often as
-// many as the one with the least room.
+// TestRowsOfPredict: devices share rows evenly, so the device with the least capacity
+// limits the number of rows at once.
 func TestRowsOfPredict(t *testing.T) {
 	d := predicting(t, refs(t, 2), Config{})
 	for i, rows := range []int{4, 3} {

@@ -118,7 +118,7 @@ func TestPipelinePredictsAsOneDevice(t *testing.T) {
 // mortal is a device that is lost after some runs.
 type mortal struct {
 	device.Device
-	runs *atomic.Int32 // that it has left
+	runs *atomic.Int32 // runs before it dies
 }
 
 func (d mortal) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
@@ -138,8 +138,8 @@ func (x mortalExecutable) Run(ctx context.Context, s device.Step) (device.Outcom
 	return x.Executable.Run(ctx, s)
 }
 
-// TestPipelineLosesDevices: whichever device dies, and whenever, the others have its layers, and
-// outputs are the same; if all die there is an error.
+// TestPipelineLosesDevices: whichever device dies, and whenever, the others run its layers,
+// and the outputs are the same. If all die there is an error.
 func TestPipelineLosesDevices(t *testing.T) {
 	m, program := smallModel(t)
 	x, err := models.RandomInput(m, 23)
@@ -182,7 +182,8 @@ func TestPipelineLosesDevices(t *testing.T) {
 	}
 }
 
-// TestPlanSaysWhatStagesHave: layers, parameters and what crosses, by arithmetic.
+// TestPlanSaysWhatStagesHave: the layers, parameters and crossing values of the plan are
+// compared with arithmetic.
 func TestPlanSaysWhatStagesHave(t *testing.T) {
 	m, program := smallModel(t)
 	var plan *stage.Plan

@@ -61,7 +61,7 @@ func predictWithDevicesThatReturn(t *testing.T) {
 	}
 }
 
-// noting is a device that notes which runs are the last.
+// noting is a device that records which runs are the last.
 type noting struct {
 	device.Device
 	last []bool

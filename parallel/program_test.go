@@ -24,7 +24,7 @@ func graphOf(t *testing.T, text string) *graph.Graph {
 	return g
 }
 
-// wrapped is graphOf over two replicas.
+// wrapped is graphOf, wrapped for two replicas.
 func wrapped(t *testing.T, mode bn.Mode, text string) *graph.Graph {
 	t.Helper()
 	w, err := Wrap(graphOf(t, text), Options{Replicas: 2, BN: mode})
@@ -34,7 +34,7 @@ func wrapped(t *testing.T, mode bn.Mode, text string) *graph.Graph {
 	return w
 }
 
-// opsOf lists the operations of a function, as often as they are there.
+// opsOf lists the operations of a function, with repetitions.
 func opsOf(f *graph.Function) (ops []graph.Op) {
 	for i := range f.Nodes {
 		ops = append(ops, f.Nodes[i].Op)
@@ -322,7 +322,7 @@ func trainsOf(t *testing.T, text string, l Loss) *graph.Function {
 	return f
 }
 
-// lossOf returns the outputs of a training function of fc.weight, kept ones too.
+// lossOf returns the outputs of a training function of fc.weight, including kept ones.
 func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
 	t.Helper()
 	state := map[string]tensor.Tensor{
@@ -336,7 +336,7 @@ func lossOf(t *testing.T, f *graph.Function) []tensor.Tensor {
 	return out
 }
 
-// The loss of an auxiliary output is in the gradient alone, as much as it weighs.
+// The loss of an auxiliary output affects the gradient only, by its weight.
 func TestAuxiliaryLoss(t *testing.T) {
 	alone := lossOf(t, trainsOf(t, twoOutputs, Loss{Trained: []string{"fc.weight"}}))
 	apart := strings.Replace(twoOutputs, "return aux rows = fc", "o = dense(x, @fc.weight)\n  return aux rows = o", 1)
@@ -378,7 +378,7 @@ func TestGradientsApart(t *testing.T) {
 	}
 }
 
-// A program that predicts has the template's function alone.
+// A program for prediction has only the template's function.
 func TestPredictProgram(t *testing.T) {
 	p, err := PredictProgram(graphOf(t, twoOutputs))
 	if err != nil || len(p.Functions) != 1 || p.Functions[0].Name != graph.Predict || len(p.State) != 1 {

@@ -148,8 +148,8 @@ func TestRanksLoseDevices(t *testing.T) {
 	}
 }
 
-// TestRanksOfOneDeviceLoseIt: each rank has one device, which dies again and again.
-// A rank without any opens one and gets the state of another.
+// TestRanksOfOneDeviceLoseIt: each rank has one device, which dies again and again. A rank
+// without devices opens one and gets the state of another rank.
 func TestRanksOfOneDeviceLoseIt(t *testing.T) {
 	want, err := rankSteps(t, refs(t, 1), bn.Sync, Config{})
 	if err != nil {
@@ -164,14 +164,14 @@ func TestRanksOfOneDeviceLoseIt(t *testing.T) {
 	}
 }
 
-// loseOnes is TestRanksOfOneDeviceLoseIt of a seed.
+// loseOnes is TestRanksOfOneDeviceLoseIt for one seed.
 func loseOnes(t *testing.T, seed uint64, want string) {
 	lost := 0
 	var mu sync.Mutex
 	said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
 		h := &hall{fate: rand.New(rand.NewPCG(seed, uint64(p.Rank()))), deaths: 2, calm: 12}
 		if p.Rank() == 0 {
-			h.deaths = 0 // some rank has the state, always
+			h.deaths = 0 // one rank always keeps the state
 		}
 		first, err := h.open()
 		if err != nil {
@@ -299,12 +299,12 @@ func TestSharesOfRanks(t *testing.T) {
 	}
 }
 
-// TestReportsThatAreBroken: what another rank sends is read whole, or refused.
+// TestReportsThatAreBroken: a report of another rank is read completely or rejected.
 func TestReportsThatAreBroken(t *testing.T) {
 	like := []tensor.Tensor{tensor.New(tensor.F32, 2, 2), tensor.New(tensor.F64, 2, 1)} // 16 bytes a replica
 	for _, c := range []struct {
 		record string
-		moment int // bytes of the first moment; -1: it is refused
+		moment int // bytes of the first moment; -1: the report is rejected
 	}{
 		{"", -1}, {"{}", -1}, {"\x00", -1}, {"{\x00", -1}, {"{}\x00", 0},
 		{"{}\x00" + strings.Repeat("x", 32), 16}, {"{}\x00" + strings.Repeat("x", 33), -1},

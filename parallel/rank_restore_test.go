@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A state that a rank sends another is the same there; a part of it, or more, is refused.
+// A state arrives unchanged at another rank; a shorter or longer one is rejected.
 func TestStateIsSentWhole(t *testing.T) {
 	r := &rankGroup{program: newCommonProgram(&graph.Program{State: []graph.State{
 		{Name: "b", DType: tensor.F32, Shape: []int{3}}, {Name: "a", DType: tensor.F32, Shape: []int{2, 1}}}})}
@@ -30,7 +30,8 @@ func TestStateIsSentWhole(t *testing.T) {
 	}
 }
 
-// The rows that ranks predict are all rows, each once, as even as can be; of fewer rows than ranks each has all.
+// Ranks together predict every row once, in shares as even as possible. With fewer rows
+// than ranks, each rank predicts all rows.
 func TestOwnRows(t *testing.T) {
 	for rows := range 9 {
 		said, err := onRanks(3, func(p *fabric.Peers) (string, error) {
@@ -91,7 +92,7 @@ func TestLeader(t *testing.T) {
 	}
 }
 
-// A device that was measured once alone has a replica at least.
+// A device with only one measurement has at least one replica.
 func TestLeast(t *testing.T) {
 	g := groupOf(Config{Replicas: 3}, 1, 1, 1)
 	g.members[1].pace.times, g.members[2].pace.times = 1, 2

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mortal is a device that dies at its run number dies, before or after its
-// exchanges, or at a commit.
+// mortal is a device that dies at its run number dies, before or after its exchanges, or in
+// a commit.
 type mortal struct {
 	device.Device
 	dies     int
@@ -109,7 +109,7 @@ func TestLastDeviceLost(t *testing.T) {
 	}
 }
 
-// picky is a device without some operation.
+// picky is a device that lacks one operation.
 type picky struct {
 	device.Device
 	lacks graph.Op
@@ -133,7 +133,7 @@ func (p *picky) Load(ctx context.Context, prog *graph.Program, c device.Capacity
 
 func TestRefusedNodesAreDecomposed(t *testing.T) {
 	members := refs(t, 2)
-	members[1].Device = &picky{members[1].Device, graph.ChannelSum} // bias gradients: reduce_sum and sum_rows do
+	members[1].Device = &picky{members[1].Device, graph.ChannelSum} // for bias gradients: decomposed
 	if _, err := trainSteps(t, members, Config{}); err != nil {
 		t.Error(err)
 	}

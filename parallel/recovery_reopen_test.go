@@ -49,7 +49,7 @@ func TestReopenerForgets(t *testing.T) {
 	}
 }
 
-// A device that had finished a step is opened at once, another after a pause; pauses double.
+// A device that has finished a step is opened at once, others after a pause; pauses double.
 func TestPausesDouble(t *testing.T) {
 	const quarter = firstPause
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func TestPausesDouble(t *testing.T) {
 	}
 }
 
-// Losses are counted until the run gets further; too many are more than maxLastLosses.
+// Losses are counted until the run makes progress; more than maxLastLosses are too many.
 func TestLossesAreCounted(t *testing.T) {
 	var c lossCount
 	for i := range maxLastLosses + 1 {
@@ -101,7 +101,8 @@ func TestLossesAreCounted(t *testing.T) {
 	}
 }
 
-// From the second loss of a last device on replays renew the snapshot; too many end the run.
+// From the second loss of a last device on, replays renew the snapshot. Too many losses end
+// the run.
 func TestLossesOfLastDevices(t *testing.T) {
 	r := newRecovery(nil, nil, Config{}, &Driver{version: 5}, &ledger{entries: make([]entry, 8)})
 	for n := 1; n <= maxLastLosses; n++ {

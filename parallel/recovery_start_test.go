@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestLostAtTheStart: of three devices one dies when the program is loaded.
+// TestLostAtTheStart: one of three devices dies when the program is loaded.
 func TestLostAtTheStart(t *testing.T) {
 	want, err := trainSteps(t, refs(t, 1), Config{})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestLostAtTheStart(t *testing.T) {
 	}
 }
 
-// openOnly returns why a driver cannot be opened.
+// openOnly opens a driver and returns only the error.
 func openOnly(t *testing.T, members []Member, c Config) error {
 	t.Helper()
 	m := small(t)
@@ -143,7 +143,7 @@ func TestErrorsOfFreeing(t *testing.T) {
 	}
 }
 
-// TestNoMemoryAtTheStart: a device that never had the memory was not lost.
+// TestNoMemoryAtTheStart: a device that lacked the memory from the start is not a lost one.
 func TestNoMemoryAtTheStart(t *testing.T) {
 	members := refs(t, 2)
 	members[1].Device = &mayfly{members[1].Device, -1, device.OutOfMemory}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// trainOf returns the training function of a model, as it is arranged.
+// trainOf returns the training function of a model after reordering.
 func trainOf(t *testing.T, name string, mode bn.Mode) *graph.Function {
 	t.Helper()
 	m, err := models.Build(name, models.Options{})
@@ -33,10 +33,10 @@ func trainOf(t *testing.T, name string, mode bn.Mode) *graph.Function {
 	return f
 }
 
-// TestArrange counts the exchanges of networks. In resnet18 three blocks have a
-// batch norm in their shortcut, which meets with its neighbour: 20 batch norms
-// meet 17 times, forward and backward. The gradients leave in buckets while
-// half of the backward pass is still to be done.
+// TestArrange counts the exchanges of networks. In resnet18 three blocks have a batch norm
+// in their shortcut, which shares an exchange with its neighbour: 20 batch norms need 17
+// exchanges, forward and backward. The gradients leave in buckets while half of the
+// backward pass is still to be done.
 func TestArrange(t *testing.T) {
 	for _, c := range []struct {
 		model string

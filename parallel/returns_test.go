@@ -14,8 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mayfly is a device that is lost, or has no memory left, after a number of
-// runs.
+// mayfly is a device that is lost, or runs out of memory, after a number of runs.
 type mayfly struct {
 	device.Device
 	runs int
@@ -42,8 +41,7 @@ func (e *mayflyExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 	return e.Executable.Run(ctx, s)
 }
 
-// mayflies opens devices that are lost after that number of runs, and counts
-// them.
+// mayflies opens devices that are lost after that number of runs, and counts them.
 func mayflies(t *testing.T, runs int, opened *atomic.Int64) func(context.Context, string) (
 	device.Device, error) {
 	t.Helper()
@@ -81,8 +79,8 @@ func opened(t *testing.T, members []Member, c Config) *Driver {
 	return d
 }
 
-// TestADeviceThatNeverLivesThroughAReplayGetsOn: no snapshot is taken by the
-// caller, and a life is much shorter than the run.
+// TestADeviceThatNeverLivesThroughAReplayGetsOn: the caller never renews the snapshot, and
+// each device lives much shorter than the run.
 func TestADeviceThatNeverLivesThroughAReplayGetsOn(t *testing.T) {
 	synctest.Test(t, neverLivesThroughAReplay)
 }
@@ -111,7 +109,7 @@ func neverLivesThroughAReplay(t *testing.T) {
 	}
 }
 
-// allergic is a device that is lost by batches of some size.
+// allergic is a device that dies from batches of a certain size.
 type allergic struct {
 	device.Device
 	rows int

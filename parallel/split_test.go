@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The rows of a tail of each policy. 1825 samples in batches of 16 leave one row
-// for two replicas, which turns Keras' statistics into NaN.
+// Each policy places the rows of a tail. 1825 samples in batches of 16 leave one row for
+// two replicas, which turns Keras' statistics into NaN.
 func TestSlice(t *testing.T) {
 	for _, c := range []struct {
 		tail                  Tail

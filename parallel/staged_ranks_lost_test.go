@@ -22,14 +22,14 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// stagedRanks are ranks with two devices of two columns, or of two stages each.
+// stagedRanks is a run on two ranks, with two columns or two stages on each.
 type stagedRanks struct {
 	model   *models.Model
 	program *graph.Program
 	stages  int
 	config  parallel.Config
 	members func(rank int) []parallel.Member
-	want    map[string][]byte // that every rank shows; nil: it fails
+	want    map[string][]byte // expected on every rank; nil: the run fails
 }
 
 // run trains on two ranks and returns the error of each.
@@ -56,8 +56,9 @@ func (r *stagedRanks) run(t *testing.T) []error {
 	})
 }
 
-// TestStagesOverRanksLoseDevices: whichever device of a rank dies, and at whichever run, all ranks have the bits of
-// one device: the other column has its replicas, or all stages go back and repeat.
+// TestStagesOverRanksLoseDevices: whichever device of a rank dies, at any run, all ranks
+// have the bits of one device. The other column runs its replicas, or all stages return to
+// the snapshot and repeat.
 func TestStagesOverRanksLoseDevices(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		m, p := stagedModel(t, mode)
@@ -172,8 +173,8 @@ func TestStagesOverRanksEnd(t *testing.T) {
 	})
 }
 
-// TestStagesOverRanksFitTheMemory: a device of the second rank that has too little memory for its stage makes all
-// ranks try more stages, or end.
+// TestStagesOverRanksFitTheMemory: if a device of the second rank has too little memory for
+// its stage, all ranks try more stages, or end.
 func TestStagesOverRanksFitTheMemory(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	for _, c := range []struct{ most, stages int }{{1000, 2}, {12, 4}, {1, 0}} {
@@ -203,7 +204,7 @@ func TestStagesOverRanksFitTheMemory(t *testing.T) {
 	}
 }
 
-// TestStagesThatRanksCannotHave: a stage has all of its columns on one rank.
+// TestStagesThatRanksCannotHave: all columns of a stage must be on one rank.
 func TestStagesThatRanksCannotHave(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	for _, c := range []struct {

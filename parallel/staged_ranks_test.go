@@ -58,7 +58,7 @@ func TestStagesOverRanks(t *testing.T) {
 				c, config := c.devices[peers.Rank()], config
 				config.Peers = peers
 				planned := 0
-				config.Measure = peers.Rank() == 1 // all do
+				config.Measure = peers.Rank() == 1 // then all ranks measure
 				config.Divided = func(plan *stage.Plan) { planned = len(plan.Stages) }
 				d, err := parallel.OpenStaged(t.Context(), m.Graph, p, s, m.State, refs(c), config)
 				if err != nil {

@@ -20,7 +20,7 @@ import (
 // unreadable is a device that dies when its state is read.
 type unreadable struct {
 	device.Device
-	from *atomic.Bool // then
+	from *atomic.Bool // once this is set
 }
 
 func (d unreadable) Load(ctx context.Context, p *graph.Program,
@@ -41,8 +41,9 @@ func (x unreadableExecutable) Read(ctx context.Context, name string) (tensor.Ten
 	return x.Executable.Read(ctx, name)
 }
 
-// TestStagedLosesADeviceInASnapshot: the second stage dies while its state is read for a snapshot that the
-// first stage has taken already, and the first in the steps that are repeated then.
+// TestStagedLosesADeviceInASnapshot: the second stage dies while its state is read for a
+// snapshot that the first stage already has, and the first stage dies in the repeated
+// steps.
 func TestStagedLosesADeviceInASnapshot(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}

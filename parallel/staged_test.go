@@ -72,8 +72,8 @@ var headBehind = func() string {
 	return stagedText[:from] + stagedText[to:end] + stagedText[from:to] + stagedText[end:]
 }()
 
-// stagedModel returns a network, and the program of a recipe that uses all that stages share: clipping
-// by global norm, averages, an auxiliary loss.
+// stagedModel returns a network and a program that uses everything that stages share:
+// clipping by global norm, averages, an auxiliary loss.
 func stagedModel(t *testing.T, mode bn.Mode) (*models.Model, *graph.Program) {
 	t.Helper()
 	return trainedModel(t, stagedText, mode)
@@ -136,7 +136,8 @@ func stagedBatch(p *graph.Program, sizes []int, seed uint64) parallel.Batch {
 	return b
 }
 
-// TestStagedTrainsAsOneDevice: stages and columns change no bit of losses, moments, state and predictions.
+// TestStagedTrainsAsOneDevice: losses, moments, state and predictions are bit for bit the
+// same with stages and columns.
 func TestStagedTrainsAsOneDevice(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync, bn.Frozen} {
 		m, p := stagedModel(t, mode)
@@ -229,8 +230,8 @@ func TestCapacityOfStages(t *testing.T) {
 	}
 }
 
-// TestStageOfTheAuxiliaryHead: a stage that has nothing but the auxiliary head trains it, and sits out
-// predictions.
+// TestStageOfTheAuxiliaryHead: a stage with only the auxiliary head trains it, and is
+// skipped in predictions.
 func TestStageOfTheAuxiliaryHead(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		m, p := trainedModel(t, headBehind, mode)
@@ -266,7 +267,7 @@ func fingerprint(t *testing.T, d train.Driver, p *graph.Program) map[string][]by
 	return all
 }
 
-// shown is fingerprint, for any goroutine.
+// shown is fingerprint for use in any goroutine.
 func shown(ctx context.Context, d train.Driver, p *graph.Program) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	for i, sizes := range [][]int{{2, 2, 2, 2}, {2, 2, 2, 1}, {2, 2, 1, 0}} {
@@ -415,11 +416,11 @@ func TestStagesTellHowLongTheyWaited(t *testing.T) {
 	}
 }
 
-// gone does not open a lost device again.
+// gone never opens a lost device again.
 func gone(context.Context, string) (device.Device, error) { return nil, errors.New("it is gone") }
 
-// TestStagesGoToOtherDevices: where a lost device does not come back, its stage becomes part of another, at
-// whichever run it dies, and no bit changes.
+// TestStagesGoToOtherDevices: if a lost device does not come back, its stage becomes part
+// of another, at whichever run it dies, and the bits stay the same.
 func TestStagesGoToOtherDevices(t *testing.T) {
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
 		synctest.Test(t, func(t *testing.T) { stagesGoToOtherDevices(t, mode) })
@@ -471,7 +472,7 @@ func stagesGoToOtherDevices(t *testing.T, mode bn.Mode) {
 	}
 }
 
-// TestStagesThatFitNowhereElse: the device that is left has no memory for the layers of both stages.
+// TestStagesThatFitNowhereElse: the last device lacks memory for the layers of both stages.
 func TestStagesThatFitNowhereElse(t *testing.T) { synctest.Test(t, stagesThatFitNowhereElse) }
 
 func stagesThatFitNowhereElse(t *testing.T) {
@@ -518,7 +519,7 @@ func TestTrainingThatStagesRefuse(t *testing.T) {
 	}
 }
 
-// growing is a device that is lost at some growth of its capacity.
+// growing is a device that is lost when its capacity grows.
 type growing struct {
 	device.Device
 	left *atomic.Int32
@@ -541,8 +542,8 @@ func (x growingExecutable) Grow(ctx context.Context, c device.Capacity) error {
 	return x.Executable.Grow(ctx, c)
 }
 
-// TestStagedLosesADeviceWhileAnotherComesBack: of two columns one is lost, and the other while the group of
-// the stage forms again with the one that is back, before a run.
+// TestStagedLosesADeviceWhileAnotherComesBack: one of two columns is lost and comes back.
+// The other is lost while the stage forms its group again, before a run.
 func TestStagedLosesADeviceWhileAnotherComesBack(t *testing.T) {
 	m, p := stagedModel(t, bn.Replica)
 	config := parallel.Config{Replicas: 4, Batch: 8}

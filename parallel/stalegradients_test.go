@@ -28,8 +28,8 @@ func lateGradients(step, replicas int) []tensor.Tensor {
 	return []tensor.Tensor{w, b}
 }
 
-// Every gradient is applied once, at most span steps late; the replica
-// without rows never. Some come late and some do not.
+// Every gradient is applied once, at most span steps late, except for the replica without
+// rows. Some are late and some are not.
 func TestLateGradientsComeOnce(t *testing.T) {
 	const steps, replicas, span = 5, 4, 2
 	l := NewStaleGradients(lateTrained, 3, span)
@@ -146,7 +146,8 @@ func TestLateGradientThatIsNotFinite(t *testing.T) {
 	}
 }
 
-// TestLatenessCounts counts gradients when they are applied, and how long they waited.
+// TestLatenessCounts: gradients are counted when they are applied, with their waiting
+// times.
 func TestLatenessCounts(t *testing.T) {
 	l := Staleness{Waiting: make([]Due, 2)}
 	for i, want := range []string{"{1 0 [{1 1} {2 4}]}", "{2 1 [{2 4} {0 0}]}", "{4 5 [{0 0} {0 0}]}"} {

@@ -66,7 +66,7 @@ func TestWhatGetsOn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		local bool
-		steps int // that count for the device
+		steps int // counted for the device
 		f     func(d *Driver) error
 	}{
 		{"Moments", false, 1, func(d *Driver) error {
@@ -114,7 +114,7 @@ func TestErrorsOfRegrouping(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		local bool
-		call  int64 // that goes wrong: Grow, Join
+		call  int64 // the call that fails: Grow, Join
 		f     func(d *Driver) error
 	}{
 		{"Step", false, 0, func(d *Driver) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// TestOnlyDeviceMayBeSlow: the only device of a run is not given up after the time that others would wait for it.
+// TestOnlyDeviceMayBeSlow: the only device of a run has a longer limit than the timeout.
 func TestOnlyDeviceMayBeSlow(t *testing.T) {
 	g := opened(t, refs(t, 1), Config{}).group
 	if g.timeouts.only != onlyTimeout {

@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// careless is a device that commits updates which are not finite, and does not claim to look at them.
+// careless is a device that commits updates that are not finite and does not report that it
+// checks them.
 type careless struct{ *told }
 
 func (d careless) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
@@ -25,7 +26,7 @@ func (d careless) Load(ctx context.Context, p *graph.Program, c device.Capacity)
 
 type carelessExe struct {
 	device.Executable
-	spoilt bool // the first number of each of its tensors is infinite
+	spoilt bool // the first number of each of its tensors becomes infinite
 }
 
 func (e *carelessExe) Commit(ctx context.Context, v device.Version, h device.Hyper) error {
@@ -50,15 +51,15 @@ func (d careless) Info() device.Info {
 	return info
 }
 
-// Where no device looks at its updates the state of one is read after a commit; an update that is not finite
-// is the last one, whoever finds it.
+// If the devices do not check their updates, the state of one is read after a commit. An
+// update that is not finite is the last one, whoever detects it.
 func TestWhoLooksAtUpdates(t *testing.T) {
 	all, updated := stateOf(t)
 	for _, c := range []struct {
 		name           string
 		careless       []bool
 		template       bool
-		first, another int // reads of the devices after a commit
+		first, another int // reads by the devices after a commit
 	}{
 		{"it looks", []bool{false}, false, 0, 0},
 		{"it does not", []bool{true}, false, all, 0},
@@ -165,7 +166,7 @@ func withSizes(c Config) Config {
 	return c
 }
 
-// Not before a commit that was not made: see Driver.commit.
+// A Commit fails if this rank has lost the gradients of the step: see Driver.commit.
 func TestGradientsThatWereLostOnARank(t *testing.T) {
 	d := opened(t, refs(t, 1), Config{})
 	d.stepped, d.ranks, d.version = true, &rankGroup{}, 3

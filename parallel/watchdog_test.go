@@ -78,8 +78,8 @@ func TestWhoIsLate(t *testing.T) {
 	}
 }
 
-// A device is given up when it has kept others waiting for the time-out since the last progress, as it is
-// seen twenty times in it, and no other device with it.
+// A device is given up when it has kept others waiting for the timeout since the last
+// progress, within a twentieth of it; other devices are not.
 func TestGivenUpInTime(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestStripUndoesWrap holds Strip(Wrap(m)) == m for every model of the zoo in
-// every mode: the graph to the letter, the state to the bit.
+// TestStripUndoesWrap checks Strip(Wrap(m)) == m for every model of the zoo in every mode:
+// the graph to the letter, the state to the bit.
 func TestStripUndoesWrap(t *testing.T) {
 	for _, a := range models.Architectures() {
 		t.Run(a.Name, func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestStripUndoesWrap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, s := range m.Graph.State { // zeros do: Strip moves tensors, it does not look at them
+			for _, s := range m.Graph.State { // zeros suffice: Strip moves tensors without reading them
 				m.State[s.Name] = tensor.New(s.DType, s.Shape...)
 			}
 			for _, o := range []parallel.Options{

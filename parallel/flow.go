@@ -27,7 +27,7 @@ type flow struct {
 	changed *sync.Cond
 	values  map[crossing]tensor.Tensor
 	readers map[string]int   // by value: the number of functions of this process that read it
-	left    map[crossing]int // readers that have not read the value yet
+	left    map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
 	worked  map[*member]time.Duration // time without waiting for others
 	took    time.Duration             // duration of the flow

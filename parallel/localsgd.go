@@ -64,7 +64,7 @@ func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
 }
 
 // Step trains every replica on its rows, with 1/denominator of each replica. The new states
-// take effect with Commit. A replica without rows is unchanged.
+// apply from Commit on. A replica without rows is unchanged.
 func (l *LocalSGD) Step(ctx context.Context, b Batch, h device.Hyper) (Result, error) {
 	return l.run(ctx, b, l.states, h)
 }

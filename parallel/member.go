@@ -33,7 +33,7 @@ type member struct {
 
 	// These fields belong to the stepper:
 	base     device.Version // of the stepper when the program was loaded
-	verified device.Version // last version whose state was verified
+	verified device.Version // last version with a verified state
 	steps    int            // finished since it was opened
 	pace     pace
 	written  device.Version // version of the driver that a broadcast has written

@@ -123,7 +123,7 @@ func (ms members) leader() *member {
 	return ms[0]
 }
 
-// updatesDiffer reports whether the members' weights would differ if each updated its own.
+// updatesDiffer reports whether the weights would differ if each member updated them itself.
 func (ms members) updatesDiffer() bool {
 	inexact := func(m *member) bool { return !m.exact() }
 	return len(ms) > 1 && slices.ContainsFunc(ms, inexact)

@@ -18,8 +18,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A stage is a Driver. Its members, the columns of the stage, share the replicas. Replicas
-// flow through the stages and back, one forward one backward (PipeDream-Flush; Narayanan
+// A stage is a Driver. Its members, the columns of the stage, share the replicas. The rows
+// of a replica are a micro-batch: they flow forward through the stages and backward again,
+// one forward one backward, with a flush at the end of the step (PipeDream-Flush; Narayanan
 // et al. 2021). A member has at most stage.UnderWay replicas in progress:
 //
 //	stage 1   F0 F1 F2    B0 F3 B1    B2    B3   sum

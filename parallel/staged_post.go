@@ -31,8 +31,8 @@ type parcel struct {
 	value  []byte
 }
 
-// openPost begins a call in which each value crosses times times. arrived is called with
-// each received value, and failed when no more values will arrive because of an error.
+// openPost begins a call. Each value in w crosses the given number of times. arrived is
+// called with each received value, and failed if an error ends the transfer.
 func (r *stageRanks) openPost(ctx context.Context, w *routes, times int, arrived func(parcel) error,
 	failed func(error)) *post {
 	ctx, stop := context.WithCancel(ctx)

@@ -94,9 +94,9 @@ const trials = 4
 // stages to work at once.
 const trialReplicas = 4
 
-// meanRun estimates the mean run of a step with all replicas from the outcomes of a trial:
-// the run without replicas, if there was one, and the runs of the first replica and of the
-// others. The others stand for all remaining replicas of a step.
+// meanRun estimates the mean run of a full step from the outcomes of a trial. These are a
+// run without replicas, if there was one, the first replica's run, and the later runs. A
+// full step has more replicas than a trial; their runs are assumed to equal the later ones.
 func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	r := stage.Ran{Function: fn}
 	if !slices.ContainsFunc(told, func(o device.Outcome) bool { return len(o.Nodes) != len(fn.Nodes) }) {

@@ -17,9 +17,9 @@ import (
 //	waited for by others    Timeout
 //	alone                   Timeout + 10 x longest step, for every call before it too
 //	the first load          a minute at least: a device may compile
-//	the only device         ten minutes at least, if Config.Timeout is not set: other devices
-//	                        neither wait nor replace it, and a slow machine needs time for a
-//	                        large network
+//	the only device         ten minutes at least, if Config.Timeout is not set: it keeps no
+//	                        other device waiting, no other could replace it, and a slow
+//	                        machine needs time for a large network
 
 // timeoutFactor is the multiple of the longest step so far that a run may last, in addition
 // to the timeout, if no other device is waiting for it.

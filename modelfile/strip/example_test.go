@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Weights that PyTorch saved become a template. Of a checkpoint, Removed says
-// what was taken off.
+// Weights that PyTorch saved become a template. For a checkpoint, Removed lists the removed
+// parts.
 func ExampleFiles() {
 	folder, err := os.MkdirTemp("", "strip")
 	if err != nil {

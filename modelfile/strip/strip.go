@@ -15,9 +15,9 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say which files are stripped, and where the result is written.
+// Options define which files are stripped, and where the result is written.
 type Options struct {
-	Inputs []string // one checkpoint; several are those of the ranks of one run
+	Inputs []string // one checkpoint, or the checkpoints of the ranks of one run
 	Output string   // .bnm, .pth, .pt or .safetensors: the ending decides the format
 	File   modelfile.Options
 }
@@ -25,7 +25,7 @@ type Options struct {
 // Template reports whether the output is a template, not a file of tensors.
 func (o *Options) Template() bool { return strings.EqualFold(filepath.Ext(o.Output), ".bnm") }
 
-// Report lists what was removed, and describes the output.
+// Report lists the removed parts and describes the output.
 type Report struct {
 	Inputs       []string          `json:"inputs"`
 	Format       string            `json:"format"` // of the inputs
@@ -40,8 +40,8 @@ type Report struct {
 	// Model is the model that was written; nil if only tensors of an unknown
 	// architecture were.
 	Model *models.Model `json:"-"`
-	// Suspect are tensors that were kept although their names are not those of
-	// layers: see formats.SuspectTensors.
+	// Suspect are tensors that were kept although their names are not names of layers: see
+	// formats.SuspectTensors.
 	Suspect  []string          `json:"-"`
 	Findings []formats.Finding `json:"-"` // remarks about the inputs
 	Sick     doctor.Diagnosis  `json:"-"` // faults of the output
@@ -50,15 +50,14 @@ type Report struct {
 // Norms describes the batch norms of the output.
 type Norms struct {
 	Layers int    `json:"layers"`
-	Merged string `json:"merged"` // rule by which the replicas' statistics were merged
+	Merged string `json:"merged"` // rule that merged the replicas' statistics
 	Health string `json:"health"` // "healthy", "odd" or "sick": see doctor.Health
 	// number of warnings of package doctor
 	Warnings int `json:"warnings"`
 }
 
-// NoTemplate is the error if the output should be a template and none can be
-// made of the inputs. Their tensors can still be written, to .pth or
-// .safetensors.
+// NoTemplate is the error if the output should be a template but cannot be made from the
+// inputs. Their tensors can still be written, to .pth or .safetensors.
 type NoTemplate struct{ Err error }
 
 func (e *NoTemplate) Error() string { return e.Err.Error() }
@@ -107,8 +106,8 @@ func stripNative(o Options) (*Report, error) {
 	return r, r.write(o, nil, nil)
 }
 
-// merged says how the running statistics of the replicas became one: the
-// mode, or the rule, of the recipe.
+// merged returns how the running statistics of the replicas were merged: the mode, or the
+// rule, of the recipe.
 func merged(m *models.Model) string {
 	r, err := train.ParseRecipe(m.Recipe)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// What is in a file, of bnctl or of another program.
+// File describes a file of bnctl or of another program.
 func ExampleFile() {
 	folder, err := os.MkdirTemp("", "inspect")
 	if err != nil {

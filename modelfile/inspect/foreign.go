@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// inspectForeign describes the file of another program. Its architecture is that of
-// the options, of the file's own graph, or of the zoo; there need not be one.
+// inspectForeign describes a file of another program. Its architecture comes from the
+// options, from the file's graph, or from the zoo; it may be unknown.
 func inspectForeign(path string, o Options) (*Report, error) {
 	f, err := modelfile.OpenForeign(path, o.File)
 	if err != nil {

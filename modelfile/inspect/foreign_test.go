@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/inspect"
 )
 
-// TestFaultOfTheGraph: a file whose graph has a fault is sick, as the doctor says.
+// TestFaultOfTheGraph: a file with a fault in its graph is sick, as for the doctor.
 func TestFaultOfTheGraph(t *testing.T) {
 	r, err := inspect.File("../formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
 	if err != nil {

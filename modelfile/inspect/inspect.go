@@ -13,10 +13,10 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say how a file is read.
+// Options define how a file is read.
 type Options struct {
 	File   modelfile.Options // how a file of another program is read
-	Verify bool              // read the whole file of another program; bnctl's own files are always verified
+	Verify bool              // read the whole file of another program; bnctl files are always verified
 	// Graph makes it an error if the graph is not known.
 	Graph bool
 }
@@ -42,25 +42,27 @@ type Report struct {
 	NoGraph string `json:"no_graph,omitempty"`
 	modelfile.ChoiceReport
 	Progress json.RawMessage `json:"progress,omitempty"`
-	// the best epoch of a checkpoint, or of a template whose weights are those of it
+	// the best epoch of a checkpoint, or of a template that has its weights
 	Best *train.Best `json:"best,omitempty"`
-	// Temperature is what the logits are divided by since eval calibrated them; 0 without
+	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
+	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
-	// Int8 says of what an int8 template was made
+	// Int8 describes the model from which an int8 template was made
 	Int8 *models.Quantised `json:"int8,omitempty"`
-	// of a checkpoint whose replicas have weights of their own
+	// of a checkpoint with separate weights for each replica
 	Lag *train.Lag `json:"lag,omitempty"`
 
 	Model *models.Model `json:"-"` // its graph and labels, not its state; nil: not known
-	// Graph is the graph in the file; that of a checkpoint has replica
-	// connections. nil: not known.
+	// Graph is the graph in the file; the graph of a checkpoint has replica connections.
+	// nil: not known.
 	Graph   *graph.Graph `json:"-"`
 	Tensors int          `json:"-"` // of a foreign file
 	Norms   int          `json:"-"` // batch norms of a foreign file, by its tensors
 }
 
-// BestLine says which epoch was the best, whether the template has its weights, and what makes
-// one of it in a checkpoint at path, with options in braces.
+// BestLine names the best epoch and reports whether the template has its weights. For a
+// checkpoint at path it also gives the command that makes a template of the best epoch,
+// with options in braces.
 func (r *Report) BestLine(path string) string {
 	switch {
 	case r.Kind == string(serialize.Template):
@@ -74,7 +76,7 @@ func (r *Report) BestLine(path string) string {
 		"{strip} %s {epoch} best {output-file} best.bnm makes one of the best", r.Best, path)
 }
 
-// Int8Line says of what an int8 template was made; "" for others.
+// Int8Line describes the model from which an int8 template was made; "" for other files.
 func (r *Report) Int8Line() string {
 	switch {
 	case r.Int8 == nil:
@@ -124,8 +126,8 @@ func File(path string, o Options) (*Report, error) {
 	return inspectForeign(path, o)
 }
 
-// Foreign reports whether a file is neither bnctl's nor a graph in text form.
-// Options.File applies to such files alone.
+// Foreign reports whether a file is neither a bnctl file nor a graph in text form.
+// Options.File applies to these files alone.
 func Foreign(path string) (bool, error) {
 	native, err := modelfile.IsNative(path)
 	if native || err != nil {
@@ -195,7 +197,7 @@ func checkpoint(f *serialize.File) (*Report, error) {
 	return r, nil
 }
 
-// model takes in what m is. Its state is read now: the file may be closed
+// model adds the description of m. It reads the state now: the file may be closed
 // afterwards.
 func (r *Report) model(m *models.Model) {
 	s := m.Summary()

@@ -26,7 +26,7 @@ func (r *Report) NormLines() []string {
 	return lines
 }
 
-// number writes a number of a batch norm that the file may not say.
+// number formats a number of a batch norm, which may be missing in the file.
 func number(format string, v *float64) string {
 	if v == nil {
 		return "unknown"

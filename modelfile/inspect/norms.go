@@ -11,7 +11,7 @@ import (
 type Norm struct {
 	Name        string   `json:"name"`
 	Channels    int      `json:"channels"`
-	Eps         *float64 `json:"eps"` // nil where the file does not say
+	Eps         *float64 `json:"eps"` // nil if it is not in the file
 	Decay       *float64 `json:"decay"`
 	MeanAbsMax  float64  `json:"mean_abs_max"`
 	VarianceMin float64  `json:"var_min"`

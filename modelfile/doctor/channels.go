@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ChannelList names the first channels of a finding: " channels 3, 7"; "" for none.
+// ChannelList names the first channels of a finding: " channels 3, 7"; "" for an empty
+// list.
 func ChannelList(channels []int) string {
 	const most = 6
 	switch n := len(channels); {

@@ -21,7 +21,7 @@ type Report struct {
 	otherFindings []bn.Finding      // about tensors other than statistics
 	NonFinite     []string          // weights that are not finite
 	GraphFaults   []string          // faults of the graph, with advice
-	Choice        *modelfile.Choice // what was read of a foreign file; nil for bnctl's own
+	Choice        *modelfile.Choice // parts used of a foreign file; nil for a bnctl file
 }
 
 // Findings returns all findings, of statistics first.
@@ -29,9 +29,8 @@ func (p *Report) Findings() []bn.Finding {
 	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.otherFindings...)
 }
 
-// Examine reads the file of a model and reports what it finds; findings are not
-// errors. It does not need the architecture, but finds more with o.Arch or an
-// architecture of the zoo.
+// Examine reads the file of a model and reports its findings; findings are not errors. It
+// does not need the architecture, but finds more with o.Arch or an architecture of the zoo.
 func Examine(path string, o modelfile.Options) (*Report, error) {
 	native, err := modelfile.CheckNative(path, o)
 	if err != nil {
@@ -50,7 +49,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if len(f.Tensors) == 0 { // nobody wants to be told that nothing is healthy
+	if len(f.Tensors) == 0 { // an empty file must not be reported as healthy
 		return nil, fmt.Errorf("%s: no tensors in this file (%s): there is nothing to look at", path, f.Format)
 	}
 	if err := p.readForeign(f, o); err != nil {
@@ -112,8 +111,8 @@ func (p *Report) addModel(m *models.Model) {
 	}
 }
 
-// readForeign reads the file of another program. Where --arch or the zoo tell
-// its architecture, it is compared with that too.
+// readForeign reads the file of another program. If --arch or the zoo gives the
+// architecture, the file is compared with it as well.
 func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 	as, err := modelfile.Architecture(f, o)
 	if err != nil {
@@ -144,8 +143,8 @@ func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 	return nil
 }
 
-// zooModel returns the architecture of the zoo that a file fits, with or without its statistics;
-// nil if there is none.
+// zooModel returns the architecture of the zoo that fits a file, with or without its
+// statistics, or nil if the zoo has no match.
 func zooModel(f *formats.File) *models.Model {
 	if as, err := formats.Identify(f); err == nil {
 		return as
@@ -156,7 +155,7 @@ func zooModel(f *formats.File) *models.Model {
 	return nil
 }
 
-// weights examines all tensors of a file other than those of batch norms.
+// weights examines all tensors of a file except those that belong to batch norms.
 func (p *Report) weights(f *formats.File) error {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(f) {

@@ -33,9 +33,9 @@ func notFinite(t tensor.Tensor) (n, first int) {
 	return n, first
 }
 
-// allFinite reports whether no element has all bits of its exponent set; mask is those of
-// its last two bytes. It looks at eight bytes at a time: one more in the exponent carries
-// into the sign where all of its bits are set.
+// allFinite reports whether every element has a zero bit in its exponent; mask is the
+// exponent's part of its last two bytes. It tests eight bytes at a time: adding one to an
+// exponent with all bits set carries into the sign.
 func allFinite(x []byte, size int, mask uint16) bool {
 	var exponent uint64
 	for at := 0; at < 8; at += size {

@@ -19,10 +19,10 @@ import (
 // estimateReplicas is the number of replicas of a batch of an estimation.
 const estimateReplicas = 8
 
-// EstimateOptions say over how many samples statistics are estimated, and on
-// which devices.
+// EstimateOptions define the number of samples for an estimate of statistics, and the
+// devices.
 type EstimateOptions struct {
-	// Fleet names the devices, at most 8. Precision "" stands for that of the
+	// Fleet names the devices, at most 8. An empty Precision is the precision of the
 	// model's training.
 	Fleet   fleet.Options
 	Batch   int // samples of one batch for batch norm; at least 8 are taken
@@ -30,10 +30,9 @@ type EstimateOptions struct {
 	Workers int // goroutines that read; 0: one for each core
 }
 
-// Reestimate returns the statistics of m over samples of src, by the names of
-// state tensors, and the number of samples. The samples are the first of a
-// shuffled order. m must take the samples of src as input: fit.Model
-// returns such a model.
+// Reestimate returns the statistics of m over samples of src, by the names of state
+// tensors, and the number of samples. It uses the first samples of a shuffled order. m must
+// accept the samples of src as input: fit.Model returns such a model.
 func Reestimate(ctx context.Context, m *models.Model, src data.Source, o EstimateOptions) (
 	map[string]tensor.Tensor, int, error) {
 	wrapped, err := parallel.Wrap(m.Graph,

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// openIncomplete opens the model of a file that may lack statistics:
-// modelfile.Open, but where the architecture is known what is missing is put in.
+// openIncomplete opens the model of a file that may lack statistics. It is modelfile.Open,
+// except that missing statistics are filled in where the architecture is known.
 func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
 	native, err := modelfile.IsNative(path)
 	if err != nil {
@@ -49,12 +49,12 @@ func openIncomplete(path string, o modelfile.Options) (*models.Model, error) {
 	return m, nil
 }
 
-// RepairOptions say with which data and devices a model is repaired.
+// RepairOptions define the data and devices for the repair of a model.
 type RepairOptions struct {
 	EstimateOptions
-	// Data is the data that the model was trained on, as data.Open takes it.
-	// Statistics are estimated over its training split, and models evaluated on
-	// its test split.
+	// Data is the data that the model was trained on, in a form that data.Open accepts.
+	// Statistics are estimated over its training split, and models evaluated on its test
+	// split.
 	Data string
 	// Note is called with messages about the conversion of arrays, and about which
 	// class of the data is which of the model, options in braces; it may be nil.
@@ -68,12 +68,12 @@ type RepairOptions struct {
 type Repaired struct {
 	Model   *models.Model `json:"-"`
 	Samples int           `json:"samples"` // over which the statistics were estimated
-	// Before and After are evaluations of the old and of the new model, on at most
-	// as many samples of the test split; nil without labels.
+	// Before and After are evaluations of the old and of the new model, on at most the same
+	// number of samples of the test split; nil without labels.
 	Before *Evaluation `json:"before,omitempty"`
 	After  *Evaluation `json:"after,omitempty"`
-	// Terms are precision and kernel class of these evaluations, zero without
-	// labels; TrainedOn are those of training.
+	// Terms are precision and kernel class of these evaluations, zero without labels.
+	// TrainedOn are the terms of training.
 	Terms     predict.Terms `json:"-"`
 	TrainedOn predict.Terms `json:"-"`
 }
@@ -108,12 +108,13 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 	return r, err
 }
 
-// evaluate evaluates m on the data's test split, on o.Samples of it if it has
-// more, the same for every model; nil if there are no labels.
+// evaluate evaluates m on the data's test split. If the split has more than o.Samples
+// samples, it uses o.Samples of them, the same for every model. It returns nil without
+// labels.
 func (r *Repaired) evaluate(ctx context.Context, m *models.Model, o RepairOptions,
 	note func(format string, args ...any)) (*Evaluation, error) {
 	src, err := predict.OpenData(ctx, m, o.Data, data.Options{Split: data.Test, CannotSkip: true}, nil)
-	// Repair has noted what is converted
+	// Repair has already noted conversions
 	if err != nil {
 		return nil, err
 	}

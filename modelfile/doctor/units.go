@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// imageFault returns what is wrong with the image operation of a model whose mean or
-// deviation is in other units than its pixels, and what to do; "" if nothing is.
+// imageFault reports a model with an image operation that has its mean or deviation in
+// other units than its pixels. It returns the fault and the advice, or "" if there is no
+// fault.
 func imageFault(m *models.Model) (text, advice string) {
 	i, ok := models.ImageOf(m)
 	if !ok {

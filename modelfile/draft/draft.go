@@ -1,7 +1,7 @@
-// Package draft writes the text form of a graph from the tensors of a checkpoint: its layers, in the order of
-// the file, with their shapes. What it cannot know is left open.
+// Package draft writes the text form of a graph from the tensors of a checkpoint: its
+// layers, in the order of the file, with their shapes. Unknown parts are left open.
 //
-// Use it where a checkpoint is there and its code is not at hand; Of is the whole of it.
+// Use it for a checkpoint without its code. Of is the only entry point.
 package draft
 
 import (
@@ -14,16 +14,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Draft is the text of a graph in which the wiring may be open.
+// Draft is the text of a graph. Its wiring may be open in places.
 type Draft struct {
 	Text   string
 	Layers int
 	Open   int // operands, and layers as a whole, that are to be filled in: "?" in the text
 }
 
-// Of drafts the graph of a state dict. input is the shape of a sample, [C,H,W], or [C,L] of lines; nil for
-// 224 x 224 and the channels of the first layer. A file that holds a graph, and one whose tensors do not
-// have the names of layers, are refused.
+// Of drafts the graph of a state dict. input is the shape of a sample: [C,H,W], or [C,L]
+// for lines. nil means 224 x 224 and the channels of the first layer. Of refuses a file
+// that contains a graph, and a file without tensors named like layers.
 func Of(f *formats.File, name string, input []int) (*Draft, error) {
 	if f.Model != nil {
 		return nil, problem.Failure("", "the file has a graph of its own", "train it as it is")
@@ -59,19 +59,19 @@ func noStructure(tensors []formats.Tensor) error {
 		"save a state_dict(), whose names are LAYER.weight, LAYER.bias and LAYER.running_mean")
 }
 
-// drafter writes the lines of a function, one layer behind the other.
+// drafter writes the lines of a function as a chain of layers.
 type drafter struct {
 	name  string
 	kinds []kind
 	lines []string
 	input string // the type of a sample
-	x     string // what the input is called
+	x     string // name of the input
 	last  string // the value before
 	shape []int  // of it; a 0 is not known
 	open  int
 }
 
-// wire writes a line for each layer. It takes the value before it where the lengths fit.
+// wire writes a line for each layer. Its operand is the preceding value if the lengths fit.
 func (d *drafter) wire(layers []*layer, input []int) {
 	d.x = "x"
 	if slices.ContainsFunc(layers, func(l *layer) bool { return l.name == d.x }) {
@@ -98,7 +98,7 @@ func (d *drafter) wire(layers []*layer, input []int) {
 	}
 }
 
-// firstInput is the shape of a sample that the first layer takes.
+// firstInput returns the shape of a sample that fits the first layer.
 func firstInput(layers []*layer, kinds []kind) []int {
 	for i, l := range layers {
 		switch {
@@ -124,7 +124,7 @@ func (d *drafter) operand(channels int) (name string, fits bool) {
 	return "?", false
 }
 
-// after says what the layer that was added makes.
+// after sets d.shape to the shape of the output of the layer that was added.
 func (d *drafter) after(fits bool, channels int) {
 	if !fits || len(d.shape) == 0 {
 		d.shape = []int{channels, 0, 0}

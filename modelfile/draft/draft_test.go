@@ -19,7 +19,7 @@ func file(tensors ...any) *formats.File {
 	return f
 }
 
-// normOf returns the names and shapes of a batch norm's tensors.
+// normOf returns the tensors of a batch norm with n channels.
 func normOf(name string, n int) []any {
 	var all []any
 	for _, suffix := range []string{"weight", "bias", "running_mean", "running_var"} {
@@ -28,7 +28,7 @@ func normOf(name string, n int) []any {
 	return append(all, name+".num_batches_tracked", []int{})
 }
 
-// A network that is one layer behind the other is a whole graph: it parses, and has all tensors.
+// The draft of a chain of layers is a whole graph: it parses, and has all tensors.
 func TestDraftOfAChain(t *testing.T) {
 	tensors := append([]any{"conv1.weight", []int{8, 3, 3, 3}}, normOf("bn1", 8)...)
 	tensors = append(tensors, "dw.weight", []int{8, 1, 5, 5}, "dw.bias", []int{8}, "up.weight", []int{8, 4, 2, 2},
@@ -55,7 +55,8 @@ func TestDraftOfAChain(t *testing.T) {
 	}
 }
 
-// Lines are images of height 1; what is not known is open, and has its tensors all the same.
+// Lines are images of height 1. Unknown layers are left open, but their tensors are
+// declared.
 func TestDraftOfWhatIsOpen(t *testing.T) {
 	d, err := Of(file("x.weight", []int{8, 4, 5}, "gn.weight", []int{8}, "gn.bias", []int{8},
 		"act.weight", []int{8}, "other.weight", []int{5, 7}, "pos", []int{1, 16}), "lines", nil)
@@ -75,7 +76,7 @@ func TestDraftOfWhatIsOpen(t *testing.T) {
 	}
 }
 
-// Tensors that say nothing of layers are refused.
+// Tensors that do not describe layers are refused.
 func TestDraftWithoutStructure(t *testing.T) {
 	for _, f := range []*formats.File{file("flat_param", []int{100}), file("0", []int{3, 4}, "1", []int{5}),
 		file("weight_scale", []int{2, 2})} {

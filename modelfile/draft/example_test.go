@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A state dict of one dense layer, whose graph is all there.
+// The graph of a state dict with one dense layer is complete.
 func ExampleOf() {
 	f := &formats.File{Tensors: []formats.Tensor{
 		formats.InMemory("fc.weight", tensor.New(tensor.F32, 3, 8)),

@@ -7,11 +7,11 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
-// layer is what a state dict has of a module: tensors whose names differ behind the last dot alone.
+// layer is a module of a state dict: the tensors with the same name up to the last dot.
 type layer struct {
 	name                         string // "layer1.0.conv1"
 	weight, bias, mean, variance *formats.Tensor
-	others                       []*formats.Tensor // whose suffix is none of a layer's
+	others                       []*formats.Tensor // with an unknown suffix
 }
 
 // layersOf returns the layers of tensors, in their order. Counters of batch norms are left out.
@@ -47,11 +47,11 @@ func layersOf(tensors []formats.Tensor) (all []*layer) {
 	return all
 }
 
-// kind of a layer, as its tensors say it.
+// kind is the kind of a layer, derived from its tensors.
 type kind int
 
 const (
-	unknown    kind = iota // tensors that say nothing of an operation
+	unknown    kind = iota // tensors that do not determine an operation
 	conv                   // weight [O,I,H,W], or [O,I,K] of lines
 	transposed             // weight [I,O,H,W]
 	dense                  // weight [O,I]
@@ -60,8 +60,8 @@ const (
 	slopes                 // weight [C] alone: of a prelu
 )
 
-// kind tells what a layer is. A bias, or the batch norm behind it, tells a transposed convolution from
-// another.
+// kind returns the kind of l. The length of a bias, or of the batch norm that follows,
+// distinguishes a transposed convolution from a plain one.
 func (l *layer) kind(next *layer) kind {
 	switch {
 	case l.mean != nil && l.variance != nil && len(l.mean.Shape) == 1:

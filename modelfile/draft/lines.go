@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// convolution writes a convolution, whose stride is not known: its padding keeps the size at a stride of 1.
+// convolution writes a convolution of unknown stride. Its padding keeps the size at a
+// stride of 1.
 func (d *drafter) convolution(l *layer, k kind) {
 	s := declared{l.weight, ""}.shape()
 	in, outs, op := s[1], s[0], "conv"
@@ -58,7 +59,8 @@ func length(shape []int, fits bool) int {
 	return 0
 }
 
-// dense writes a dense layer. What it takes of an image is its mean, or all of it, as the lengths say.
+// dense writes a dense layer. Its input is the mean of an image or the whole image,
+// depending on the lengths.
 func (d *drafter) dense(l *layer) {
 	ins, outs := l.weight.Shape[1], l.weight.Shape[0]
 	x, name := "?", clean(l.name)
@@ -88,7 +90,7 @@ func (d *drafter) dense(l *layer) {
 	d.shape = []int{outs}
 }
 
-// aside writes what is known of a layer whose operation is not.
+// aside writes a note with the known facts about a layer of unknown operation.
 func (d *drafter) aside(l *layer, k kind) {
 	d.open++
 	name := clean(l.name)

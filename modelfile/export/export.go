@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say what is written, and how.
+// Options define the output and its format.
 type Options struct {
 	Input, Output string // files
 	Format        string // "onnx", "safetensors" or "torch"; "": by the ending of Output
@@ -30,7 +30,7 @@ type Options struct {
 	FoldBN        bool   // make every batch norm part of the layer before it
 	File          modelfile.Options
 	Fleet         fleet.Options // with FoldBN: devices that run both models, to compare them
-	// OnOpen is called with what was read of the file, nil for bnctl's own files. It may be
+	// OnOpen is called with the parts used of the file, nil for a bnctl file. It may be
 	// nil.
 	OnOpen func(*modelfile.Choice)
 }
@@ -43,12 +43,13 @@ type Report struct {
 	Architecture string `json:"architecture"`
 	Parameters   int    `json:"parameters"`
 	formats.Proof
-	// Temperature is that of a calibrated model whose file has no graph, so that the product is lost; else 0.
+	// Temperature is set for a calibrated model without a graph in the file: the scaling is
+	// lost. Otherwise it is 0.
 	Temperature float64          `json:"lost_temperature,omitempty"`
 	Format      string           `json:"-"` // of the output
 	FoldBN      bool             `json:"-"` // Options.FoldBN
 	Model       *models.Model    `json:"-"` // as it was written
-	Sick        doctor.Diagnosis `json:"-"` // what is wrong with the input
+	Sick        doctor.Diagnosis `json:"-"` // faults of the input
 }
 
 // formatNames is what Options.Format may be.
@@ -85,7 +86,8 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	return r, err
 }
 
-// check settles the format, and refuses what it cannot be or does not have.
+// check determines the format, and refuses unknown formats and options that it does not
+// have.
 func (o *Options) check() error {
 	if o.Format == "" {
 		o.Format = formats.ExportFormat(o.Output)

@@ -8,8 +8,8 @@ import (
 )
 
 // OpenOrBuild returns a model of the zoo by name, with new weights drawn from seed 0 and,
-// where o says so, another input [C,H,W], or that of a file: to measure it, not
-// to predict.
+// if o sets one, another input [C,H,W]; or the model of a file. Use it to measure a model,
+// not to predict.
 func OpenOrBuild(name string, o Options) (*Opened, error) {
 	a, err := models.Lookup(name)
 	if err != nil {

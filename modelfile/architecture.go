@@ -17,10 +17,10 @@ func isZooName(name string) bool {
 	return err == nil
 }
 
-// Architecture returns the model that o.Arch names, without state and with the
-// head that f has; nil without Arch, and where f has been read by it already.
-// Its preprocessing is not known: that of the zoo need not be the one that the
-// file's weights were trained with.
+// Architecture returns the model that o.Arch names, without state and with the same head as
+// f. It returns nil if Arch is empty, or if f was already read by Arch. The preprocessing
+// is unknown: the weights in the file may have been trained with another one than the
+// zoo's.
 func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	name := o.Arch
 	if name == "" {
@@ -80,9 +80,8 @@ func fitOptions(a models.Architecture, m *models.Model, f *formats.File, o model
 	return o, differs
 }
 
-// graphModel returns the model of a file of another program that holds a graph, an ONNX file say,
-// without its
-// weights having a say: nil if there is no such file.
+// graphModel returns the model of a file with a graph, for example an ONNX file, and
+// ignores the weights in it. It returns nil if the file does not exist.
 func (o *Options) graphModel(path string) (*models.Model, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil // a name of the zoo
@@ -110,8 +109,8 @@ func (o *Options) graphModel(path string) (*models.Model, error) {
 	return f.Model, nil
 }
 
-// fromGraphText returns the model of a graph in text form, whose own image operation
-// says how it takes pictures.
+// fromGraphText returns the model of a graph in text form. The graph's image operation
+// defines how it reads pictures.
 func fromGraphText(path string, text []byte) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)
 	if err != nil {

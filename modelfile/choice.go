@@ -7,20 +7,20 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Choice is what was taken of a foreign file, what was left out, and the
-// findings about it.
+// Choice lists the tensors used from a foreign file, the tensors left out, and the findings
+// about the file.
 type Choice struct {
 	Path     string
 	Format   string            // "pytorch", "onnx" ...: as formats.File has it
 	Key      string            // where the tensors were; "" if they are all that there is
 	Tensors  int               // how many were taken
 	Wrappers []string          // layers around the model that were opened or stripped, outermost first
-	LeftOut  []formats.Group   // what was not taken, with the reason
+	LeftOut  []formats.Group   // groups that were not used, with the reason
 	Counters []formats.Counter // single values that are not tensors: epoch, step
-	Findings []formats.Finding // what is odd, or a fault
+	Findings []formats.Finding // oddities and faults
 }
 
-// NewChoice says what was taken of f, the file at path, which o asked for.
+// NewChoice returns the choice made from f, the file at path, with options o.
 func NewChoice(path string, f *formats.File, o Options) *Choice {
 	left := slices.Clone(f.Left)
 	for i, g := range left {
@@ -31,8 +31,8 @@ func NewChoice(path string, f *formats.File, o Options) *Choice {
 		LeftOut: left, Counters: f.Counters, Findings: f.Findings}
 }
 
-// ChoiceReport is the part of a Choice that reports have in JSON: nothing, for
-// bnctl's own files.
+// ChoiceReport is the part of a Choice that JSON reports contain. It is empty for bnctl
+// files.
 type ChoiceReport struct {
 	Chosen *ChosenTensors  `json:"chosen,omitempty"`
 	Left   []formats.Group `json:"left,omitempty"`
@@ -45,7 +45,7 @@ type ChosenTensors struct {
 	Tensors int    `json:"tensors"`
 }
 
-// Report returns what was taken and what was left out. k may be nil.
+// Report returns the report of k, which may be nil.
 func (k *Choice) Report() ChoiceReport {
 	if k == nil {
 		return ChoiceReport{}

@@ -1,17 +1,16 @@
-// Package modelfile opens any file that holds a model: a template or a
-// checkpoint of bnctl, or a file of PyTorch, ONNX, Keras, TensorFlow, Caffe or
-// safetensors. The same Options serve all of them: which architecture a file
-// of mere tensors holds, which of its tensors are the model, and how pictures
-// become the model's input.
+// Package modelfile opens any file that holds a model: a template or a checkpoint of bnctl,
+// or a file of PyTorch, ONNX, Keras, TensorFlow, Caffe or safetensors. One Options type
+// serves all of them: which architecture a file of tensors without a graph holds, which
+// tensors belong to the model, and how pictures become the model's input.
 //
-// Use Open for a model that is to be changed or written, OpenReadOnly for one that
-// predicts, Start for one that is to be trained, and Strip for a checkpoint of
-// bnctl. Package formats is beneath: use that for tensors without a graph.
+// Use Open for a model that is to be changed or written, OpenReadOnly for prediction, Start
+// for training, and Strip for a checkpoint of bnctl. For tensors without a graph use the
+// underlying package formats.
 //
-// Nothing is guessed, and nothing is left out silently: a Choice says what was
-// taken of a file and what was not. The preprocessing of pictures is given by
-// the file or by Options; without it a model takes arrays alone.
+// Nothing is guessed, and nothing is left out silently: a Choice lists the parts of a file
+// that were used and the parts that were left out. The preprocessing of pictures comes from
+// the file or from Options; without it a model accepts only arrays.
 //
-// What a caller asks for and cannot have is a *problem.Error, or a *problem.Unknown
-// for a name that is none of the zoo; all other errors are about the file.
+// If a request cannot be fulfilled, the error is a *problem.Error, or a *problem.Unknown
+// for a name that is not in the zoo. All other errors are about the file.
 package modelfile

@@ -14,7 +14,8 @@ const (
 	bestEpoch = "best"
 )
 
-// atEpoch returns what makes a template of a checkpoint with the weights of o.Epoch.
+// atEpoch returns a function that makes a template of a checkpoint with the weights of
+// o.Epoch.
 func (o *Options) atEpoch(path string, k *serialize.Checkpoint) (
 	func(*serialize.Checkpoint) (*models.Model, serialize.Removed, error), error) {
 	best := o.Epoch == bestEpoch || o.Epoch == "" && k.TakesBest()

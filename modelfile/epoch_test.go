@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkpointOf writes a checkpoint of a small model whose recipe saves one of its epochs. What
-// tells them apart is the first bias of its head: 1 at the end, 2 in the best epoch.
+// checkpointOf writes a checkpoint of a small model with the recipe's Save set to save. The
+// first bias of the head identifies the epoch: 1 at the end, 2 in the best epoch.
 func checkpointOf(t *testing.T, save string, best bool) string {
 	t.Helper()
 	m, err := models.Build("mlp-bn", models.Options{})
@@ -55,8 +55,8 @@ func checkpointOf(t *testing.T, save string, best bool) string {
 	return path
 }
 
-// TestEpoch: a checkpoint gives the weights of the epoch that is asked for, else of that which its
-// run saves; what it cannot give is refused.
+// TestEpoch: a checkpoint gives the weights of the requested epoch, by default of the epoch
+// that its run saves. An epoch that it does not have is refused.
 func TestEpoch(t *testing.T) {
 	for _, c := range []struct {
 		save, epoch string

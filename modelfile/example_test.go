@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Weights without a graph, as PyTorch saves them: the zoo has the graph that
-// they fit, and the caller says how pictures become its input.
+// Weights without a graph, as PyTorch saves them: the zoo has the matching graph, and the
+// caller defines how pictures become its input.
 func ExampleOpen() {
 	folder, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// applyTo gives a model the preprocessing and the labels of o, whose size it has.
+// applyTo sets the preprocessing and the labels of o in m, after checking that m has the
+// size of o.
 func (o *Options) applyTo(m *models.Model) (*models.Model, error) {
 	if err := o.checkFixedSize(m); err != nil {
 		return nil, err
@@ -33,8 +34,8 @@ func (o *Options) applyTo(m *models.Model) (*models.Model, error) {
 	return &named, nil
 }
 
-// checkUnique refuses a name that two classes have, where names say which class of data
-// is which. The error is a *problem.Error of labels.
+// checkUnique refuses a label that two classes share. It is used where labels map classes
+// to the classes of data. The error is a *problem.Error for labels.
 func checkUnique(labels []string) error {
 	seen := map[string]bool{}
 	for _, name := range labels {
@@ -47,11 +48,11 @@ func checkUnique(labels []string) error {
 	return nil
 }
 
-// classesOf returns the shape of what the first output of m gives for each
-// sample: the first length is that of the classes, which n names are about.
+// classesOf returns the shape of the first output of m for one sample. The first length is
+// the number of classes. n is the number of labels.
 func classesOf(m *models.Model, n int) []int {
 	if a, _ := m.Answer(0); a == models.Binary && n == 2 {
-		return []int{2} // one sigmoid tells two classes apart
+		return []int{2} // one sigmoid separates two classes
 	}
 	f := m.Graph.Main
 	return f.Values[f.Outputs[0].Value].Type.Shape

@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// folded begins the name that PyTorch's exporter gives the weight of a convolution into which it has
-// folded a batch norm. A weight that it left alone has its own name.
+// folded is the prefix that PyTorch's exporter gives to the name of a convolution's weight
+// after it folded a batch norm into it. An unchanged weight keeps its original name.
 const folded = "onnx__Conv"
 
-// foldedNorms says which batch norms the exporter of m's ONNX file made a part of something else; "" if
-// none that is known of.
+// foldedNorms describes the batch norms that the exporter of m's ONNX file folded into
+// other operations. It returns "" if it finds no trace of folding.
 func foldedNorms(m *models.Model) string {
 	if !m.Normalises() {
 		return "the network has no batch norm; if it had some, its exporter folded them"

@@ -63,7 +63,7 @@ func TestInitSaysWhatTheFileIs(t *testing.T) {
 	}
 }
 
-// A network of another depth, and statistics that are missing: the error says what helps.
+// For a network of another depth and for missing statistics, the error names the remedy.
 func TestArchNamesTheNearest(t *testing.T) {
 	m, _, tensors := zooFiles(t, "resnet20")
 	_, err := Open(tensors, Options{Arch: "resnet32"})

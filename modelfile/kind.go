@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// IsNative reports whether a file is one of bnctl's: a template or a checkpoint. A
-// folder is not, nor is a path that stands for files of other names.
+// IsNative reports whether path is a bnctl file: a template or a checkpoint. A folder is
+// not, nor is a path that represents files with other names.
 func IsNative(path string) (bool, error) {
 	if standsForOthers(path) {
 		return false, nil
@@ -32,8 +32,8 @@ func IsNative(path string) (bool, error) {
 	return err == nil && serialize.HasMagic(head), nil
 }
 
-// standsForOthers reports whether a path is a folder, or the name of a model that lies in files of other
-// names: one of TensorFlow's, or in several files.
+// standsForOthers reports whether a path is a folder, or the name of a model that is stored
+// in files with other names: a TensorFlow model, or several shards.
 func standsForOthers(path string) bool { return isFolder(path) || formats.ShardFiles(path) != nil }
 
 // isFolder reports whether there is a folder of that name.
@@ -42,8 +42,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ReadGraphText returns the content of a file that holds a graph in text form, 32
-// MiB at most; nil if it holds something else, or stands for other files.
+// ReadGraphText returns the content of a file that holds a graph in text form, 32 MiB at
+// most. It returns nil if the file holds something else, or if path represents other files.
 func ReadGraphText(path string) ([]byte, error) {
 	const begins, most = "bnctl graph", 32 << 20
 	if standsForOthers(path) {
@@ -65,8 +65,9 @@ func ReadGraphText(path string) ([]byte, error) {
 	return text, err
 }
 
-// Digest returns the SHA-256 of the file that holds a model, in hexadecimal; if these are several, that
-// of their names and digests, in their order, and of a folder that of all its files.
+// Digest returns the SHA-256 of the file that holds a model, in hexadecimal. For a model in
+// several files, or in a folder, it is the hash of the names and digests of all files, in
+// their order.
 func Digest(path string) (string, error) {
 	files := formats.ShardFiles(path)
 	switch {

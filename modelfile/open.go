@@ -16,7 +16,7 @@ import (
 // Opened is a model and what of its file was taken.
 type Opened struct {
 	*models.Model
-	Choice *Choice // nil: one of bnctl's own files, which is a model and nothing else
+	Choice *Choice // nil for a bnctl file, which contains only a model
 }
 
 // Open reads the model of a file as a whole; it may be changed.
@@ -55,7 +55,7 @@ func CheckNative(path string, o Options) (bool, error) {
 	return native, err
 }
 
-// openNative reads the model of one of bnctl's own files.
+// openNative reads the model of a bnctl file.
 func (o *Options) openNative(path string) (*models.Model, error) {
 	if o.Merge != "" {
 		m, _, err := Strip(path, *o)
@@ -68,15 +68,15 @@ func (o *Options) openNative(path string) (*models.Model, error) {
 	return o.applyTo(m)
 }
 
-// OpenForeign opens a file of another program, of which Template makes a
-// model. The caller closes it.
+// OpenForeign opens a file of another program. Template makes a model of it. The caller
+// closes it.
 func OpenForeign(path string, o Options) (*formats.File, error) {
 	return o.openForeign(path)
 }
 
-// Template returns the model of a file of another program. Its preprocessing is
-// that of o, or else that of the file, or of a graph that o.Arch names. The
-// model may share memory with f.
+// Template returns the model of a file of another program. Its preprocessing comes from o,
+// otherwise from the file, or from the graph that o.Arch names. The model may share memory
+// with f.
 func Template(f *formats.File, o Options) (*models.Model, error) {
 	as, err := Architecture(f, o)
 	if err != nil {
@@ -98,8 +98,8 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	return o.applyTo(withLabels(m, f.Labels))
 }
 
-// Strip reads a checkpoint of bnctl, and says what it took off it: what only
-// training needs. The template has the weights of o.Epoch.
+// Strip reads a checkpoint of bnctl and removes everything that only training needs. It
+// returns the template, with the weights of o.Epoch, and a list of the removed parts.
 func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
 		return nil, nil, err
@@ -133,8 +133,8 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 type initial struct {
 	state  map[string]tensor.Tensor
 	labels []string      // names of the classes; nil: not known
-	choice *Choice       // nil: one of bnctl's own files
-	fits   func() string // the architecture of the zoo; "": none
+	choice *Choice       // nil for a bnctl file
+	fits   func() string // returns the architecture of the zoo, or ""
 }
 
 // readState reads the tensors of any file, for m to be initialised from by name

@@ -47,8 +47,8 @@ func sameState(t *testing.T, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// The same model comes of a template and of mere tensors, whether it is opened
-// or viewed; what was taken is said of the file of another program alone.
+// Open and OpenReadOnly return the same model for a template and for a file of tensors.
+// Only the file of another program has a Choice.
 func TestOpen(t *testing.T) {
 	want, template, tensors := files(t)
 	for _, path := range []string{template, tensors} {
@@ -72,7 +72,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A file that changed under a view is to blame for what goes wrong.
+// If a file changed under a view, the error blames the file.
 func TestViewOfADamagedFile(t *testing.T) {
 	_, path, _ := files(t)
 	b, err := os.ReadFile(path)
@@ -94,7 +94,7 @@ func TestViewOfADamagedFile(t *testing.T) {
 	}
 }
 
-// What a caller asks for and cannot have is a problem that names the option.
+// A request that cannot be fulfilled returns a problem that names the option.
 func TestProblems(t *testing.T) {
 	_, template, tensors := files(t)
 	for _, c := range []struct {
@@ -177,7 +177,8 @@ func TestInterpolation(t *testing.T) {
 	}
 }
 
-// The weights of another program's file lie where a device of this machine maps them.
+// The weights of another program's file are stored where a device of this machine maps
+// them.
 func TestOpenReadOnlyShares(t *testing.T) {
 	want, _, tensors := files(t)
 	onnx := filepath.Join(t.TempDir(), "m.onnx")

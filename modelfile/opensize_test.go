@@ -57,7 +57,7 @@ func openGraph(t *testing.T, channels int) string {
 	return path
 }
 
-// TestOpenSize: what the graph in a file leaves open is the size that is asked for.
+// TestOpenSize: the requested size replaces the size that the graph in a file leaves open.
 func TestOpenSize(t *testing.T) {
 	for _, channels := range []int{1, 3} {
 		path := openGraph(t, channels)

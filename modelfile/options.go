@@ -12,13 +12,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Options say what of a file is the model, and how it takes pictures. The zero
-// value takes what the file says of itself. Arch, Key, Drop, Rename, Input and EMA are
-// about files of other programs: bnctl's own are refused with them.
+// Options select the model in a file and define how it reads pictures. The zero value uses
+// the information in the file. Arch, Key, Drop, Rename, Input and EMA apply only to files
+// of other programs; they are refused for bnctl files.
 type Options struct {
-	// Arch is what a file of mere tensors holds: a name of the zoo, or the path of
-	// a graph in text form, of the JSON of a Keras model or of Caffe's
-	// deploy.prototxt. "": found by the tensors.
+	// Arch is the architecture of a file of tensors without a graph: a name of the zoo, or
+	// the path of a graph in text form, of the JSON of a Keras model or of Caffe's
+	// deploy.prototxt. "" finds it by the tensors.
 	Arch   string
 	Key    string   // of the state dict in a PyTorch checkpoint; "": the one that has a model's parameters
 	Drop   []string // patterns of names of tensors to leave out
@@ -26,43 +26,43 @@ type Options struct {
 	// Input is the shape of one sample, [C,H,W] for images, where the graph in a
 	// file leaves that open.
 	Input []int
-	// Size is height and width of pictures for a model that can take several: of the
-	// zoo, of a graph in text form, of a file that leaves it open. Zero: the model's
-	// own. Channels may be 0, which leaves them as they are.
+	// Size is the height and width of pictures, for a model that accepts several sizes: a
+	// model of the zoo, a graph in text form, or a file that leaves it open. The zero value
+	// keeps the model's size. Channels may be 0, which keeps the number of channels.
 	Size models.Size
 	EMA  bool // the average of the weights, not the weights
-	// Epoch is that whose weights are taken of a checkpoint of bnctl: "last", "best", or "":
-	// that of the run's template.
+	// Epoch selects the weights in a checkpoint of bnctl: "last", "best", or "" for the
+	// epoch of the run's template.
 	Epoch string
 	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
-	// Labels are the names of the classes, one for each; nil: those of the file.
+	// Labels are the names of the classes, one for each; nil uses the file's labels.
 	Labels       []string
-	UniqueLabels bool // Labels say which class of data is which: none may be there twice
+	UniqueLabels bool // Labels map classes to the classes of data: duplicates are refused
 	Preprocess   Preprocess
 	training     bool           // the model is to be trained: its graph may be in the form of training
 	memory       *tensor.Region // where large weights of a graph are put; nil: the heap
-	// Option returns what the program's users call an option, for what a Choice says;
-	// nil: its name.
+	// Option returns the user's name for an option, for the texts of a Choice. nil returns
+	// the name unchanged.
 	Option func(name string) string
 }
 
-// Preprocess says how pictures become the input of a model. The zero value
-// takes what the file says.
+// Preprocess defines how pictures become the input of a model. The zero value uses the
+// file's preprocessing.
 type Preprocess struct {
-	// Name is one of preprocessings; "": that of the file, or "unit" with Mean or Std.
+	// Name is one of presetNames; "" means the file's, or "unit" if Mean or Std is set.
 	Name string
-	// Mean and Std, one number for each channel, stand in place of those of Name; nil:
-	// those of Name. They are in units of x/255, or with raw and caffe in units of
+	// Mean and Std, one number for each channel, replace the values of the preset Name; nil
+	// keeps them. They are in units of x/255; with raw and caffe they are in units of
 	// pixels, and with caffe in the order B, G, R.
 	Mean, Std []float64
 	// EXIF is data.ApplyEXIF or data.IgnoreEXIF, for the orientation in picture files;
 	// "": as the model was trained.
 	EXIF          string
-	Interpolation string // "bilinear" or "bicubic": how pictures are resized; "": as the model says
+	Interpolation string // "bilinear" or "bicubic": how pictures are resized; "": as in the model
 }
 
-// Foreign returns what o says of the files of other programs. It reads the
-// file that Arch names, if that describes a model of Keras or Caffe.
+// Foreign returns the options for files of other programs. If Arch names a file that
+// describes a Keras or Caffe model, Foreign reads it.
 func (o *Options) Foreign() (formats.Options, error) {
 	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge,
 		Training: o.training, Memory: o.memory}
@@ -93,9 +93,8 @@ func (o *Options) refuseForeign(why string) error {
 	return nil
 }
 
-// description returns the content of a file that describes a Keras model in
-// JSON, or a network of Caffe in text; nil if it does neither, or there is no
-// such file.
+// description returns the content of a file that describes a Keras model in JSON, or a
+// Caffe network in text. It returns nil for any other file, and if the file does not exist.
 func description(path string) ([]byte, error) {
 	const most = 64 << 20
 	f, err := regular.Open(path)

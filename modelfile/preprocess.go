@@ -22,13 +22,14 @@ var presets = map[string]models.Image{
 	"caffe":    {Scale: 1, Mean: caffeMean, BGR: true},
 }
 
-// presetNames returns what Preprocess.Name may be: x/255 less ImageNet's
-// mean, by its deviation (imagenet), x/255 (unit), x (raw), x less Caffe's mean
-// in the order B, G, R (caffe), or not known (none).
+// presetNames returns the values of Preprocess.Name: imagenet is x/255 minus ImageNet's
+// mean, divided by its deviation; unit is x/255; raw is x; caffe is x minus Caffe's mean in
+// the order B, G, R; none means unknown.
 func presetNames() []string { return []string{"imagenet", "unit", "raw", "caffe", "none"} }
 
-// apply returns m with the preprocessing of p, or with its own. An image
-// operation that nobody vouches for goes: then m takes arrays.
+// apply returns m with the preprocessing of p, or with its original one. If the
+// preprocessing of neither is known, apply removes the image operation, and m accepts
+// arrays.
 func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	m, err := p.pictures(m)
 	if err != nil {
@@ -65,7 +66,7 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	}
 	out, err := models.WithImage(m, i)
 	var bad *problem.Error
-	if !given && p.Name != "" && errors.As(err, &bad) { // nobody has typed a mean
+	if !given && p.Name != "" && errors.As(err, &bad) { // the user has not set a mean
 		return nil, problem.New("preprocess", name, "its {"+bad.Field+"} has "+bad.Text,
 			"say {preprocess} unit or raw, or {mean} and {std} for each channel").Because(err)
 	}
@@ -94,7 +95,7 @@ func (p *Preprocess) Check() error {
 	return nil
 }
 
-// pictures returns m with what p says of reading picture files.
+// pictures returns m with p's settings for reading picture files.
 func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
 	if err := p.Check(); err != nil || p.EXIF == "" && p.Interpolation == "" {
 		return m, err
@@ -121,9 +122,9 @@ func withoutImage(m *models.Model) (*models.Model, error) {
 	return &out, nil
 }
 
-// shorterSide returns what the shorter side of an image is scaled to before
-// the centre crop: 256 for a crop of 224, and as much for others; 0, which
-// means that the crop is filled, for models of small images.
+// shorterSide returns the length of the shorter side of an image after scaling and before the
+// centre crop: 256 for a crop of 224, and in proportion for others. It returns 0 for models
+// of small images, which means that the image is scaled to fill the crop.
 func shorterSide(input []int) int {
 	const small, scaled, crop = 64, 256, 224
 	side := slices.Max(input[:2])

@@ -11,8 +11,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Removed lists what a file contains that only training needs, which stripping
-// removes.
+// Removed lists the parts of a file that only training needs. Stripping removes them.
 type Removed struct {
 	Connections       int      `json:"connections"` // nodes between replicas
 	ReplicaStatistics int      `json:"replica_statistics"`
@@ -21,8 +20,8 @@ type Removed struct {
 	Other             []string `json:"other"`    // as text
 	// Replicas is how many replicas the graph has; 0: it is of another program.
 	Replicas int `json:"-"`
-	// Lines describes everything as text, one thing per line; none if the file
-	// is clean.
+	// Lines describes everything as text, one item per line. It is empty if the file is
+	// clean.
 	Lines []string `json:"-"`
 }
 
@@ -49,7 +48,7 @@ func NewRemoved(r *serialize.Removed) *Removed {
 	return all
 }
 
-// otherRemoved says what a checkpoint had beside connections and optimizer tensors.
+// otherRemoved describes the parts of a checkpoint besides connections and optimizer tensors.
 func otherRemoved(r *serialize.Removed) []string {
 	other := []string{}
 	if n := len(r.Averages); n > 0 {
@@ -86,8 +85,7 @@ func otherRemoved(r *serialize.Removed) []string {
 	return other
 }
 
-// Removed returns what a file of another program has in addition to the
-// tensors that were taken.
+// Removed returns the parts of another program's file that were not used.
 func (k *Choice) Removed() *Removed {
 	r := &Removed{Wrappers: append([]string{}, k.Wrappers...), Other: []string{}}
 	if k.Key != "" {
@@ -111,7 +109,7 @@ func (k *Choice) Removed() *Removed {
 	return r
 }
 
-// Reason says why a group was left out, and how to take it all the same.
+// Reason explains why a group was left out, and how to use it anyway.
 func Reason(g formats.Group) string {
 	if g.Advice == "" {
 		return g.Reason

@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// hasSize reports whether o says how large pictures are.
+// hasSize reports whether o sets the size of pictures.
 func (o *Options) hasSize() bool { return o.Size != models.Size{} }
 
-// checkSize refuses two options that say the same.
+// checkSize refuses Size and Input together: both set the size.
 func (o *Options) checkSize() error {
 	if o.hasSize() && len(o.Input) > 0 {
 		return problem.New("size", o.Size.Sides(), "contradicts {input}, which says it too",
@@ -21,8 +21,8 @@ func (o *Options) checkSize() error {
 	return nil
 }
 
-// withSize returns the options m of an architecture of the zoo with the size of o, if
-// that says one.
+// withSize returns the options m of an architecture of the zoo with the size of o, if it is
+// set.
 func (o *Options) withSize(a models.Architecture, m models.Options) models.Options {
 	if o.hasSize() {
 		m.Input = o.Size
@@ -47,7 +47,7 @@ func (o *Options) identify(f *formats.File) (*models.Model, error) {
 	return models.Build(a.Name, o.withSize(a, models.Options{Classes: m.Graph.Main.Values[out].Type.Shape[0]}))
 }
 
-// checkFixedSize refuses another size than that of a model whose file fixes it.
+// checkFixedSize refuses a size that differs from the size fixed by m's file.
 func (o *Options) checkFixedSize(m *models.Model) error {
 	s, ok := m.Size()
 	if !o.hasSize() || ok && s.Height == o.Size.Height && s.Width == o.Size.Width {
@@ -65,8 +65,8 @@ func (o *Options) checkFixedSize(m *models.Model) error {
 	return problem.New("size", o.Size.Sides(), "the file says that its model takes "+is, advice)
 }
 
-// openForeign opens a file of another program. If its graph leaves the size of
-// pictures open, it becomes that of o.
+// openForeign opens a file of another program. If its graph leaves the size of pictures
+// open, the size of o is used.
 func (o *Options) openForeign(path string) (*formats.File, error) {
 	how, err := o.Foreign()
 	if err != nil {

@@ -20,8 +20,8 @@ func pictures(shape ...int) data.Info {
 	return data.Info{Kind: "folder", Len: 4, DType: tensor.U8, Shape: shape, Labelled: true, Classes: []string{"a", "b"}}
 }
 
-// TestSizeOfFiles: what fixes no size takes the one that is asked for; what fixes
-// one refuses another.
+// TestSizeOfFiles: a file without a fixed size accepts the requested size; a file with a
+// fixed size refuses another.
 func TestSizeOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	m, err := models.Build("resnet20", models.Options{Classes: 2})
@@ -91,7 +91,8 @@ func TestSizeOfFiles(t *testing.T) {
 	}
 }
 
-// TestSizeOfDense: a graph whose weights count places cannot take other pictures.
+// TestSizeOfDense: a graph with a dense layer over positions accepts only pictures of its
+// size.
 func TestSizeOfDense(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err != nil {

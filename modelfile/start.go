@@ -16,14 +16,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// StartOptions say what a model for training is made of.
+// StartOptions define a model for training.
 type StartOptions struct {
 	Options
-	Classes int    // of a new head; 0: those of the data, or of the file
+	Classes int    // of a new head; 0: the number of the data, or of the file
 	Seed    uint64 // of the weights of a new head
-	// Init is the file that weights are taken from, by name and shape; "": none. A
-	// model that has weights of its own is refused with it. Key, Drop, Rename and Labels are
-	// then about this file.
+	// Init is a file to copy weights from, by name and shape; "" means no file. It is
+	// refused for a model that already has weights. Key, Drop, Rename and Labels then apply
+	// to this file.
 	Init string
 	// Auxiliary gives a model of the zoo the head of models.Options.Auxiliary.
 	Auxiliary bool
@@ -35,19 +35,20 @@ type Started struct {
 	// Weights is the SHA-256 of the file that has its weights; "" if all of them
 	// were drawn from the seed.
 	Weights        string
-	PreviousLabels []string // the classes that the model's file was trained on, before those of the data
+	PreviousLabels []string // the classes that the model in the file was trained on
 	DataClasses    int      // how many classes the data has
 	MovedRows      int      // rows of the head that went with their labels to other numbers
-	// InitChoice is what was taken of the file Init; nil without, and for bnctl's own files. Loaded
-	// says which of the model's tensors that is; nil without Init.
+	// InitChoice describes the parts used of the file Init. It is nil without Init, and for
+	// bnctl files. Loaded lists the tensors of the model that were loaded; it is nil
+	// without Init.
 	InitChoice *Choice
 	Loaded     *models.Loaded
 }
 
-// Start makes a model for training on such data, with the names of its classes:
-// of the zoo by name, as fit.Zoo makes it, from a graph in text form, or of any model
-// file. Weights are those of the file, or of Init;
-// what these lack, a new head for one, is drawn from the seed.
+// Start makes a model for training on data described by info, with the names of its
+// classes: from the zoo by name, as fit.Zoo makes it, from a graph in text form, or from
+// any model file. Weights come from the file, or from Init. Missing weights, for example of
+// a new head, are drawn from the seed.
 func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	if name == "" {
 		return nil, problem.New("model", "", "there is none to train", "name one of the zoo, or a model file")
@@ -138,8 +139,8 @@ func newStarted(name string, info data.Info, o StartOptions) (*Started, error) {
 	return s, s.initialise(o)
 }
 
-// initialise draws the weights of a new model, and takes those that the file of
-// o.Init has.
+// initialise draws the weights of a new model, and replaces them by the weights that the
+// file o.Init has.
 func (s *Started) initialise(o StartOptions) error {
 	if err := models.Init(s.Model, o.Seed); err != nil || o.Init == "" {
 		return err
@@ -177,10 +178,10 @@ func (s *Started) initialise(o StartOptions) error {
 	return err
 }
 
-// StartArrays returns what makes samples for the model of Start of the array of
-// an .npy file, by the rule of fit.Arrays: training takes what prediction will take.
-// The model of a file is opened when the first array comes. One of the zoo is
-// made for the data: integers are pictures, floats stay what they are.
+// StartArrays returns a converter from the array of an .npy file to samples for the model
+// of Start, by the rule of fit.Arrays: training accepts the same arrays as prediction. The
+// model of a file is opened when the first array comes. A model of the zoo is made for the
+// data: integers are pictures, floats are used unchanged.
 func StartArrays(name string, o StartOptions, note func(format string, args ...any)) fit.Converter {
 	o.training = true
 	find := sync.OnceValues(func() (*models.Model, error) { return unfitted(name, o) })
@@ -262,8 +263,8 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err
 }
 
-// fromText makes a model of a graph in text form, of the size and with a head for
-// the classes of o; what o leaves open is the graph's own.
+// fromText makes a model of a graph in text form, with the size and the number of classes
+// of o. Values that o leaves open come from the graph.
 func (o *StartOptions) fromText(path string, text []byte) (*models.Model, error) {
 	g, err := graph.ParseGraph(text)
 	if err != nil {

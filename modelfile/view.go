@@ -45,7 +45,7 @@ func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
 	return v, nil
 }
 
-// openShared opens a file that is no template of bnctl's own.
+// openShared opens a file that is not a bnctl template.
 func openShared(path string, o Options) (*ReadOnly, error) {
 	o.memory = new(tensor.Region)
 	m, err := Open(path, o)
@@ -57,10 +57,11 @@ func openShared(path string, o Options) (*ReadOnly, error) {
 	return &ReadOnly{Opened: *m, memory: o.memory, verified: func() error { return nil }}, nil
 }
 
-// Verify waits until all of the file is read, and returns what is wrong with it.
+// Verify waits until the whole file is read, and returns an error if it is damaged.
 func (v *ReadOnly) Verify() error { return v.verified() }
 
-// OrDamage returns what is wrong with the file, if that can be why err happened.
+// OrDamage returns err, or the damage of the file if there is any, since it may be the
+// cause.
 func (v *ReadOnly) OrDamage(err error) error {
 	if err == nil {
 		return nil

@@ -55,7 +55,7 @@ func TestNumbersOfNoBytes(t *testing.T) {
 	}
 }
 
-// Dead channels, and a dead map, are no reason to refuse: they are 0 in bytes, too.
+// Dead channels, and a dead map, are accepted: they are 0 in bytes as well.
 func TestDeadChannels(t *testing.T) {
 	m, _ := made(t, "lenet-bn")
 	m.State["bn1.weight"].F32()[2], m.State["bn1.bias"].F32()[2] = 0, -1
@@ -75,7 +75,7 @@ func TestDeadChannels(t *testing.T) {
 	}
 }
 
-// A sum that could leave 32 bits stays float32, and the report says so.
+// A sum that could exceed 32 bits stays float32, and the report gives the reason.
 func TestLongSums(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "long"

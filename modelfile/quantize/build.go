@@ -15,12 +15,12 @@ import (
 type byteMap struct {
 	value graph.Value
 	scale scale
-	per   []float64 // what the channels are divided by before they are bytes; nil: 1 each
+	per   []float64 // divisors of the channels before they become bytes; nil: 1 each
 }
 
-// builder makes the function of an int8 template, node by node: a product becomes one on bytes, and
-// so does what follows as long as it has a form for bytes and its operands are bytes already. The rest
-// is copied, with conversions at the borders.
+// builder makes the function of an int8 template, node by node. A product becomes a product
+// of bytes. A node that follows becomes one on bytes if its operation has a form for bytes
+// and its operands are already bytes. The rest is copied, with conversions at the borders.
 type builder struct {
 	graph.Copier
 	model *models.Model // without batch norms, as far as they fold
@@ -172,7 +172,7 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 // ErrNoRange is the error of a model that can only be quantised with samples.
 var ErrNoRange = errors.New("quantize needs data: without samples there is no range of")
 
-// scale returns that on which a value lies.
+// scale returns the scale of v.
 func (b *builder) scale(v graph.Value) (scale, error) {
 	r, ok := b.ranges[v]
 	if !ok {
@@ -283,7 +283,8 @@ func bounded(f *graph.Function, users [][]int, v graph.Value) (node int, ok bool
 	return i, slices.Contains([]graph.Op{graph.Relu, graph.Relu6, graph.Clip}, f.Nodes[i].Op)
 }
 
-// store adds a node whose result are the bytes of v. It has the name of the node that it takes the place of.
+// store adds a node that computes the bytes of v. It has the name of the node that it
+// replaces.
 func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, attrs graph.Attrs) {
 	q := b.Builder.Node(op, b.From.NodeName(&b.From.Nodes[b.index]), op.Trim(attrs), in...)
 	if len(q) == 0 {

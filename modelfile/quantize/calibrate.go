@@ -29,14 +29,14 @@ type histogram struct {
 	bins     [2048]int
 }
 
-// channel is what is counted of a channel.
+// channel holds the counts of one channel.
 type channel struct {
 	Range
 	sum, squares float64
 }
 
-// wanted returns the values of p whose ranges are measured: all that may be bytes, without those that only a
-// bound reads.
+// wanted returns the values of p to measure: all values that may become bytes, except a
+// value that only a bound reads.
 func (p *prepared) wanted() (values []graph.Value) {
 	f := p.Graph.Main
 	users := f.Users()
@@ -90,13 +90,13 @@ func (p *prepared) measure(ctx context.Context, s *samples, values []graph.Value
 	return all, nil
 }
 
-// newHistogram returns that of so many channels, which has counted nothing.
+// newHistogram returns an empty histogram of a value with this number of channels.
 func newHistogram(channels int) *histogram {
 	none := Range{math.Inf(1), math.Inf(-1)}
 	return &histogram{Range: none, channels: slices.Repeat([]channel{{Range: none}}, channels)}
 }
 
-// reach takes in the ends of some rows, and the sums of channels.
+// reach extends h to the range of some rows, and adds to the sums of channels.
 func (h *histogram) reach(t tensor.Tensor) error {
 	x, line := t.F32(), tensor.Count(t.Shape[2:])
 	for i := 0; i < len(x); i += line {
@@ -121,7 +121,7 @@ func (h *histogram) reach(t tensor.Tensor) error {
 func (h *histogram) fill(t tensor.Tensor) error {
 	width := h.width()
 	if _, err := h.scaleOf(); err != nil || width == 0 {
-		return nil // no bytes are made of such a range
+		return nil // the range cannot be represented in bytes
 	}
 	low, per, last := float32(h.Low), float32(1/width), len(h.bins)-1
 	for _, v := range t.F32() {
@@ -130,10 +130,10 @@ func (h *histogram) fill(t tensor.Tensor) error {
 	return nil
 }
 
-// width returns that of a bin.
+// width returns the width of a bin.
 func (h *histogram) width() float64 { return (h.High - h.Low) / float64(len(h.bins)) }
 
-// moments returns those of the channels, whose bounds are the ranges that they have.
+// moments returns the moments of the channels. The bounds are the measured ranges.
 func (h *histogram) moments() []moments {
 	out := make([]moments, len(h.channels))
 	n := float64(h.count / len(out))
@@ -168,8 +168,8 @@ func (h *histogram) without(fraction float64) Range {
 	return Range{h.Low + float64(float64(first)*h.width()), h.Low + float64(float64(last+1)*h.width())}
 }
 
-// closest returns the range whose steps and ends change the numbers least, of a hundred that are cut off
-// at both ends alike.
+// closest returns the range with the least squared error from rounding and clipping, out of
+// a hundred candidates that shrink both ends by the same factor.
 func (h *histogram) closest() Range {
 	best, least := h.Range, math.Inf(1)
 	for i := range 100 {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// losses returns how far the outputs of templates that were made of p are from its own: the sum of squares
-// over that of p's, for all outputs.
+// losses returns the error of each template made of p: the sum of squared differences from
+// p's outputs, divided by the sum of squares of p's outputs, over all outputs.
 func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float64, error) {
 	models := []*models.Model{p.Model}
 	for _, b := range of {
@@ -36,7 +36,8 @@ func (p *prepared) losses(ctx context.Context, s *samples, of []*built) ([]float
 	return losses, err
 }
 
-// apart returns the sum of the squares of x, and of how far y is from it, whose channels are divided by per.
+// apart returns the sum of squares of x, and of the difference between x and y. The
+// channels of y are divided by per.
 func apart(x, y tensor.Tensor, per []float64) (signal, noise float64) {
 	if x.DType != tensor.F32 || y.DType != tensor.F32 {
 		return 0, 0

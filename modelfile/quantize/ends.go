@@ -1,6 +1,6 @@
 package quantize
 
-// It is said of the first and the last layer that they lose most. They stay float32 where that halves the
+// The first and the last layer are known to lose most. They stay float32 if that halves the
 // noise, and the noise matters.
 
 // matters is the noise, in parts of the signal, that is worth a layer in float32.
@@ -22,8 +22,8 @@ func (p *prepared) ends(b *built) (names []string) {
 	return names
 }
 
-// noisyEnds returns those of the ends of which more than half of the noise is expected, of what the rounding
-// of each layer makes alone.
+// noisyEnds returns the ends that are expected to cause more than half of the noise. The
+// expectation counts only the noise that each layer's rounding makes.
 func (p *prepared) noisyEnds(b *built) (names []string) {
 	all, of := 0.0, map[string]float64{}
 	for _, l := range b.layers {

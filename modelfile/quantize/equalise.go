@@ -7,14 +7,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A byte of a map stands for the same number in all channels, so that a channel of small numbers has few
-// steps. Where one product alone reads what another makes, channel c may be divided by a factor, which the
-// factors of the first product's sums take in, and the weights of the second multiplied with it: an identity
-// behind no activation and relu, and behind relu6 up to where the channel's range ends (Nagel et
-// al. 2019, arXiv 1906.04721, section 4.1, for weights; here for the maps between, as each output channel of
-// a weight has a scale of its own).
+// A byte of a map represents the same number in all channels, so a channel of small numbers
+// has few steps. If a single product reads another product's result, channel c may be
+// divided by a factor. The factor is included in the scaling of the first product's sums,
+// and multiplied into the second product's weights. The result is identical without an
+// activation and with relu, and with relu6 up to the end of the channel's range (Nagel et
+// al. 2019, arXiv 1906.04721, section 4.1, for weights; here for the maps between, as each
+// output channel of a weight already has a separate scale).
 
-// knowledge is what is known of the values of a function.
+// knowledge holds the known facts about the values of a function.
 type knowledge struct {
 	ranges   map[graph.Value]Range
 	channels map[graph.Value][]moments // bounds are the ranges of the channels
@@ -23,12 +24,12 @@ type knowledge struct {
 
 // pair is a map between two products.
 type pair struct {
-	made, value graph.Value // before and behind an activation; the same without one
+	made, value graph.Value // before and after an activation; equal without one
 	bounds      Range       // of the activation
 	next        *graph.Node // the product that reads it
 }
 
-// pairs returns the maps whose channels may be divided.
+// pairs returns the maps with channels that may be divided.
 func (p *prepared) pairs(float stays) (list []pair) {
 	f := p.Graph.Main
 	b := &builder{model: p.Model, stays: float, users: f.Users()}
@@ -56,14 +57,15 @@ func (p *prepared) pairs(float stays) (list []pair) {
 	return list
 }
 
-// equalise returns known with what the channels of maps are divided by, where that makes less noise.
+// equalise returns known with divisors for the channels of maps, where they reduce the
+// noise.
 func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
 	known.per = map[graph.Value][]float64{}
 	b := &builder{model: p.Model}
 	b.From = p.Graph.Main
 	for _, m := range p.pairs(float) {
 		channels, before := known.channels[m.value], known.channels[m.made]
-		if before == nil { // measured behind the activation alone
+		if before == nil { // measured only after the activation
 			before = channels
 		}
 		r, ok := known.ranges[m.value]

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// uneven returns a MobileNetV2 whose channels have ranges that are 64 times apart, as those of trained ones
-// have.
+// uneven returns a MobileNetV2 with ranges of channels that differ by a factor of 64, as
+// in a trained one.
 func uneven(t *testing.T) *models.Model {
 	t.Helper()
 	m, err := models.Build("mobilenetv2", models.Options{Input: models.Size{Height: 32, Width: 32, Channels: 3}})
@@ -53,7 +53,7 @@ func noiseOf(t *testing.T, m *models.Model, b *built) float64 {
 	return noise / signal
 }
 
-// Channels of small numbers get the steps of their own range.
+// Channels of small numbers get steps for their range.
 func TestEqualised(t *testing.T) {
 	m := uneven(t)
 	p, err := prepare(m, nil)
@@ -75,8 +75,9 @@ func TestEqualised(t *testing.T) {
 	}
 }
 
-// What equalisation does to weights by hand: the steps of the first channel of a map are a quarter as large,
-// so that its sums are four times as many, and the weights that read it a quarter.
+// Equalisation of weights by hand: the steps of the first channel of a map are a quarter as
+// large, so its sums are four times as large in steps, and the weights that read it are a
+// quarter.
 func TestEqualisedByHand(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	copy(w.F32(), []float32{1.27, 1.27})

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Options say what is quantised, and by what.
+// Options select the model, its samples and the settings of quantisation.
 type Options struct {
 	Input, Output string   // files
 	Keep          []string // patterns (path.Match) of names of nodes that stay float32
@@ -31,8 +31,8 @@ type Options struct {
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
 	File    modelfile.Options
-	// Note is called with messages about the data, options in braces, and OnOpen with what was read of a
-	// file of another program. Both may be nil.
+	// Note is called with messages about the data, with options in braces. OnOpen is called
+	// with the parts used of a file of another program. Both may be nil.
 	Note   func(format string, args ...any)
 	OnOpen func(*modelfile.Choice)
 }
@@ -115,7 +115,7 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 	return b, err
 }
 
-// Lines returns what became of each layer, and what was written, for people.
+// Lines describes each layer of the result and the output, for people.
 func (r *Report) Lines() []string {
 	width := len("layer")
 	for _, l := range r.Layers {

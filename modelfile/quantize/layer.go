@@ -17,10 +17,11 @@ type Layer struct {
 	Products  int    `json:"products"`            // for a sample
 	Range     *Range `json:"range,omitempty"`     // of its result; nil: float32
 	From      string `json:"from,omitempty"`      // where the range comes from
-	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have ranges of their own
-	// WeightNoise, Expected and Noise are signal to noise in decibels: of the weights; of the result, by the
-	// rounding of operand and weights, as is expected of what is known of the operand (0: nothing is); of the
-	// result, by all that was rounded so far, measured on samples (0: without).
+	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have separate ranges
+	// WeightNoise, Expected and Noise are signal to noise in decibels: WeightNoise of the
+	// weights; Expected of the result, for the rounding of operand and weights, computed
+	// from the known moments of the operand (0: unknown); Noise of the result, for all
+	// rounding so far, measured on samples (0: without samples).
 	WeightNoise float64 `json:"weight_snr_db,omitempty"`
 	Expected    float64 `json:"expected_snr_db,omitempty"`
 	Noise       float64 `json:"snr_db,omitempty"`
@@ -29,7 +30,8 @@ type Layer struct {
 	expected float64 // noise to signal, as Expected has it
 }
 
-// layerOf returns that of a product, with what it takes.
+// layerOf returns the description of a product, with its weights in bytes before and its
+// number of products.
 func (b *builder) layerOf(n *graph.Node) Layer {
 	l := Layer{Name: b.From.NodeName(n)}
 	w, y := b.From.Values[n.In[1]].Type, b.From.Values[n.Out[0]].Type.Shape
@@ -44,7 +46,7 @@ func (b *builder) layerOf(n *graph.Node) Layer {
 // unknownRange is the reason of a layer that lacksRange.
 const unknownRange = "without samples the range of its operand or result is unknown"
 
-// whyFloat says why a product is not one of bytes.
+// whyFloat returns the reason why a product stays float32.
 func (b *builder) whyFloat(n *graph.Node) string {
 	name := b.From.NodeName(n)
 	shape := b.From.Values[n.In[1]].Type.Shape

@@ -102,8 +102,8 @@ func (b *builder) add(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// factors returns the operands of a product of two maps, of which the second may be a number for each
-// channel; ok is false if bytes have no form for it.
+// factors returns the operands of a product of two maps. The second may have one number for
+// each channel. ok is false if bytes have no form for the product.
 func factors(f *graph.Function, n *graph.Node) (a, gate graph.Value, ok bool) {
 	for _, in := range [][2]graph.Value{{n.In[0], n.In[1]}, {n.In[1], n.In[0]}} {
 		x, y := f.Values[in[0]].Type.Shape, f.Values[in[1]].Type.Shape
@@ -135,7 +135,7 @@ func (b *builder) moved(n *graph.Node, op graph.Op) error {
 	return b.Builder.Err()
 }
 
-// pad lays what stands for 0 around bytes.
+// pad pads bytes with the byte that represents 0.
 func (b *builder) pad(n *graph.Node) error {
 	x := b.bytes[n.In[0]]
 	attrs := graph.Attrs{}.With("before", n.Ints("before")).With("after", n.Ints("after")).

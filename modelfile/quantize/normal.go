@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// moments are mean and variance of the numbers of one channel, and the bounds that none of them leaves.
+// moments are mean and variance of the numbers of one channel, and the bounds of all of
+// them.
 type moments struct {
 	mean, variance float64
 	bounds         Range
@@ -14,7 +15,7 @@ type moments struct {
 
 var unbounded = Range{math.Inf(-1), math.Inf(1)}
 
-// points is how many points of a normal distribution stand for all.
+// points is the number of points that approximate a normal distribution.
 const points = 129
 
 // grid are points of the standard normal distribution, 8 deviations either way, and their shares.

@@ -49,7 +49,7 @@ func (p *prepared) buildEqual(known knowledge, float stays) (*built, error) {
 	return build(p.Model, known, float)
 }
 
-// knownByNorms returns what batch norms say.
+// knownByNorms returns the ranges and moments that follow from batch norms.
 func (p *prepared) knownByNorms() knowledge {
 	known := knowledge{ranges: map[graph.Value]Range{}, channels: map[graph.Value][]moments{}}
 	reach := float64(deviations)

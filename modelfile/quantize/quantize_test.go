@@ -42,8 +42,9 @@ func made(t *testing.T, name string) (*models.Model, string) {
 	return m, path
 }
 
-// The weights of a layer by hand: the steps of channel 0 are 0.02, those of channel 1 0.01. Rounding
-// takes 0.006 off weight 0.306 of channel 0, so that the bias makes up 0.006*3, the mean of that input.
+// The weights of a layer by hand: the steps of channel 0 are 0.02, the steps of channel 1
+// are 0.01. Rounding subtracts 0.006 from weight 0.306 of channel 0, so the bias adds
+// 0.006*3, where 3 is the mean of that input.
 func TestWeights(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 2)
 	copy(w.F32(), []float32{-2.54, 0.306, 1.27, 0.005})
@@ -63,7 +64,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// A dead channel, and one whose weights are tiny beside its bias, have a scale that can hold the bias.
+// A dead channel, and a channel with tiny weights and a large bias, have a scale that can
+// hold the bias.
 func TestWeightsThatAreNothing(t *testing.T) {
 	w := tensor.New(tensor.F32, 2, 1)
 	w.F32()[1] = 1e-30
@@ -104,7 +106,7 @@ func TestScales(t *testing.T) {
 	}
 }
 
-// Half of a normal distribution behind a relu has mean 1/sqrt(2 pi) and second moment 1/2.
+// Half of a normal distribution after a relu has mean 1/sqrt(2 pi) and second moment 1/2.
 func TestMoments(t *testing.T) {
 	m := moments{0, 1, unbounded}.through(func(x float64) float64 { return max(x, 0) }, Range{0, math.Inf(1)})
 	if math.Abs(m.mean-1/math.Sqrt(2*math.Pi)) > 1e-3 || math.Abs(m.variance-(0.5-1/(2*math.Pi))) > 1e-3 {
@@ -144,8 +146,8 @@ func TestZoo(t *testing.T) {
 	}
 }
 
-// Ranges are measured on samples; the template predicts the same on devices of two classes, and what
-// it was made of stands in it.
+// Ranges are measured on samples. The template predicts the same on devices of two classes,
+// and records its source model.
 func TestFile(t *testing.T) {
 	_, path := made(t, "lenet-bn")
 	ctx, out := context.Background(), filepath.Join(t.TempDir(), "q.bnm")
@@ -218,7 +220,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Keys of --json are small letters, those of a range too.
+// Keys of --json are lower case, including the keys of a range.
 func TestLayerAsJSON(t *testing.T) {
 	b, err := json.Marshal(Layer{Name: "conv1", Range: &Range{Low: -1, High: 2.5}})
 	if err != nil || !strings.Contains(string(b), `"range":{"low":-1,"high":2.5}`) {

@@ -18,7 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Numbers of which no bytes can be made are counted without harm, and refused where bytes are wanted.
+// Numbers that cannot be represented in bytes are counted without harm, but refused as
+// bytes.
 func TestRangesOfNoScale(t *testing.T) {
 	for _, x := range [][]float32{{-3e38, 3e38}, {1e-44, 3e-44}, {-1e-38, 1e-38}, {0, 1e-30}, {3e38, 3e38}} {
 		h := newHistogram(1)
@@ -38,8 +39,8 @@ func TestRangesOfNoScale(t *testing.T) {
 	}
 }
 
-// What was moved before it is bytes has the range of what it was moved from: a pool behind a layer that
-// stays float32, and the model's input where that is numbers.
+// A value that is moved before it becomes bytes has the range of its source: a pool after a
+// layer that stays float32, and the model's input if it consists of numbers.
 func TestMovedBeforeTheyAreBytes(t *testing.T) {
 	_, path := made(t, "lenet-bn")
 	o := Options{Input: path, Output: filepath.Join(t.TempDir(), "q.bnm"), Source: "glyphs:16", Samples: 12,
@@ -54,7 +55,8 @@ func TestMovedBeforeTheyAreBytes(t *testing.T) {
 	}
 }
 
-// numbers is a model that takes numbers, and whose convolution is read beside its batch norm.
+// numbers is a model with numbers as input. Its convolution has a second reader besides its
+// batch norm.
 func numbers(t *testing.T) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
@@ -87,7 +89,7 @@ func main(x rows f32[3,5,5]) {
 	return m
 }
 
-// A model that takes numbers has the range of its input measured.
+// For a model with numbers as input, the range of the input is measured.
 func TestInputOfNumbers(t *testing.T) {
 	dir := t.TempDir()
 	path, x, y := filepath.Join(dir, "m.bnm"), tensor.New(tensor.F32, 6, 3, 5, 5), tensor.New(tensor.I32, 6)
@@ -116,7 +118,8 @@ func TestInputOfNumbers(t *testing.T) {
 	t.Errorf("no node lays the input on steps of 16/255: %v", r.Model.Graph.Main.Nodes)
 }
 
-// What is padded with a number reaches to it, and has a range if what is padded has one.
+// The range of a padded value includes the number used for padding. It is known if the
+// range of the operand is.
 func TestPaddedWithANumber(t *testing.T) {
 	m := numbers(t)
 	text := strings.Replace(string(m.Graph.Text()), "p = max_pool(x, kernel=[2,2])",

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// bySamples builds the template with ranges that are measured: by a method, or "" by that of which the
-// model's outputs lose least. Channels are equalised where they lose less by that.
+// bySamples builds the template with measured ranges. method "" selects the method that
+// changes the model's outputs least. Channels are equalised if that reduces the loss.
 func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (best *built, by string,
 	err error) {
 	all, err := p.measure(ctx, s, p.wanted())
@@ -54,7 +54,7 @@ func leastOf(list []float64) (at int) {
 	return at
 }
 
-// knownBy returns what samples say, with the ranges of a method.
+// knownBy returns the ranges of a method and the moments, as measured on samples.
 func (p *prepared) knownBy(all map[graph.Value]*histogram, method string) knowledge {
 	k := knowledge{ranges: map[graph.Value]Range{}, channels: map[graph.Value][]moments{}}
 	for v, h := range all {
@@ -64,8 +64,8 @@ func (p *prepared) knownBy(all map[graph.Value]*histogram, method string) knowle
 	return k
 }
 
-// better returns plain with channels equalised and with the first and the last layer float32, of these
-// what makes the outputs better: the former if they lose less, the latter if they lose half at most.
+// better returns plain, with channels equalised if that reduces the loss, and with the
+// first or last layer in float32 if that at least halves the loss.
 func (p *prepared) better(ctx context.Context, s *samples, known knowledge, plain *built) (*built, error) {
 	equal, err := p.equalise(known, p.stays)
 	if err != nil {
@@ -101,7 +101,8 @@ func (p *prepared) better(ctx context.Context, s *samples, known knowledge, plai
 	return build(p.Model, known, float)
 }
 
-// spread gives what is only moved the range and the channels of what it was moved from.
+// spread copies the range and the channels of an operand to the result of a node that only
+// moves numbers.
 func (p *prepared) spread(k *knowledge) {
 	f := p.Graph.Main
 	for i := range f.Nodes {

@@ -130,7 +130,7 @@ func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) e
 	return nil
 }
 
-// withOutputs returns m with values as outputs behind its own.
+// withOutputs returns m with values as additional outputs, after the outputs of m.
 func withOutputs(m *models.Model, values []graph.Value) (*models.Model, error) {
 	table := append([]graph.State{}, m.Graph.State...)
 	b := graph.Extend(m.Graph.Main, &table)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Range is that of the numbers of a map.
+// Range is the range of the numbers of a map.
 type Range struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -17,12 +17,12 @@ type Range struct {
 // with returns the range that has r and s within.
 func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
 
-// cut returns what of s lies within r.
+// cut returns the part of s within r.
 func (r Range) cut(s Range) Range {
 	return Range{min(max(s.Low, r.Low), r.High), max(min(s.High, r.High), r.Low)}
 }
 
-// scale is what a byte stands for: of*(q - zero).
+// scale maps a byte q to the number of*(q - zero).
 type scale struct {
 	of   float32
 	zero int
@@ -31,7 +31,7 @@ type scale struct {
 // steps is how many a byte has.
 const steps = 255
 
-// scaleOf returns the scale on which a range lies: 0 is one of its steps.
+// scaleOf returns the scale for a range, extended to include 0, which is one of its steps.
 func (r Range) scaleOf() (scale, error) {
 	low, high := min(r.Low, 0), max(r.High, 0)
 	if !tensor.IsFinite(low) || !tensor.IsFinite(high) {
@@ -61,7 +61,7 @@ func (s scale) byteOf(x float64) uint8 {
 	return class.Int8{Zero: int32(s.zero), Max: steps}.Quantize(float32(x), s.of)
 }
 
-// number returns what a byte stands for.
+// number returns the number that byte q represents.
 func (s scale) number(q int) float64 { return float64(s.of * float32(q-s.zero)) }
 
 // bounds returns the bytes of a range that bounds results, which may be infinite.

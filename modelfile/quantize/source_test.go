@@ -90,7 +90,7 @@ func TestFoldedNorms(t *testing.T) {
 	}
 }
 
-// A model that takes numbers needs samples, whatever reads its input first.
+// A model with numbers as input needs samples, whichever node reads its input first.
 func TestNumbersNeedSamples(t *testing.T) {
 	for _, first := range []string{"p = relu(x)", "p = max_pool(x, kernel=[1,1])",
 		"p = upsample(x, size=[10,10])", ""} {

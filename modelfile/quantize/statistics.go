@@ -14,13 +14,13 @@ import (
 // beta and deviation |gamma|, and is taken for normal (Nagel et al. 2019, arXiv 1906.04721). What
 // follows, to the next batch norm, is computed from that: channels are taken to be independent.
 
-// statistics are the moments of the channels of values of a function, and where they come from. What is
-// not known is not there.
+// statistics are the moments of the channels of values of a function, and their sources.
+// Unknown moments are absent.
 type statistics struct {
 	model *models.Model
 	of    map[graph.Value][]moments
 	from  map[graph.Value]string
-	norms map[string][]moments // those of batch norms that became part of a layer, by the names of both
+	norms map[string][]moments // of batch norms that became part of a layer, by the names of both
 }
 
 // normMoments returns the moments that the batch norms of m give, by the names of their results and of
@@ -112,7 +112,7 @@ func (s *statistics) node(f *graph.Function, n *graph.Node) []moments {
 	return nil
 }
 
-// imageMoments returns those of pixels: all bytes are possible.
+// imageMoments returns the moments of pixels: all bytes are possible.
 func imageMoments(n *graph.Node, channels int) []moments {
 	out := make([]moments, channels)
 	for c := range out {
@@ -131,7 +131,7 @@ func imageMoments(n *graph.Node, channels int) []moments {
 	return out
 }
 
-// product returns those of a layer without a batch norm.
+// product returns the moments of a layer without a batch norm.
 func (s *statistics) product(f *graph.Function, n *graph.Node, x []moments) []moments {
 	t, ok := s.model.State[f.Values[n.In[1]].State]
 	if !ok || n.Op == graph.Dense && n.Int("leading") > 0 {
@@ -162,7 +162,7 @@ func groups(n *graph.Node) int {
 	return 1
 }
 
-// bias returns that of a product, nil without one.
+// bias returns the bias of a product, nil without one.
 func (s *statistics) bias(f *graph.Function, n *graph.Node) []float32 {
 	if len(n.In) < 3 || n.In[2] == graph.None {
 		return nil
@@ -170,7 +170,7 @@ func (s *statistics) bias(f *graph.Function, n *graph.Node) []float32 {
 	return s.model.State[f.Values[n.In[2]].State].F32()
 }
 
-// pair returns those of the sum or the product of two values.
+// pair returns the moments of the sum or the product of two values.
 func (s *statistics) pair(n *graph.Node, x []moments) []moments {
 	y := s.of[n.In[1]]
 	if len(x) != len(y) {
@@ -187,8 +187,8 @@ func (s *statistics) pair(n *graph.Node, x []moments) []moments {
 	return out
 }
 
-// picked returns the moments of the channels that a node takes, leaves or adds; nil where channels come
-// to lie on another axis, or have a number around them that is not theirs.
+// picked returns the moments of the channels that a node selects, keeps or adds. It returns
+// nil if the channels move to another axis, or are padded with a number other than 0.
 func picked(n *graph.Node, x []moments) []moments {
 	switch n.Op {
 	case graph.Slice:
@@ -208,7 +208,7 @@ func picked(n *graph.Node, x []moments) []moments {
 		return out
 	case graph.Pad:
 		if n.Float("value") != 0 {
-			return nil // it may lie beyond what the moments of the rest say
+			return nil // it may be outside the range of the moments
 		}
 		none := []moments{{}}
 		before, after := n.Ints("before")[0], n.Ints("after")[0]
@@ -231,7 +231,8 @@ func (s *statistics) concat(n *graph.Node) []moments {
 	return out
 }
 
-// repeated returns the moments of channels for a shape in which each of their numbers is a channel.
+// repeated returns the moments of channels after a reshape that makes each of their numbers
+// a channel.
 func repeated(x []moments, from, to []int) []moments {
 	if len(from) == 0 || len(from) > 1 && len(to) > 1 && to[0] == from[0] || len(x) != from[0] {
 		return x
@@ -263,7 +264,7 @@ func (a *activation) image(r Range) Range {
 	return Range{max(a.bounds.Low, min(low, 0)), min(a.bounds.High, max(high, 0))}
 }
 
-// activationOf returns the activation of a node, nil if it is none that bytes can go through.
+// activationOf returns the activation of a node, nil if it cannot be applied to bytes.
 func activationOf(n *graph.Node) *activation {
 	inf := math.Inf(1)
 	bounds := map[graph.Op]Range{graph.Relu: {0, inf}, graph.Relu6: {0, 6}, graph.LeakyRelu: unbounded,

@@ -34,7 +34,8 @@ func TestEnlarged(t *testing.T) {
 	}
 }
 
-// A convolution whose batch norm does not become part of it has not the moments of the norm's result.
+// If a batch norm does not become part of its convolution, the convolution does not have
+// its moments.
 func TestBesideItsNorm(t *testing.T) {
 	p, err := prepare(numbers(t), nil)
 	if err != nil {
@@ -81,7 +82,8 @@ func main(x rows f32[4,4,4]) {
 	}
 }
 
-// A sum of which nothing is known without data stays float32: that of a map and of numbers for each position.
+// A sum of unknown range stays float32 without data: the sum of a map and of numbers for
+// each position.
 func TestSumOfNoRange(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "sum"

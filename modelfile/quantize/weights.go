@@ -15,11 +15,11 @@ const mostWeight = 127
 // weights are the operands of a product of int8.
 type weights struct {
 	weight, bias tensor.Tensor // i8 and i32
-	by           tensor.Tensor // f32: what a step of a sum is in steps of the result
+	by           tensor.Tensor // f32: a step of a sum in steps of the result
 	noise        float64       // signal to noise of the weights, in decibels
 }
 
-// layerInput is what a product reads.
+// layerInput describes the operand of a product.
 type layerInput struct {
 	scale    scale
 	channels []moments // nil: not known
@@ -34,9 +34,9 @@ func divisor(per []float64, c int) float64 {
 	return per[c]
 }
 
-// quantizeWeights returns weight [O,...] and bias of a layer on bytes. result is the scale of its
-// result, or 1 where that is float32. Where the means of the input's channels are known, the bias takes in
-// what rounding the weights changes in the mean.
+// quantizeWeights returns weight [O,...] and bias of a layer on bytes. y has the scale of
+// its result, or 1 for a float32 result. If the means of the input's channels are known,
+// the bias compensates the change of the mean by rounding the weights.
 func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerInput, y byteMap) (
 	*weights, error) {
 	out := weight.Shape[0]

@@ -9,7 +9,7 @@ type bits struct {
 	at     int    // of the next byte that is not in acc
 	acc    uint64 // the next n bits, from its highest bit
 	n      int
-	beyond int // how many of the bits in acc are zeros behind the end
+	beyond int // number of zero bits in acc that are past the end
 }
 
 // hasFF reports whether one of four bytes is ff, which begins a marker.
@@ -50,7 +50,7 @@ func (b *bits) fill() {
 // over reports whether more bits were taken than there are.
 func (b *bits) over() bool { return b.n < b.beyond }
 
-// take takes the next k bits, at most 16.
+// take returns the next k bits, at most 16, and consumes them.
 func (b *bits) take(k int) int32 {
 	if b.n < k {
 		b.fill()
@@ -65,7 +65,7 @@ func (b *bits) drop(k int) {
 	b.n -= k
 }
 
-// symbol takes the next code of a table; ok is false if there is none such.
+// symbol reads the next code of a table; ok is false if the code is not in the table.
 func (b *bits) symbol(h *huffman) (s byte, ok bool) {
 	if b.n < 16 {
 		b.fill()
@@ -88,7 +88,7 @@ func (b *bits) symbol(h *huffman) (s byte, ok bool) {
 	return 0, false
 }
 
-// signed takes the k bits of a number and its sign (F.2.2.1, EXTEND).
+// signed reads a signed number of k bits (F.2.2.1, EXTEND).
 func (b *bits) signed(k int) int32 {
 	if k == 0 {
 		return 0

@@ -34,7 +34,7 @@ const (
 	app14 = 0xee // Adobe
 )
 
-// What the segment of Adobe says of the components, if there is one.
+// Values of the colour transform in Adobe's segment, and noAdobe without one.
 const (
 	noAdobe    = -1
 	adobePlain = 0 // RGB or CMYK
@@ -44,7 +44,7 @@ const (
 type decoder struct {
 	ctx     context.Context
 	file    []byte
-	at      int  // of what comes next
+	at      int  // of the next byte
 	headers bool // stop when the size is known
 	// ready is called after each row of MCUs, with how many rows of the picture there
 	// are; nil: all are kept.
@@ -57,7 +57,7 @@ type decoder struct {
 
 	quantizers [4]*[64]int32 // in natural order
 	huffman    [2][4]*huffman
-	restart    int // MCUs between restart markers; 0: there are none
+	restart    int // MCUs between restart markers; 0: without markers
 	jfif       bool
 	adobe      int
 }
@@ -116,13 +116,13 @@ func (d *decoder) read() error {
 	}
 }
 
-// complete reports whether every sample is known though the file goes on.
+// complete reports whether every sample is known although the file continues.
 func (d *decoder) complete() bool {
 	return d.components != nil && !d.progressive &&
 		!slices.ContainsFunc(d.components, func(c component) bool { return !c.seen })
 }
 
-// marker goes to the next marker, past what may lie before it.
+// marker moves to the next marker and skips any bytes before it.
 func (d *decoder) marker() (byte, error) {
 	for ; d.at+1 < len(d.file); d.at++ {
 		if d.file[d.at] == 0xff && d.file[d.at+1] != 0xff && d.file[d.at+1] != 0 {
@@ -147,7 +147,7 @@ func (d *decoder) segment() ([]byte, error) {
 	return rest[2:n], nil
 }
 
-// understand takes in one segment, and decodes the scan behind the header of one.
+// understand processes one segment, and decodes the scan after a scan header.
 func (d *decoder) understand(marker byte, body []byte) error {
 	switch {
 	case marker == sof0, marker == sof1, marker == sof2:
@@ -223,7 +223,7 @@ func (d *decoder) frame(body []byte) error {
 		b := body[6+3*i:]
 		c := component{id: b[0], h: int(b[1] >> 4), v: int(b[1] & 15), quantizer: b[2]}
 		if n == 1 {
-			c.h, c.v = 1, 1 // what they are makes no difference (A.2.2)
+			c.h, c.v = 1, 1 // the sampling factors have no effect (A.2.2)
 		}
 		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 || c.quantizer > 3 {
 			return invalid("component %d: sampling %d by %d, quantization table %d", i+1, c.h, c.v, c.quantizer)

@@ -22,12 +22,11 @@ const (
 	fix3072711026 = 25172
 )
 
-// idct is the inverse transform of libjpeg-turbo's default, JDCT_ISLOW
-// (jidctint.c): Loeffler, Ligtenberg and Moschytz 1989, first columns, whose
-// results keep two fractional bits, then rows. Its rounding is what makes the
-// samples the same.
+// idct is the inverse transform of libjpeg-turbo's default, JDCT_ISLOW (jidctint.c):
+// Loeffler, Ligtenberg and Moschytz 1989. It transforms columns, with two fractional bits
+// in the results, then rows. The samples are the same because the rounding is.
 func idct(b *block) {
-	const columns, rows = 11, 18 // fractional bits to take off
+	const columns, rows = 11, 18 // fractional bits to remove
 	for i := range 8 {
 		b[i], b[i+8], b[i+16], b[i+24], b[i+32], b[i+40], b[i+48], b[i+56] = idct8(columns,
 			b[i], b[i+8], b[i+16], b[i+24], b[i+32], b[i+40], b[i+48], b[i+56])
@@ -39,7 +38,7 @@ func idct(b *block) {
 	}
 }
 
-// idct8 transforms 8 numbers and takes off that number of fractional bits.
+// idct8 transforms 8 numbers and removes bits fractional bits.
 func idct8(bits uint, x0, x1, x2, x3, x4, x5, x6, x7 int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z1 := (x2 + x6) * fix0541196100
 	even2 := z1 - x6*fix1847759065

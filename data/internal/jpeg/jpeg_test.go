@@ -43,10 +43,9 @@ func pictures(t testing.TB, folder string) map[string][]byte {
 	}
 }
 
-// The planes are those of Go's decoder except for the rounding of the inverse
-// transform: no sample differs by more than one. The digests of Go's own planes
-// fail with a release of Go whose decoder has changed: see what, and take over
-// what is right.
+// The planes equal those of Go's decoder except for the rounding of the inverse transform:
+// samples differ by at most one. The digests of Go's planes fail if a release of Go changes
+// its decoder: then look at the change, and adopt it if it is right.
 func TestPlanesBesideGo(t *testing.T) {
 	files := pictures(t, "photographs")
 	if len(files) < 16 {

@@ -19,7 +19,7 @@ var (
 	ErrUnsupported = errors.New("unsupported JPEG")
 )
 
-// Space says what the planes of a picture are.
+// Space is the colour space of a picture's planes.
 type Space int
 
 // The spaces. The planes of Adobe's CMYK are stored inverted, 255 for no ink:
@@ -39,10 +39,10 @@ type Picture struct {
 	Planes        []Plane // 1, 3 or 4
 }
 
-// Plane is one component of a picture: its first W samples of the first H rows,
-// Stride bytes apart. What is behind them fills the last blocks up. W is the
-// picture's width shifted right by Across, rounded up, and H the height by Down.
-// There is memory for Kept rows: row y is where y%Kept would be.
+// Plane is one component of a picture: the first W samples of the first H rows, Stride
+// bytes apart. Samples after them complete the last blocks. W is the picture's width
+// shifted right by Across, rounded up, and H the height by Down. There is memory for
+// Retained rows: row y is stored at y%Retained.
 type Plane struct {
 	Pix              []byte
 	Stride, Retained int
@@ -68,7 +68,7 @@ func Size(ctx context.Context, file []byte) (height, width int, err error) {
 	return d.height, d.width, nil
 }
 
-// picture returns what has been decoded.
+// picture returns the decoded picture.
 func (d *decoder) picture() (*Picture, error) {
 	space, err := d.space()
 	if err != nil {
@@ -90,12 +90,12 @@ func (d *decoder) picture() (*Picture, error) {
 	return p, nil
 }
 
-// space tells spaces apart as libjpeg does (default_decompress_parms, jdapimin.c).
+// space returns the colour space by libjpeg's rules (default_decompress_parms, jdapimin.c).
 func (d *decoder) space() (Space, error) {
 	switch n := len(d.components); {
 	case n == 1:
 		return Grey, nil
-	case n == 4 && (d.adobe == adobePlain || d.adobe == noAdobe): // Pillow takes both for Adobe's
+	case n == 4 && (d.adobe == adobePlain || d.adobe == noAdobe): // Pillow treats both as Adobe's
 		return CMYK, nil
 	case n == 4:
 		return YCbCrK, nil

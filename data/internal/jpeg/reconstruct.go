@@ -7,7 +7,7 @@ import "context"
 func (c *component) put(b *block, last, x, y int) {
 	dst := c.plane.Pix[8*(y%(c.plane.Retained/8)*c.plane.Stride+x):]
 	if last == 0 {
-		v := sample((b[0] + 4) >> 3) // what the transform makes of it
+		v := sample((b[0] + 4) >> 3) // equal to the result of the transform
 		for range 8 {
 			row := dst[:8]
 			for i := range row {

@@ -2,10 +2,10 @@ package jpeg
 
 import "context"
 
-// Rows decodes a file, and calls ready as its samples become known: those of the
-// picture's rows below known are there, in order, in the planes of p. Where all of a
-// file is in one sequential scan the planes keep only the newest rows, two of MCUs, so
-// that a picture of any height takes little memory: Plane.Row finds them there.
+// Rows decodes a file, and calls ready as its samples become known: the picture's rows
+// below known are then in the planes of p, in order. If the whole file is in one sequential
+// scan the planes keep only the newest rows, two of MCUs, so that a picture of any height
+// needs little memory: Plane.Row finds them there.
 func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) error) error {
 	d := decoder{ctx: ctx, file: file, adobe: noAdobe}
 	if !streams(file) {
@@ -30,7 +30,7 @@ func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) er
 	return d.read()
 }
 
-// Memory returns how many bytes Rows takes for a file, as its headers say.
+// Memory returns the number of bytes that Rows needs for a file, according to its headers.
 func Memory(ctx context.Context, file []byte) (int64, error) {
 	d := decoder{ctx: ctx, file: file, headers: true}
 	if err := d.read(); err != nil {
@@ -48,8 +48,8 @@ func Memory(ctx context.Context, file []byte) (int64, error) {
 	return n, nil
 }
 
-// streams reports whether one sequential scan has all components of a file, and
-// nothing behind it says what they are.
+// streams reports whether one sequential scan contains all components of a file, and no
+// later segment can change their colour space.
 func streams(file []byte) bool {
 	components, scans := 0, 0
 	for s := range Segments(file) {

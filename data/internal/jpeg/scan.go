@@ -153,7 +153,7 @@ func (s *scan) decode() error {
 	return nil
 }
 
-// restartAt reads restart marker n and starts again behind it (F.2.1.3.1).
+// restartAt reads restart marker n and starts again after it (F.2.1.3.1).
 func (s *scan) restartAt(n int) error {
 	s.decoder.at = s.bits.at
 	marker, err := s.marker()
@@ -170,7 +170,7 @@ func (s *scan) restartAt(n int) error {
 
 func (s *scan) file() []byte { return s.decoder.file }
 
-// reset forgets what one block says of the next.
+// reset clears the state that carries over from one block to the next.
 func (s *scan) reset() {
 	s.eobs = 0
 	for i := range s.components {
@@ -178,7 +178,7 @@ func (s *scan) reset() {
 	}
 }
 
-// block decodes what the scan has of block (x, y) of a component.
+// block decodes the scan's part of block (x, y) of a component.
 func (s *scan) block(p *scanComponent, x, y int) error {
 	if !s.progressive {
 		var b block

@@ -1,9 +1,9 @@
 package jpeg
 
-// Work says how much there is to decode in a file without decoding it: the
-// blocks of 8x8 samples of the first component, and how many blocks all scans
-// together visit. A scan of a progressive file visits thousands of blocks for
-// a few bits, and there may be any number of scans.
+// Work returns the amount of decoding in a file without decoding it: the number of blocks
+// of 8x8 samples of the first component, and the number of blocks that all scans together
+// visit. A scan of a progressive file visits thousands of blocks for a few bits, and there
+// may be any number of scans.
 func Work(file []byte) (blocks, visits int) {
 	of := map[byte]int{} // blocks by component
 	for s := range Segments(file) {
@@ -24,8 +24,8 @@ func Work(file []byte) (blocks, visits int) {
 	return blocks, visits
 }
 
-// blocksOf notes the blocks of each component of a frame header (T.81, B.2.2), and
-// returns those of the first.
+// blocksOf stores the number of blocks of each component of a frame header (T.81, B.2.2),
+// and returns the number of the first.
 func blocksOf(frame []byte, of map[byte]int) (first int) {
 	if len(frame) < 6 || len(frame) < 6+3*int(frame[5]) || frame[5] == 0 {
 		return 0
@@ -34,7 +34,7 @@ func blocksOf(frame []byte, of map[byte]int) (first int) {
 	components := frame[6:][:3*int(frame[5])]
 	factors := func(i int) (h, v int) {
 		if len(components) == 3 {
-			return 1, 1 // whatever the file says: A.2.2
+			return 1, 1 // the factors in the file have no effect: A.2.2
 		}
 		return int(components[3*i+1] >> 4), int(components[3*i+1] & 15)
 	}

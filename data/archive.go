@@ -64,7 +64,7 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 // cut off between two members.
 type tarEnd struct {
 	r     io.Reader
-	zeros int // zero bytes at the end of what was read
+	zeros int // zero bytes at the end of the data read so far
 }
 
 // Read implements io.Reader.
@@ -172,7 +172,7 @@ func readZipped(f *zip.File) ([]byte, error) {
 	return b, cutShort(err)
 }
 
-// memberName cleans the name of a member, which must lie below the archive.
+// memberName cleans the name of a member and refuses a name outside the archive.
 func memberName(raw string) (string, error) {
 	name := path.Clean(strings.ReplaceAll(raw, `\`, "/"))
 	if !fs.ValidPath(name) {

@@ -10,8 +10,8 @@ import (
 // padCrop shifts src by up to 4 pixels along each axis.
 func padCrop(dst, src plane, beyond byte, d *tensor.Draws) { shiftRandomly(dst, src, 4, beyond, d) }
 
-// shiftRandomly shifts src by up to pad pixels along each axis; what comes in is beyond:
-// black for a picture. It takes two draws.
+// shiftRandomly shifts src by up to pad pixels along each axis and fills the gap with
+// beyond: black for a picture. It uses two draws.
 func shiftRandomly(dst, src plane, pad int, beyond byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
 	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
@@ -25,7 +25,7 @@ func shiftRandomly(dst, src plane, pad int, beyond byte, d *tensor.Draws) {
 	}
 }
 
-// randomFlip mirrors p left to right in one of two cases. It takes one draw.
+// randomFlip mirrors p left to right with probability one half. It uses one draw.
 func randomFlip(p plane, d *tensor.Draws) {
 	if d.Uint32()>>31 != 0 {
 		mirror(p)

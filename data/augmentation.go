@@ -20,8 +20,8 @@ const (
 	SegmentAugment  Augment = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
 )
 
-// ParseAugment returns the augmentation of that name, "none" being NoAugment, or that of
-// operations such as "crop flip randaugment:2,9", with all their arguments.
+// ParseAugment returns the augmentation with this name ("none" is NoAugment), or an
+// augmentation of operations such as "crop flip randaugment:2,9", with all their arguments.
 func ParseAugment(text string) (Augment, error) {
 	words := strings.Fields(text)
 	presets := []string{"none", string(CIFARAugment), string(ImageNetAugment), string(SegmentAugment)}
@@ -48,8 +48,8 @@ func ParseAugment(text string) (Augment, error) {
 	return Augment(strings.Join(texts, " ")), nil
 }
 
-// Fits refuses what an augmentation cannot do with the labels of a source: pixels must not move
-// away from their labels.
+// Fits returns an error if an augmentation cannot be used with the labels of a source:
+// pixels must not move away from their labels.
 func (a Augment) Fits(info Info) error {
 	if err := a.mixes(info); err != nil {
 		return err

@@ -18,9 +18,9 @@ type augmentGolden struct {
 	Mode          string
 	Rows          map[string]string // of tables
 	By            float64           // of one operation
-	Box, Size     []int             // a part: left, top, width, height; what it is scaled to: width, height
+	Box, Size     []int             // a part: left, top, width, height; the size it is scaled to: width, height
 	Scale         []float64         // of parts that are drawn: least and largest share of the area
-	Moments       []float64         // means of what is drawn: see augment.py
+	Moments       []float64         // means of the drawn values: see augment.py
 	Is            string
 }
 
@@ -57,7 +57,8 @@ func (g augmentGolden) canvas() *canvas {
 	return &canvas{plane: grey}
 }
 
-// after returns how augment.py writes what a change makes of the picture.
+// after returns the digest of the picture after a change, in the form that augment.py
+// writes.
 func (g augmentGolden) after(change func(c *canvas)) string {
 	c := g.canvas()
 	change(c)
@@ -109,8 +110,8 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 	}
 }
 
-// Wherever a mask has a class, it has that of the pixel that its picture shows there: a picture of
-// which every colour is the class of its pixel moves as its mask does.
+// Wherever a mask has a class, it is the class of the pixel shown there: a picture in which
+// every colour is the class of its pixel moves like its mask.
 func TestMasksMoveAlong(t *testing.T) {
 	const h, w = 32, 40
 	src := plane{h, w, 1, make([]byte, h*w)}
@@ -166,7 +167,8 @@ func TestMasksFollowPolicies(t *testing.T) {
 	}
 }
 
-// The shares of pictures and of their area that erasing takes are those of torchvision's RandomErasing.
+// The shares of erased pictures and of erased area equal those of torchvision's
+// RandomErasing.
 func TestErase(t *testing.T) {
 	const n = 4000
 	erased, share := 0, 0.0
@@ -183,8 +185,8 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// eraseMean is the mean share of the area that torchvision's RandomErasing.get_params takes of pictures of
-// 40x40 by default, over 60,000 draws.
+// eraseMean is the mean share of the area that torchvision's RandomErasing.get_params
+// erases by default from pictures of 40x40, over 60,000 draws.
 const eraseMean = 0.174
 
 // The refusals of operations name operation, argument and range.

@@ -39,7 +39,7 @@ func (e *BadFiles) Error() string {
 	return b.String() + "\n" + e.advice().Error()
 }
 
-// advice says what to do about them.
+// advice returns advice on how to handle the bad files.
 func (e *BadFiles) advice() *problem.Error {
 	if len(e.All) == e.Total || e.cannotSkip {
 		return problem.Failure("", "mend or remove them", "")
@@ -59,8 +59,8 @@ func (e *BadFiles) Unwrap() []error {
 // SkipAll as Options.SkipBad permits any number of bad files.
 const SkipAll = -1
 
-// ParseSkip returns the Options.SkipBad that text stands for: a number, "" for 0, or
-// "all" for SkipAll.
+// ParseSkip returns the value of Options.SkipBad for a text: a number, "" for 0, or "all"
+// for SkipAll.
 func ParseSkip(text string) (int, error) {
 	switch text {
 	case "":
@@ -75,12 +75,12 @@ func ParseSkip(text string) (int, error) {
 	return n, nil
 }
 
-// badFiles calls check for samples 0 to n-1 on all cores and returns the
-// errors there were, in order. The error is that of the context.
+// badFiles calls check for samples 0 to n-1 on all cores and returns the errors of check,
+// in order. The error is the context's.
 func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad, error) {
 	var mu sync.Mutex
 	found := map[int]error{}
-	err := eachSample(len(p.samples), func(i int) error { // it goes on after an error of check
+	err := eachSample(len(p.samples), func(i int) error { // continues after an error of check
 		err := check(i)
 		if err := contextErr(ctx); err != nil {
 			return err
@@ -104,8 +104,8 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	return bad, nil
 }
 
-// removeBad takes bad files out of the samples, if there are no more than the
-// options allow. Classes stay what they are: labels do not depend on it.
+// removeBad removes bad files from the samples, if there are no more than the options
+// allow. Classes remain the same: labels do not depend on it.
 func (p *pictures) removeBad(bad []Bad, opt Options) error {
 	if len(bad) == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestBadFiles: all bad files of a folder are told at once; they may be left
-// out, up to a number, and labels are those of the files that stay.
+// TestBadFiles: all bad files of a folder are reported at once. Up to a number of them may
+// be left out; the remaining files keep their labels.
 func TestBadFiles(t *testing.T) {
 	dir := t.TempDir()
 	png := pngOf(t, 8, 8, 7)

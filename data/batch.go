@@ -14,8 +14,9 @@ type Batch struct {
 	Last     bool          // the last batch of its epoch, which may be shorter
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
-	// Partners are the labels of the samples that are mixed into those of the rows, as Labels; zero unless the
-	// augmentation mixes. Fraction is what rows have of their own, and their labels in the loss.
+	// Partners are the labels of the samples that are mixed into the rows, in the form of
+	// Labels; zero unless the augmentation mixes. Fraction is the share of the row's
+	// original sample, and of its label in the loss.
 	Partners tensor.Tensor
 	Fraction float32
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
@@ -40,8 +41,8 @@ type Batch struct {
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.samples) }
 
-// Occurrence returns by what a row is drawn in its epoch: the number of its sample and, times 2^32, how
-// often that was there before.
+// Occurrence identifies a row's draws in its epoch: the number of its sample plus 2^32
+// times the number of its earlier occurrences.
 func (b *Batch) Occurrence(row int) int64 {
 	if b.again == nil {
 		return b.samples[row]
@@ -130,8 +131,8 @@ func (b *Batch) note(row int, err error) {
 	b.bad[row] = err
 }
 
-// Bad returns why a row could not be read; nil if it could. Such a row is all zeros.
-// There are none without Plan.SkipErrors.
+// Bad returns the error if a row could not be read, or nil. A bad row is all zeros. Without
+// Plan.SkipErrors there are no bad rows.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
 // done counts rows that were dealt with.

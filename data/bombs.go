@@ -28,7 +28,7 @@ func checkSize(file []byte, format string, h, w int) error {
 
 func checkJPEGSize(file []byte) error {
 	blocks, visits := jpeg.Work(file)
-	if blocks/8 > len(file) { // each takes a bit or more
+	if blocks/8 > len(file) { // each needs at least one bit
 		return fmt.Errorf("%s of 8 x 8 pixels in %s; the file is cut short", problem.Plural(blocks, "block"),
 			problem.Plural(len(file), "byte"))
 	}
@@ -40,19 +40,19 @@ func checkJPEGSize(file []byte) error {
 	return nil
 }
 
-// The tags of a TIFF that say how many bytes each strip, or each tile, has.
+// The tags of a TIFF that hold the number of bytes of each strip, or of each tile.
 const (
 	tiffStripByteCounts = 279
 	tiffTileByteCounts  = 325
 )
 
-// checkTIFFSize refuses a TIFF whose strips or tiles stand for the same bytes: any
-// number of them may, and each is read as a whole. How much they unpack to
-// is bounded by the decoder.
+// checkTIFFSize refuses a TIFF with overlapping strips or tiles: any number of them may
+// share the same bytes, and each is read as a whole. Their unpacked size is bounded by the
+// decoder.
 func checkTIFFSize(file []byte) error {
 	d, ok := openDirectory(file)
 	if !ok {
-		return nil // the decoder will say so
+		return nil // the decoder will report it
 	}
 	packed := uint64(0)
 	for entry := range d.entries() {
@@ -79,7 +79,7 @@ type directory struct {
 	count int
 }
 
-// openDirectory finds it: false if there is none.
+// openDirectory finds the first directory of a TIFF; ok is false if there is no directory.
 func openDirectory(file []byte) (d directory, ok bool) {
 	d = directory{file: file, order: binary.LittleEndian}
 	switch {
@@ -119,8 +119,8 @@ const (
 	tiffLong  = 4 // 32 bits
 )
 
-// numbers returns the first numbers of an entry, no more of them than most; nil if
-// they are no whole numbers, or not in the file.
+// numbers returns the first numbers of an entry, at most most of them. It returns nil if
+// they are not whole numbers, or not in the file.
 func (d *directory) numbers(entry, most int) []uint64 {
 	size := 2
 	switch d.order.Uint16(d.file[entry+2:]) {

@@ -29,9 +29,8 @@ func (b *bitString) put(v uint32, count int) {
 	}
 }
 
-// scanBomb is a grey progressive JPEG of w x h whose DC scan is whole, and
-// which is followed by that number of scans: each says in a few bytes that all
-// its blocks are at their end.
+// scanBomb is a grey progressive JPEG of w x h with a complete DC scan, followed by a
+// number of scans. Each of them marks all its blocks as finished in a few bytes.
 func scanBomb(w, h, scans int) []byte {
 	segment := func(marker byte, body ...byte) []byte {
 		return append([]byte{0xff, marker, 0, byte(2 + len(body))}, body...)
@@ -54,7 +53,7 @@ func scanBomb(w, h, scans int) []byte {
 	return append(file, 0xff, 0xd9)
 }
 
-// tiffOf is a TIFF of one directory of (tag, type, value) and bytes behind it.
+// tiffOf is a TIFF with one directory of (tag, type, value), followed by bytes.
 func tiffOf(entries [][3]uint32, behind []byte) []byte {
 	b := []byte("II\x2a\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
@@ -85,7 +84,7 @@ func zeros(n int) []byte {
 	return b.Bytes()
 }
 
-// overlapping is a TIFF whose strips all are the same bytes, which say nothing:
+// overlapping is a TIFF with strips that all share the same bytes, which decode to nothing:
 // PackBits' no-operation.
 func overlapping(strips uint32) []byte {
 	behind := bytes.Repeat([]byte{0x80}, 1<<16)
@@ -100,7 +99,7 @@ func overlapping(strips uint32) []byte {
 	return greyTIFF(1, strips, 32773, tags, behind)
 }
 
-// solidWebP is a lossless WebP of w x h pixels, none of which takes a bit.
+// solidWebP is a lossless WebP of w x h pixels. Its pixels need no bits at all.
 func solidWebP(w, h uint32) []byte {
 	var b bitString
 	b.put(0x2f, 8)
@@ -145,7 +144,7 @@ func solidPNG(w, h int) []byte {
 	return b.Bytes()
 }
 
-// pngOfData is a grey PNG of w x h whose data is given.
+// pngOfData is a grey PNG of w x h with this data.
 func pngOfData(w, h uint32, data []byte) []byte {
 	b := hugePNG(w, h)
 	chunk := append([]byte("IDAT"), data...)
@@ -154,8 +153,8 @@ func pngOfData(w, h uint32, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(chunk))
 }
 
-// Files made to take gigabytes or minutes are refused with a sentence, or take no
-// more memory and time than so much for each byte.
+// Files made to use gigabytes or minutes are refused with a message, or their memory and
+// time are bounded by a constant for each byte.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures time and memory of one decoder at a time, in make test: nothing that could race")
@@ -203,7 +202,8 @@ func TestBombs(t *testing.T) {
 			if c.want == "" && err != nil {
 				t.Error(err)
 			}
-			// A free picture takes up to 11 bytes for each pixel, tiles and planes as much again.
+			// A free picture uses up to 11 bytes for each pixel, tiles and planes the same
+			// again.
 			if most := uint64(24*freePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}

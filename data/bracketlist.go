@@ -43,7 +43,7 @@ func bracketedNames(cell string) (names []string, err error) {
 	return names, nil
 }
 
-// bareNames splits words at their commas, or at their blanks if there are no commas.
+// bareNames splits words at their commas, or at their blanks if there is no comma.
 func bareNames(text string) (names []string) {
 	if !strings.Contains(text, ",") {
 		return strings.Fields(text)

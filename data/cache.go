@@ -14,7 +14,7 @@ type cache struct {
 	budget atomic.Int64 // bytes left
 }
 
-// newCache returns a cache of n samples, whose budget is opt.CacheBytes.
+// newCache returns a cache for n samples with a budget of opt.CacheBytes.
 func newCache(n int, opt Options) *cache {
 	c := &cache{slots: make([]atomic.Pointer[tensor.Tensor], n)}
 	switch {

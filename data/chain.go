@@ -11,11 +11,11 @@ import (
 type canvas struct {
 	plane
 	mask   bool // its bytes are classes: they move, and have no colours
-	beyond byte // what stands where nothing of the source is
+	beyond byte // value of pixels outside the source
 }
 
-// play makes dst of src by the operations of the augmentation. Each draws from a stream of its
-// own, so that neither its place nor its neighbours change what it draws.
+// play computes dst from src by the operations of the augmentation. Each draws from a
+// separate stream, so that neither its position nor the other operations change its draws.
 func (t Transform) play(dst, src plane, d *tensor.Draws, mask bool) {
 	ops := t.Augment.operations()
 	c := &canvas{plane: dst, mask: mask}
@@ -47,28 +47,28 @@ func (t Transform) scalePart(c *canvas, src plane, crop box) {
 	resample(t.Filter, c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
 }
 
-// clone returns the pixels of c in memory of their own.
+// clone returns a copy of the pixels of c.
 func (c *canvas) clone() plane { return plane{c.h, c.w, c.c, bytes.Clone(c.pix)} }
 
-// cropOperation shifts by up to so many pixels along each axis. It takes two draws.
+// cropOperation shifts by up to args[0] pixels along each axis. It uses two draws.
 func cropOperation(c *canvas, args []float64, d *tensor.Draws) {
 	shiftRandomly(c.plane, c.clone(), int(args[0]), c.beyond, d)
 }
 
-// flipOperation takes two draws.
+// flipOperation uses two draws.
 func flipOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() < args[0] {
 		mirror(c.plane)
 	}
 }
 
-// rotateOperation takes two draws.
+// rotateOperation uses two draws.
 func rotateOperation(c *canvas, args []float64, d *tensor.Draws) {
 	c.rotate(d.Between(-args[0], args[0]))
 }
 
-// jitterOperation changes brightness, contrast and saturation, in this order, each by a factor from
-// 1 minus its argument to 1 plus it. It takes six draws.
+// jitterOperation changes brightness, contrast and saturation, in this order, each by a
+// factor from 1 minus its argument to 1 plus its argument. It uses six draws.
 func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
 	for i, change := range []func(plane, float64){brightness, contrast, saturation} {
 		factor := d.Between(1-args[i], 1+args[i])
@@ -78,9 +78,10 @@ func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// eraseOperation blackens a part of the picture, whose labels then count for nothing (Zhong et al.
-// 2017, as torchvision's RandomErasing draws it): its share of the area, its sides in a ratio from
-// 0.3 to 3.3; after ten parts that don't fit, none.
+// eraseOperation blackens a part of the picture. The labels of these pixels are ignored.
+// Its share of the area is drawn, and the ratio of its sides from 0.3 to 3.3; after ten
+// parts that don't fit, nothing is erased (Zhong et al. 2017, drawn as in torchvision's
+// RandomErasing).
 func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() >= args[0] {
 		return
@@ -106,7 +107,7 @@ func erasedPart(height, width int, least, most float64, d *tensor.Draws) box {
 	return box{}
 }
 
-// blacken takes the pixels of a part away.
+// blacken replaces the pixels of a part by c.beyond.
 func (c *canvas) blacken(b box) {
 	for y := b.y; y < b.y+b.h; y++ {
 		copy(c.row(y)[b.x*c.c:(b.x+b.w)*c.c], bytes.Repeat([]byte{c.beyond}, b.w*c.c))

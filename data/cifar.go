@@ -111,7 +111,7 @@ func openCIFARBatches(s spec, members []member) (Source, error) {
 	return m, nil
 }
 
-// checkCIFAR reports what is wrong with a file of records.
+// checkCIFAR returns an error if a file does not consist of valid records.
 func checkCIFAR(file []byte) error {
 	if len(file) == 0 {
 		return fmt.Errorf("the file is empty")

@@ -1,7 +1,7 @@
 package data
 
-// The changes of colours are those of Pillow's ImageEnhance and ImageOps, and so torchvision's of
-// pictures: what is mixed is cut down to a whole level, not rounded.
+// The changes of colours equal those of Pillow's ImageEnhance and ImageOps, and hence
+// torchvision's for pictures: mixed values are truncated to a whole level, not rounded.
 
 // mixed returns base + factor*(v-base), computed in float32, as a level.
 func mixed(base, v byte, factor float32) byte {
@@ -28,7 +28,7 @@ func contrast(p plane, factor float64) {
 	}
 }
 
-// saturation moves each pixel away from its own grey. Grey pictures have none.
+// saturation moves each pixel away from its grey value. It does not change grey pictures.
 func saturation(p plane, factor float64) {
 	if p.c != 3 {
 		return

@@ -14,8 +14,8 @@ func contextErr(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// contextReader is a reader whose reading ends with a context: so do decoders that know
-// none, at the next bytes that they take.
+// contextReader is a reader that fails when its context ends. It stops a decoder without a
+// context at its next read.
 type contextReader struct {
 	ctx context.Context
 	io.Reader
@@ -28,7 +28,7 @@ func (a contextReader) Read(p []byte) (int, error) {
 	return a.Reader.Read(p)
 }
 
-// contextFile is a file in memory whose reading ends with a context.
+// contextFile is a file in memory. Its reads fail when the context ends.
 type contextFile struct {
 	contextReader
 	at *bytes.Reader

@@ -36,8 +36,8 @@ func noise(w, h int) *image.RGBA {
 	return img
 }
 
-// Every decoder looks at the context as it goes on, and not only where its pixels
-// are copied; at whatever look it ends, there is no picture.
+// Every decoder checks the context while it decodes, not only where its pixels are copied.
+// If the context ends at any check, no picture is returned.
 func TestDecodingEndsWithItsContext(t *testing.T) {
 	const w, h = 256, 192
 	written := func(encode func(b *bytes.Buffer) error) []byte {

@@ -23,7 +23,7 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 	return openTable(ctx, s, t, opt)
 }
 
-// openTable opens the pictures of a table that lies, or would lie, at the path of s.
+// openTable opens the pictures of a table that is, or would be, at the path of s.
 func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source, error) {
 	c, err := t.find(opt.Columns)
 	if err != nil {
@@ -135,9 +135,9 @@ func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
 	return split, nil
 }
 
-// findFiles returns what finds the file of a path in a table: below the table's folder,
-// or a folder beside the table that has its name or a usual one, with the extension of
-// pictures where the table leaves it off. The first row that leads to a file decides.
+// findFiles returns a function that finds the file for a path in a table: below the table's
+// folder, or below a subfolder that has the table's name or a usual one. If the table omits
+// the extension, that of pictures is added. The first row that leads to a file decides.
 func findFiles(folder, table string, rows []tableRow, column int) func(file string) member {
 	below, extension := "", ""
 search:

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// tableOf writes a table beside pictures 0.png to 3.png, in the folder given, and
-// returns its spec.
+// tableOf writes a table next to pictures 0.png to 3.png, in the given folder, and returns
+// its spec.
 func tableOf(t *testing.T, folder, table string) string {
 	t.Helper()
 	var files []file
@@ -118,7 +118,7 @@ func TestCSVSkips(t *testing.T) {
 	}
 }
 
-// Which columns were recognised is said.
+// The recognised columns are reported.
 func TestCSVSaysItsColumns(t *testing.T) {
 	notes := open(t, tableOf(t, "", "Image,Breed,patient\n0.png,a,p\n"), Options{}).Info().Notes()
 	if want := "path is column Image, label is column Breed, group is column patient"; !slices.Contains(notes, want) {

@@ -38,7 +38,7 @@ func TestCutArchives(t *testing.T) {
 		}
 		end := len(whole)
 		if kind == "tar" {
-			end -= 1024 // the blocks that end it, of which one is enough
+			end -= 1024 // the final blocks; one of them is enough
 		}
 		for cut := range end {
 			if read(whole[:cut]) == nil {

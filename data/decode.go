@@ -26,10 +26,10 @@ type decoder func(ctx context.Context, file []byte, each eachPixels) error
 // RGB, which are there until it returns.
 type eachPixels func(y int, pixels []byte)
 
-// codecs is the table of picture formats, told apart by how a file begins.
+// codecs is the table of picture formats, identified by the first bytes of a file.
 var codecs = []struct {
 	name   string
-	begins string // ? stands for any byte
+	begins string // ? matches any byte
 	size   func(ctx context.Context, file []byte) (height, width int, err error)
 	rows   decoder
 }{
@@ -66,8 +66,8 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	}
 }
 
-// pictureExtensions are the names of files that count as pictures in folders and
-// archives; what is in the file decides its format.
+// pictureExtensions are the extensions of files that count as pictures in folders and
+// archives; the format is determined by the content.
 var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	".ppm", ".pgm", ".pnm"}
 
@@ -107,13 +107,12 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// decodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width, 3];
-// the first of several. Grey, palette and CMYK become RGB, 16 bits become 8,
-// transparency is ignored. The pixels are those that Pillow 9.4 has. The size is
-// checked before anything is decoded. With exif, the picture is turned as the file's
-// EXIF orientation says; Pillow and torchvision do not do that by default. When ctx
-// ends it returns an error within a second, except for a WebP file of tens of
-// millions of pixels.
+// decodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width,
+// 3]; the first if there are several. Grey, palette and CMYK become RGB, 16 bits become 8,
+// transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before
+// anything is decoded. With exif, the picture is turned according to the file's EXIF
+// orientation; Pillow and torchvision do not do that by default. When ctx ends it returns
+// an error within a second, except for a WebP file of tens of millions of pixels.
 func decodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	f, err := openPicture(ctx, file, exif)
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"encoding/binary"
 )
 
-// ends reports whether a picture file has what its format puts at the end: nearly all that are cut short, as
-// by a download that stopped, have not, and it takes no decoding to see. What it says no of may be whole all
-// the same: decoders forgive a missing end.
+// ends reports whether a picture file has the end that its format requires. Nearly all
+// truncated files, for example from an interrupted download, lack it, and the check needs
+// no decoding. A file without it may still be whole: decoders accept a missing end.
 func ends(file []byte) bool {
 	codec, err := codecOf(file)
 	if err != nil {
 		return false
 	}
 	switch codecs[codec].name {
-	case "JPEG": // the last, since a thumbnail has an end of its own
+	case "JPEG": // the last one, since a thumbnail has an end as well
 		scan := bytes.LastIndex(file, []byte{0xff, 0xda})
 		return scan >= 0 && bytes.Contains(file[scan:], []byte{0xff, 0xd9})
 	case "PNG":

@@ -43,7 +43,7 @@ func Example() {
 	// {0 2} u8[44,32,32,1] i32[44]
 }
 
-// What a source holds.
+// Describe returns the statistics of a source.
 func ExampleDescribe() {
 	src, err := data.Open(context.Background(), "glyphs@test", data.Options{})
 	if err != nil {

@@ -7,14 +7,13 @@ import (
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 )
 
-// upright is the orientation of a picture whose first row is its top and whose
-// first column is its left side (EXIF 2.32, tag 274).
+// upright is the orientation of a picture in which the first row is the top and the first
+// column is the left side (EXIF 2.32, tag 274).
 const upright = 1
 
-// orientation returns the EXIF orientation of a picture file, 1 to 8; upright if
-// the file does not say, or not rightly. Only this one tag is read, and nothing
-// that is in the file can make that take long: at most 65535 entries are
-// looked at, and no pointer is followed but the one to the first directory.
+// orientation returns the EXIF orientation of a picture file, 1 to 8; upright if it is
+// missing or invalid. Only this tag is read, and its time is bounded for any content: it
+// reads at most 65535 entries and follows only the pointer to the first directory.
 func orientation(file []byte, format string) int {
 	switch format {
 	case "JPEG":
@@ -41,9 +40,9 @@ func orientation(file []byte, format string) int {
 	return upright
 }
 
-// chunk returns the data of the first chunk of that name in a file of chunks that
-// begin at a place, each a head of 8 bytes, data padded to a multiple of align,
-// and more bytes behind that; nil if there is none.
+// chunk returns the data of the first chunk with this name, or nil. Chunks begin at offset
+// at; each has a head of 8 bytes, data padded to a multiple of align, and more bytes after
+// the data.
 func chunk(file []byte, at int, name string, head func([]byte) (string, int), more, align int) []byte {
 	for len(file)-at >= 8 {
 		is, n := head(file[at : at+8])

@@ -69,7 +69,7 @@ func (p *pictures) hashed() int {
 // sequence of bytes.
 type fingerprint struct{ hash.Hash }
 
-// newFingerprint starts with what all kinds of sources have.
+// newFingerprint starts with the fields that all kinds of sources have.
 func newFingerprint(i Info) fingerprint {
 	h := fingerprint{sha256.New()}
 	h.text("bnctl data 1")

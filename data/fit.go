@@ -6,14 +6,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Fit says how a picture of any size becomes inputs of the one size that a model
-// takes.
+// Fit is a method to turn a picture of any size into inputs of the size that a model
+// accepts.
 type Fit string
 
 // The fits. All but CropFit show the whole picture.
 const (
-	CropFit    Fit = "crop"    // the middle, scaled as Transform says: as training evaluates
-	ScaleFit   Fit = "scale"   // scaled as Transform says, then covered by windows of the input's size
+	CropFit    Fit = "crop"    // the middle, scaled by Transform: as in the evaluation of training
+	ScaleFit   Fit = "scale"   // scaled by Transform, then covered by windows of the input's size
 	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
 	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black to the right and below
 	WindowsFit Fit = "windows" // not scaled, covered by windows of the input's size
@@ -35,9 +35,9 @@ func ParseFit(name string) (Fit, error) {
 		Text: "want crop, scale, resize, pad or windows"}
 }
 
-// views returns what inputs show of a picture of h x w pixels: one view, or
-// windows in rows from the top left on, of which neighbours share at least the
-// given share of their side, 0 or more and less than 1.
+// views returns the parts of a picture of h x w pixels that the inputs show: one view, or
+// windows in rows from the top left. Neighbouring windows overlap by at least the given
+// share of their side, from 0 to less than 1.
 func (t Transform) views(f Fit, overlap float64, h, w int) (all []view) {
 	v := view{w: t.Width, h: t.Height} // as ResizeFit has it
 	switch f {

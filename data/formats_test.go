@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The pixels of PPMs, GIFs, WebPs that move, and TIFFs in CMYK and JPEG are Pillow's, bit for bit; of several
-// pictures those of the first.
+// The pixels of PPMs, GIFs, animated WebPs, and TIFFs in CMYK and JPEG equal Pillow's, bit
+// for bit; if there are several pictures, the first is read.
 func TestDecodeFormatsAsPillow(t *testing.T) {
 	var want map[string]string
 	for name, file := range goldens(t, "formats.tar.gz", &want) {
@@ -169,7 +169,8 @@ func TestTilesOfJPEG(t *testing.T) {
 	}
 }
 
-// What is wrong with a file of one of these formats is said; sizes are bounded before anything is decoded.
+// Faults in files of these formats are reported; sizes are bounded before anything is
+// decoded.
 func TestFormatsRefused(t *testing.T) {
 	var digests map[string]string
 	files := goldens(t, "formats.tar.gz", &digests)
@@ -237,8 +238,8 @@ func TestCutPictureIsFoundAtOnce(t *testing.T) {
 	open(t, "folder:"+dir, Options{})
 }
 
-// FuzzDecodeFormats: whatever the bytes, decoders of pictures and masks return, and give as many rows as the
-// file says.
+// FuzzDecodeFormats: for any bytes, decoders of pictures and masks return, and give the
+// number of rows in the file's header.
 func FuzzDecodeFormats(f *testing.F) {
 	for _, archive := range []string{"formats.tar.gz", "masks.tar.gz"} {
 		var about map[string]string

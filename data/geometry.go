@@ -6,19 +6,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// affine says which pixel of a picture each pixel of the result is: pixel (x, y) is the one that
-// (x0 + xx*x + xy*y, y0 + yx*x + yy*y) lies in, in units of 2^-16 pixels. It is Pillow's
-// transform by the nearest pixel.
+// affine maps each pixel of the result to a pixel of the source: pixel (x, y) comes from
+// the one that contains (x0 + xx*x + xy*y, y0 + yx*x + yy*y), in units of 2^-16 pixels. It
+// is Pillow's transform by the nearest pixel.
 type affine struct{ xx, xy, x0, yx, yy, y0 int64 }
 
-// newAffine rounds a map of points, (a*x + b*y + c, d*x + e*y + f): pixels stand for their centres.
+// newAffine rounds a map of points, (a*x + b*y + c, d*x + e*y + f), applied to the centres
+// of pixels.
 func newAffine(a, b, c, d, e, f float64) affine {
 	fixed := func(v float64) int64 { return int64(math.Floor(float64(v*65536) + 0.5)) }
 	return affine{fixed(a), fixed(b), fixed(c + float64(a*0.5) + float64(b*0.5)),
 		fixed(d), fixed(e), fixed(f + float64(d*0.5) + float64(e*0.5))}
 }
 
-// move puts the pixels of c where an affine map says.
+// move moves the pixels of c by an affine map.
 func (c *canvas) move(m affine) {
 	src := c.clone()
 	for y := range c.h {

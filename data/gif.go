@@ -10,10 +10,10 @@ import (
 	"io"
 )
 
-// gifHead is how many bytes stand before the table of colours of a GIF.
+// gifHead is the number of bytes before the table of colours of a GIF.
 const gifHead = 13
 
-// sizeOfGIF reads the size of the screen on which the pictures of a GIF are drawn.
+// sizeOfGIF reads the size of the screen, on which the pictures of a GIF are drawn.
 func sizeOfGIF(_ context.Context, file []byte) (height, width int, err error) {
 	if len(file) < gifHead {
 		return 0, 0, io.ErrUnexpectedEOF
@@ -29,9 +29,9 @@ func rowsOfGIF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// firstOfGIF decodes the first picture of a GIF, as indices into its table of colours. Where it
-// leaves the screen open is its transparent index, or 0, as Pillow has it; the colour of that index
-// is that of the table.
+// firstOfGIF decodes the first picture of a GIF, as indices into its table of colours.
+// Parts of the screen that it does not cover have its transparent index, or 0, as in
+// Pillow; this index keeps its colour in the table.
 func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	h, w, err := sizeOfGIF(ctx, file)
 	if err != nil {
@@ -67,8 +67,8 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	return img, nil
 }
 
-// gifColours returns the table of colours of the first picture, its own or that of the file, and the index
-// that is transparent, or 0: image/gif makes that colour black.
+// gifColours returns the table of colours of the first picture, or the file's table if the
+// picture has none, and the transparent index, or 0: image/gif makes that colour black.
 func gifColours(file []byte) (table []byte, transparent byte, err error) {
 	const extension, control, picture, hasTable = 0x21, 0xf9, 0x2c, 0x80
 	rest := file[gifHead:]

@@ -6,9 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pose says how a glyph lies in its picture. Positions in a master are fixed
-// point numbers with 16 fractional bits, so that drawing gives the same pixels
-// on every machine.
+// pose is the position of a glyph in its picture. Positions in a master are fixed point
+// numbers with 16 fractional bits, so that drawing gives the same pixels on every machine.
 type pose struct {
 	xx, xy, yx, yy int    // cells per pixel: the step in a master for a step in the picture
 	x, y           int    // the master's cell at the picture's corner
@@ -63,10 +62,10 @@ func (g *glyphMaster) draw(dst []byte, p pose, d *tensor.Draws) {
 	addNoise(dst, p.noise, d)
 }
 
-// cover counts, per pixel, the taps of one row of taps that lie in the glyph.
+// cover counts, per pixel, the taps of one row of taps that are inside the glyph.
 func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
-	// The taps lie in the middle of the pixel's sixteenths: at odd multiples
-	// of 1/(2*taps) pixel. x and y are cells times 65536 * 2*taps.
+	// The taps are in the middle of the pixel's sixteenths: at odd multiples of 1/(2*taps)
+	// pixel. x and y are cells times 65536 * 2*taps.
 	x := p.x*2*taps + p.xx + p.xy*(2*row+1)
 	y := p.y*2*taps + p.yx + p.yy*(2*row+1)
 	for px := range covered {
@@ -83,8 +82,8 @@ func (g *glyphMaster) cover(covered *[glyphSide]int, p pose, row int) {
 	}
 }
 
-// addNoise adds to every pixel a number from -most to most, uniform. It takes
-// a draw for four pixels.
+// addNoise adds to every pixel a number from -most to most, uniform. It uses a draw for
+// four pixels.
 func addNoise(dst []byte, most uint32, d *tensor.Draws) {
 	for i := 0; i < len(dst); i += 4 {
 		w := d.Uint32()

@@ -94,8 +94,7 @@ func appendCurve(lines []line, a, b, c fixed.Point26_6) []line {
 	return lines
 }
 
-// fill marks the cells whose middle lies inside the contours (non-zero
-// winding).
+// fill marks the cells with centres inside the contours (non-zero winding).
 func (g *glyphMaster) fill(lines []line, unit int) {
 	left, top := lines[0].x0, lines[0].y0
 	right, bottom := left, top

@@ -21,8 +21,8 @@ const (
 // glyphsVersion is part of the fingerprint: it changes with any pixel.
 const glyphsVersion = "glyphs 1"
 
-// glyphs is an endless set of digits, of which it shows the first n. Digit i
-// of a split is a function of i and the split alone.
+// glyphs is the first n digits of an endless set. Digit i of a split is a function of i and
+// the split alone.
 type glyphs struct {
 	info    Info
 	philox  tensor.Philox

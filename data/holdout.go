@@ -16,36 +16,36 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Holdout says which samples of a source are set apart for validation. It depends on
+// Holdout selects the samples of a source that are set apart for validation. It depends on
 // the names, the labels and the seed alone, never on the order of the files.
 //
 // Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a
-// zero byte and the path of the sample below its split, such as cat/1.jpg (the number
-// of the sample where there are no files). The first round(Fraction * n) of n, at least 1
+// zero byte and the path of the sample below its split, for example cat/1.jpg (the number
+// of the sample if there are no files). The first round(Fraction * n) of n, at least 1
 // and at most n-1, are for validation. A class of one sample stays in training. Masks
 // are of one class.
 //
 // With Groups, whole groups are for validation: all groups together are sorted by the
-// SHA-256 of their names, and the first round(Fraction * groups) are taken.
+// SHA-256 of their names, and the first round(Fraction * groups) are selected.
 type Holdout struct {
 	Fraction float64 // above 0 and below 1; 0: nothing is set apart
 	Seed     uint64
-	// Unsplit sets samples apart only of data without a part val of its own.
+	// Unsplit sets samples apart only if the data has no part val.
 	Unsplit bool
 	// Groups is a regular expression that finds the group of a sample in its path: its
-	// first submatch, or the whole match. "column" stands for the column group of a csv:
-	// source. "": there are no groups.
+	// first submatch, or the whole match. "column" selects the column group of a csv:
+	// source. "" means that there are no groups.
 	Groups string
 }
 
 // groupColumn is the value of Holdout.Groups for the groups that the source itself names.
 const groupColumn = "column"
 
-// autoFraction is what "auto" sets apart of data without a part val of its own.
+// autoFraction is the share that "auto" sets apart if the data has no part val.
 const autoFraction = 0.2
 
-// ParseFraction reads the share of samples that are set apart: a number above 0 and below 1, or
-// "auto", a fifth of data without a part val of its own; "" is none.
+// ParseFraction reads the share of samples that are set apart: a number above 0 and below
+// 1, or "auto", a fifth of data without a part val; "" sets no samples apart.
 func (h *Holdout) ParseFraction(text string) (err error) {
 	switch text {
 	case "":
@@ -67,10 +67,10 @@ type HeldOut struct {
 	whole                *sharedSource
 }
 
-// Fingerprint returns that of the source as a whole.
+// Fingerprint returns the fingerprint of the whole source.
 func (h *HeldOut) Fingerprint(ctx context.Context) (string, error) { return h.whole.Fingerprint(ctx) }
 
-// Check returns an error if the values of h are none of a holdout.
+// Check returns an error if the values of h are invalid.
 func (h Holdout) Check() error {
 	if h.Fraction == 0 {
 		return problem.New("val-split", "", "nothing is set apart, and {split-seed} and {split-groups} say of what",
@@ -123,8 +123,8 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut is Open for data that h may have set samples apart of, those of a source
-// with this fingerprint: its @train and @val are the two parts. Other data has such parts by
+// OpenHeldOut is Open for data from which h may have set samples apart. For the source with
+// this fingerprint, @train and @val are the two parts. Other data has these parts by
 // itself, or is refused.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
@@ -176,7 +176,7 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 	return chosen, other.Close()
 }
 
-// strata returns the class of each sample, 0 where labels are no class numbers.
+// strata returns the class of each sample, 0 if labels are not class numbers.
 func strata(ctx context.Context, src Source) ([]int32, error) {
 	info := src.Info()
 	labels := make([]int32, info.Len)
@@ -286,7 +286,7 @@ func first[T any](h Holdout, all []T, name func(T) string) []T {
 	return out
 }
 
-// checkApart refuses a class all of whose samples are set apart.
+// checkApart returns an error if all samples of a class are set apart.
 func checkApart(info Info, labels []int32, apart []bool) error {
 	training, validation := map[int32]bool{}, map[int32]bool{}
 	for i, label := range labels {
@@ -319,7 +319,7 @@ func className(info Info, label int32) string {
 	return strconv.Itoa(int(label))
 }
 
-// pathed is a source whose samples have paths below their split, slash-separated.
+// pathed is a source with slash-separated paths of samples, relative to their split.
 type pathed interface{ path(i int) string }
 
 // grouped is a source that may name groups of samples.

@@ -196,7 +196,7 @@ func TestOpenHeldOut(t *testing.T) {
 	wantError(t, err, "of other data", whole[:12], "the data of the training")
 }
 
-// Where every class has one sample nothing can be set apart, and that is said of the split.
+// If every class has one sample, nothing can be set apart; the error is about the split.
 func TestNothingToSetApart(t *testing.T) {
 	src := open(t, tableOf(t, "", "path,label\n0.png,a\n1.png,b\n"), Options{})
 	_, err := (Holdout{Fraction: 0.5}).Split(t.Context(), src)

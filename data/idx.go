@@ -43,8 +43,8 @@ func readIDX(r io.Reader) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// unpacked returns r, gunzipped if it is gzipped. size is that of r and
-// bounds what it may unpack to.
+// unpacked returns r, gunzipped if it is gzipped. size is the size of r and bounds the
+// unpacked size.
 func unpacked(r io.Reader, size int64) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if head, _ := b.Peek(2); string(head) != "\x1f\x8b" {

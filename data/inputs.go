@@ -14,14 +14,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OpenInputs returns a source of inputs for prediction: picture files, folders and
-// archives with pictures at any depth (in the order of their names), .npy files of
-// shape [samples, ...], data specs, and one picture or array that comes through a pipe, the standard
-// input if it is called "-", or an archive that comes so. It has the samples of all inputs, one input
-// after the other; the name of a sample is its path or its member of an archive. There
-// are no labels, unless the only input is a spec. Options.Unopened is called for an
-// input that cannot be opened. It is an error if an argument is not an input of these
-// forms, or if no input could be opened.
+// OpenInputs returns a source of inputs for prediction: picture files, folders and archives
+// with pictures at any depth (in the order of their names), .npy files of shape [samples,
+// ...], and data specs. A picture, an array or an archive may also come through a pipe; "-"
+// is the standard input. The source has the samples of all inputs, one input after the
+// other; the name of a sample is its path or its member of an archive. It has no labels,
+// unless the only input is a spec. Options.Unopened is called for an input that cannot be
+// opened. It is an error if an argument has none of these forms, or if no input could be
+// opened.
 func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")

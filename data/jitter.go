@@ -5,9 +5,9 @@ import "github.com/bnctl/bnctl/tensor"
 // jitterOne is the factor 1 of a change of colours, in fixed point.
 const jitterOne = 1 << 16
 
-// jitter changes brightness, contrast and saturation of a picture, each by a
-// factor from 0.6 to 1.4: away from black, from the mean grey of the picture,
-// from the grey of each pixel. It takes three draws.
+// jitter changes brightness, contrast and saturation of a picture, each by a factor from
+// 0.6 to 1.4: away from black, from the mean grey of the picture, from the grey of each
+// pixel. It uses three draws.
 func jitter(p plane, d *tensor.Draws) {
 	factor := func() int { return int(jitterOne * d.Between(0.6, 1.4)) }
 	brightness, contrast, saturation := factor(), factor(), factor()

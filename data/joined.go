@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// joiner stands between the specs of sources that are joined.
+// joiner separates the specs of sources that are joined.
 const joiner = "++"
 
 // joined is labelled sources one after the other, with the classes of all.
 type joined struct{ concatenated }
 
-// openJoined opens sources whose specs joiner joins. Classes of one name are one; a class
-// that some sources lack is one of the whole.
+// openJoined opens sources with specs joined by joiner. Classes with the same name become
+// one. The result has all classes, even those that some sources lack.
 func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err error) {
 	var sources []Source
 	defer func() {
@@ -56,7 +56,7 @@ func openJoined(ctx context.Context, specs []string, opt Options) (_ Source, err
 	return j, nil
 }
 
-// merge adds what is told of the files of another source.
+// merge adds the information about the files of another source.
 func (i *Info) merge(o Info) {
 	if o.Decoder != "" {
 		i.Decoder, i.EXIF = o.Decoder, o.EXIF
@@ -80,8 +80,8 @@ func kindsIn(sources []Source) (kinds []string) {
 	return kinds
 }
 
-// commonClasses returns the classes of all sources: those of the first, and after them
-// what others have in addition, each in its order.
+// commonClasses returns the classes of all sources: first the classes of the first source,
+// then the additional classes of the others, each in its order.
 func commonClasses(specs []string, sources []Source) ([]string, error) {
 	first := sources[0].Info()
 	classes := slices.Clone(first.Classes)
@@ -110,7 +110,7 @@ func commonClasses(specs []string, sources []Source) ([]string, error) {
 	return classes, nil
 }
 
-// toClasses gives src the labels of classes, which have all of its own.
+// toClasses gives src the labels of classes, which include all classes of src.
 func toClasses(src Source, classes []string) Source {
 	names := src.Info().Classes
 	if slices.Equal(names, classes) {

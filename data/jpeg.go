@@ -90,8 +90,8 @@ func clamped(v int32) byte {
 }
 
 // multiplyBlack turns a row of cyan, magenta and yellow into RGB, as Pillow does
-// (cmyk2rgb): each ink takes its share of what black, which is stored inverted,
-// leaves.
+// (cmyk2rgb): the value of each ink is scaled by the light that black, which is stored
+// inverted, leaves.
 func multiplyBlack(row, notBlack []byte) {
 	for x, white := range notBlack {
 		for i, ink := range row[3*x : 3*x+3] {

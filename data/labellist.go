@@ -185,8 +185,8 @@ func allAreWhole(lists [][]string, whole map[string]bool) bool {
 	})
 }
 
-// isPartOfList reports whether a cell has some but not all of the labels of a list. The end of a
-// list does not count: "egyptian cat" is a name beside "cat".
+// isPartOfList reports whether a cell has some but not all of the labels of a list. The end
+// of a list does not count: "egyptian cat" is a name that contains "cat".
 func isPartOfList(l labelLists, cell string, list []string) bool {
 	names, _ := l.names(cell)
 	if len(names) >= len(list) || slices.Equal(names, list[len(list)-len(names):]) {
@@ -198,5 +198,5 @@ func isPartOfList(l labelLists, cell string, list []string) bool {
 // missing are the texts that programs write where no value is known.
 var missing = []string{"", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL"}
 
-// isMissing reports whether a field says that no value is known.
+// isMissing reports whether a field marks a missing value.
 func isMissing(field string) bool { return slices.Contains(missing, field) }

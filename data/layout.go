@@ -9,28 +9,28 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// layout is what a tree of class folders means.
+// layout is the interpretation of a tree of class folders.
 type layout struct {
-	splits  map[Split][]sampleFile // "" alone if there are none
+	splits  map[Split][]sampleFile // only "" if the data has no splits
 	multi   []string               // classes that do not exclude each other
 	weighed bool                   // samples have weights
-	said    string                 // which folders are which splits, where their names do not say it
+	said    string                 // the folder of each split, unless their names are the same
 }
 
-// sampleFile is a member with the class folder it lies in.
+// sampleFile is a member with its class folder.
 type sampleFile struct {
 	member
 	class  string
 	rest   string  // name below the class folder
 	mask   member  // of a source of masks
-	group  string  // in a table with such a column
+	group  string  // in a table with a column for it
 	weight string  // likewise
 	line   int     // in a table
-	label  []int32 // of a table whose labels are no classes that exclude each other; else nil
+	label  []int32 // of a table with labels other than exclusive classes; else nil
 }
 
-// layoutOf sorts members into splits and classes, whichever of the two folders lies in
-// the other. Folders that everything lies in (as in an archive of one folder) don't count.
+// layoutOf sorts members into splits and classes, whichever of the two folders contains the
+// other. Folders that contain everything (as in an archive of one folder) don't count.
 func layoutOf(members []member) (layout, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 3)
@@ -103,8 +103,8 @@ func (l layout) some() Split {
 	return ""
 }
 
-// classes returns the names of the classes by number: those of train, or of all
-// splits where there is no train. The other splits may lack some.
+// classes returns the names of the classes by number: those of train, or of all splits if
+// there is no train. The other splits may lack some.
 func (l layout) classes() []string {
 	all := l.splits[Train]
 	if all == nil {
@@ -120,7 +120,7 @@ func (l layout) classes() []string {
 	return slices.Compact(names)
 }
 
-// noNewClasses refuses a class to evaluate on that is none to train on.
+// noNewClasses returns an error if val or test has a class that train lacks.
 func (l layout) noNewClasses() error {
 	known := l.classes()
 	for _, split := range []Split{Val, Test} {

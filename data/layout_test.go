@@ -36,7 +36,7 @@ func TestLayout(t *testing.T) {
 		{"x/Train/a/1 x/validation/a/1 x/validation/a/2", spec{split: Val}, []string{"a"}, 2, Val},
 		{"train/1 bus/1 car/1", spec{split: Train}, []string{"bus", "car", "train"}, 3, ""},
 		{"Test/1 test/2 other/1", spec{split: Val}, []string{"Test", "other", "test"}, 3, ""},
-		// val and test may lack classes: labels are those of train
+		// val and test may lack classes: labels are numbered as in train
 		{"train/a/1 train/b/1 test/b/1", spec{split: Test}, []string{"a", "b"}, 1, Test},
 		{"train/a/1 train/b/1 val/b/1 test/a/1", spec{split: Val}, []string{"a", "b"}, 1, Val},
 		{"val/b/1 test/a/1", spec{split: Test}, []string{"a", "b"}, 1, Test},

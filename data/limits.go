@@ -1,7 +1,7 @@
 package data
 
-// Limits on what comes from outside. Whatever exceeds one is refused with the
-// number and the limit, before memory is taken for it.
+// Limits on external data. Whatever exceeds one is refused with the number and the limit,
+// before memory is allocated for it.
 const (
 	maxFileBytes    = 256 << 20  // one file of a data set, or one member of an archive
 	maxPixels       = 1 << 26    // one picture, width times height
@@ -11,21 +11,21 @@ const (
 	maxMembers      = 20_000_000 // files of one folder or archive
 	maxFolderDepth  = 16         // folders below one another (links may form a ring)
 	maxHeaderBytes  = 64 << 10   // the header of an .npy file
-	maxSizesChecked = 100_000    // pictures whose size is looked at when a folder is opened
+	maxSizesChecked = 100_000    // largest number of pictures with sizes checked when a folder is opened
 	maxClasses      = 1 << 20    // classes of a pair of arrays
 
 	// maxPixelsPerByte is twice what PNG can pack, of eight bits each.
 	maxPixelsPerByte = 2048
-	// maxBlockVisits is twice what libjpeg's progressive script has for the
-	// largest picture, and takes some five seconds.
+	// maxBlockVisits is twice the number of visits in libjpeg's progressive script for the
+	// largest picture; they need some five seconds.
 	maxBlockVisits = 1 << 25
 
 	// defaultCacheBytes holds CIFAR-10 six times.
 	defaultCacheBytes = 1 << 30
 )
 
-// checksAllSizes reports whether all of n pictures are looked at when a source is
-// opened. Of more than maxSizesChecked they are not, for it takes minutes: their
-// faults are found, by name, when their turn comes. Those that may be left out
-// have to be known before the first batch, whatever it takes.
+// checksAllSizes reports whether all of n pictures are examined when a source is opened.
+// More than maxSizesChecked are not, because it needs minutes: their faults are reported by
+// name when they are read. But if bad files may be left out, they must be known before the
+// first batch, however long it takes.
 func (o Options) checksAllSizes(n int) bool { return n <= maxSizesChecked || o.SkipBad != 0 }

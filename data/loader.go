@@ -12,20 +12,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Plan says which batches a Loader returns. Workers and Prefetch only change how fast.
+// Plan defines the batches that a Loader returns. Workers and Prefetch only change the
+// speed.
 type Plan struct {
 	Batch   int    // samples of a batch; the last of an epoch may have fewer
 	Seed    uint64 // of order and augmentation
 	Shuffle bool   // false: the order of the source, in every epoch
-	// Weights of the samples, from 0 on: an epoch draws as many as there are by them, with replacement,
-	// so that some come several times and others not at all. nil: each comes once.
+	// Weights of the samples, at least 0: an epoch draws as many samples as the source has,
+	// by weight and with replacement, so that some occur several times and others never.
+	// nil: each occurs once.
 	Weights   []float64
 	Transform Transform
 	Epochs    int      // the loader ends before epoch number Epochs; 0: it never ends
 	Start     Position // the first batch
 	Workers   int      // goroutines that read and transform; 0: one per core
 	Prefetch  int      // batches made ahead of the reader; 0: 3
-	// Select says which rows of a batch are read. The others have labels, and their
+	// Select selects the rows of a batch to read. The other rows have labels, and their
 	// elements are undefined. nil: all rows.
 	Select     func(at Position, rows int) func(row int) bool
 	SkipErrors bool // a sample that cannot be read is a Batch.Bad row instead of an error
@@ -120,8 +122,8 @@ func (l *Loader) Next() (*Batch, error) {
 	return b, nil
 }
 
-// closing is how long Close waits for what reads: a Source may be anybody's, and not
-// every decoder ends at once.
+// closing is the time that Close waits for readers: a Source may come from the caller, and
+// not every decoder stops at once.
 const closing = 2 * time.Second
 
 // Close stops reading and waits until nothing reads the source any more, for at most
@@ -242,8 +244,8 @@ func (l *Loader) work() {
 	}
 }
 
-// fill makes one row of a batch, or no more than its label. A mask goes where its
-// picture goes, so that it takes both.
+// fill makes one row of a batch, or only its label. The label of a masked picture is
+// transformed with the picture, so it needs the sample as well.
 func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	i := int(b.samples[row])
 	if wanted && l.once() {

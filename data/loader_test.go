@@ -116,8 +116,8 @@ func TestLoaderShufflesEveryEpochAnew(t *testing.T) {
 	}
 }
 
-// Order and augmentation are part of what a seed means: the numbers of this test
-// and the next may not change. This package computed them on linux/amd64.
+// A seed determines order and augmentation: the numbers of this test and the next may not
+// change. This package computed them on linux/amd64.
 func TestOrderGolden(t *testing.T) {
 	for _, c := range []struct {
 		seed     uint64
@@ -271,7 +271,7 @@ func TestReleaseTwice(t *testing.T) {
 	b.Release()
 	b.Release()
 	seen := map[*float32]bool{}
-	for range 6 { // none released: no two may share memory
+	for range 6 { // batches are not released: no two may share memory
 		b, err := l.Next()
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestNewLoaderBad(t *testing.T) {
 	}
 }
 
-// waiting is a source whose samples never come.
+// waiting is a source that never returns a sample.
 type waiting struct {
 	*numbered
 	never chan struct{}

@@ -11,12 +11,12 @@ import (
 // MaskClasses is the largest number of classes of masks.
 const MaskClasses = 255
 
-// ignored stands for -1 in a mask that is being transformed: no class.
+// ignored represents -1 in a mask that is being transformed: no class.
 const ignored = 255
 
-// labelShape returns the shape of the label of a transformed sample: height and
-// width where labels are masks, which follow their pictures; else that of the
-// source. shape is that of Transform.Shape.
+// labelShape returns the shape of the label of a transformed sample: height and width if
+// labels are masks, which have the size of their pictures; otherwise the source's label
+// shape. shape is the result of Transform.Shape.
 func labelShape(info Info, shape []int) []int {
 	if info.Masks {
 		return shape[:2]
@@ -25,9 +25,9 @@ func labelShape(info Info, shape []int) []int {
 }
 
 // ApplyMask writes the mask of a picture to dst, which has h x w labels, the size that
-// Transform.Shape returns. It scales by nearest, and cuts and turns the mask as Apply
-// does the picture with the same draws. What lies beyond the picture is -1, and so are
-// labels of -1. It is an error if label is not a mask of this picture.
+// Transform.Shape returns. It scales by nearest, and crops and turns the mask as Apply does
+// the picture with the same draws. Labels outside the picture are -1, and so are labels of
+// -1. It is an error if label is not a mask of this picture.
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
 	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
 	if len(label) != src.h*src.w {
@@ -77,9 +77,9 @@ func (t Transform) fitMask(dst, src plane) {
 	nearest(dst, src, box{0, 0, src.w, src.h}, w, h, box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h})
 }
 
-// nearest scales the part from of src, which has one channel, to w x h pixels
-// and writes the window of the result to dst. A pixel is the one of src that its
-// centre lies in, as Pillow has it.
+// nearest scales the part from of src, which has one channel, to w x h pixels and writes
+// the window of the result to dst. A pixel is copied from the pixel of src that contains
+// its centre, as in Pillow.
 func nearest(dst, src plane, from box, w, h int, window box) {
 	across := make([]int, window.w)
 	for x := range across {
@@ -93,12 +93,13 @@ func nearest(dst, src plane, from box, w, h int, window box) {
 	}
 }
 
-// view is what a random scale and crop shows of a picture: scaled to w x h, from
-// (x, y) on, which lies left of or above the picture where it is smaller.
+// view is the part of a picture that a random scale and crop shows: the picture scaled to w
+// x h, from (x, y) on. This point is left of or above the picture if the picture is
+// smaller.
 type view struct{ w, h, x, y int }
 
-// drawView draws a scale from 0.5 to 2, in units of the size that evaluation
-// gives the picture, and where it is cut, or lies, in dst. It takes four draws.
+// drawView draws a scale from 0.5 to 2, in units of the size that evaluation gives the
+// picture, and its position in dst. It uses four draws.
 func (t Transform) drawView(dst, src plane, d *tensor.Draws) view {
 	w, h := t.scaled(dst, src)
 	scale := d.Between(0.5, 2)

@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// MaskOptions says what the values of the pixels of masks mean. With its zero value
-// each is the number of its class, and 255 is ignored.
+// MaskOptions define the meaning of pixel values in masks. In the zero value each is the
+// number of its class, and 255 is ignored.
 type MaskOptions struct {
 	Values string // pixel values of classes 0, 1, ...: "0,255"; "": the numbers of the classes
 	Ignore string // pixel values that are ignored; "": 255, unless that is a class
 }
 
-// idle refuses options for a source that has no masks, or whose masks are known.
+// idle refuses options for a source without masks, or with masks of a known meaning.
 func (o MaskOptions) idle(kind string) error {
 	if o.Values != "" {
 		return problem.New("mask-values", o.Values, "it is for masks:IMAGES,MASKS, not for "+kind, "")
@@ -23,17 +23,17 @@ func (o MaskOptions) idle(kind string) error {
 	return problem.New("ignore", o.Ignore, "it is for masks:IMAGES,MASKS, not for "+kind, "")
 }
 
-// What a value of a mask means if it is no class.
+// Results for a value of a mask that is not a class.
 const (
 	noClass = -1 // it counts for nothing
 	unknown = -2
 )
 
-// maskCode says which class a pixel of a mask is of.
+// maskCode maps a pixel of a mask to its class.
 type maskCode struct {
 	values  [256]int16        // by value
 	colours map[[3]byte]int16 // by colour, in place of values; nil
-	names   []string          // of the classes; nil: as many as the masks have
+	names   []string          // of the classes; nil: derived from the masks
 }
 
 // newMaskCode returns the code of options without a table.
@@ -58,7 +58,7 @@ func newMaskCode(o MaskOptions) (*maskCode, error) {
 	return c, c.ignore(o)
 }
 
-// clear makes all values unknown, except for 255, which is no class.
+// clear makes all values unknown, except for 255, which is not a class.
 func (c *maskCode) clear() {
 	for v := range c.values {
 		c.values[v] = unknown

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// lying returns a JPEG of 3 x 2 pixels whose EXIF orientation is 6: upright it is 2 x 3.
+// lying returns a JPEG of 3 x 2 pixels with EXIF orientation 6: upright it is 2 x 3.
 func lying(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -20,8 +20,8 @@ func lying(t *testing.T) []byte {
 		b.Bytes()[2:])
 }
 
-// A mask fits its picture as it is read, turned or not; where it fits the other
-// reading, the error says so.
+// A mask must fit its picture as read, turned or not. If it fits the other reading, the
+// error mentions it.
 func TestMasksOfTurnedPictures(t *testing.T) {
 	for _, c := range []struct {
 		mask []byte

@@ -14,16 +14,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pngBits is where a PNG file says how many bits a sample has, in its first
-// chunk.
+// pngBits is the offset of the number of bits per sample in a PNG file, in its first chunk.
 const pngBits = 24
 
 // maskFormats names what masks may be.
 const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
 
-// decode returns the classes of the pixels of a file, u8 [height, width]; ignored is none.
-// Without a table of colours a pixel is what the file stores: an index into the palette, or
-// a grey value of up to 8 bits as it is.
+// decode returns the classes of the pixels of a file, u8 [height, width]; ignored means no
+// class. Without a table of colours a pixel is used as stored: an index into the palette,
+// or a grey value of up to 8 bits.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -120,8 +119,8 @@ func alphaInMask() error {
 	return problem.Advise("save it without", "it has an alpha channel, so that pixels may be of two classes")
 }
 
-// classOfByte returns the class of a pixel that is stored as a byte: the class of the value, or
-// of its colour if there is a table of colours.
+// classOfByte returns the class of a pixel that is stored as a byte: the class of the
+// value, or of the byte's colour if there is a table of colours.
 func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 	if c.colours != nil {
 		return c.classOfColour(colour())

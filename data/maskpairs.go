@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// keyedFile is a member by its split ("" if there are none) and its name there
-// without ending.
+// keyedFile is a member with its split ("" without splits) and its name in the split
+// without extension.
 type keyedFile struct {
 	member
 	split Split
@@ -68,8 +68,8 @@ func pairs(pictures, masks []keyedFile) layout {
 	return l
 }
 
-// maskSuffix returns what the names of all masks end with beyond those of
-// pictures: "" where a picture is called like a mask.
+// maskSuffix returns the suffix that the names of all masks have in addition to those of
+// pictures: "" if a picture has the same name as a mask.
 func maskSuffix(pictures, masks []keyedFile) string {
 	keys := map[string]bool{}
 	for _, p := range pictures {
@@ -97,8 +97,8 @@ func maskSuffix(pictures, masks []keyedFile) string {
 	return suffix
 }
 
-// byLists returns the samples in the splits that lists of names, with or without
-// ending and folder, say. A name that is not there is a sample without picture.
+// byLists returns the samples in the splits given by lists of names, with or without
+// extension and folder. A name without a file becomes a sample without picture.
 func (l layout) byLists(lists map[Split]string) (layout, error) {
 	if len(l.splits) > 1 || len(l.splits) == 1 && l.splits[""] == nil {
 		return l, fmt.Errorf("there are folders %s and lists; want one of them",
@@ -131,7 +131,7 @@ func (l layout) byLists(lists map[Split]string) (layout, error) {
 	return out, nil
 }
 
-// takeLists takes list files such as train.txt and val.txt out of members.
+// takeLists moves list files such as train.txt and val.txt from members to lists.
 func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	var rest []member
 	for _, m := range members {
@@ -153,8 +153,8 @@ func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	return rest, nil
 }
 
-// splitOfList returns the split whose names a file lists, as train.txt does; "" if it
-// is no list.
+// splitOfList returns the split that a file lists, as train.txt does; "" if it is not a
+// list.
 func splitOfList(name string) Split {
 	list, ok := strings.CutSuffix(path.Base(name), ".txt")
 	if !ok {

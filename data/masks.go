@@ -101,7 +101,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		return fail(err)
 	}
 	if opt.CacheBytes == 0 {
-		opt.CacheBytes = defaultCacheBytes / 4 // beside the pictures
+		opt.CacheBytes = defaultCacheBytes / 4 // in addition to the cache of the pictures
 	}
 	m.labels = newCache(m.info.Len, opt)
 	return m, nil
@@ -187,8 +187,8 @@ func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, e
 	return m.sizeOf(ctx, i, opt)
 }
 
-// count refuses masks without classes. Where nothing says how many classes there
-// are, it is as many as the masks of all splits have.
+// count refuses masks without classes. If the options do not determine the number of
+// classes, it is the number in the masks of all splits.
 func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
 	if !slices.Contains(seen[:ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
@@ -198,7 +198,7 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 	}
 	for _, split := range l.splits {
 		for _, s := range split {
-			if mask, err := m.readMask(ctx, s); err == nil { // else its split says so when it is opened
+			if mask, err := m.readMask(ctx, s); err == nil { // else the error is reported when its split is opened
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}

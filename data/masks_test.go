@@ -33,7 +33,7 @@ func encoded(t *testing.T, m image.Image) []byte {
 	return b.Bytes()
 }
 
-// photos is a folder of two pictures of 3 x 2, and beside it one of the masks.
+// photos is a folder of two pictures of 3 x 2, next to a folder of masks.
 func photos(t *testing.T, masks ...file) string {
 	t.Helper()
 	files := []file{{"images/a.png", pngOf(t, 3, 2, 10)}, {"images/b.png", pngOf(t, 3, 2, 200)}}

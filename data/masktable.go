@@ -13,13 +13,12 @@ import (
 // maxTableBytes bounds a table of masks: 256 lines, with names.
 const maxTableBytes = 1 << 16
 
-// voids are the names, in small letters, of what is no class.
+// voids are the names, in lower case, of pixels without a class.
 var voids = []string{"void", "ignore", "ignored", "unlabelled", "unlabeled"}
 
-// readMaskTable reads a table of masks: a line for each class, with the value of
-// its pixels, or their red, green and blue, and its name. Classes have the order
-// of the lines; a name such as void means none, and lines that begin with # and
-// empty ones nothing.
+// readMaskTable reads a table of masks: a line for each class, with the value of its
+// pixels, or their red, green and blue, and its name. Classes have the order of the lines.
+// A name such as void means no class. Empty lines and lines that begin with # are ignored.
 func readMaskTable(path string) (*maskCode, error) {
 	text, err := regular.Read(path, maxTableBytes)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// memory is a source whose samples all lie in one tensor, along axis 0.
+// memory is a source with all samples in one tensor, along axis 0.
 type memory struct {
 	info   Info
 	x      tensor.Tensor
 	labels []int32 // Len times the elements of LabelShape; nil without labels
-	name   string  // what the names of the samples begin with
+	name   string  // prefix of the names of the samples
 }
 
 // pictureInfo describes labelled pictures u8 [n, height, width, channels].

@@ -14,7 +14,7 @@ import (
 //	rows     0 1 2 3 ... n-1
 //	partner  n-1 0 1 2 ...     Batch.Partners has their labels
 
-// mixture is what all rows of a batch have in common.
+// mixture holds the settings that all rows of a batch share.
 type mixture struct {
 	fraction float64 // of the row itself, in steps of 2^-24: it and the rest are exact in float32
 	cut      box     // cutmix: the part that is the partner's; empty: every pixel is mixed
@@ -39,8 +39,9 @@ func (a Augment) Mixes() bool {
 	return up != nil || cut != nil
 }
 
-// drawMixture draws that of a batch of pictures of h x w pixels. Where there are both ways to mix, the first
-// word says which; then comes the fraction, and of cutmix the middle of the part: across, down.
+// drawMixture draws the mixture of a batch of pictures of h x w pixels. If both ways to mix
+// are enabled, the first word selects one. Then it draws the fraction, and for cutmix the
+// centre of the part: across, down.
 func (a Augment) drawMixture(seed uint64, at Position, h, w int) mixture {
 	up, cut := a.mixing()
 	d := tensor.NewPhilox(seed, tensor.StreamMix).Draws(uint32(at.Epoch), uint64(at.Index))
@@ -110,7 +111,8 @@ func (m mixture) apply(p plane, partner []byte) {
 	}
 }
 
-// needed says which rows have to be read so that the wanted ones can be mixed: their partners too.
+// needed selects the rows that must be read to mix the wanted ones: the wanted rows and
+// their partners.
 func needed(wanted func(row int) bool, rows int) func(row int) bool {
 	if wanted == nil {
 		return nil
@@ -118,7 +120,8 @@ func needed(wanted func(row int) bool, rows int) func(row int) bool {
 	return func(row int) bool { return wanted(row) || wanted((row+1)%rows) }
 }
 
-// mixes refuses to mix what has a label for each pixel in a way that these do not follow.
+// mixes refuses to cut parts from pictures that have a label for each pixel: the labels
+// would not follow.
 func (a Augment) mixes(info Info) error {
 	if _, cut := a.mixing(); cut != nil && (info.Masks || len(info.LabelShape) > 1) {
 		return fmt.Errorf("augmentation cutmix puts parts of pictures into others, and labels of pixels do not " +

@@ -23,9 +23,9 @@ func sharesOf(t *testing.T, text Augment) []mixture {
 	return all
 }
 
-// Row i is mixed with row i-1, row 0 with the last of the batch, as they were before: each pixel is
-// roundeven(fraction*own + (1-fraction)*partner). Of both labels that with the larger fraction is in Labels; a row
-// alone stays as it is.
+// Row i is mixed with row i-1, row 0 with the last of the batch, all unmixed: each pixel is
+// roundeven(fraction*own + (1-fraction)*partner). Labels has the label with the larger
+// fraction. A row without partner stays unchanged.
 func TestMixup(t *testing.T) {
 	src := open(t, "glyphs:17", Options{})
 	plan := Plan{Batch: 8, Epochs: 4, Seed: 9, Shuffle: true}
@@ -119,8 +119,8 @@ func TestMixedRowsOfRanks(t *testing.T) {
 
 func (b *Batch) row784(i int) []byte { return b.X.Bytes[i*784 : (i+1)*784] }
 
-// Shares have the moments of the beta distribution, whose variance is 1/(4(2a+1)), and the two ways of mixing
-// take half of the steps each.
+// Shares have the moments of the beta distribution, which has variance 1/(4(2a+1)). The two
+// ways of mixing are used in half of the steps each.
 func TestSharesAreBeta(t *testing.T) {
 	for text, variance := range map[Augment]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
 		var sum, squares float64

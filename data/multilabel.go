@@ -9,18 +9,18 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Labels of a table that are no classes that exclude each other, of a sample:
+// Labels of a sample in a table without exclusive classes:
 //
-//	column of labels    "cat;dog"  these and no others    ";", "[]"  none    ""  not known
-//	column per class    1 of it    0 not of it    ""  not known
-//	columns of numbers  any        ""  not known
+// 	column of labels    "cat;dog"  these and no others    ";", "[]"  none    ""  not known
+// 	column per class    1 of it    0 not of it    ""  not known
+// 	columns of numbers  any        ""  not known
 //
-// A class that a column of labels never names is absent from all its samples. Of a class
-// without a column nothing is known.
+// A class that a column of labels never names is absent from all its samples. Without a
+// column for a class, its labels are unknown.
 //
-// What is not known counts neither in a loss nor in a figure.
+// Unknown labels count neither in a loss nor in a figure.
 
-// between separates the texts that stand for a label of several columns.
+// between separates the texts that form a label of several columns.
 const between = ";"
 
 // decideLists finds the form of the lists of labels, if Options.Columns has not named it.
@@ -106,8 +106,8 @@ func namesIn(row tableRow, c columns) ([]string, error) {
 	return names, nil
 }
 
-// multiClasses returns the classes of labels that do not exclude each other: the columns, or
-// the names in the rows of train, in those of all rows where there is no train.
+// multiClasses returns the classes of labels that do not exclude each other: the columns,
+// or the names in the rows of train, or in all rows if there is no train.
 func (t *labelTable) multiClasses(c columns) ([]string, error) {
 	if c.oneHot != nil {
 		var names []string
@@ -137,7 +137,7 @@ func (t *labelTable) multiClasses(c columns) ([]string, error) {
 	return inOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(names)))), nil
 }
 
-// flags returns the label of a row whose labels do not exclude each other.
+// flags returns the label of a row with labels that do not exclude each other.
 func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, error) {
 	label := make([]int32, len(classes))
 	if c.oneHot != nil {
@@ -192,6 +192,6 @@ func (t *labelTable) columnName(i int) string {
 	return t.header[i]
 }
 
-// Number returns what an element of a label stands for where Info.Targets is set: its bits
-// are those of a float32. It is NaN where no number is known.
+// Number returns the number that an element of a label represents if Info.Targets is set:
+// its bits are a float32. It is NaN for a missing number.
 func Number(label int32) float32 { return math.Float32frombits(uint32(label)) }

@@ -14,9 +14,9 @@ import (
 // text or as one or two bytes, the higher first. GTSRB has its pictures so.
 type netpbm struct {
 	h, w, channels int
-	most           int // the number that stands for white
+	most           int // the number that represents white
 	text           bool
-	rest           []byte // behind the header
+	rest           []byte // after the header
 }
 
 // maxDigits is how long a number may be, as in Pillow.
@@ -46,7 +46,8 @@ func openNetpbm(file []byte) (p *netpbm, err error) {
 	return p, nil
 }
 
-// number reads the next number of text, behind blanks and comments, which go from # to the end of the line.
+// number reads the next number of text, after blanks and comments, which extend from # to
+// the end of the line.
 func (p *netpbm) number() (int, error) {
 	for len(p.rest) > 0 {
 		switch c := p.rest[0]; {
@@ -133,7 +134,7 @@ func (p *netpbm) row(dst []int) error {
 	return nil
 }
 
-// rowsOfNetpbm gives the pixels; what stands for white becomes 255.
+// rowsOfNetpbm passes the pixels to each; white becomes 255.
 func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 	p, err := openNetpbm(file)
 	if err != nil {
@@ -166,7 +167,7 @@ func (p *netpbm) scaled(v int) byte {
 	return byte(q)
 }
 
-// greyOfNetpbm returns the numbers of a PGM as they are: those of the classes of a mask.
+// greyOfNetpbm returns the unscaled numbers of a PGM: the classes of a mask.
 func greyOfNetpbm(file []byte) (image.Image, error) {
 	p, err := openNetpbm(file)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Notes says which split of a source stands for another, and which files are no samples.
+// Notes reports a split that replaces another one, and files that are not samples.
 func (i Info) Notes() (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if i.columns != "" {
@@ -37,7 +37,8 @@ func (i Info) Notes() (notes []string) {
 	return notes
 }
 
-// Notes says how many samples were set apart, and of which classes none could be.
+// Notes reports how many samples were set apart, and the classes with too few samples for
+// it.
 func (h *HeldOut) Notes() []string {
 	notes := []string{fmt.Sprintf("%s set apart for validation, %d left to train on",
 		problem.Plural(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}

@@ -115,8 +115,8 @@ func readNPYHeader(r io.Reader) (string, error) {
 	return string(text), nil
 }
 
-// readElements reads a tensor. Its memory grows with what arrives, not with
-// what a header claims.
+// readElements reads a tensor. Its memory grows with the data received, not with the size
+// claimed by a header.
 func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, error) {
 	n, err := tensor.Size(d, shape)
 	if err != nil {
@@ -140,7 +140,8 @@ func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, erro
 	}
 }
 
-// cutShort says that input ended too early in words a person understands.
+// cutShort returns an error for input that ended too early, in words that a person
+// understands.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
@@ -148,8 +149,8 @@ func cutShort(err error) error {
 	return err
 }
 
-// fromFortran returns the elements of t, which lie with the first axis
-// fastest, in row-major order.
+// fromFortran returns the elements of t, stored with the first axis fastest, in row-major
+// order.
 func fromFortran(t tensor.Tensor) tensor.Tensor {
 	out := tensor.New(t.DType, t.Shape...)
 	size := t.DType.Size()

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// npyHeader is what the Python dictionary at the start of an .npy file says.
+// npyHeader is the content of the Python dictionary at the start of an .npy file.
 type npyHeader struct {
 	dtype   tensor.DType
 	fortran bool
@@ -57,7 +57,7 @@ func (p *npyParser) fail(format string, args ...any) {
 	}
 }
 
-// accept takes token off the text if it comes next; spaces don't count.
+// accept consumes token if it comes next; spaces don't count.
 func (p *npyParser) accept(token string) bool {
 	rest := strings.TrimLeft(p.rest, " \t\r\n")
 	p.rest = rest

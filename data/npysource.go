@@ -84,7 +84,7 @@ func readNPYFile(name string) (tensor.Tensor, error) {
 	return onlyArray(name, f)
 }
 
-// onlyArray reads an array behind which nothing comes.
+// onlyArray reads an array and refuses data after it.
 func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
 	r := bufio.NewReaderSize(src, 1<<20)
 	t, err := ReadNPY(r)

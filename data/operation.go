@@ -20,12 +20,12 @@ type operation struct {
 type operationKind struct {
 	name   string
 	params []param
-	stream tensor.Stream // of its random numbers, below that of StreamAugment; never changes
-	moves  bool          // says where pixels of the source stand, so that masks have to follow
+	stream tensor.Stream // of its random numbers, below StreamAugment's; never changes
+	moves  bool          // moves pixels, so masks must follow
 	apply  func(c *canvas, args []float64, d *tensor.Draws)
 }
 
-// param is an argument of an operation: what it is called, its default, and its range.
+// param is an argument of an operation: its name, its default, and its range.
 type param struct {
 	name      string
 	def       float64
@@ -33,15 +33,15 @@ type param struct {
 	whole     bool
 }
 
-// The operations that are no change of one picture: the part that is scaled to the size of
-// the result, and the two that mix samples of a batch.
+// The operations that do not change one picture in place: the part that is scaled to the
+// size of the result, and the two that mix samples of a batch.
 const (
 	resizedCrop = "resizedcrop"
 	mixup       = "mixup"
 	cutmix      = "cutmix"
 )
 
-// operationKinds is the table of operations, in the order in which messages list them.
+// operationKinds is the table of operations, in the order of messages.
 var operationKinds = []*operationKind{
 	{resizedCrop, []param{{"least share of the area", 0.08, 0.001, 1, false},
 		{"largest share", 1, 0.001, 1, false}}, 1, true, nil},
@@ -61,7 +61,7 @@ var operationKinds = []*operationKind{
 
 var probability = param{"probability", 0.5, 0, 1, false}
 
-// parseOperations reads a text such as "crop:4 flip jitter:0.4".
+// parseOperations reads a text, for example "crop:4 flip jitter:0.4".
 func parseOperations(text string) ([]operation, error) {
 	var ops []operation
 	for word := range strings.FieldsSeq(text) {
@@ -113,8 +113,8 @@ func parseOperation(word string) (operation, error) {
 	return op, op.check(word, len(words))
 }
 
-// check refuses a range whose ends are the wrong way round; of three factors one number
-// stands for all.
+// check refuses a range with its ends in the wrong order. If one of three factors is given,
+// it applies to all.
 func (o operation) check(word string, given int) error {
 	if o.name == "jitter" && given == 1 {
 		o.args[1], o.args[2] = o.args[0], o.args[0]
@@ -171,7 +171,8 @@ func (o operation) String() string {
 // parsed keeps the operations of each text that a transform has.
 var parsed sync.Map
 
-// operations returns those of an augmentation that is written as such; none of a preset.
+// operations returns the operations of an augmentation that is written as a list; nil for a
+// preset.
 func (a Augment) operations() []operation {
 	switch a {
 	case NoAugment, CIFARAugment, ImageNetAugment, SegmentAugment:
@@ -179,7 +180,7 @@ func (a Augment) operations() []operation {
 	}
 	ops, ok := parsed.Load(a)
 	if !ok {
-		read, _ := parseOperations(string(a)) // ParseAugment has said what is wrong with it
+		read, _ := parseOperations(string(a)) // ParseAugment has reported errors in it
 		ops, _ = parsed.LoadOrStore(a, read)
 	}
 	return ops.([]operation)

@@ -16,7 +16,7 @@ type visits struct {
 	again   []uint32 // nil: each sample is there once
 }
 
-// rows is what stands at from to to-1 of an epoch.
+// rows returns the visits from to to-1 of an epoch.
 func (v visits) rows(from, to int) visits {
 	p := visits{samples: v.samples[from:to]}
 	if v.again != nil {
@@ -25,8 +25,8 @@ func (v visits) rows(from, to int) visits {
 	return p
 }
 
-// order returns the order in which an epoch visits n samples: a permutation
-// that depends on seed, epoch and n alone.
+// order returns the order of the n samples in an epoch: a permutation that depends on seed,
+// epoch and n alone.
 func order(seed uint64, epoch, n int) []int {
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(uint32(epoch), 0)
 	return d.Perm(n)
@@ -61,8 +61,9 @@ func weightSums(weights []float64, n int) ([]float64, error) {
 	return sums, nil
 }
 
-// drawnByWeight draws as many samples as there are, each with a probability by its weight, whatever was drawn
-// before: sample k of the epoch is the first whose sum exceeds U times that of all, U drawn by epoch and k.
+// drawnByWeight draws as many samples as the source has, each with a probability by its
+// weight and independently: sample k of the epoch is the first with a sum above U times the
+// total, where U is drawn by epoch and k.
 func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
 	n := len(sums)
 	v := visits{make([]int, n), make([]uint32, n)}

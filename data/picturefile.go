@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// pictureFile is an encoded picture whose headers have been read.
+// pictureFile is an encoded picture with its headers read.
 type pictureFile struct {
 	file        []byte
 	codec       int

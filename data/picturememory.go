@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 )
 
-// memory returns how many bytes decoding takes, beside the file and what becomes of
-// the rows: what is decoded in strips takes a few rows, all else the whole picture.
+// memory returns the number of bytes that decoding needs, without the file and the caller's
+// copies of the rows: a few rows if the format is decoded in strips, otherwise the whole
+// picture.
 func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 	const (
 		row      = 3       // bytes of a pixel that is given
@@ -49,7 +50,7 @@ func (f *pictureFile) special() bool {
 	return ok && (d.inJPEG() || d.inInks())
 }
 
-// pixelBytes returns how many bytes a pixel takes in an image of that model.
+// pixelBytes returns the number of bytes per pixel of an image with this model.
 func pixelBytes(m color.Model) int {
 	switch m {
 	case color.GrayModel:

@@ -19,9 +19,9 @@ type pictures struct {
 	labels  []int32
 	cache   *cache
 	close   func() error
-	where   string // what the name of a sample stands after in an error: "folder:PATH: member "
+	where   string // prefix of the name of a sample in an error: "folder:PATH: member "
 	size    []int  // height and width that every picture must have; nil: any
-	exif    bool   // turn pictures as their files say
+	exif    bool   // turn pictures by their EXIF orientation
 	table   bool   // samples are rows of a table, with their whole paths
 	weighed bool   // and have a column of weights
 }
@@ -58,8 +58,8 @@ func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	return p, nil
 }
 
-// newPictures returns the split of a layout that s asks for, whose classes have these
-// names. The caller sets close.
+// newPictures returns the split of a layout that s requests, with these class names. The
+// caller sets close.
 func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, error) {
 	samples, split, err := l.pick(s)
 	if err != nil {
@@ -101,10 +101,10 @@ func kindsOf(samples []sampleFile) map[string]int {
 	return kinds
 }
 
-// findShape looks at the sizes of all pictures, unless they are very many, and
-// sets info.Shape if they are equal. Files that are no pictures, or are cut short, are an error
-// here, unless they may be left out; one that is damaged further on is found
-// when its turn comes, and here if it may be left out.
+// findShape reads the sizes of all pictures, unless there are very many, and sets
+// info.Shape if they are equal. A file that is not a picture, or is truncated, is an error
+// here, unless it may be left out. Damage further on is found when the file is read, or
+// here if it may be left out.
 func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	if !opt.checksAllSizes(len(p.samples)) {
 		return nil
@@ -210,7 +210,7 @@ func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tens
 	return err
 }
 
-// wrap says which sample an error is about.
+// wrap adds the name of the sample to an error.
 func (p *pictures) wrap(i int, err error) error {
 	return fmt.Errorf("%s%s: %w", p.where, p.samples[i].name, err)
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// goldens reads an archive of testdata/jpeg.py: files by name, and what Pillow
-// says of them.
+// goldens reads an archive of testdata/jpeg.py: files by name, and Pillow's results for
+// them.
 func goldens(t testing.TB, name string, about any) map[string][]byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(mustRead(t, "testdata/"+name)))
@@ -94,7 +94,7 @@ func TestOrientationAsPillow(t *testing.T) {
 	}
 }
 
-// Files that lie about where things are have no orientation.
+// Files with wrong offsets have no orientation.
 func FuzzOrientation(f *testing.F) {
 	tags := "II\x2a\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x06\x00\x00\x00"
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x20Exif\x00\x00"+tags), uint8(0))

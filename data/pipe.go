@@ -13,8 +13,8 @@ import (
 // standardInput is the name of the standard input among inputs.
 const standardInput = "-"
 
-// isPipe reports whether an input is the standard input, or a pipe: a named one, or what a shell makes of
-// <(command).
+// isPipe reports whether an input is the standard input, or a pipe: a named one, or one
+// that a shell makes for <(command).
 func isPipe(input string) bool {
 	if input == standardInput {
 		return true
@@ -23,8 +23,8 @@ func isPipe(input string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// openPipe reads what comes through a pipe, a picture, an array of NumPy's or an archive of
-// pictures, up to its end.
+// openPipe reads a picture, a NumPy array or an archive of pictures from a pipe, up to its
+// end.
 func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	name := input
 	if input == standardInput {
@@ -60,7 +60,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	return pictureInput(t, input, opt), err
 }
 
-// pipedArchive returns the pictures of an archive; nil if the content is none.
+// pipedArchive returns the pictures of an archive; nil if the content is not an archive.
 func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	r := bytes.NewReader(content)
 	switch archiveIn(content) {
@@ -79,7 +79,8 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	return t, err
 }
 
-// readPipe reads a pipe to its end, or to that of the context: nobody may ever write to it.
+// readPipe reads a pipe to its end, or until the context ends: the pipe may never have a
+// writer.
 func readPipe(ctx context.Context, input string) ([]byte, error) {
 	type result struct {
 		content []byte

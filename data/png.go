@@ -47,21 +47,21 @@ const (
 	pngAlpha   = 4
 )
 
-// pngFile is a PNG whose chunks are being read.
+// pngFile is the state of reading the chunks of a PNG.
 type pngFile struct {
 	rest        []byte // chunks that have not been read
 	w, h        int
 	bits, kind  int
 	palette     [256][3]byte
 	transparent []byte // the one colour that is, of 16 bits
-	data        []byte // what is left of an IDAT chunk
+	data        []byte // the rest of an IDAT chunk
 	over        bool   // another chunk than IDAT has come
 	unpacked    io.ReadCloser
 }
 
 var errPNG = errors.New("png: invalid format: a chunk out of order, or of another length")
 
-// interlaced reports whether the header says that pixels come in passes.
+// interlaced reports whether the header declares pixels in passes.
 func interlaced(file []byte) bool { return len(file) > 28 && file[28] != 0 }
 
 // openPNG reads up to the pixels. Size and kind have been checked by DecodeConfig.
@@ -109,7 +109,7 @@ func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 	}
 }
 
-// chunk returns the next chunk, whose sum is right.
+// chunk returns the next chunk after checking its sum.
 func (p *pngFile) chunk() (name string, body []byte, err error) {
 	if len(p.rest) < 12 {
 		return "", nil, io.ErrUnexpectedEOF
@@ -126,7 +126,7 @@ func (p *pngFile) chunk() (name string, body []byte, err error) {
 	return name, body, nil
 }
 
-// Read reads what the IDAT chunks hold that follow each other.
+// Read reads the content of consecutive IDAT chunks.
 func (p *pngFile) Read(b []byte) (int, error) {
 	for len(p.data) == 0 {
 		if p.over || len(p.rest) >= 8 && string(p.rest[4:8]) != "IDAT" {
@@ -152,7 +152,7 @@ func (p *pngFile) broken(err error) error {
 	return err
 }
 
-// end checks that there are no more pixels, their sum, and the chunks behind them.
+// end checks that there are no more pixels, their sum, and the chunks after them.
 func (p *pngFile) end() error {
 	var one [1]byte
 	switch n, err := io.ReadFull(p.unpacked, one[:]); {
@@ -191,7 +191,8 @@ func (p *pngFile) samples() int {
 
 func (p *pngFile) rowBytes() int { return (p.w*p.samples()*p.bits + 7) / 8 }
 
-// pixelBytes is how far behind a byte the one is that filters compare it with.
+// pixelBytes is the distance between a byte and the preceding byte that filters compare it
+// with.
 func (p *pngFile) pixelBytes() int { return max(p.samples()*p.bits/8, 1) }
 
 // unfilter undoes the filter that the first byte of a row names (9.2).
@@ -230,7 +231,7 @@ func unfilter(row, above []byte, pixel int) error {
 	return nil
 }
 
-// paeth returns that of three neighbours which is nearest to a + b - c.
+// paeth returns the neighbour nearest to a + b - c.
 func paeth(a, b, c byte) byte {
 	off := func(v byte) int { return max(int(a)+int(b)-int(c)-int(v), int(v)+int(c)-int(a)-int(b)) }
 	switch {
@@ -275,8 +276,8 @@ func (p *pngFile) few(raw []byte, x int) byte {
 	return raw[at/8] << (at % 8) >> (8 - p.bits)
 }
 
-// convert16 takes the upper of 16 bits. A pixel that is not opaque goes by way of
-// its product with alpha, so that one of alpha 0 is black.
+// convert16 returns the upper 8 of 16 bits. A pixel that is not opaque is first multiplied
+// with alpha and divided again, so a pixel of alpha 0 is black.
 func (p *pngFile) convert16(dst, raw []byte, n int) {
 	for x := range p.w {
 		pixel, alpha := raw[2*n*x:2*n*(x+1)], uint32(0xffff)

@@ -31,7 +31,7 @@ func pngOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 	raw := make([]byte, h*(p.rowBytes()+1))
 	for i := range raw {
 		if raw[i] = byte(r.Uint32()); r.IntN(4) == 0 {
-			raw[i] = 0 // what is transparent
+			raw[i] = 0 // the transparent value
 		}
 		if i%(p.rowBytes()+1) == 0 {
 			raw[i] = byte(r.IntN(5))
@@ -90,7 +90,7 @@ func TestRowsOfPNG(t *testing.T) {
 	}
 }
 
-// What image/png refuses is refused, and what it reads is read.
+// rowsOfPNG refuses the same files as image/png, and reads the others with the same pixels.
 func FuzzRowsOfPNG(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	f.Add(pngOfNoise(r, 7, 5, 8, 2, nil, nil))

@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Preview says how samples of a source are drawn: the first Count as they are or, with an
-// augmentation, those that training with that seed sees first, as it sees them, with their labels.
+// Preview defines a picture of samples: the first Count unchanged or, with an augmentation,
+// the first that training with this seed sees, as it sees them, with their labels.
 type Preview struct {
 	Augment              string // as ParseAugment reads it; "": as they are
 	Seed                 uint64
@@ -76,7 +76,7 @@ func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error)
 	return g.out, n, nil
 }
 
-// drawable refuses what no grid can show.
+// drawable refuses data that a grid cannot show.
 func drawable(info Info, columns, side int) error {
 	if !info.Pictures() {
 		return fmt.Errorf("the samples are %s, not pictures", tensor.Describe(info.DType, info.Shape))
@@ -95,7 +95,7 @@ func ofFraction(fraction float32, lines int) string {
 	return fmt.Sprintf(" %.0f%%", 100*fraction)
 }
 
-// captionHeight is that of a line of text, in pixels.
+// captionHeight is the height of a line of text, in pixels.
 const captionHeight = 14
 
 var captionFace = sync.OnceValue(func() font.Face {

@@ -12,7 +12,7 @@ const levels = 31
 // policy is a table of changes with the largest magnitude of each. Both are torchvision 0.14's.
 type policy struct {
 	shear, rotation, colour float64
-	bits                    int // that posterizing takes away
+	bits                    int // that posterizing removes
 	translation             func(side int) float64
 }
 
@@ -26,7 +26,7 @@ var (
 // change is a row of a policy.
 type change struct {
 	name   string
-	moves  bool // pixels, and with them those of masks
+	moves  bool // pixels, and hence the labels of masks
 	signed bool
 	most   func(p policy, c *canvas) float64 // the largest magnitude
 	apply  func(c *canvas, m float64)
@@ -58,8 +58,8 @@ func none(policy, *canvas) float64       { return 0 }
 func shear(p policy, _ *canvas) float64  { return p.shear }
 func factor(p policy, _ *canvas) float64 { return p.colour }
 
-// magnitude returns that of a level: float32 steps from the nearer end, the half in the middle, rounded
-// to float32. torch.linspace has the same numbers.
+// magnitude returns the magnitude of a level: float32 steps from the nearer end, half of
+// most in the middle, rounded to float32. It equals torch.linspace.
 func magnitude(most float64, level int) float64 {
 	end := float32(most)
 	step := float64(end / (levels - 1))
@@ -84,8 +84,8 @@ func (p policy) play(c *canvas, h change, level int, negative bool) {
 	h.apply(c, m)
 }
 
-// randAugmentOperation makes so many changes of that magnitude. It takes two draws for each: the
-// change, and the sign of its magnitude.
+// randAugmentOperation makes args[0] changes of magnitude args[1]. It uses two draws for
+// each: the change, and the sign of its magnitude.
 func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	for range int(args[0]) {
 		h := changes[d.Intn(len(changes))]
@@ -93,7 +93,7 @@ func randAugmentOperation(c *canvas, args []float64, d *tensor.Draws) {
 	}
 }
 
-// trivialOperation makes one change of any magnitude. It takes three draws: the change, its
+// trivialOperation makes one change of any magnitude. It uses three draws: the change, its
 // level, and the sign.
 func trivialOperation(c *canvas, _ []float64, d *tensor.Draws) {
 	h, level := changes[d.Intn(len(changes))], d.Intn(levels)

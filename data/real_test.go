@@ -22,7 +22,7 @@ func TestRealCIFAR10(t *testing.T) {
 			t.Errorf("%s: info = %+v", split, info)
 		}
 		if split == Train {
-			continue // decoding 10,000 says enough
+			continue // decoding 10,000 is enough
 		}
 		s, err := Describe(context.Background(), src)
 		if err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Decode writes to dst what Apply makes of the picture in a
-// file, bit for bit, and never holds that picture in RGB: its rows are scaled as they
-// are decoded. With exif, the picture is turned as the file's EXIF orientation says; t
-// has no augmentation.
+// Decode writes to dst the result of Apply for the picture in a file, bit for bit, but
+// never holds the picture in RGB: its rows are scaled as they are decoded. With exif, the
+// picture is turned by the file's EXIF orientation; t has no augmentation.
 func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, exif bool) error {
 	f, err := openPicture(ctx, file, exif)
 	if err != nil {
@@ -23,8 +22,8 @@ func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, e
 	return err
 }
 
-// Memory returns how many bytes Decode takes beside the file for a result of that
-// height and width. It is an error if the file has no size that is read.
+// Memory returns the number of bytes that Decode needs, without the file, for a result of
+// this height and width. It is an error if the size cannot be read from the file.
 func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, width int) (int64, error) {
 	f, err := openPicture(ctx, file, exif)
 	if err != nil {
@@ -37,7 +36,7 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 	return decoding + r.memory(f), err
 }
 
-// reduction scales a picture whose rows come one by one: fit, in strips.
+// reduction scales a picture that arrives row by row: fit, in strips.
 type reduction struct {
 	dst, src     plane // src without pixels
 	w, h         int   // what src is scaled to
@@ -70,7 +69,7 @@ func (t Transform) reduced(dst, src plane) *reduction {
 // scales reports whether the picture is scaled at all, not only cropped.
 func (r *reduction) scales() bool { return r.w != r.src.w || r.h != r.src.h }
 
-// memory returns how many bytes it takes beside the decoder.
+// memory returns the number of bytes that it needs, without the decoder.
 func (r *reduction) memory(f *pictureFile) int64 {
 	const word = 4
 	n := int64(r.middle.h) * int64(r.middle.w) * int64(r.middle.c)
@@ -114,8 +113,8 @@ func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
 	return err
 }
 
-// column adds column x of the picture to the columns of middle that it is part of.
-// The sums are those of resampleRow, in another order, which whole numbers allow.
+// column adds column x of the picture to the columns of middle that depend on it. The sums
+// equal those of resampleRow in another order, which is exact for integers.
 func (r *reduction) column(x int, pixels []byte) {
 	from := sort.Search(len(r.across), func(k int) bool {
 		return r.across[k].start+len(r.across[k].weights) > x

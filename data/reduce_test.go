@@ -84,8 +84,8 @@ func TestDecodeInStrips(t *testing.T) {
 	}
 }
 
-// What is counted for a large picture is what is taken: a few rows, where its decoder
-// gives some.
+// The computed memory for a large picture is the memory used: a few rows, if its decoder
+// returns rows.
 func TestDecodeInStripsTakesFewRows(t *testing.T) {
 	const side = 2000 // 12 MB in RGB
 	var b bytes.Buffer
@@ -122,7 +122,7 @@ func TestDecodeInStripsTakesFewRows(t *testing.T) {
 		if name == "TIFF" { // its strips grow by copies that are thrown away
 			continue
 		}
-		// So are tables of zlib. Under the race detector pools drop some of what they are given.
+		// So are tables of zlib. Under the race detector pools drop some of their objects.
 		taken := int64(after.TotalAlloc - before.TotalAlloc)
 		if taken > counted+counted/4+2<<20 && !watched() {
 			t.Errorf("%s: %d bytes are taken, %d counted", name, taken, counted)

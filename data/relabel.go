@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Relabel returns src with the labels of a model: class i of src has the number
-// to[i] there, and classes are the names of the model's. It returns src itself if
-// both are its own. Closing the result closes src.
+// Relabel returns src with the labels of a model: class i of src gets the number to[i], and
+// classes are the names of the model's classes. It returns src itself if both are already
+// equal. Closing the result closes src.
 func Relabel(src Source, to []int, classes []string) Source {
 	same := slices.Equal(src.Info().Classes, classes)
 	for i, class := range to {
@@ -19,7 +19,7 @@ func Relabel(src Source, to []int, classes []string) Source {
 	return &relabelled{src, to, classes}
 }
 
-// relabelled is a source whose classes have other numbers.
+// relabelled is a source with other class numbers.
 type relabelled struct {
 	Source
 	to      []int

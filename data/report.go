@@ -57,8 +57,9 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 	return r, nil
 }
 
-// MeanStd has mean and standard deviation of pictures, per channel, in units of x/255 as a
-// model takes them: with every pixel counting as one, and with every picture.
+// MeanStd holds mean and standard deviation of pictures, per channel, in units of x/255,
+// the units of a model: with every pixel weighted equally, and with every picture weighted
+// equally.
 type MeanStd struct {
 	PixelMean []float64 `json:"pixel_mean"`
 	PixelStd  []float64 `json:"pixel_std"`

@@ -15,7 +15,7 @@ type plane struct {
 	pix     []byte
 }
 
-// Filter is the kernel by which pixels are weighed when a picture is scaled.
+// Filter is the kernel that weights pixels when a picture is scaled.
 type Filter string
 
 // The filters.
@@ -35,12 +35,12 @@ func ParseFilter(name string) (Filter, error) {
 	return "", fmt.Errorf("unknown filter %q; there are bilinear and bicubic", name)
 }
 
-// resample scales the part from of src to w x h pixels and writes the window
-// of the result to dst, which has the window's size and src's channels.
+// resample scales the part from of src to w x h pixels and writes the window of the result
+// to dst, which has the window's size and src's channels.
 //
-// It is Pillow's resize (and torchvision's of pictures): with antialias, which
-// is to say that the curve is as wide as the larger of both pixel sizes, first
-// along rows, then along columns, in fixed point with 22 fractional bits.
+// It is Pillow's resize (and torchvision's of pictures) with antialias: the curve is as
+// wide as the larger of both pixel sizes, and is applied first along rows, then along
+// columns, in fixed point with 22 fractional bits.
 func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
 	across := f.curves(from.x, from.w, w, window.x, window.w)
 	down := f.curves(from.y, from.h, h, window.y, window.h)
@@ -64,7 +64,7 @@ func reach(down []curve) (first, rows int) {
 	return first, last.start + len(last.weights) - first
 }
 
-// resampleDown is the second pass, over rows of which the first has that number.
+// resampleDown is the second pass. The first row of middle is row first of the picture.
 func resampleDown(dst, middle plane, first int, down []curve) {
 	sums := make([]int32, middle.w*middle.c)
 	for y, t := range down {
@@ -152,7 +152,7 @@ func resampleRow(dst, src []byte, c int, across []curve) {
 	}
 }
 
-// resampleRowRGB is resampleRow for three channels, which it takes together.
+// resampleRowRGB is resampleRow for three channels at once.
 func resampleRowRGB(dst, src []byte, across []curve) {
 	for x, t := range across {
 		r := int32(1) << (fraction - 1)
@@ -168,8 +168,8 @@ func resampleRowRGB(dst, src []byte, across []curve) {
 	}
 }
 
-// resampleColumns filters the rows of src from start on into one row; sums is
-// memory for as many numbers.
+// resampleColumns filters the rows of src from start on into one row. sums is scratch
+// memory with one number for each byte of the row.
 func resampleColumns(dst []byte, sums []int32, src plane, start int, weights []int32) {
 	for x := range sums {
 		sums[x] = 1 << (fraction - 1)
@@ -184,6 +184,6 @@ func resampleColumns(dst []byte, sums []int32, src plane, start int, weights []i
 	}
 }
 
-// rounded takes the fractional bits off. Weights that are rounded, or below
-// zero, may add up to more than a byte holds, or to less than nothing.
+// rounded removes the fractional bits. Rounded or negative weights may add up to more than
+// a byte holds, or to less than 0.
 func rounded(sum int32) byte { return byte(min(max(sum>>fraction, 0), 255)) }

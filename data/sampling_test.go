@@ -44,7 +44,8 @@ func TestSamplesDrawnByWeights(t *testing.T) {
 	}
 }
 
-// Where reading begins changes nothing; shares are those of the weights within four deviations.
+// The start position does not change the samples; shares equal the weights within four
+// deviations.
 func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	weights := make([]float64, 1000)
 	for i := range weights {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// scene is a background and what lies on it, the last on top, under one light.
-// A pixel shows the surface that its mask names: there are no mixed ones.
+// scene is a background with surfaces on it, the last on top, under one light. A pixel
+// shows only the surface that its mask names: pixels are never mixed.
 type scene struct {
 	surfaces []surface // the first is the background
 	light    [3]int    // factors of the channels, in 1/256

@@ -21,11 +21,11 @@ const (
 // shapesVersion is part of the fingerprint: it changes with any pixel.
 const shapesVersion = "shapes 1"
 
-// shapeClasses are the classes of shapes. The first is what none of them covers.
+// shapeClasses are the classes of shapes. The first is the uncovered background.
 var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", "cross"}
 
-// shapes is an endless set of scenes with their masks, of which it shows the
-// first n. Scene i of a split is a function of i and the split alone.
+// shapes is the first n of an endless set of scenes with their masks. Scene i of a split is
+// a function of i and the split alone.
 type shapes struct {
 	info   Info
 	philox tensor.Philox

@@ -45,8 +45,8 @@ func TestShapesShowEveryClass(t *testing.T) {
 	}
 }
 
-// Without noise all pixels of a mask's surface have at most two colours per
-// surface: the picture shows what the mask says, to the pixel.
+// Without noise the pixels of a mask's surface have at most two colours per surface:
+// picture and mask agree to the pixel.
 func TestShapesPictureIsItsMask(t *testing.T) {
 	x := open(t, "shapes:20", Options{}).(*shapes)
 	for i := range 20 {
@@ -91,8 +91,8 @@ func TestMasksFollowTheirPictures(t *testing.T) {
 	}
 }
 
-// follows transforms 200 times. Pixels that the border crosses mix both halves,
-// and where nothing of the picture is the mask says -1 and the picture is black.
+// follows transforms 200 times. Pixels on the border mix both halves. Outside the picture
+// the mask is -1 and the picture is black.
 func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 	t.Helper()
 	philox := tensor.NewPhilox(7, tensor.StreamAugment)

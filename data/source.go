@@ -1,6 +1,6 @@
 // Package data reads, orders and augments samples.
 //
-// Use it to open data in common formats. Implement Source for data of your own:
+// Use it to open data in common formats. Implement Source for other data:
 // packages train and predict read any Source.
 //
 // Open turns a spec such as "cifar10:PATH@train" into a Source: a finite,
@@ -9,7 +9,7 @@
 // augmentation that depend on the seed, the epoch and the sample alone: never
 // on the number of workers, on the machine or on where reading began.
 //
-// Nothing here scales pixels or subtracts a mean: that is an op of the model.
+// The package never scales pixels or subtracts a mean: that is an op of the model.
 package data
 
 import (
@@ -30,15 +30,15 @@ type Source interface {
 	// soon returns an error.
 	Sample(ctx context.Context, i int) (tensor.Tensor, error)
 
-	// Label returns the label of sample i in row-major order: one class
-	// number, unless Info() says that it has a shape or is a mask. -1 means
-	// "ignore". It is nil if the source has no labels. An error names the sample.
-	// With Info().MultiLabel it is 1, 0 or -1 for each class: whether the sample is of
-	// it, or not known. With Info().Targets it is numbers: see Number.
+	// Label returns the label of sample i in row-major order: one class number, unless
+	// Info() has a label shape or masks. -1 means "ignore". It is nil if the source has no
+	// labels. An error names the sample. With Info().MultiLabel it is 1 (of the class), 0
+	// (not of it) or -1 (unknown) for each class. With Info().Targets it is numbers: see
+	// Number.
 	Label(ctx context.Context, i int) ([]int32, error)
 
-	// Name returns a name of sample i for messages: that of its file or of its member
-	// of an archive, or its number.
+	// Name returns a name of sample i for messages: its file, its member of an archive, or
+	// its number.
 	Name(i int) string
 
 	// Fingerprint returns a hash of the classes, the labels and the content
@@ -54,21 +54,21 @@ type Source interface {
 type Info struct {
 	Kind       string         // the part of the spec before the colon: "cifar10"
 	Split      Split          // which split of the data this is; "" if it has no splits
-	requested  Split          // the split that was asked for, if there is none and Split stands in for it
+	requested  Split          // the requested split, if it is missing and Split replaces it
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
-	Shape      []int          // of one sample; nil: RGB pictures whose sizes differ or are not known
-	Labelled   bool           // false: there are no labels
+	Shape      []int          // of one sample; nil: RGB pictures of different or unknown sizes
+	Labelled   bool           // whether the source has labels
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
-	MultiLabel bool           // classes do not exclude each other: LabelShape is that of Classes
+	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
 	complete   bool           // with MultiLabel: a sample is of no class that it does not name
 	Targets    []string       // names of the numbers that a label has in the place of classes; nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
 	Absent     []string       // classes that no pixel has, if all masks were read
-	Kinds      map[string]int // number of sample files by file extension; nil if there are no files
+	Kinds      map[string]int // number of sample files by file extension; nil without files
 	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
@@ -86,26 +86,26 @@ func (i Info) IsPerPixel() bool {
 // Split names a split of a data set.
 type Split string
 
-// The splits that a suffix of a spec can pick. Without a suffix Val stands for Test
-// where there is no val, as in published data that has two splits. Test stands for
-// val where there is no test, with a suffix too; Info.requested says so.
+// The splits that a suffix of a spec can select. Without a suffix, Test replaces Val if
+// there is no val, as in published data with two splits. Val replaces Test if there is no
+// test, even with a suffix; then Info.requested is Test.
 const (
 	Train Split = "train"
 	Val   Split = "val"
 	Test  Split = "test"
 )
 
-// The values of the option exif, in recipes too: whether pictures are turned as the
-// EXIF orientation in their files says.
+// The values of the option exif, also in recipes: whether pictures are turned by the EXIF
+// orientation in their files.
 const (
 	ApplyEXIF  = "apply"
 	IgnoreEXIF = "ignore"
 )
 
-// Options says how Open and OpenInputs read data.
+// Options define how Open and OpenInputs read data.
 type Options struct {
-	// Split is the split that a spec without suffix stands for; "" is Train. Data
-	// without splits is taken whole.
+	// Split is the split of a spec without suffix; "" is Train. Data without splits is used
+	// whole.
 	Split Split
 	// SkipBad is how many bad picture files may be left out, or SkipAll. If it is not
 	// 0, Open decodes all picture files.
@@ -115,18 +115,18 @@ type Options struct {
 	// CacheBytes is the largest memory for decoded pictures, in bytes. 0 is a default;
 	// with a negative value nothing is kept.
 	CacheBytes int64
-	// EXIF turns pictures as the orientation in their files says.
+	// EXIF turns pictures by the orientation in their files.
 	EXIF bool
-	// Masks says what the pixels of a source of kind masks mean.
+	// Masks defines the meaning of the pixels of a source of kind masks.
 	Masks MaskOptions
 	// Columns names columns of a source of kind csv: "path=ID,label=BREED", split, group and
 	// weight likewise; those that it leaves out are found by their usual names.
 	Columns string
-	// Unopened is called for each input that OpenInputs cannot open and leaves out. If
-	// it is nil, such an input is an error.
+	// Unopened is called for each input that OpenInputs cannot open and leaves out. If it
+	// is nil, the input is an error.
 	Unopened func(err error)
-	// Array turns the array of an .npy file into samples: pictures u8
-	// [n, height, width, 1 or 3], or f32 of any shape. nil takes bytes of such
-	// a shape for pictures, and makes f32 of everything else.
+	// Array turns the array of an .npy file into samples: pictures u8 [n, height, width, 1
+	// or 3], or f32 of any shape. nil treats bytes of this shape as pictures, and converts
+	// everything else to f32.
 	Array func(name string, x tensor.Tensor) (tensor.Tensor, error)
 }

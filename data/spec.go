@@ -10,8 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// ErrSpec is wrapped by errors about a spec that is not written as Open takes
-// it: a misuse, not bad data.
+// ErrSpec is wrapped by errors about a spec that Open cannot parse: a misuse, not bad data.
 var ErrSpec error = specError{}
 
 type specError struct{}
@@ -36,8 +35,7 @@ func (s spec) String() string {
 	return s.kind + ":" + s.path
 }
 
-// kinds is the table of data sources. takes describes what stands after the
-// colon.
+// kinds is the table of data sources. takes describes the part after the colon.
 var kinds = []struct {
 	name, takes string
 	optional    bool // a path need not be given
@@ -82,20 +80,20 @@ func isNoSpec(text string) bool { return !isSpec(text) }
 //	cifar10:PATH      the binary folder or its .tar.gz, one .bin file, or train/
 //	                  and test/ with a folder per class, as .tar, .tar.gz or .zip too
 //	mnist:PATH        a folder with the four IDX files, gzipped or not
-//	folder:PATH       a folder per class, below train/, val/ and test/ if it has
-//	                  such, also as Training, valid ...; a folder, .tar, .tar.gz or .zip
+//	folder:PATH       a folder per class, below train/, val/ and test/ if they
+//	                  exist, also as Training, valid ...; a folder, .tar, .tar.gz or .zip
 //	csv:FILE          a table with path and label of each picture, perhaps split
 //	                  and group; Options.Columns names other columns
 //	npy:X.npy,Y.npy   samples and labels
 //	masks:IMAGES,MASKS  pictures and PNG masks of the same names, in folders or
 //	                  archives; parts as of folder:, or by list files train.txt
-//	                  and val.txt. A third part, TABLE, says what pixels mean
+//	                  and val.txt. A third part, TABLE, defines the meaning of pixels
 //	voc:PATH          PASCAL VOC, folder or archive: JPEGImages, SegmentationClass
 //	                  and ImageSets/Segmentation
 //
-// A suffix @train, @val or @test picks a split. Several specs with ++ between them are
-// one source: folder:a++csv:b.csv. An error wraps ErrSpec if the spec is
-// not of this form; any other error is about the data, or that of the context.
+// A suffix @train, @val or @test selects a split. Several specs with ++ between them are
+// one source: folder:a++csv:b.csv. An error wraps ErrSpec if the spec does
+// not have this form; any other error is about the data, or the context's.
 func Open(ctx context.Context, text string, opt Options) (Source, error) {
 	if specs := strings.Split(text, joiner); len(specs) > 1 && !slices.ContainsFunc(specs, isNoSpec) {
 		return openJoined(ctx, specs, opt)

@@ -17,7 +17,8 @@ var flagColumns = map[string]Split{
 // foldColumns are the columns of the parts of a cross-validation.
 var foldColumns = []string{"fold", "folds", "kfold", "cv_fold", "fold_id"}
 
-// isSplitColumn reports whether a column of this name divides the rows, and stands for no class.
+// isSplitColumn reports whether a column of this name divides the rows, rather than naming
+// a class.
 func isSplitColumn(name string) bool {
 	name = strings.ToLower(name)
 	return flagColumns[name] != "" || slices.Contains(foldColumns, name)
@@ -34,7 +35,8 @@ func isYes(field string) (yes, ok bool) {
 	return false, false
 }
 
-// splitInColumn returns the split that a field of the column of splits means; "" if it means none.
+// splitInColumn returns the split that a field of the split column names; "" if it is not a
+// split.
 func (t *labelTable) splitInColumn(column int, field string) Split {
 	of, isFlag := Split(""), false
 	if t.header != nil {
@@ -91,7 +93,7 @@ func (t *labelTable) checkValidation(c columns) error {
 		"no row has this value in column "+t.header[c.split], "name one of "+firstNames(distinctCells(cells)))
 }
 
-// foldInWords returns a note about a column of folds that is not used; "" if there is none.
+// foldInWords returns a note about an unused column of folds; "" without one.
 func (t *labelTable) foldInWords(c columns) string {
 	at := t.usual(foldColumns)
 	if at < 0 || c.split >= 0 || at == c.label || at == c.path || at == c.group ||

@@ -14,11 +14,12 @@ var splitNames = map[string]Split{
 	"test": Test, "testing": Test,
 }
 
-// splitOf returns the split that a folder's name stands for; "" for another name.
+// splitOf returns the split with a folder's name; "" for another name.
 func splitOf(name string) Split { return splitNames[strings.ToLower(name)] }
 
-// splits returns the splits that may stand for the requested one, the best first. An explicit @val
-// stands for itself alone; otherwise validation takes the test split where there is no other.
+// splits returns the splits that may be used for the requested one, the best first. An
+// explicit @val accepts only val; otherwise validation uses the test split if there is no
+// val.
 func (s spec) splits() []Split {
 	switch {
 	case s.split == Test:
@@ -29,7 +30,7 @@ func (s spec) splits() []Split {
 	return []Split{s.split}
 }
 
-// requested returns Test if that was requested and another split stands in for it.
+// requested returns Test if test was requested and another split replaces it.
 func (s spec) requested(split Split) Split {
 	if s.split == Test && split == Val {
 		return Test
@@ -37,8 +38,8 @@ func (s spec) requested(split Split) Split {
 	return ""
 }
 
-// trainOrTest returns the split of data that is published in two: test stands for
-// val where nobody has asked for that alone.
+// trainOrTest returns the split of data that is published in two parts: test replaces val
+// unless val is requested explicitly.
 func (s spec) trainOrTest() (Split, error) {
 	switch {
 	case s.split != Val:
@@ -50,7 +51,7 @@ func (s spec) trainOrTest() (Split, error) {
 		"@val: there are only train and test")
 }
 
-// splitsInWords says which folders are which splits; "" if all are called as these are.
+// splitsInWords lists the split of each folder; "" if all names are the same.
 func splitsInWords(folders map[string]Split) string {
 	var names, splits []string
 	same := true
@@ -73,7 +74,7 @@ func foldersOf(splits []Split) []string {
 	return out
 }
 
-// splitPaths takes the names of members apart at their slashes.
+// splitPaths splits the names of members at their slashes.
 func splitPaths(members []member) [][]string {
 	paths := make([][]string, len(members))
 	for i, m := range members {
@@ -82,8 +83,8 @@ func splitPaths(members []member) [][]string {
 	return paths
 }
 
-// commonFolders returns how many leading folders hold everything and are no
-// splits; names of at least as many components are left below them.
+// commonFolders returns the number of leading folders that contain everything and are not
+// splits. It leaves at least left components of each name below them.
 func commonFolders(paths [][]string, left int) int {
 	for top := 0; len(paths) > 0; top++ {
 		for _, p := range paths {
@@ -95,10 +96,10 @@ func commonFolders(paths [][]string, left int) int {
 	return 0
 }
 
-// splitsOf returns the splits that the folders at depth top are, by their names;
-// nil if they are none. With classes, a folder that is called like a split and
-// holds pictures itself is a class among others: splits hold class folders. A
-// mixture is refused: what lies beside the splits would be left out.
+// splitsOf returns the splits that the folders at depth top are, by their names; nil if
+// they are not splits. With classes, a folder that is named like a split but contains
+// pictures directly is an ordinary class: splits contain class folders. A mixture is
+// refused: folders next to the splits would be left out.
 func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error) {
 	splits, other, direct := map[string]Split{}, "", ""
 	for _, p := range paths {
@@ -133,7 +134,7 @@ func splitsInClasses(paths [][]string, top int) bool {
 	})
 }
 
-// checkOtherFolders refuses other folders next to those of splits.
+// checkOtherFolders refuses other folders next to the folders of splits.
 func checkOtherFolders(splits map[string]Split, other string) error {
 	names := slices.Sorted(maps.Keys(splits))
 	return problem.Advise("move it into one of the parts, or out of the folder",
@@ -153,9 +154,9 @@ func checkDistinct(splits map[string]Split) error {
 	return nil
 }
 
-// drawn returns the split of data that is drawn on the fly, how many samples it
-// has if the spec does not say, and what keeps its draws apart from those of other
-// splits. Validation takes test unless @val asks for a split of its own.
+// drawn returns the split of data that is drawn on the fly, its default number of samples,
+// and a number that separates its draws from the draws of other splits. Validation uses
+// test unless the spec has @val.
 func (s spec) drawn(train, test int) (split Split, n int, epoch uint32) {
 	switch {
 	case s.split == Val && s.explicit:

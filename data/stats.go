@@ -18,9 +18,9 @@ type Statistics struct {
 	Largest  [2]int    // greatest height and greatest width
 	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
 	Std      []float64 // standard deviation, likewise
-	// ImageMean and ImageStd are those of pictures of which each counts as one, whatever
-	// its size: of the means of the pictures, and of the squared deviations from ImageMean
-	// that the pixels of each have on average.
+	// ImageMean and ImageStd weight each picture equally, whatever its size: the mean of
+	// the pictures' means, and the root of the mean over pictures of the pixels' mean
+	// squared deviation from ImageMean.
 	ImageMean, ImageStd []float64
 }
 
@@ -116,7 +116,7 @@ func (s *Statistics) describePictures(ctx context.Context, src Source) error {
 	return nil
 }
 
-// add counts one picture, whose sums fit in 64 bits (maxPixels * 255^2).
+// add counts one picture. Its sums fit in 64 bits (maxPixels * 255^2).
 func (s *channelSums) add(t tensor.Tensor) {
 	h, w, c := t.Shape[0], t.Shape[1], t.Shape[2]
 	one := channelSums{count: uint64(h * w), small: [2]int{h, w}, large: [2]int{h, w}}
@@ -152,7 +152,7 @@ func (s *channelSums) merge(o channelSums) {
 	}
 }
 
-// describeArrays takes all elements together, in order, in two passes.
+// describeArrays reads all elements in order, in two passes.
 func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
 	sum, squares, n := 0.0, 0.0, 0.0
 	pass := func(visit func(v float64)) error {

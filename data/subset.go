@@ -116,7 +116,7 @@ func (s *sharedSource) Fingerprint(ctx context.Context) (string, error) {
 
 func (s *subset) Name(i int) string { return s.Source.Name(s.chosen[i]) }
 
-// Fingerprint hashes that of the source and which samples were chosen.
+// Fingerprint hashes the fingerprint of the source and the chosen samples.
 func (s *subset) Fingerprint(ctx context.Context) (string, error) {
 	whole, err := s.shared.Fingerprint(ctx)
 	if err != nil {

@@ -74,7 +74,7 @@ func readTable(path string) (*labelTable, error) {
 	return t, t.checkColumns()
 }
 
-// checkColumns refuses a table whose rows differ in length, or that has no sample.
+// checkColumns refuses a table with rows of different lengths, or without samples.
 func (t *labelTable) checkColumns() error {
 	if len(t.rows) == 0 {
 		return errors.New("there is a header and no row below it")
@@ -92,7 +92,7 @@ func (t *labelTable) checkColumns() error {
 	return nil
 }
 
-// quoting says where the quotes of a table are wrong.
+// quoting returns an error with the position of wrong quotes in a table.
 func quoting(err error) error {
 	var p *csv.ParseError
 	if !errors.As(err, &p) {
@@ -113,7 +113,7 @@ func invalidUTF8(text []byte) int {
 	return -1
 }
 
-// separator returns what stands between the fields of the first line.
+// separator returns the separator of the fields of the first line.
 func separator(text []byte) rune {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	for _, c := range ",\t;" {
@@ -124,8 +124,8 @@ func separator(text []byte) rune {
 	return ','
 }
 
-// isSampleRow reports whether a first row is no header: one of its fields is the name
-// of a picture.
+// isSampleRow reports whether a first row is not a header: one of its fields is the name of
+// a picture.
 func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPicture) }
 
 // columns are the numbers of the columns of a table; -1 for one that is not there.
@@ -153,8 +153,9 @@ var columnNames = struct{ path, label, split, group, weight []string }{
 	weight: []string{"weight", "weights", "sample_weight", "sampling_weight"},
 }
 
-// find returns the columns of a table: those that wanted names, "path=ID,label=BREED",
-// else those of a usual name. Without a header path and label are the first two.
+// find returns the columns of a table: the columns that wanted names,
+// "path=ID,label=BREED", otherwise columns with usual names. Without a header path and
+// label are the first two.
 func (t *labelTable) find(wanted string) (columns, error) {
 	c := columns{path: -1, label: -1, split: -1, group: -1, weight: -1}
 	all := []struct {
@@ -166,7 +167,7 @@ func (t *labelTable) find(wanted string) (columns, error) {
 	for k := range all {
 		*all[k].to = t.usual(all[k].usual)
 	}
-	if t.header == nil { // a header that says nothing of either is not guessed at
+	if t.header == nil { // columns of an unknown header are not guessed
 		c.path, c.label = 0, 1
 	}
 	for choice := range strings.SplitSeq(wanted, ",") {
@@ -237,8 +238,8 @@ func (t *labelTable) namesOf(all []int) (names []string) {
 	return names
 }
 
-// oneHot returns the columns that are none of c, if all of them are of 0 and 1 alone, or
-// empty, and stand for classes.
+// oneHot returns the columns that are not in c, if all of them contain only 0, 1 or
+// nothing, and represent classes.
 func (t *labelTable) oneHot(c columns) (classes []int) {
 	for i := range t.header {
 		if i == c.path || i == c.split || i == c.group || i == c.weight || isSplitColumn(t.header[i]) {
@@ -302,7 +303,7 @@ func (t *labelTable) checkFound(c columns) error {
 	return nil
 }
 
-// inWords says which columns are taken for what; "" without a header.
+// inWords describes the use of each column; "" without a header.
 func (t *labelTable) inWords(c columns) string {
 	if t.header == nil {
 		return ""

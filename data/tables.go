@@ -62,8 +62,8 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 // splitTable is the table in each part of a folder of Roboflow's.
 const splitTable = "_classes.csv"
 
-// usualTable returns the only table of a folder, or the one whose name says that it has labels of
-// samples to train on; "" if it is open which that is.
+// usualTable returns the only table of a folder, or the one with a usual name for the
+// labels of training samples; "" if it is ambiguous.
 func usualTable(tables []string) string {
 	if len(tables) == 1 {
 		return tables[0]

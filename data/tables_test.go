@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// written makes a folder of files; pictures are one pixel of their own number.
+// written makes a folder of files; each picture is one pixel with its number as value.
 func written(t *testing.T, files map[string]string, pictures ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,8 @@ func written(t *testing.T, files map[string]string, pictures ...string) string {
 	return dir
 }
 
-// TestDownloads: what Roboflow, Kaggle and others write is read as it is, and said.
+// TestDownloads: the formats of Roboflow, Kaggle and others are read unchanged, and
+// reported.
 func TestDownloads(t *testing.T) {
 	roboflow := map[string]string{"train/_classes.csv": "filename, cat, dog\na.ppm, 1, 0\nb.ppm, 0, 1\n",
 		"valid/_classes.csv": "filename, cat, dog\nc.ppm, 0, 1\n", "README.roboflow.txt": "x"}
@@ -76,7 +77,7 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
-// TestBadTables: each is refused in a sentence that says where and what.
+// TestBadTables: each is refused with a message that names the place and the fault.
 func TestBadTables(t *testing.T) {
 	wide := ""
 	for _, u := range utf16.Encode([]rune("path,label\na.ppm,x\n")) {

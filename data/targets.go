@@ -8,7 +8,7 @@ import (
 // Target describes the numbers that a source has under one name.
 type Target struct {
 	Name     string  `json:"name"`
-	N        int     `json:"n"` // of samples whose number is known
+	N        int     `json:"n"` // of samples with a known number
 	Mean     float64 `json:"mean"`
 	Std      float64 `json:"std"` // of the numbers as a whole, not of a sample of them
 	Smallest float64 `json:"smallest"`

@@ -2,8 +2,8 @@ package data
 
 import "github.com/bnctl/bnctl/tensor"
 
-// texture is how a surface of a scene is painted. Every shape may have every
-// texture and every colour: only the outline tells the class.
+// texture is the painting of a surface of a scene. Every shape may have every texture and
+// every colour: only the outline determines the class.
 type texture struct {
 	pattern pattern
 	period  int // pixels
@@ -12,7 +12,7 @@ type texture struct {
 	seed    uint32 // of patches
 }
 
-// pattern says which of its two colours a texture has at a pixel.
+// pattern selects one of the two colours of a texture for each pixel.
 type pattern int
 
 const (

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Tags of a TIFF, and what two of them may say (TIFF 6.0).
+// Tags of a TIFF, and values of some of them (TIFF 6.0).
 const (
 	tiffWidth, tiffHeight   = 256, 257
 	tiffBits                = 258
@@ -35,7 +35,7 @@ const (
 	unassociatedAlpha       = 2
 )
 
-// number returns the first number of a tag, or another where there is none.
+// number returns the first number of a tag, or otherwise if the tag is missing.
 func (d *directory) number(tag, otherwise int) int {
 	for entry := range d.entries() {
 		if d.tag(entry) == tag {
@@ -57,7 +57,7 @@ func (d *directory) all(tag int) []uint64 {
 	return nil
 }
 
-// sizeOfTIFF reads the size, and refuses planes, which x/image takes for pixels.
+// sizeOfTIFF reads the size, and refuses planes, which x/image would read as pixels.
 func sizeOfTIFF(ctx context.Context, file []byte) (height, width int, err error) {
 	d, ok := openDirectory(file)
 	if d.number(tiffPlanar, 1) != 1 && d.number(tiffSamples, 1) > 1 {
@@ -88,8 +88,8 @@ func rowsOfTIFF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// rowsOfWeighted gives the pixels of an image whose colours are weighed by its alpha, without that weight, as
-// Pillow has them (rgba2rgbA).
+// rowsOfWeighted passes on the pixels of an image with colours premultiplied by alpha,
+// after dividing by alpha, as in Pillow (rgba2rgbA).
 func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
 	row := make([]byte, 3*b.Dx())
@@ -110,8 +110,8 @@ func rowsOfWeighted(ctx context.Context, img image.Image, each eachPixels) error
 // inInks reports whether the pixels are cyan, magenta, yellow and black.
 func (d *directory) inInks() bool { return d.number(tiffPhotometric, 0) == seenCMYK && !d.inJPEG() }
 
-// rowsOfInks decodes a TIFF in CMYK: as red, green, blue and an alpha channel, which are four
-// bytes too, and what they are makes no difference until here.
+// rowsOfInks decodes a TIFF in CMYK. It is decoded as red, green, blue and alpha, which are
+// also four bytes, and interpreted as CMYK only here.
 func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 	if n := d.number(tiffSamples, 1); n != 4 || d.number(tiffPlanar, 1) != 1 || d.number(tiffBits, 1) != 8 {
 		return fmt.Errorf("CMYK of %s of %s; four of 8 bits, one behind the other, are read",
@@ -138,7 +138,8 @@ func (d *directory) rowsOfInks(ctx context.Context, each eachPixels) error {
 	})
 }
 
-// asColours returns the file with a directory behind it that says that its four samples are RGB and alpha.
+// asColours returns the file with an appended directory that declares its four samples as
+// RGB and alpha.
 func (d *directory) asColours() []byte {
 	file := slices.Clone(d.file)
 	if len(file)%2 == 1 {

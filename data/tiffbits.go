@@ -19,8 +19,8 @@ const (
 	defaultTIFFCompression = 1
 )
 
-// decodeTIFF is tiff.Decode for files whose bytes have their low bit first, and for faxes with
-// black as 0. x/image ignores the order, and takes such a fax for its negative.
+// decodeTIFF is tiff.Decode, also for files with the low bit of each byte first, and for
+// faxes with black as 0. x/image ignores the order, and reads these faxes as negatives.
 func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	d, ok := openDirectory(file)
 	if !ok {
@@ -41,7 +41,7 @@ func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	return tiff.Decode(withContext(ctx, file))
 }
 
-// invert turns grey values into those of the negative.
+// invert replaces the grey values by the negative.
 func invert(img image.Image) {
 	grey, ok := img.(*image.Gray)
 	if !ok {

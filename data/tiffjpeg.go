@@ -19,8 +19,8 @@ type pieces struct {
 	pieceH, pieceW  int
 	across          int
 	offsets, counts []uint64
-	tables          []byte // what the JPEGs have in common
-	colours         byte   // what Adobe's segment says of them
+	tables          []byte // shared by the JPEGs
+	colours         byte   // their transform in Adobe's segment
 }
 
 // openPieces reads where the JPEGs are.
@@ -90,7 +90,8 @@ func (d *directory) rowsOfJPEG(ctx context.Context, each eachPixels) error {
 	return nil
 }
 
-// decode writes the pixels of piece i to dst, whose rows are as long as those of the picture.
+// decode writes the pixels of piece i to dst. Its rows have the length of the picture's
+// rows.
 func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byte) error {
 	at, n := p.offsets[i], p.counts[i]
 	if at > uint64(len(file)) || n > uint64(len(file))-at {
@@ -115,8 +116,8 @@ func (p *pieces) decode(ctx context.Context, file []byte, i, rows int, dst []byt
 	})
 }
 
-// join makes a JPEG of its own of one: with the tables that all have in common, and with the segment of
-// Adobe that says which colours the samples are.
+// join makes a complete JPEG of a piece: with the shared tables, and with Adobe's segment,
+// which defines the colours of the samples.
 func (p *pieces) join(piece []byte) []byte {
 	start, end := []byte{0xff, 0xd8}, []byte{0xff, 0xd9}
 	whole := append(bytes.Clone(start), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00"...)

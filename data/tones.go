@@ -2,8 +2,8 @@ package data
 
 import "bytes"
 
-// sharpness moves pixels away from the mean of their neighbourhood, in which they weigh 5 of 13.
-// Those at the edge stay.
+// sharpness moves pixels away from the mean of their neighbourhood, in which the pixel
+// itself has weight 5 of 13. Pixels at the edge stay.
 func sharpness(p plane, factor float64) {
 	src := plane{p.h, p.w, p.c, bytes.Clone(p.pix)}
 	for y := 1; y < p.h-1; y++ {
@@ -77,8 +77,8 @@ func equalize(p plane) {
 	})
 }
 
-// map256 replaces the levels of each channel by a table that is made of its histogram; by none if
-// make reports false.
+// map256 replaces the levels of each channel by a table made from its histogram. A channel
+// stays unchanged if make reports false.
 func (p plane) map256(make func(h *[256]int, table *[256]byte) bool) {
 	for k := range p.c {
 		var histogram [256]int

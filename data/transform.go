@@ -6,19 +6,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Transform says how a picture is brought to the size that a model takes. Its zero
-// value leaves pictures as they are. Arrays that are not pictures are never changed.
+// Transform brings a picture to the size that a model accepts. Its zero value leaves
+// pictures unchanged. Arrays that are not pictures are never changed.
 type Transform struct {
-	// Height and Width are the size of the result; both zero: that of the
-	// source, whose pictures must then have one size.
+	// Height and Width are the size of the result. If both are zero, it is the size of the
+	// source's pictures, which must all be equal.
 	Height, Width int
-	// Resize is the length in pixels to which the shorter side is scaled,
-	// with antialias, before the centre crop. Zero scales to the smallest
-	// size that covers the result, and not at all if it fits.
+	// Resize is the length in pixels of the shorter side after scaling, with antialias,
+	// before the centre crop. Zero scales to the smallest size that covers the result, and
+	// not at all if it fits.
 	Resize int
 	// Filter is the kernel of scaling.
 	Filter Filter
-	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: those of the source.
+	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: the source's channels.
 	Channels int
 	// BGR reverses the order of three channels.
 	BGR bool
@@ -67,14 +67,14 @@ func (t Transform) Shape(info Info) ([]int, error) {
 	return shape, nil
 }
 
-// Apply writes the transformed picture to dst, which has the shape that
-// Transform.Shape returns. The random numbers of d choose the augmentation; if d is
-// nil there is none.
+// Apply writes the transformed picture to dst, which has the shape that Transform.Shape
+// returns. The random numbers of d choose the augmentation; a nil d disables it.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
 	t.write(dst, picture, func(out, src plane) { t.augment(out, src, d) })
 }
 
-// applyView writes what a view shows of a picture to dst; what lies beyond it is black.
+// applyView writes the part of a picture in a view to dst; pixels outside the picture are
+// black.
 func (t Transform) applyView(dst, picture tensor.Tensor, v view) {
 	t.write(dst, picture, func(out, src plane) {
 		v.fill(out, 0, func(visible plane, window box) {
@@ -83,8 +83,8 @@ func (t Transform) applyView(dst, picture tensor.Tensor, v view) {
 	})
 }
 
-// write has draw make a picture of dst's size, with the channels of the given
-// one, and writes it to dst with those of dst.
+// write calls draw for a picture of dst's size with the channels of picture, and converts
+// the result to the channels of dst.
 func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) {
 	src := plane{picture.Shape[0], picture.Shape[1], picture.Shape[2], picture.Bytes}
 	out := plane{dst.Shape[0], dst.Shape[1], dst.Shape[2], dst.Bytes}

@@ -27,7 +27,7 @@ type member struct {
 // tree is a folder or an archive: the files in it that somebody wants.
 type tree struct {
 	members []member
-	ignored map[string]int // files that nobody wants, by their endings; "special" for pipes and the like
+	ignored map[string]int // other files, by extension; "special" for pipes and the like
 	empty   []string       // folders with nothing in them that is wanted
 	close   func() error
 }
@@ -40,7 +40,7 @@ func (t *tree) ignore(extension string) {
 	t.ignored[extension]++
 }
 
-// counting makes keep count what it does not keep.
+// counting makes keep count the files that it rejects.
 func (t *tree) counting(keep func(string) bool) func(string) bool {
 	return func(name string) bool {
 		if hidden(name) {
@@ -54,14 +54,13 @@ func (t *tree) counting(keep func(string) bool) func(string) bool {
 	}
 }
 
-// openTree lists the files of a folder, .tar, .tar.gz or .zip that keep wants,
-// in the order in which they lie there. What is in the file decides what it
-// is, not how it is called. Files whose name begins with a dot, and the
-// folder __MACOSX, never count.
+// openTree lists the files of a folder, .tar, .tar.gz or .zip that keep accepts, in their
+// order there. The kind of archive is determined by its content, not by its name. Files
+// with a name that begins with a dot, and the folder __MACOSX, never count.
 func openTree(ctx context.Context, name string, keep func(name string) bool) (*tree, error) {
 	info, err := os.Stat(name)
 	if err != nil && name == standardInput {
-		_, err = regular.Open(name) // says that it is read by no one here
+		_, err = regular.Open(name) // returns the error that it is not read here
 	}
 	if err != nil {
 		return nil, plain(err)
@@ -112,7 +111,7 @@ func archiveKind(f *os.File) (string, error) {
 	return archiveIn(head), nil
 }
 
-// archiveIn tells the kind of an archive by its beginning, as archiveKind does.
+// archiveIn returns the kind of an archive by its first bytes, as archiveKind does.
 func archiveIn(head []byte) string {
 	const magicOfTar = 257
 	switch {
@@ -126,8 +125,8 @@ func archiveIn(head []byte) string {
 	return ""
 }
 
-// walk adds the files below root/dir. Links are followed: a folder is the
-// user's own, unlike an archive.
+// walk adds the files below root/dir. Links are followed: a folder, unlike an archive,
+// belongs to the user.
 func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err error) {
 	if depth > maxFolderDepth {
 		return fmt.Errorf("folder %s: more than %d folders deep; does a link lead back?", dir, maxFolderDepth)
@@ -217,8 +216,8 @@ func hidden(name string) bool {
 	return false
 }
 
-// plain takes the operation and the path off an error of package os: errors
-// of this package begin with the spec, which holds the path.
+// plain removes the operation and the path from an error of package os: errors of this
+// package begin with the spec, which contains the path.
 func plain(err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		return p.Err

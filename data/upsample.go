@@ -2,12 +2,12 @@ package data
 
 import "github.com/bnctl/bnctl/data/internal/jpeg"
 
-// upsampler gives the rows of one plane of a JPEG at the size of the picture.
+// upsampler returns the rows of one plane of a JPEG at the size of the picture.
 //
-// They are those of libjpeg-turbo as it decodes by default (jdsample.c, "fancy
+// They equal those of libjpeg-turbo with default options (jdsample.c, "fancy
 // upsampling"): halved planes are interpolated linearly between the centres of
 // the samples, so that a result is 3/4 of the nearer and 1/4 of the further one,
-// in each direction; beyond the edge the last sample goes on. Planes of at most
+// in each direction; beyond the edge the last sample is repeated. Planes of at most
 // two columns that are halved across, and planes that are quartered, are
 // replicated.
 type upsampler struct {

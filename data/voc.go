@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// vocClasses are those of the PASCAL VOC segmentation challenge, in the order of
+// vocClasses are the classes of the PASCAL VOC segmentation challenge, in the order of
 // their numbers.
 var vocClasses = []string{"background", "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat",
 	"chair", "cow", "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa",
 	"train", "tvmonitor"}
 
-// vocFolder returns which of the folders of VOC a file lies in; "" for none.
+// vocFolder returns the VOC folder that contains a file; "" for other files.
 func vocFolder(name string) string {
 	in := path.Dir(name)
 	for _, folder := range []string{"JPEGImages", "SegmentationClass", "ImageSets/Segmentation"} {

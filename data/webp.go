@@ -29,9 +29,9 @@ func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// rowsOfVP8 gives the pixels of a lossy WebP, whose planes are 4:2:0 and of
-// the range 16 to 235 that television has, not that of JPEG. Smoothing and
-// rounding are libwebp's (src/dsp/upsampling.c, yuv.h).
+// rowsOfVP8 passes on the pixels of a lossy WebP. Its planes are 4:2:0 and have
+// television's range, 16 to 235, not JPEG's. Smoothing and rounding are libwebp's
+// (src/dsp/upsampling.c, yuv.h).
 func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
 	pixels := make([]byte, 3*w)

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// webpHead is how many bytes of a WebP stand before its first chunk.
+// webpHead is the number of bytes before the first chunk of a WebP.
 const webpHead = 12
 
-// webpChunk returns the data of the first chunk of a name behind a place: a chunk is its name, its length and
-// its data, padded to even.
+// webpChunk returns the data of the first chunk with a name after offset at: a chunk is its
+// name, its length and its data, padded to even.
 func webpChunk(file []byte, at int, name string) []byte {
 	return chunk(file, at, name, func(head []byte) (string, int) {
 		return string(head[:4]), int(binary.LittleEndian.Uint32(head[4:]))
@@ -23,12 +23,12 @@ func webpChunk(file []byte, at int, name string) []byte {
 
 // frame is the first picture of an animated WebP, and where on the canvas it is.
 type frame struct {
-	file                    []byte // a WebP of its own
+	file                    []byte // a complete WebP
 	x, y, w, h              int
 	canvasWidth, canvasRows int
 }
 
-// animatedWebP returns the first picture of an animation; nil if the file is none.
+// animatedWebP returns the first picture of an animation; nil if the file is not animated.
 func animatedWebP(file []byte) (*frame, error) {
 	const animation, head = 1 << 1, 16
 	about := webpChunk(file, webpHead, "VP8X")
@@ -45,7 +45,7 @@ func animatedWebP(file []byte) (*frame, error) {
 		return nil, fmt.Errorf("a picture of %d x %d at %d, %d of a canvas of %d x %d", f.w, f.h, f.x, f.y,
 			f.canvasWidth, f.canvasRows)
 	}
-	for _, name := range []string{"VP8 ", "VP8L"} { // beside VP8 an alpha channel may stand, which is ignored
+	for _, name := range []string{"VP8 ", "VP8L"} { // an alpha channel next to VP8 is ignored
 		if image := webpChunk(body, head, name); image != nil {
 			f.file = webpOf(name, image)
 		}
@@ -69,7 +69,7 @@ func webpOf(name string, image []byte) []byte {
 	return append(append(file, image...), make([]byte, padded-len(image))...)
 }
 
-// rows gives the pixels of the canvas: what the picture leaves open is black.
+// rows passes on the pixels of the canvas: parts outside the picture are black.
 func (f *frame) rows(ctx context.Context, each eachPixels) error {
 	row := make([]byte, 3*f.canvasWidth)
 	blank := func(from, to int) {

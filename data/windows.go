@@ -27,16 +27,15 @@ type Windows struct {
 // edge.
 type Window struct {
 	Sample        int // number of the picture
-	Height, Width int // to which the picture is scaled
+	Height, Width int // size of the scaled picture
 	X, Y          int
 	Last          bool // this is the picture's last window
 }
 
-// NewWindows returns the windows of all pictures of src, whose sizes it reads. The
-// caller closes src. A picture that cannot be read has one window, whose Sample
-// returns the error. overlap is the share of a window's side that its neighbour
-// covers too, 0 to 0.9. The error is a *problem.Error of fit or overlap, or the
-// context's.
+// NewWindows returns the windows of all pictures of src after reading their sizes. The
+// caller closes src. A picture that cannot be read has one window; its Sample returns the
+// error. overlap is the share of a window's side that its neighbour also covers, 0 to 0.9.
+// The error is a *problem.Error of fit or overlap, or the context's.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()
 	if !info.Pictures() || t.Height < 1 || t.Width < 1 {
@@ -70,8 +69,8 @@ type measured interface {
 	measure(ctx context.Context, i int) (h, w int, err error)
 }
 
-// measure finds the sizes of all pictures. One without a size gets that of an
-// input: what is wrong with it is said when its turn comes.
+// measure finds the sizes of all pictures. A picture without a size gets the input's size:
+// its error is reported when it is read.
 func (w *Windows) measure(ctx context.Context) error {
 	shape := w.Source.Info().Shape
 	return eachSample(len(w.sizes), func(i int) error {

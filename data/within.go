@@ -12,11 +12,11 @@ import (
 // read to find one among them.
 const readAllOf = 8192
 
-// Within reports whether every sample of inner is one of outer, whatever they are
-// called there and whatever their labels: then figures on inner say nothing about
-// samples that training on outer has not seen. Picture files are compared as they
-// are, everything else by its elements. Of data of one's own, or of different
-// kinds, that has more than 8192 samples, only those at the same place are compared.
+// Within reports whether every sample of inner is also in outer, regardless of names and
+// labels. If so, figures on inner do not measure performance on samples that are new to a
+// model trained on outer. Picture files are compared byte by byte, everything else by its
+// elements. If the data is a custom source, or the two are of different kinds, and it has
+// more than 8192 samples, only samples at the same position are compared.
 func Within(ctx context.Context, inner, outer Source) (bool, error) {
 	in, out := inner.Info(), outer.Info()
 	if in.Len < 1 || out.Len < 1 || in.DType != out.DType {
@@ -39,7 +39,7 @@ func Within(ctx context.Context, inner, outer Source) (bool, error) {
 	return true, nil
 }
 
-// drawn says by what samples are drawn on the fly.
+// drawn identifies samples that are drawn on the fly.
 type drawn struct {
 	kind  string
 	epoch uint32
@@ -66,8 +66,8 @@ func picturesOf(s Source) *pictures {
 	return nil
 }
 
-// amongFiles returns what looks for a file of inner among those of outer of its
-// size, first among those of its name.
+// amongFiles returns a function that looks for a file of inner among the files of outer
+// with the same size, first among those with the same name.
 func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error) {
 	ofSize := map[int64][]sampleFile{}
 	for _, s := range outer.samples {
@@ -129,7 +129,7 @@ func amongSamples(inner, outer Source) func(context.Context, int) (bool, error) 
 	}
 }
 
-// sumsOf returns the sums of all samples of s; none if they are too many to be
+// sumsOf returns the sums of all samples of s, or an empty map if they are too many to be
 // read.
 func sumsOf(ctx context.Context, s Source, sum func(tensor.Tensor) uint64) (map[uint64]bool, error) {
 	n := s.Info().Len

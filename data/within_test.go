@@ -7,8 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestWithin: which samples are there decides, not where they lie, what they are
-// called or in what order they come.
+// TestWithin: only the samples count, not their location, their names or their order.
 func TestWithin(t *testing.T) {
 	at := func(files ...file) string { return unpack(t, files) }
 	one, two, three := pngOf(t, 2, 2, 1), pngOf(t, 2, 2, 2), pngOf(t, 2, 2, 3)
@@ -54,7 +53,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestWithinOfDrawn: a subset of what is drawn has its samples.
+// TestWithinOfDrawn: drawn data contains the samples of its subsets.
 func TestWithinOfDrawn(t *testing.T) {
 	whole := open(t, "glyphs:40", Options{})
 	some, err := Subset(whole, 10, 1)
@@ -84,8 +83,8 @@ func TestWithinArchives(t *testing.T) {
 	}
 }
 
-// TestSplitsOfPublishedData: validation takes the test part of what has two parts;
-// a part val that is asked for by name is not there.
+// TestSplitsOfPublishedData: validation uses the test part of data with two parts; an
+// explicit val part is missing.
 func TestSplitsOfPublishedData(t *testing.T) {
 	cifar := "cifar10:" + unpack(t, cifarBatches())
 	if i := open(t, cifar, Options{Split: Val}).Info(); i.Split != Test || i.requested != "" {

@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestTensorsWithoutArchitecture keeps, and names, what may be trained though a loss is called
-// so, and leaves out the weights of classes and the counts of a metric.
+// TestTensorsWithoutArchitecture keeps and reports tensors that may be trained although
+// their name contains "loss", and leaves out the weights of classes and the counts of a
+// metric.
 func TestTensorsWithoutArchitecture(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in.safetensors")
 	held := func(name string, d tensor.DType, shape ...int) formats.Tensor {
@@ -36,9 +37,9 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 	}
 }
 
-// TestFaultOfTheGraph: a batch norm in training mode is a fault of the graph in a
-// file. Tensors that are taken out of it have no graph, and are as healthy as the
-// doctor finds them.
+// TestFaultOfTheGraph: a batch norm in training mode is a fault of the graph in a file.
+// Tensors stripped from it have no graph, and only their values decide whether they are
+// healthy.
 func TestFaultOfTheGraph(t *testing.T) {
 	const path = "../formats/onnx/testdata/hostile/training-14.onnx"
 	r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out.pth")})

@@ -18,7 +18,7 @@ import (
 // Options define which files are stripped, and where the result is written.
 type Options struct {
 	Inputs []string // one checkpoint, or the checkpoints of the ranks of one run
-	Output string   // .bnm, .pth, .pt or .safetensors: the ending decides the format
+	Output string   // .bnm, .pth, .pt or .safetensors: the extension decides the format
 	File   modelfile.Options
 }
 
@@ -37,8 +37,8 @@ type Report struct {
 	Removed      modelfile.Removed `json:"removed"`
 	BN           Norms             `json:"bn"`
 	modelfile.ChoiceReport
-	// Model is the model that was written; nil if only tensors of an unknown
-	// architecture were.
+	// Model is the model that was written; nil if only the tensors of an unknown
+	// architecture were written.
 	Model *models.Model `json:"-"`
 	// Suspect are tensors that were kept although their names are not names of layers: see
 	// formats.SuspectTensors.
@@ -65,10 +65,10 @@ func (e *NoTemplate) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *NoTemplate) Unwrap() error { return e.Err }
 
-// Files strips the inputs and writes the output, which replaces a file of that
-// name only when it is complete. There are three kinds of errors:
+// Files strips the inputs and writes the output. An existing file of that
+// name is replaced only when the output is complete. There are three kinds of errors:
 //  1. An option is invalid: the error is a *problem.Error.
-//  2. No template can be made of the file of another program: the error is a
+//  2. No template can be made from the file of another program: the error is a
 //     *NoTemplate.
 //  3. Any other error is about the files.
 func Files(o Options) (*Report, error) {

@@ -62,7 +62,7 @@ func readAll(f *formats.File) error {
 	return nil
 }
 
-// tensors lists the tensors of a file as a table of layers does.
+// tensors lists the tensors of a file in the form of a table of layers.
 func tensors(f *formats.File) []models.Layer {
 	out := make([]models.Layer, len(f.Tensors))
 	for i, t := range f.Tensors {

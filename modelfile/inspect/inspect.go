@@ -52,7 +52,7 @@ type Report struct {
 	// of a checkpoint with separate weights for each replica
 	Lag *train.Lag `json:"lag,omitempty"`
 
-	Model *models.Model `json:"-"` // its graph and labels, not its state; nil: not known
+	Model *models.Model `json:"-"` // with graph and labels, without state; nil: not known
 	// Graph is the graph in the file; the graph of a checkpoint has replica connections.
 	// nil: not known.
 	Graph   *graph.Graph `json:"-"`

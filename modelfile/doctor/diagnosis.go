@@ -47,8 +47,9 @@ func Diagnose(m *models.Model) Diagnosis {
 	return s
 }
 
-// weightsOf returns the names of what training changes, except for the gammas of batch norms, which are
-// examined with their statistics. Those of norms without statistics are among them.
+// weightsOf returns the names of trained tensors, except for the gammas of batch norms,
+// which are examined with their statistics. The gammas of norms without statistics are
+// included.
 func weightsOf(g *graph.Graph) []string {
 	gammas := map[string]bool{}
 	for i := range g.Main.Nodes {
@@ -95,8 +96,9 @@ func (s *Diagnosis) Faults() []string {
 	return all
 }
 
-// Attach returns the same tensors with an examination attached: each is examined when it is read,
-// so that a file larger than memory is read only once. Afterwards s has the faults.
+// Attach returns the same tensors with an examination attached: each is examined when it is
+// read, so that a file larger than memory is read only once. Afterwards s contains the
+// faults.
 func (s *Diagnosis) Attach(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	skip := map[string]bool{}
 	for _, n := range formats.BatchNorms(&formats.File{Tensors: tensors}) {
@@ -122,8 +124,8 @@ func (s *Diagnosis) Attach(tensors []formats.Tensor) ([]formats.Tensor, error) {
 	return out, nil
 }
 
-// Health returns "healthy", "odd" (there are only warnings) or "sick" for what
-// bn.Examine finds in norms, and the number of warnings.
+// Health returns "healthy", "odd" (there are only warnings) or "sick" for the findings of
+// bn.Examine in norms, and the number of warnings.
 func Health(norms []bn.Norm) (word string, warnings int) {
 	word = "healthy"
 	for _, f := range bn.Examine(norms) {

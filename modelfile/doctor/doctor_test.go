@@ -35,8 +35,8 @@ func sickModel(t *testing.T) (*models.Model, string) {
 	return nil, ""
 }
 
-// The same is found in a model, in a template, in mere tensors and in tensors
-// on their way.
+// The findings are the same for a model, for a template, for a file of tensors and for
+// tensors that are being copied.
 func TestTheSameIsFoundEverywhere(t *testing.T) {
 	m, weight := sickModel(t)
 	dir := t.TempDir()
@@ -80,8 +80,8 @@ func TestTheSameIsFoundEverywhere(t *testing.T) {
 	}
 }
 
-// A mean of pixels from 0 to 255, where pixels are 0 to 1, makes a model sick,
-// whoever wrote its file: 33.3285 = 0.1307 * 255.
+// A mean in units of 0 to 255 for pixels from 0 to 1 makes a model sick, whichever program
+// wrote its file: 33.3285 = 0.1307 * 255.
 func TestMeanOfPixels(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

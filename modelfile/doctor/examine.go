@@ -24,7 +24,7 @@ type Report struct {
 	Choice        *modelfile.Choice // parts used of a foreign file; nil for a bnctl file
 }
 
-// Findings returns all findings, of statistics first.
+// Findings returns all findings, those about statistics first.
 func (p *Report) Findings() []bn.Finding {
 	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.otherFindings...)
 }
@@ -79,7 +79,7 @@ func (p *Report) readNative() error {
 		if err != nil {
 			return err
 		}
-		p.addModel(m.Clone()) // the file is closed
+		p.addModel(m.Clone()) // the file will be closed
 		return nil
 	}
 	k, err := f.Checkpoint()

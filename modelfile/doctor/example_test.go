@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// A variance that is not a number, mended over the data of the model.
+// A variance that is not a number is repaired with the data of the model.
 func ExampleRepair() {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

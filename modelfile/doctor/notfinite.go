@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exponents are the bits of the exponent in the upper 16 of an element: all of
-// them are set where it is NaN or infinite, and only there.
+// exponents are the exponent bits in the upper 16 bits of an element: all of them are set
+// exactly if it is NaN or infinite.
 var exponents = map[tensor.DType]uint16{tensor.F32: 0x7f80, tensor.BF16: 0x7f80, tensor.F16: 0x7c00,
 	tensor.F64: 0x7ff0}
 

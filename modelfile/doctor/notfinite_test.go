@@ -32,7 +32,7 @@ func TestNotFinite(t *testing.T) {
 		if n != len(c.neither) || n > 0 && first != len(c.finite) {
 			t.Errorf("%v: %d elements, the first %d; want %d from %d", c.dtype, n, first, len(c.neither), len(c.finite))
 		}
-		for at := range 19 * len(c.neither) { // alone among finite ones, wherever it is
+		for at := range 19 * len(c.neither) { // one bad element among finite ones, at every position
 			bits, b := c.neither[at/19], make([]byte, 0, 19*size)
 			for i := range 19 {
 				v := c.finite[i%len(c.finite)]

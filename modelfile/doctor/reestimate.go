@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// estimateReplicas is the number of replicas of a batch of an estimation.
+// estimateReplicas is the number of replicas that share a batch of an estimation.
 const estimateReplicas = 8
 
 // EstimateOptions define the number of samples for an estimate of statistics, and the
@@ -25,7 +25,7 @@ type EstimateOptions struct {
 	// Fleet names the devices, at most 8. An empty Precision is the precision of the
 	// model's training.
 	Fleet   fleet.Options
-	Batch   int // samples of one batch for batch norm; at least 8 are taken
+	Batch   int // samples of one batch for batch norm; at least 8 are used
 	Samples int // largest number of samples
 	Workers int // goroutines that read; 0: one for each core
 }

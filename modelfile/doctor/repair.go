@@ -56,8 +56,8 @@ type RepairOptions struct {
 	// Statistics are estimated over its training split, and models evaluated on its test
 	// split.
 	Data string
-	// Note is called with messages about the conversion of arrays, and about which
-	// class of the data is which of the model, options in braces; it may be nil.
+	// Note is called with messages about the conversion of arrays, and about the mapping of
+	// the data's classes to the model's, with options in braces; it may be nil.
 	Note func(format string, args ...any)
 	// Examined is called with the findings of RepairFile before the repair; it
 	// may be nil.
@@ -67,7 +67,7 @@ type RepairOptions struct {
 // Repaired is a model with new statistics, and its figures before and after.
 type Repaired struct {
 	Model   *models.Model `json:"-"`
-	Samples int           `json:"samples"` // over which the statistics were estimated
+	Samples int           `json:"samples"` // number of samples for the estimate
 	// Before and After are evaluations of the old and of the new model, on at most the same
 	// number of samples of the test split; nil without labels.
 	Before *Evaluation `json:"before,omitempty"`

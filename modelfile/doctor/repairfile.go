@@ -19,9 +19,9 @@ type RepairedFile struct {
 	*Repaired
 }
 
-// RepairFile is Repair for a file, which may lack statistics if its architecture is known. It
-// writes the repaired model to output, in the format of its ending. It is an error if weights
-// are not finite, which new statistics cannot repair.
+// RepairFile is Repair for a file, which may lack statistics if its architecture is known.
+// It writes the repaired model to output, in the format of its extension. It is an error if
+// weights are not finite, which new statistics cannot repair.
 func RepairFile(ctx context.Context, path, output string, file modelfile.Options, o RepairOptions) (
 	*RepairedFile, error) {
 	if err := cmp.Or(regular.NotInput(output, path), regular.Writable(output)); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// A norm of each row has no statistics that its scale could be examined with: it is examined like
-// any other weight.
+// A norm of each row has no statistics to examine its scale with: the scale is examined
+// like any other weight.
 func TestScaleOfLayerNorm(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "g"

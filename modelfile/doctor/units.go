@@ -20,7 +20,7 @@ func imageFault(m *models.Model) (text, advice string) {
 	return "", ""
 }
 
-// image finds imageFault of a model.
+// image adds the result of imageFault for a model.
 func (p *Report) image(m *models.Model) {
 	text, advice := imageFault(m)
 	if text == "" {

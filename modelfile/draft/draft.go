@@ -18,7 +18,7 @@ import (
 type Draft struct {
 	Text   string
 	Layers int
-	Open   int // operands, and layers as a whole, that are to be filled in: "?" in the text
+	Open   int // number of operands, and of whole layers, left to fill in: "?" in the text
 }
 
 // Of drafts the graph of a state dict. input is the shape of a sample: [C,H,W], or [C,L]
@@ -44,7 +44,7 @@ func Of(f *formats.File, name string, input []int) (*Draft, error) {
 	return &Draft{Text: d.text(layers), Layers: len(layers), Open: d.open}, nil
 }
 
-// noStructure refuses tensors of no layer.
+// noStructure returns the error for tensors that do not belong to layers.
 func noStructure(tensors []formats.Tensor) error {
 	const most = 3
 	var names []string
@@ -66,8 +66,8 @@ type drafter struct {
 	lines []string
 	input string // the type of a sample
 	x     string // name of the input
-	last  string // the value before
-	shape []int  // of it; a 0 is not known
+	last  string // name of the preceding value
+	shape []int  // of last; 0: unknown length
 	open  int
 }
 
@@ -115,7 +115,7 @@ func firstInput(layers []*layer, kinds []kind) []int {
 	return []int{3, 224, 224}
 }
 
-// operand is the value before if it has that many channels, else "?".
+// operand returns the preceding value if it has this number of channels, else "?".
 func (d *drafter) operand(channels int) (name string, fits bool) {
 	if len(d.shape) > 0 && d.shape[0] == channels {
 		return d.last, true
@@ -139,12 +139,12 @@ func (d *drafter) add(l *layer, format string, args ...any) {
 	d.lines = append(d.lines, "  "+d.last+" = "+fmt.Sprintf(format, args...))
 }
 
-// note writes a line of comment.
+// note writes a comment line.
 func (d *drafter) note(format string, args ...any) {
 	d.lines = append(d.lines, "  # "+fmt.Sprintf(format, args...))
 }
 
-// read is the operand that reads a tensor.
+// read returns the operand that reads a tensor.
 func read(t *formats.Tensor) string {
 	if t == nil {
 		return "_"
@@ -152,7 +152,7 @@ func read(t *formats.Tensor) string {
 	return "@" + clean(t.Name)
 }
 
-// clean is a name as the text form permits it.
+// clean returns name in the form that the text form permits.
 func clean(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

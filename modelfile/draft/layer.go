@@ -92,7 +92,7 @@ func (l *layer) kind(next *layer) kind {
 	return unknown
 }
 
-// tensors returns the tensors of l with what training does with each.
+// tensors returns the tensors of l with their roles in training.
 func (l *layer) tensors(k kind) (all []declared) {
 	roles := map[kind][2]string{batchNorm: {"gamma ones", "beta zeros"}, norm: {"gamma ones", "beta zeros"},
 		slopes: {"weight constant(0.25)", ""}, unknown: {"weight normal(0.02)", "bias zeros"}}
@@ -112,13 +112,14 @@ func (l *layer) tensors(k kind) (all []declared) {
 	return all
 }
 
-// declared is a tensor with its role and how a new one is filled.
+// declared is a tensor with its role and the rule that fills a new one.
 type declared struct {
 	t    *formats.Tensor
 	rule string
 }
 
-// shape of d in a graph: the kernel of a convolution over lines has a height of 1 there.
+// shape returns the shape of d in a graph: the kernel of a convolution over lines has a
+// height of 1 there.
 func (d declared) shape() []int {
 	s := slices.Clone(d.t.Shape)
 	if len(s) == 3 && strings.HasSuffix(d.t.Name, "weight") {

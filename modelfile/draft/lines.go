@@ -51,7 +51,7 @@ func (d *drafter) convolution(l *layer, k kind) {
 	}
 }
 
-// length of the lines before, 0 where it is not known.
+// length returns the length of the preceding lines, 0 if it is unknown.
 func length(shape []int, fits bool) int {
 	if fits && len(shape) == 2 {
 		return shape[1]
@@ -111,7 +111,7 @@ func (d *drafter) aside(l *layer, k kind) {
 
 func list(n ...int) string { return strings.ReplaceAll(fmt.Sprint(n), " ", ",") }
 
-// text is the whole of the draft.
+// text returns the whole draft.
 func (d *drafter) text(layers []*layer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "bnctl graph 1\ngraph %q\n\n", clean(d.name))

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The weights of a template for PyTorch.
+// File exports the weights of a template for PyTorch.
 func ExampleFile() {
 	folder, err := os.MkdirTemp("", "export")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package export writes the model of a file for other programs: ONNX, safetensors
-// or PyTorch.
+// Package export writes the model of a file for other programs: ONNX, safetensors or
+// PyTorch.
 //
-// Use it for files, with a report of what was written. For a model in memory use
+// Use it for files; it returns a report of the output. For a model in memory use
 // formats.Export and formats.FoldProven, which it calls.
 package export
 
@@ -25,7 +25,7 @@ import (
 // Options define the output and its format.
 type Options struct {
 	Input, Output string // files
-	Format        string // "onnx", "safetensors" or "torch"; "": by the ending of Output
+	Format        string // "onnx", "safetensors" or "torch"; "": by the extension of Output
 	Opset         int    // ONNX's operator set; 0: formats.NewestOpset
 	FoldBN        bool   // make every batch norm part of the layer before it
 	File          modelfile.Options
@@ -52,11 +52,11 @@ type Report struct {
 	Sick        doctor.Diagnosis `json:"-"` // faults of the input
 }
 
-// formatNames is what Options.Format may be.
+// formatNames are the values of Options.Format.
 var formatNames = []string{"onnx", "safetensors", "torch"}
 
-// File writes the model of o.Input to o.Output. If options contradict each
-// other the error is a *problem.Error, before anything is read.
+// File writes the model of o.Input to o.Output. If options contradict each other it returns
+// a *problem.Error before it reads anything.
 func File(ctx context.Context, o Options) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ func set(t *testing.T, m *models.Model, name string, v float64) {
 	}
 }
 
-// What of a model no bytes can be made of is refused with the layer, and what to do.
+// A model with values that cannot be represented in bytes is refused. The error names the
+// layer and the remedy.
 func TestNumbersOfNoBytes(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {

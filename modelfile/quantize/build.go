@@ -30,18 +30,18 @@ type builder struct {
 	state  map[string]tensor.Tensor
 	bytes  map[graph.Value]byteMap // by value of From
 	users  [][]int
-	done   map[int]bool // nodes that are part of one before them
+	done   map[int]bool // nodes that were merged into an earlier node
 	layers []Layer
 	warned []Warning
-	index  int // of the node
+	index  int // of the current node
 }
 
-// built is an int8 template, and what became of layers and values.
+// built is an int8 template with the results for layers and values.
 type built struct {
 	*models.Model
 	layers   []Layer
 	warnings []Warning
-	bytes    map[graph.Value]byteMap // by value of the model that it was made of
+	bytes    map[graph.Value]byteMap // by value of the source model
 }
 
 // build returns the int8 template of m.
@@ -95,7 +95,7 @@ func (b *builder) checkBytes(out *models.Model) error {
 		"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
 }
 
-// copied copies a node as it is.
+// copied copies a node unchanged.
 func (b *builder) copied(n *graph.Node) error {
 	for _, v := range n.In {
 		if v == graph.None {
@@ -116,14 +116,14 @@ func (b *builder) copied(n *graph.Node) error {
 	return nil
 }
 
-// takeState declares a state tensor of the model as it is.
+// takeState declares a state tensor of the model unchanged.
 func (b *builder) takeState(name string) {
 	i := slices.IndexFunc(b.model.Graph.State, func(s graph.State) bool { return s.Name == name })
 	b.Builder.Declare(b.model.Graph.State[i])
 	b.state[name] = b.model.State[name]
 }
 
-// declare declares a state tensor under that name, or one like it if that is taken.
+// declare declares a state tensor with this name, or a similar one if the name is used.
 func (b *builder) declare(name string, t tensor.Tensor, role graph.Role) graph.Value {
 	for _, taken := b.state[name]; taken || b.readAsItIs(name); _, taken = b.state[name] {
 		name += "_"
@@ -142,7 +142,7 @@ func (b *builder) readAsItIs(name string) bool {
 	})
 }
 
-// float makes v a value of numbers.
+// float ensures that v is available as float32.
 func (b *builder) float(v graph.Value) {
 	if _, ok := b.To[v]; ok || b.From.Values[v].State != "" {
 		return
@@ -153,7 +153,7 @@ func (b *builder) float(v graph.Value) {
 		q.scale.zero)
 }
 
-// asByteMap makes v a value of bytes.
+// asByteMap returns v as bytes, and converts it if necessary.
 func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 	if q, ok := b.bytes[v]; ok {
 		return q, nil
@@ -189,12 +189,12 @@ func (b *builder) scale(v graph.Value) (scale, error) {
 	return s, err
 }
 
-// areBytes reports whether all operands of a node are bytes already.
+// areBytes reports whether all operands of a node are already bytes.
 func (b *builder) areBytes(n *graph.Node) bool {
 	return !slices.ContainsFunc(n.In, func(v graph.Value) bool { _, ok := b.bytes[v]; return !ok })
 }
 
-// asBytes makes the node one on bytes, if it can be.
+// asBytes replaces the node by one on bytes, if possible, and reports whether it did.
 func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	f := b.From
 	switch {
@@ -250,7 +250,8 @@ func (b *builder) lacksRange(n *graph.Node) bool {
 	return !isBytes && !known || !b.hasRange(n) && !b.staysFloat(n.Out[0])
 }
 
-// hasRange reports whether the range of a result that is rounded again is known, or needs not be.
+// hasRange reports whether the range of n's result is known. A node that only moves bytes
+// needs no range.
 func (b *builder) hasRange(n *graph.Node) bool {
 	v := n.Out[0]
 	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {
@@ -262,7 +263,8 @@ func (b *builder) hasRange(n *graph.Node) bool {
 
 func shapeOf(f *graph.Function, v graph.Value) string { return fmt.Sprint(f.Values[v].Type.Shape) }
 
-// result is the value of a node's result after an activation that is a bound, and the bounds.
+// result returns the value of a node's result, after the activation that bounds it if there
+// is one, and the bounds.
 func (b *builder) result(n *graph.Node) (graph.Value, Range) {
 	v := n.Out[0]
 	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {

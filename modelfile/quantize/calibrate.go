@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The ways to a range from samples.
+// The methods to choose a range from samples.
 const (
 	minMax       = "minmax"     // of all numbers
-	percentile   = "percentile" // all but one in ten thousand at either end
+	percentile   = "percentile" // of all but one in ten thousand at either end
 	leastSquares = "least-squares"
 )
 
-// methods returns the ways to a range.
+// methods returns the names of the methods.
 func methods() []string { return []string{leastSquares, percentile, minMax} }
 
 // histogram counts the numbers of a value.
@@ -63,7 +63,8 @@ func onlyMoves(o graph.Op) bool {
 		graph.MaxPool}, o)
 }
 
-// measure returns the histograms of values over samples, in two passes: ends first.
+// measure returns the histograms of values over samples, in two passes: the ends first,
+// then the counts.
 func (p *prepared) measure(ctx context.Context, s *samples, values []graph.Value) (
 	map[graph.Value]*histogram, error) {
 	observed, err := withOutputs(p.Model, values)
@@ -144,7 +145,7 @@ func (h *histogram) moments() []moments {
 	return out
 }
 
-// rangeBy returns the range by a method.
+// rangeBy returns the range chosen by a method.
 func (h *histogram) rangeBy(method string) Range {
 	switch method {
 	case percentile:
@@ -155,7 +156,7 @@ func (h *histogram) rangeBy(method string) Range {
 	return h.Range
 }
 
-// without leaves out a fraction of the numbers at either end.
+// without returns the range that leaves out a fraction of the numbers at either end.
 func (h *histogram) without(fraction float64) Range {
 	most := int(fraction * float64(h.count))
 	first, last := 0, len(h.bins)-1
@@ -182,7 +183,7 @@ func (h *histogram) closest() Range {
 	return best
 }
 
-// loss returns the sum of squares that a range changes.
+// loss returns the sum of squared errors if the numbers are rounded and clipped to r.
 func (h *histogram) loss(r Range) float64 {
 	step, sum := (r.High-r.Low)/steps, 0.0
 	rounding := step * step / 12

@@ -55,7 +55,7 @@ func apart(x, y tensor.Tensor, per []float64) (signal, noise float64) {
 	return signal, noise
 }
 
-// compare runs p and the template that was made of it, and sets the signal to noise of its layers.
+// compare runs p and the template made from it, and sets the signal to noise of its layers.
 func (p *prepared) compare(ctx context.Context, s *samples, b *built) error {
 	var mine, its []graph.Value
 	var per [][]float64

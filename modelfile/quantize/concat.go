@@ -101,9 +101,9 @@ func (b *builder) fractions(n *graph.Node, s scale) []float64 {
 	return list
 }
 
-// concatDivisors returns the number that each channel of a concatenation is divided by, nil if it is 1 for
-// all: the
-// operands are alike, or something other than a product reads them.
+// concatDivisors returns the divisor of each channel of a concatenation. It returns nil,
+// which means 1 for all, if the operands are alike or something other than a product reads
+// them.
 func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
 	if slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
 		return nil
@@ -115,9 +115,8 @@ func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
 	return per
 }
 
-// onlyProductsRead reports whether v is read by products on bytes only, directly or through relus and max
-// pools.
-// Their weights can absorb divisors of channels.
+// onlyProductsRead reports whether v is read by products on bytes only, directly or through
+// relus and max pools. Their weights can absorb divisors of channels.
 func (b *builder) onlyProductsRead(v graph.Value) bool {
 	isOutput := slices.ContainsFunc(b.From.Outputs, func(o graph.Output) bool { return o.Value == v })
 	return !isOutput && !slices.ContainsFunc(b.users[v], func(i int) bool {
@@ -132,7 +131,7 @@ func (b *builder) onlyProductsRead(v graph.Value) bool {
 	})
 }
 
-// setDivisors sets the number that each channel of v is divided by.
+// setDivisors sets the divisors of the channels of v.
 func (b *builder) setDivisors(v graph.Value, per []float64) {
 	q := b.bytes[v]
 	q.per = per

@@ -3,10 +3,11 @@ package quantize
 // The first and the last layer are known to lose most. They stay float32 if that halves the
 // noise, and the noise matters.
 
-// matters is the noise, in parts of the signal, that is worth a layer in float32.
+// matters is the noise-to-signal ratio above which a layer may stay float32.
 const matters = 0.01
 
-// ends returns the names of the first and the last layer, if they are of bytes and others are.
+// ends returns the names of the first and the last layer, if they are on bytes and other
+// layers are, too.
 func (p *prepared) ends(b *built) (names []string) {
 	of := 0
 	for _, l := range b.layers {

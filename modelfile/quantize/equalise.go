@@ -19,7 +19,7 @@ import (
 type knowledge struct {
 	ranges   map[graph.Value]Range
 	channels map[graph.Value][]moments // bounds are the ranges of the channels
-	per      map[graph.Value][]float64 // what equalise divides channels by
+	per      map[graph.Value][]float64 // divisors of channels, set by equalise
 }
 
 // pair is a map between two products.
@@ -90,7 +90,8 @@ func (p *prepared) equalise(known knowledge, float stays) (knowledge, error) {
 	return known, nil
 }
 
-// fractions returns what channels may be divided by: powers of the part of the range that each fills.
+// fractions returns the candidate divisors of channels: powers of the part of the range
+// that each channel fills.
 func fractions(r Range, reach []Range) [][]float64 {
 	const least = 1.0 / 1024
 	whole := make([]float64, len(reach))

@@ -36,7 +36,8 @@ func uneven(t *testing.T) *models.Model {
 	return m
 }
 
-// noiseOf returns what of the signal of m's outputs is noise in b's, for random pictures.
+// noiseOf returns the ratio of noise to signal of b's outputs compared with m's, for random
+// pictures.
 func noiseOf(t *testing.T, m *models.Model, b *built) float64 {
 	t.Helper()
 	x, err := models.RandomInput(m, 4)

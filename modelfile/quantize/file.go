@@ -20,13 +20,15 @@ import (
 type Options struct {
 	Input, Output string   // files
 	Keep          []string // patterns (path.Match) of names of nodes that stay float32
-	// Data has the samples that ranges are measured on. Labels are not needed. The caller closes it.
+	// Data contains the samples to measure ranges on. Labels are not needed. The caller
+	// closes it.
 	Data data.Source
-	// Source names the samples if Data is nil: as for data.Open, or a folder of pictures, picture files or
-	// arrays without labels. Without either, ranges come from the batch norms.
+	// Source names the samples if Data is nil: a spec for data.Open, or a folder of
+	// pictures, picture files or arrays without labels. Without Data and Source, ranges
+	// come from the batch norms.
 	Source  string
 	Samples int    // at most this number of samples; 0: all
-	Method  string // "least-squares", "percentile" or "minmax"; "": what loses least
+	Method  string // "least-squares", "percentile" or "minmax"; "": the method with the least loss
 	Batch   int    // samples at once; 0: 128
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
@@ -43,7 +45,7 @@ type Report struct {
 	Output  string  `json:"output"`
 	SHA256  string  `json:"sha256"`            // of the output, in hex
 	By      string  `json:"by"`                // "batch norm", or the method
-	Samples int     `json:"samples,omitempty"` // that ranges were measured on
+	Samples int     `json:"samples,omitempty"` // number of samples used to measure ranges
 	Before  int     `json:"bytes_before"`      // of the state
 	After   int     `json:"bytes"`
 	Layers  []Layer `json:"layers"`
@@ -139,7 +141,7 @@ func (r *Report) Lines() []string {
 		fmt.Sprintf("wrote %s  sha256 %s", r.Output, r.SHA256))
 }
 
-// byWeights is By of a model without batch norms and without samples.
+// byWeights is Report.By for a model without batch norms and without samples.
 const byWeights = "weights"
 
 // note passes a message on to the caller.

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// keeps returns the nodes that have a name which matches a pattern.
+// keeps returns the nodes with names that match a pattern.
 func keeps(f *graph.Function, patterns []string) (stays, error) {
 	matched, makers := stays{}, f.Makers()
 	for _, p := range patterns {
@@ -33,7 +33,7 @@ func keeps(f *graph.Function, patterns []string) (stays, error) {
 	return matched, nil
 }
 
-// add keeps n, and of a batch norm the product that it becomes part of.
+// add keeps n. For a batch norm it also keeps the product into which the norm is folded.
 func (s stays) add(f *graph.Function, makers map[graph.Value]*graph.Node, n *graph.Node, why string) {
 	s[f.NodeName(n)] = why
 	if before := makers[n.In[0]]; n.Op == graph.BatchNorm && before != nil && isProduct(before.Op) {

@@ -7,16 +7,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Layer is what became of a layer.
+// Layer describes the result for one layer.
 type Layer struct {
 	Name      string `json:"name"`
 	Float     bool   `json:"float32,omitempty"` // it stays float32
-	Why       string `json:"why,omitempty"`     // it stays so
+	Why       string `json:"why,omitempty"`     // reason for Float
 	Bytes     int    `json:"bytes"`             // of its weights
 	Before    int    `json:"bytes_before"`
 	Products  int    `json:"products"`            // for a sample
 	Range     *Range `json:"range,omitempty"`     // of its result; nil: float32
-	From      string `json:"from,omitempty"`      // where the range comes from
+	From      string `json:"from,omitempty"`      // source of the range
 	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have separate ranges
 	// WeightNoise, Expected and Noise are signal to noise in decibels: WeightNoise of the
 	// weights; Expected of the result, for the rounding of operand and weights, computed
@@ -27,7 +27,7 @@ type Layer struct {
 	Noise       float64 `json:"snr_db,omitempty"`
 
 	value    graph.Value
-	expected float64 // noise to signal, as Expected has it
+	expected float64 // noise to signal, the ratio of Expected
 }
 
 // layerOf returns the description of a product, with its weights in bytes before and its
@@ -43,7 +43,7 @@ func (b *builder) layerOf(n *graph.Node) Layer {
 	return l
 }
 
-// unknownRange is the reason of a layer that lacksRange.
+// unknownRange is the reason if lacksRange is true for a layer.
 const unknownRange = "without samples the range of its operand or result is unknown"
 
 // whyFloat returns the reason why a product stays float32.
@@ -64,7 +64,7 @@ func (b *builder) whyFloat(n *graph.Node) string {
 		graph.MostTerms)
 }
 
-// span and from return the range, and where it comes from, for people.
+// span and from return the range and its source, for people.
 func (l *Layer) span() string {
 	if l.Range == nil {
 		return "float32"

@@ -9,19 +9,19 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// prepared is a model as it is quantised.
+// prepared is a model in the form that is quantised.
 type prepared struct {
 	*models.Model
 	stats *statistics
 	stays
 }
 
-// stays are nodes that stay float32, by name, and why.
+// stays maps the names of nodes that stay float32 to the reason.
 type stays map[string]string
 
 func (s stays) remains(name string) bool { return s[name] != "" }
 
-// and returns s with one node more.
+// and returns a copy of s with one more node.
 func (s stays) and(name, why string) stays {
 	out := maps.Clone(s)
 	out[name] = why

@@ -17,8 +17,8 @@ func (b *builder) takesProduct(n *graph.Node) bool {
 	return tensor.Count(f.Values[n.In[1]].Type.Shape[1:]) <= graph.MostTerms
 }
 
-// staysFloat reports whether nothing reads v as bytes: the sums of a product are then better read as
-// numbers.
+// staysFloat reports whether v is never read as bytes. The sums of a product are then
+// returned as float32.
 func (b *builder) staysFloat(v graph.Value) bool {
 	return !slices.ContainsFunc(b.users[v], func(i int) bool {
 		n := &b.From.Nodes[i]
@@ -36,7 +36,7 @@ func (b *builder) staysFloat(v graph.Value) bool {
 	})
 }
 
-// product makes a convolution or a dense layer one on bytes.
+// product replaces a convolution or a dense layer by one on bytes.
 func (b *builder) product(n *graph.Node) error {
 	x, err := b.asByteMap(n.In[0])
 	if err != nil {
@@ -80,7 +80,7 @@ func (b *builder) product(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// pairs returns attributes as keys and values in turn.
+// pairs returns attributes as alternating keys and values.
 func pairs(attrs graph.Attrs) (list []any) {
 	for _, a := range attrs {
 		list = append(list, a.Key, a.Val)
@@ -127,7 +127,7 @@ func (b *builder) mul(n *graph.Node, a, gate graph.Value) error {
 	return b.Builder.Err()
 }
 
-// moved makes a node that only moves bytes one of op: the scale stays.
+// moved replaces a node that only moves bytes by op: the scale stays.
 func (b *builder) moved(n *graph.Node, op graph.Op) error {
 	x := b.bytes[n.In[0]]
 	b.store(op, n.Out[0], x.scale, []graph.Value{x.value}, n.Attrs)
@@ -144,7 +144,7 @@ func (b *builder) pad(n *graph.Node) error {
 	return b.Builder.Err()
 }
 
-// average makes a pool, or a mean over height and width, one on bytes.
+// average replaces a pool, or a mean over height and width, by a pool on bytes.
 func (b *builder) average(n *graph.Node) error {
 	x, f := b.bytes[n.In[0]], b.From
 	s, err := b.scale(n.Out[0])
@@ -179,7 +179,7 @@ func (b *builder) through(name string, x byteMap, s scale, f func(float64) float
 	return byteMap{value: b.Builder.Op(graph.TableInt8, name, []graph.Value{x.value, table}), scale: s}
 }
 
-// lookUp makes an activation a table.
+// lookUp replaces an activation by a table.
 func (b *builder) lookUp(n *graph.Node, act *activation) error {
 	v, x := n.Out[0], b.bytes[n.In[0]]
 	if x.per != nil { // a relu, which commutes with divisors

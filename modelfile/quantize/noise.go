@@ -7,9 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// noise returns what rounding a map on a scale, its channels divided by per, and the weights that read it
-// add to the product's results on average: the sum of squares over its channels. Rounding to whole steps is
-// off by 1/12 of a step's square on average.
+// noise returns the expected noise in the product's results from rounding a map on a scale,
+// with its channels divided by per, and from rounding the weights that read it: the sum of
+// squares over the result's channels. Rounding to whole steps has a mean squared error of
+// 1/12 of a squared step.
 func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moments) (sum float64) {
 	w := b.model.State[b.From.Values[n.In[1]].State]
 	each, taps, out := w.Count()/w.Shape[0], tensor.Count(w.Shape[2:]), w.Shape[0]
@@ -30,8 +31,9 @@ func (b *builder) noise(n *graph.Node, s scale, per []float64, channels []moment
 	return sum
 }
 
-// ownNoise returns the signal to noise of a product's result by the rounding of operand, weights and
-// result, in decibels and as noise to signal; 0 where the moments of operand or result are not known.
+// ownNoise returns the signal to noise of a product's result for the rounding of operand,
+// weights and result, in decibels and as noise to signal. Both are 0 if the moments of
+// operand or result are unknown.
 func (b *builder) ownNoise(n *graph.Node, x byteMap, y scale, float bool) (decibel, ratio float64) {
 	channels, results := b.channels[n.In[0]], b.channels[n.Out[0]]
 	if channels == nil || results == nil {

@@ -18,7 +18,8 @@ var unbounded = Range{math.Inf(-1), math.Inf(1)}
 // points is the number of points that approximate a normal distribution.
 const points = 129
 
-// grid are points of the standard normal distribution, 8 deviations either way, and their shares.
+// grid contains points of the standard normal distribution, up to 8 deviations from the
+// mean, and their shares.
 var grid = func() (g [points]struct{ at, fraction float64 }) {
 	sum := 0.0
 	for i := range g {
@@ -32,8 +33,8 @@ var grid = func() (g [points]struct{ at, fraction float64 }) {
 	return g
 }()
 
-// through returns the moments of f of numbers that are normal, cut off at their bounds. f is monotonic where
-// it is bounded.
+// through returns the moments of f applied to normally distributed numbers, clipped to
+// their bounds. f is monotonic on bounded numbers.
 func (m moments) through(f func(float64) float64, bounds Range) moments {
 	deviation, first, second := math.Sqrt(m.variance), 0.0, 0.0
 	for _, p := range grid {
@@ -68,7 +69,8 @@ func (m moments) times(n moments) moments {
 	return moments{mean, max(float64(a*b)-float64(mean*mean), 0), Range{low, high}}
 }
 
-// within returns the range of so many deviations about the mean, within the bounds.
+// within returns the range of this number of deviations about the mean, clipped to the
+// bounds.
 func (m moments) within(deviations float64) Range {
 	reach := deviations * math.Sqrt(m.variance)
 	return Range{max(m.mean-reach, m.bounds.Low), min(m.mean+reach, m.bounds.High)}

@@ -4,19 +4,20 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// deviations is how many of its deviations a channel reaches from its mean, without data: maps have longer
-// tails than a normal distribution. By 6, as Nagel et al. have it, resnet56 loses 1.3 points of
-// CIFAR-10; by 10, 0.2.
+// deviations is the distance in standard deviations that a channel may reach from its mean,
+// without data. Maps have longer tails than a normal distribution: with 6, the value of
+// Nagel et al., resnet56 loses 1.3 points of CIFAR-10; with 10, 0.2.
 const deviations = 10
 
-// foldedDeviations is used in place of deviations where no batch norm is left. Variances are then computed
-// from weights alone, as if the pixels of a window were independent, and are too small by a factor that grows
-// with each layer. Of 10, 16, 24 and 36 on resnet20 and resnet56 with folded norms, the answers of 500
-// pictures of CIFAR-10 agree best by 24: 96.0 and 94.8 %, where the batch norms give 97.8 and 98.2.
+// foldedDeviations replaces deviations in a model without batch norms. Variances are then
+// computed from weights alone, as if the pixels of a window were independent, and are too
+// small by a factor that grows with each layer. Of 10, 16, 24 and 36 on resnet20 and
+// resnet56 with folded norms, 24 has the best agreement on 500 pictures of CIFAR-10: 96.0
+// and 94.8 %, compared with 97.8 and 98.2 with batch norms.
 const foldedDeviations = 24
 
-// byNorms builds the template with the ranges that batch norms give.
-// Without batch norms they are computed from weights and biases.
+// byNorms builds the template with ranges from batch norms. Without batch norms they are
+// computed from weights and biases.
 func (p *prepared) byNorms() (*built, error) {
 	known := p.knownByNorms()
 	b, err := p.buildEqual(known, p.stays)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// made returns a model of the zoo with weights of a seed, and its file.
+// made returns a model of the zoo with random weights, and its file.
 func made(t *testing.T, name string) (*models.Model, string) {
 	t.Helper()
 	m, err := models.Build(name, models.Options{})

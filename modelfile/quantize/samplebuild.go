@@ -43,7 +43,7 @@ func (p *prepared) bySamples(ctx context.Context, s *samples, method string) (be
 	return best, ways[least], p.compare(ctx, s, best)
 }
 
-// leastOf returns where the least number is.
+// leastOf returns the index of the least number.
 func leastOf(list []float64) (at int) {
 	least := math.Inf(1)
 	for i, v := range list {

@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// samples are the inputs that ranges are measured on.
+// samples are the inputs for measuring ranges.
 type samples struct {
 	batches []tensor.Tensor
 	info    data.Info
@@ -54,13 +54,13 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// isFlat reports whether a folder has no folders of classes.
+// isFlat reports whether a folder has no class folders.
 func isFlat(path string) bool {
 	entries, err := os.ReadDir(path)
 	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.IsDir() })
 }
 
-// readSamples reads at most o.Samples, drawn at random, the same every time.
+// readSamples reads at most o.Samples samples. The random choice is the same every time.
 func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, err error) {
 	src := o.Data
 	if src == nil {

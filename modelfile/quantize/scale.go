@@ -14,7 +14,7 @@ type Range struct {
 	High float64 `json:"high"`
 }
 
-// with returns the range that has r and s within.
+// with returns the smallest range that contains r and s.
 func (r Range) with(s Range) Range { return Range{min(r.Low, s.Low), max(r.High, s.High)} }
 
 // cut returns the part of s within r.
@@ -28,7 +28,7 @@ type scale struct {
 	zero int
 }
 
-// steps is how many a byte has.
+// steps is the number of steps of a byte.
 const steps = 255
 
 // scaleOf returns the scale for a range, extended to include 0, which is one of its steps.
@@ -50,7 +50,7 @@ func (r Range) scaleOf() (scale, error) {
 	return scale{s, int(min(math.RoundToEven(-low/float64(s)), steps))}, nil
 }
 
-// A scale, and what scales are multiplied and divided to, stays a normal float32.
+// A scale, and the products and quotients of scales, must be normal float32 numbers.
 const (
 	leastScale = 0x1p-60
 	mostScale  = 0x1p60
@@ -64,7 +64,7 @@ func (s scale) byteOf(x float64) uint8 {
 // number returns the number that byte q represents.
 func (s scale) number(q int) float64 { return float64(s.of * float32(q-s.zero)) }
 
-// bounds returns the bytes of a range that bounds results, which may be infinite.
+// bounds returns the bytes of a range that bounds results. The range may be infinite.
 func (s scale) bounds(r Range) (least, most int) {
 	return int(s.byteOf(r.Low)), int(s.byteOf(r.High))
 }

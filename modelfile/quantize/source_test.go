@@ -68,7 +68,7 @@ func TestSamplesWithoutLabels(t *testing.T) {
 	}
 }
 
-// A model of folded batch norms is quantised by its weights, and a note reports it.
+// A model with folded batch norms is quantised by its weights, and a note reports it.
 func TestFoldedNorms(t *testing.T) {
 	m, _ := made(t, "lenet-bn")
 	folded, _, err := formats.Fold(m)

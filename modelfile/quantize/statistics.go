@@ -10,9 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Without data the distribution of a map comes from its batch norm: the result of channel c has mean
-// beta and deviation |gamma|, and is taken for normal (Nagel et al. 2019, arXiv 1906.04721). What
-// follows, to the next batch norm, is computed from that: channels are taken to be independent.
+// Without data the distribution of a map comes from its batch norm: the result of channel c
+// has mean beta and deviation |gamma|, and is assumed to be normal (Nagel et al. 2019,
+// arXiv 1906.04721). The following values, up to the next batch norm, are computed from it:
+// channels are assumed to be independent.
 
 // statistics are the moments of the channels of values of a function, and their sources.
 // Unknown moments are absent.
@@ -23,8 +24,8 @@ type statistics struct {
 	norms map[string][]moments // of batch norms that became part of a layer, by the names of both
 }
 
-// normMoments returns the moments that the batch norms of m give, by the names of their results and of
-// the layers before them.
+// normMoments returns the moments from the batch norms of m, by the names of their results
+// and of the layers before them.
 func normMoments(m *models.Model) map[string][]moments {
 	all, f, makers := map[string][]moments{}, m.Graph.Main, m.Graph.Main.Makers()
 	for i := range f.Nodes {
@@ -66,7 +67,8 @@ func (s *statistics) learn(f *graph.Function) {
 	}
 }
 
-// normalised reports whether a batch norm reads v still: then v has not the moments of its result.
+// normalised reports whether a batch norm still reads v: then v does not have the moments
+// of the norm's result.
 func normalised(f *graph.Function, v graph.Value) bool {
 	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
 		return n.Op == graph.BatchNorm && n.In[0] == v
@@ -247,19 +249,19 @@ func repeated(x []moments, from, to []int) []moments {
 	return out
 }
 
-// activation is a function of one number, and its results for all numbers.
+// activation is a function of one number, and the range of its results over all numbers.
 type activation struct {
 	f      func(float64) float64
 	bounds Range
 }
 
-// image returns the bounds of results for bounds of operands.
+// image returns bounds of the results for numbers within r.
 func (a *activation) image(r Range) Range {
 	const far = 1e30
 	low, high := a.f(max(r.Low, -far)), a.f(min(r.High, far))
 	least := a.bounds.Low
 	if falls := !math.IsInf(least, 0) && a.f(-far) > least; falls && r.Low < 0 {
-		low = least // of silu and its like, which fall before they rise
+		low = least // silu and similar functions fall before they rise
 	}
 	return Range{max(a.bounds.Low, min(low, 0)), min(a.bounds.High, max(high, 0))}
 }
@@ -281,7 +283,8 @@ func activationOf(n *graph.Node) *activation {
 	return &activation{class.Activation(n), b}
 }
 
-// rangeOf returns the range of a value, which is known, by so many deviations of each channel.
+// rangeOf returns the range of a value with known moments, by this number of deviations of
+// each channel.
 func (s *statistics) rangeOf(v graph.Value, deviations float64) Range {
 	r := Range{math.Inf(1), math.Inf(-1)}
 	for _, m := range s.of[v] {

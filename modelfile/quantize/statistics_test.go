@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The least results of activations that fall before they rise, to four digits: PyTorch's.
+// The minima of activations that fall before they rise, to four digits, equal PyTorch's.
 func TestLeastOfActivations(t *testing.T) {
 	for op, want := range map[graph.Op]float64{graph.Silu: -0.2785, graph.HardSwish: -0.375, graph.Gelu: -0.17,
 		graph.GeluTanh: -0.1701, graph.Mish: -0.3089, graph.Relu: 0, graph.Tanh: -1, graph.Sigmoid: 0} {
@@ -22,7 +22,7 @@ func TestLeastOfActivations(t *testing.T) {
 	}
 }
 
-// A U-Net's maps are enlarged: their range stays.
+// Enlarging the maps of a U-Net keeps their range.
 func TestEnlarged(t *testing.T) {
 	m, _ := made(t, "unet-bn")
 	p, err := prepare(m, nil)
@@ -48,7 +48,7 @@ func TestBesideItsNorm(t *testing.T) {
 	}
 }
 
-// A weight that two layers share is there twice where one of them stays float32.
+// A weight shared by two layers is stored twice if one of them stays float32.
 func TestSharedWeight(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "shared"
@@ -76,7 +76,7 @@ func main(x rows f32[4,4,4]) {
 		b, err := build(m, knowledge{ranges: ranges}, stays{keep: "it is named"})
 		if err != nil {
 			t.Errorf("%s stays: %v", keep, err)
-		} else if len(b.State) != 4 { // the weight as it is; weight, bias and factors of bytes
+		} else if len(b.State) != 4 { // the original weight; weight, bias and factors on bytes
 			t.Errorf("%s stays: %d state tensors, want 4", keep, len(b.State))
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostWeight is the largest weight in steps, either way.
+// mostWeight is the largest magnitude of a weight in steps.
 const mostWeight = 127
 
-// weights are the operands of a product of int8.
+// weights are the operands of an int8 product.
 type weights struct {
 	weight, bias tensor.Tensor // i8 and i32
 	by           tensor.Tensor // f32: a step of a sum in steps of the result
@@ -23,10 +23,10 @@ type weights struct {
 type layerInput struct {
 	scale    scale
 	channels []moments // nil: not known
-	per      []float64 // what its channels are divided by; nil: 1 each
+	per      []float64 // divisors of its channels; nil: 1 each
 }
 
-// divisor returns what channel c of a map is divided by.
+// divisor returns the divisor of channel c of a map.
 func divisor(per []float64, c int) float64 {
 	if per == nil {
 		return 1
@@ -36,7 +36,7 @@ func divisor(per []float64, c int) float64 {
 
 // quantizeWeights returns weight [O,...] and bias of a layer on bytes. y has the scale of
 // its result, or 1 for a float32 result. If the means of the input's channels are known,
-// the bias compensates the change of the mean by rounding the weights.
+// the bias compensates the change of the mean that rounding the weights causes.
 func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerInput, y byteMap) (
 	*weights, error) {
 	out := weight.Shape[0]
@@ -82,8 +82,8 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 	return q, nil
 }
 
-// stepOf returns the scale of the weights of a channel: their largest is 127 steps, unless the bias would be
-// more steps of a sum than it may.
+// stepOf returns the scale of the weights of a channel: the largest weight is 127 steps,
+// unless the bias would then exceed its largest number of steps of a sum.
 func stepOf(line []float64, bias, input float64) (float32, error) {
 	largest := 0.0
 	for _, w := range line {
@@ -95,7 +95,7 @@ func stepOf(line []float64, bias, input float64) (float32, error) {
 	if !tensor.IsFinite(bias) {
 		return 0, problem.Advise("take an earlier checkpoint", "its bias is %g", bias)
 	}
-	const roomy = graph.MostBias / 4 // a bias that is corrected is still one
+	const roomy = graph.MostBias / 4 // room for the correction of the bias
 	step := max(largest/mostWeight, math.Abs(bias)/(input*roomy), leastScale)
 	if step > mostScale {
 		return 0, fmt.Errorf("its weights go to %g, want at most %g", largest, float64(mostScale)*mostWeight)
@@ -103,7 +103,8 @@ func stepOf(line []float64, bias, input float64) (float32, error) {
 	return float32(step), nil
 }
 
-// decibels returns signal to noise; without noise 200.
+// decibels returns the signal-to-noise ratio in decibels, at most 200, which it also
+// returns without noise.
 func decibels(signal, noise float64) float64 {
 	const most = 200
 	if signal == 0 || noise == 0 {

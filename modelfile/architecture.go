@@ -18,8 +18,8 @@ func isZooName(name string) bool {
 }
 
 // Architecture returns the model that o.Arch names, without state and with the same head as
-// f. It returns nil if Arch is empty, or if f was already read by Arch. The preprocessing
-// is unknown: the weights in the file may have been trained with another one than the
+// f. It returns nil if Arch is empty, or if f was already read by Arch. The model has no
+// preprocessing: the weights in the file may have been trained with another one than the
 // zoo's.
 func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	name := o.Arch
@@ -61,9 +61,8 @@ func Architecture(f *formats.File, o Options) (*models.Model, error) {
 	return m, nil
 }
 
-// fitOptions returns options with the outputs of the head and the input channels that the tensors of f
-// have,
-// and reports whether they differ from the model m.
+// fitOptions returns options with the outputs of the head and the input channels of f's
+// tensors, and reports whether they differ from the model m.
 func fitOptions(a models.Architecture, m *models.Model, f *formats.File, o models.Options) (
 	fitted models.Options, differs bool) {
 	first, last := m.Graph.State[0], m.Graph.State[len(m.Graph.State)-1]

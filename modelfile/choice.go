@@ -11,9 +11,9 @@ import (
 // about the file.
 type Choice struct {
 	Path     string
-	Format   string            // "pytorch", "onnx" ...: as formats.File has it
-	Key      string            // where the tensors were; "" if they are all that there is
-	Tensors  int               // how many were taken
+	Format   string            // formats.File's: "pytorch", "onnx" ...
+	Key      string            // place of the tensors in the file; "" if it contains only them
+	Tensors  int               // number of tensors used
 	Wrappers []string          // layers around the model that were opened or stripped, outermost first
 	LeftOut  []formats.Group   // groups that were not used, with the reason
 	Counters []formats.Counter // single values that are not tensors: epoch, step
@@ -38,8 +38,8 @@ type ChoiceReport struct {
 	Left   []formats.Group `json:"left,omitempty"`
 }
 
-// ChosenTensors is where in a file the tensors were; the key is "" if they are all
-// that there is.
+// ChosenTensors is the place of the tensors in a file; the key is "" if the file contains
+// only them.
 type ChosenTensors struct {
 	Key     string `json:"key"`
 	Tensors int    `json:"tensors"`

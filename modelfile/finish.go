@@ -58,8 +58,8 @@ func classesOf(m *models.Model, n int) []int {
 	return f.Values[f.Outputs[0].Value].Type.Shape
 }
 
-// withLabels gives a model of a file the names of classes that the file has, if
-// there is one for each of its classes: a detector's are about something else.
+// withLabels gives a model of a file the names of classes in the file, if their number
+// matches its output: the labels of a detector do not name its outputs.
 func withLabels(m *models.Model, labels []string) *models.Model {
 	f := m.Graph.Main
 	alone := len(f.Outputs) == 1

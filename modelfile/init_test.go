@@ -37,8 +37,8 @@ func zooFiles(t *testing.T, name string) (m *models.Model, template, tensors str
 	return m, template, tensors
 }
 
-// A file of a deeper network, or of a shallower one: counts, and the network that the file is of where that
-// has the most of it.
+// For a file of a deeper or of a shallower network, the message has counts, and names the
+// network of the file if that one matches most of its tensors.
 func TestInitSaysWhatTheFileIs(t *testing.T) {
 	m, template, tensors := zooFiles(t, "resnet20")
 	for _, path := range []string{template, tensors} {
@@ -88,7 +88,7 @@ func TestArchNamesTheNearest(t *testing.T) {
 	}
 }
 
-// Integers where a network has floats are named, and not taken.
+// Integer tensors in place of floats are reported, and not used.
 func TestInitFromQuantised(t *testing.T) {
 	m, _, _ := zooFiles(t, "resnet20")
 	var all []formats.Tensor

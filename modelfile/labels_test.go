@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestLabelsOfFiles: an export keeps the names of the classes, and what opens it knows them.
+// TestLabelsOfFiles: an export keeps the names of the classes, and opening it returns them.
 func TestLabelsOfFiles(t *testing.T) {
 	labels := []string{"cat", "it's a \"dog\"", "sträußchen"}
 	m, err := models.Build("resnet20", models.Options{Classes: 3})
@@ -39,7 +39,7 @@ func TestLabelsOfFiles(t *testing.T) {
 	}
 }
 
-// Pictures of one class alone teach no classifier of the zoo anything.
+// Training a classifier of the zoo on pictures of one class is refused.
 func TestStartOnOneClass(t *testing.T) {
 	info := data.Info{Kind: "folder", Len: 3, DType: tensor.U8, Labelled: true, Classes: []string{"cat"}}
 	_, err := modelfile.Start("resnet20", info, modelfile.StartOptions{})

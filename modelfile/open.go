@@ -13,13 +13,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Opened is a model and what of its file was taken.
+// Opened is a model and a description of the parts used of its file.
 type Opened struct {
 	*models.Model
 	Choice *Choice // nil for a bnctl file, which contains only a model
 }
 
-// Open reads the model of a file as a whole; it may be changed.
+// Open reads the whole model of a file; the caller may change it.
 func Open(path string, o Options) (*Opened, error) {
 	native, err := CheckNative(path, o)
 	if err != nil {
@@ -41,8 +41,8 @@ func Open(path string, o Options) (*Opened, error) {
 	return &Opened{Model: m, Choice: NewChoice(path, f, o)}, nil
 }
 
-// CheckNative is IsNative for a file that holds a model: it refuses options about files of
-// other programs if it is one of bnctl's.
+// CheckNative is IsNative for a file that holds a model. For a bnctl file it refuses
+// options about files of other programs.
 func CheckNative(path string, o Options) (bool, error) {
 	native, err := IsNative(path)
 	if errors.Is(err, os.ErrNotExist) && isZooName(path) {
@@ -129,7 +129,7 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 	return m, NewRemoved(&removed), err
 }
 
-// initial is what another model can be initialised from.
+// initial holds the tensors and labels to initialise another model from.
 type initial struct {
 	state  map[string]tensor.Tensor
 	labels []string      // names of the classes; nil: not known

@@ -129,8 +129,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A model starts with the weights of its file, and without them where it is
-// made by name.
+// A model from a file starts with the weights of the file; a model made by name starts with
+// new ones.
 func TestStart(t *testing.T) {
 	want, template, _ := files(t)
 	info := data.Info{Kind: "glyphs", DType: tensor.U8, Shape: []int{28, 28, 1}, Classes: make([]string, 10)}
@@ -162,7 +162,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Bilinear is a choice, not the lack of one.
+// An explicit bilinear filter is recorded, unlike an absent option.
 func TestInterpolation(t *testing.T) {
 	m, template, _ := files(t)
 	m.Preprocess.Interpolation = string(data.Bicubic)

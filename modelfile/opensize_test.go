@@ -22,8 +22,8 @@ func field[T int | string](number protowire.Number, v T) string {
 	panic("no field")
 }
 
-// openGraph writes an ONNX file of one convolution of pictures with that number of
-// channels, which leaves their height and width open: see onnx.proto for the numbers.
+// openGraph writes an ONNX file of one convolution of pictures with this number of
+// channels. It leaves their height and width open: see onnx.proto for the numbers.
 func openGraph(t *testing.T, channels int) string {
 	t.Helper()
 	node := func(op string, in ...string) string {

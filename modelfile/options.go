@@ -23,8 +23,8 @@ type Options struct {
 	Key    string   // of the state dict in a PyTorch checkpoint; "": the one that has a model's parameters
 	Drop   []string // patterns of names of tensors to leave out
 	Rename []string // REGEX=REPLACEMENT: other names for tensors, see formats.Options
-	// Input is the shape of one sample, [C,H,W] for images, where the graph in a
-	// file leaves that open.
+	// Input is the shape of one sample, [C,H,W] for images, if the graph in a file leaves
+	// it open.
 	Input []int
 	// Size is the height and width of pictures, for a model that accepts several sizes: a
 	// model of the zoo, a graph in text form, or a file that leaves it open. The zero value
@@ -34,13 +34,13 @@ type Options struct {
 	// Epoch selects the weights in a checkpoint of bnctl: "last", "best", or "" for the
 	// epoch of the run's template.
 	Epoch string
-	Merge bn.Rule // how statistics of several ranks or replicas become one; "": as in the file
+	Merge bn.Rule // rule that merges the statistics of several ranks or replicas; "": as in the file
 	// Labels are the names of the classes, one for each; nil uses the file's labels.
 	Labels       []string
 	UniqueLabels bool // Labels map classes to the classes of data: duplicates are refused
 	Preprocess   Preprocess
-	training     bool           // the model is to be trained: its graph may be in the form of training
-	memory       *tensor.Region // where large weights of a graph are put; nil: the heap
+	training     bool           // the model is for training: its graph may be in training form
+	memory       *tensor.Region // memory for large weights of a graph; nil: the heap
 	// Option returns the user's name for an option, for the texts of a Choice. nil returns
 	// the name unchanged.
 	Option func(name string) string
@@ -73,7 +73,8 @@ func (o *Options) Foreign() (formats.Options, error) {
 	return f, err
 }
 
-// refuseForeign refuses options that are about files of other programs, for a reason.
+// refuseForeign refuses options that apply only to files of other programs. why is the
+// reason in the error.
 func (o *Options) refuseForeign(why string) error {
 	for _, given := range []struct {
 		field string

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// caffeMean is what models of Caffe's zoo subtract, in the order B, G, R.
+// caffeMean is the mean that models of Caffe's zoo subtract, in the order B, G, R.
 var caffeMean = []float64{103.939, 116.779, 123.68}
 
 // presets lists the meanings of Preprocess.Name.
@@ -80,8 +80,7 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	return out, nil
 }
 
-// Check refuses values that EXIF and Interpolation do not have. The error is a
-// *problem.Error.
+// Check refuses invalid values of EXIF and Interpolation. The error is a *problem.Error.
 func (p *Preprocess) Check() error {
 	if p.EXIF != "" && p.EXIF != data.ApplyEXIF && p.EXIF != data.IgnoreEXIF {
 		return problem.New("exif", strconv.Quote(p.EXIF), "want "+data.ApplyEXIF+" or "+data.IgnoreEXIF, "")
@@ -111,7 +110,7 @@ func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
 	return &out, nil
 }
 
-// withoutImage returns m with arrays for input, and nothing known of pictures.
+// withoutImage returns m with arrays as input, and without information about pictures.
 func withoutImage(m *models.Model) (*models.Model, error) {
 	m, err := models.WithArrays(m)
 	if err != nil {

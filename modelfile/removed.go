@@ -18,14 +18,14 @@ type Removed struct {
 	OptimizerTensors  int      `json:"optimizer_tensors"`
 	Wrappers          []string `json:"wrappers"` // outermost first: "state_dict", "module."
 	Other             []string `json:"other"`    // as text
-	// Replicas is how many replicas the graph has; 0: it is of another program.
+	// Replicas is the number of replicas of the graph; 0 for a file of another program.
 	Replicas int `json:"-"`
 	// Lines describes everything as text, one item per line. It is empty if the file is
 	// clean.
 	Lines []string `json:"-"`
 }
 
-// NewRemoved describes what serialize.Strip took off a checkpoint of bnctl.
+// NewRemoved describes the parts that serialize.Strip removed from a checkpoint of bnctl.
 func NewRemoved(r *serialize.Removed) *Removed {
 	all := &Removed{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
 		Other: otherRemoved(r), Replicas: r.Replicas}

@@ -36,8 +36,8 @@ type Started struct {
 	// were drawn from the seed.
 	Weights        string
 	PreviousLabels []string // the classes that the model in the file was trained on
-	DataClasses    int      // how many classes the data has
-	MovedRows      int      // rows of the head that went with their labels to other numbers
+	DataClasses    int      // number of classes of the data
+	MovedRows      int      // rows of the head that moved with their labels
 	// InitChoice describes the parts used of the file Init. It is nil without Init, and for
 	// bnctl files. Loaded lists the tensors of the model that were loaded; it is nil
 	// without Init.
@@ -70,8 +70,8 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	return s, nil
 }
 
-// setClasses gives the model the classes of the data. Where it, or the file of its
-// weights, has names for all rows of its head, these go with their labels.
+// setClasses gives the model the classes of the data. If the model, or the file of its
+// weights, has names for all rows of its head, the rows move with their labels.
 func (s *Started) setClasses(classes []string) error {
 	if s.PreviousLabels == nil {
 		s.PreviousLabels = s.Labels
@@ -197,8 +197,8 @@ func StartArrays(name string, o StartOptions, note func(format string, args ...a
 	}
 }
 
-// unfitted returns the model that Start will fit to the data; nil if it is
-// of the zoo, and made for them.
+// unfitted returns the model that Start will fit to the data; nil for a model of the zoo,
+// which is made for the data.
 func unfitted(name string, o StartOptions) (*models.Model, error) {
 	text, err := ReadGraphText(name)
 	switch {
@@ -220,7 +220,7 @@ func unfitted(name string, o StartOptions) (*models.Model, error) {
 	return nil, nil
 }
 
-// fromFile opens a template, or the file of another program, to train it on.
+// fromFile opens a template, or the file of another program, for training.
 func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if o.Init != "" {
 		return nil, problem.New("init", o.Init, "model "+path+" has weights of its own", "leave one of them out")
@@ -232,7 +232,7 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if err := was.Trainable("model", path); err != nil {
 		return nil, err
 	}
-	model, err := models.Uncalibrated(was.Model) // a temperature is for the weights that it was found for
+	model, err := models.Uncalibrated(was.Model) // a temperature is only valid for its weights
 	if err != nil {
 		return nil, err
 	}

@@ -7,19 +7,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ReadOnly is a read-only model. A file of bnctl is mapped instead of copied, and
-// verified while the model is used: results may be used only after Verify has
-// returned nil. The weights of another program's file are put where devices of
-// this machine map them, too.
+// ReadOnly is a read-only model. A file of bnctl is mapped instead of copied, and verified
+// while the model is used: results may be used only after Verify has returned nil. The
+// weights of another program's file are stored where devices of this machine can also map
+// them.
 type ReadOnly struct {
 	Opened
-	file     *serialize.File // nil: of a foreign file, which was read as a whole
+	file     *serialize.File // nil for a foreign file, which is read completely
 	memory   *tensor.Region  // of a foreign file
 	verified func() error
 }
 
 // OpenReadOnly is Open for callers that do not change the model: a large template can
-// predict before all of it is read. The caller closes the result.
+// predict before the whole file is read. The caller closes the result.
 func OpenReadOnly(path string, o Options) (*ReadOnly, error) {
 	native, err := CheckNative(path, o)
 	if err != nil {
@@ -72,7 +72,7 @@ func (v *ReadOnly) OrDamage(err error) error {
 	return err
 }
 
-// Close lets go of the file. The model is of no use any more.
+// Close releases the file. The model must not be used afterwards.
 func (v *ReadOnly) Close() {
 	if v.file != nil {
 		_ = v.file.Close() // it was read only

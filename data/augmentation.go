@@ -20,8 +20,9 @@ const (
 	SegmentAugment  Augment = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
 )
 
-// ParseAugment returns the augmentation with this name ("none" is NoAugment), or an
-// augmentation of operations such as "crop flip randaugment:2,9", with all their arguments.
+// ParseAugment returns the augmentation with this name (NoAugment for the text none), or
+// one made of operations, for example "crop flip randaugment:2,9", with all their
+// arguments.
 func ParseAugment(text string) (Augment, error) {
 	words := strings.Fields(text)
 	presets := []string{"none", string(CIFARAugment), string(ImageNetAugment), string(SegmentAugment)}

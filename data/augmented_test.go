@@ -110,8 +110,8 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 	}
 }
 
-// Wherever a mask has a class, it is the class of the pixel shown there: a picture in which
-// every colour is the class of its pixel moves like its mask.
+// Wherever a mask has a class, it is the class of the pixel shown there. The test picture
+// encodes the class of each pixel in its colour.
 func TestMasksMoveAlong(t *testing.T) {
 	const h, w = 32, 40
 	src := plane{h, w, 1, make([]byte, h*w)}
@@ -167,7 +167,7 @@ func TestMasksFollowPolicies(t *testing.T) {
 	}
 }
 
-// The shares of erased pictures and of erased area equal those of torchvision's
+// The shares of erased pictures and of erased area equal the shares of torchvision's
 // RandomErasing.
 func TestErase(t *testing.T) {
 	const n = 4000

@@ -131,8 +131,8 @@ func (b *Batch) note(row int, err error) {
 	b.bad[row] = err
 }
 
-// Bad returns the error if a row could not be read, or nil. A bad row is all zeros. Without
-// Plan.SkipErrors there are no bad rows.
+// Bad returns the error if a row could not be read, or nil. A bad row is all zeros. Bad
+// rows occur only with Plan.SkipErrors.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
 // done counts rows that were dealt with.

@@ -79,7 +79,7 @@ type directory struct {
 	count int
 }
 
-// openDirectory finds the first directory of a TIFF; ok is false if there is no directory.
+// openDirectory finds the first directory of a TIFF; ok is false if it is missing.
 func openDirectory(file []byte) (d directory, ok bool) {
 	d = directory{file: file, order: binary.LittleEndian}
 	switch {

@@ -43,7 +43,7 @@ func bracketedNames(cell string) (names []string, err error) {
 	return names, nil
 }
 
-// bareNames splits words at their commas, or at their blanks if there is no comma.
+// bareNames splits words at their commas, or without commas at their blanks.
 func bareNames(text string) (names []string) {
 	if !strings.Contains(text, ",") {
 		return strings.Fields(text)

@@ -1,7 +1,7 @@
 package data
 
-// The changes of colours equal those of Pillow's ImageEnhance and ImageOps, and hence
-// torchvision's for pictures: mixed values are truncated to a whole level, not rounded.
+// The changes of colours equal Pillow's ImageEnhance and ImageOps, and hence torchvision's
+// for pictures: mixed values are truncated to a whole level, not rounded.
 
 // mixed returns base + factor*(v-base), computed in float32, as a level.
 func mixed(base, v byte, factor float32) byte {

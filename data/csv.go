@@ -137,7 +137,7 @@ func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
 
 // findFiles returns a function that finds the file for a path in a table: below the table's
 // folder, or below a subfolder that has the table's name or a usual one. If the table omits
-// the extension, that of pictures is added. The first row that leads to a file decides.
+// the extension, a picture extension is added. The first row that leads to a file decides.
 func findFiles(folder, table string, rows []tableRow, column int) func(file string) member {
 	below, extension := "", ""
 search:

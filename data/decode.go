@@ -109,7 +109,7 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 
 // decodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width,
 // 3]; the first if there are several. Grey, palette and CMYK become RGB, 16 bits become 8,
-// transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before
+// transparency is ignored. The pixels equal Pillow 9.4's. The size is checked before
 // anything is decoded. With exif, the picture is turned according to the file's EXIF
 // orientation; Pillow and torchvision do not do that by default. When ctx ends it returns
 // an error within a second, except for a WebP file of tens of millions of pixels.

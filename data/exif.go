@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 )
 
-// upright is the orientation of a picture in which the first row is the top and the first
-// column is the left side (EXIF 2.32, tag 274).
+// upright is the orientation of a picture with its top in the first row and its left side
+// in the first column (EXIF 2.32, tag 274).
 const upright = 1
 
 // orientation returns the EXIF orientation of a picture file, 1 to 8; upright if it is

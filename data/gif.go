@@ -13,7 +13,7 @@ import (
 // gifHead is the number of bytes before the table of colours of a GIF.
 const gifHead = 13
 
-// sizeOfGIF reads the size of the screen, on which the pictures of a GIF are drawn.
+// sizeOfGIF reads the size of the screen of a GIF, the canvas of its pictures.
 func sizeOfGIF(_ context.Context, file []byte) (height, width int, err error) {
 	if len(file) < gifHead {
 		return 0, 0, io.ErrUnexpectedEOF
@@ -67,8 +67,8 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	return img, nil
 }
 
-// gifColours returns the table of colours of the first picture, or the file's table if the
-// picture has none, and the transparent index, or 0: image/gif makes that colour black.
+// gifColours returns the table of colours of the first picture, or else of the file, and
+// the transparent index, or 0: image/gif makes that colour black.
 func gifColours(file []byte) (table []byte, transparent byte, err error) {
 	const extension, control, picture, hasTable = 0x21, 0xf9, 0x2c, 0x80
 	rest := file[gifHead:]

@@ -21,7 +21,7 @@ import (
 //
 // Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a
 // zero byte and the path of the sample below its split, for example cat/1.jpg (the number
-// of the sample if there are no files). The first round(Fraction * n) of n, at least 1
+// of the sample for a source without files). The first round(Fraction * n) of n, at least 1
 // and at most n-1, are for validation. A class of one sample stays in training. Masks
 // are of one class.
 //
@@ -34,7 +34,7 @@ type Holdout struct {
 	Unsplit bool
 	// Groups is a regular expression that finds the group of a sample in its path: its
 	// first submatch, or the whole match. "column" selects the column group of a csv:
-	// source. "" means that there are no groups.
+	// source. "" splits without groups.
 	Groups string
 }
 
@@ -123,9 +123,9 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut is Open for data from which h may have set samples apart. For the source with
-// this fingerprint, @train and @val are the two parts. Other data has these parts by
-// itself, or is refused.
+// OpenHeldOut is Open for data that h may have split. For the source with this fingerprint,
+// @train and @val are the two parts. Other data must have these parts by itself; otherwise
+// it is refused.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	form, isVal := strings.CutSuffix(text, "@"+string(Val))

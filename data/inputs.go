@@ -20,8 +20,7 @@ import (
 // is the standard input. The source has the samples of all inputs, one input after the
 // other; the name of a sample is its path or its member of an archive. It has no labels,
 // unless the only input is a spec. Options.Unopened is called for an input that cannot be
-// opened. It is an error if an argument has none of these forms, or if no input could be
-// opened.
+// opened. It is an error if an argument has another form, or if all inputs fail to open.
 func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")

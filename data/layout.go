@@ -103,8 +103,8 @@ func (l layout) some() Split {
 	return ""
 }
 
-// classes returns the names of the classes by number: those of train, or of all splits if
-// there is no train. The other splits may lack some.
+// classes returns the names of the classes by number: the classes of train, or of all
+// splits without train. The other splits may lack some.
 func (l layout) classes() []string {
 	all := l.splits[Train]
 	if all == nil {

@@ -25,7 +25,7 @@ const (
 )
 
 // checksAllSizes reports whether all of n pictures are examined when a source is opened.
-// More than maxSizesChecked are not, because it needs minutes: their faults are reported by
-// name when they are read. But if bad files may be left out, they must be known before the
-// first batch, however long it takes.
+// More than maxSizesChecked are not, because that would need minutes: their faults are
+// reported by name when they are read. But if bad files may be left out, they must be known
+// before the first batch, regardless of the time.
 func (o Options) checksAllSizes(n int) bool { return n <= maxSizesChecked || o.SkipBad != 0 }

@@ -18,9 +18,9 @@ type Plan struct {
 	Batch   int    // samples of a batch; the last of an epoch may have fewer
 	Seed    uint64 // of order and augmentation
 	Shuffle bool   // false: the order of the source, in every epoch
-	// Weights of the samples, at least 0: an epoch draws as many samples as the source has,
-	// by weight and with replacement, so that some occur several times and others never.
-	// nil: each occurs once.
+	// Weights of the samples, at least 0: an epoch has the source's number of samples,
+	// drawn by weight and with replacement, so that some occur several times and others
+	// never. nil: each occurs once.
 	Weights   []float64
 	Transform Transform
 	Epochs    int      // the loader ends before epoch number Epochs; 0: it never ends

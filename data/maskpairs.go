@@ -68,7 +68,7 @@ func pairs(pictures, masks []keyedFile) layout {
 	return l
 }
 
-// maskSuffix returns the suffix that the names of all masks have in addition to those of
+// maskSuffix returns the suffix that the names of all masks add to the names of their
 // pictures: "" if a picture has the same name as a mask.
 func maskSuffix(pictures, masks []keyedFile) string {
 	keys := map[string]bool{}
@@ -131,7 +131,7 @@ func (l layout) byLists(lists map[Split]string) (layout, error) {
 	return out, nil
 }
 
-// takeLists moves list files such as train.txt and val.txt from members to lists.
+// takeLists moves list files, for example train.txt and val.txt, from members to lists.
 func takeLists(members []member, lists map[Split]string) ([]member, error) {
 	var rest []member
 	for _, m := range members {

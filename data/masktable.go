@@ -18,7 +18,7 @@ var voids = []string{"void", "ignore", "ignored", "unlabelled", "unlabeled"}
 
 // readMaskTable reads a table of masks: a line for each class, with the value of its
 // pixels, or their red, green and blue, and its name. Classes have the order of the lines.
-// A name such as void means no class. Empty lines and lines that begin with # are ignored.
+// A name in voids means no class. Empty lines and lines that begin with # are ignored.
 func readMaskTable(path string) (*maskCode, error) {
 	text, err := regular.Read(path, maxTableBytes)
 	if err != nil {

@@ -24,7 +24,7 @@ func sharesOf(t *testing.T, text Augment) []mixture {
 }
 
 // Row i is mixed with row i-1, row 0 with the last of the batch, all unmixed: each pixel is
-// roundeven(fraction*own + (1-fraction)*partner). Labels has the label with the larger
+// roundeven(fraction*row + (1-fraction)*partner). Labels has the label with the larger
 // fraction. A row without partner stays unchanged.
 func TestMixup(t *testing.T) {
 	src := open(t, "glyphs:17", Options{})

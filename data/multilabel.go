@@ -107,7 +107,7 @@ func namesIn(row tableRow, c columns) ([]string, error) {
 }
 
 // multiClasses returns the classes of labels that do not exclude each other: the columns,
-// or the names in the rows of train, or in all rows if there is no train.
+// or the names in the rows of train, or without train in all rows.
 func (t *labelTable) multiClasses(c columns) ([]string, error) {
 	if c.oneHot != nil {
 		var names []string

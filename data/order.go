@@ -61,9 +61,9 @@ func weightSums(weights []float64, n int) ([]float64, error) {
 	return sums, nil
 }
 
-// drawnByWeight draws as many samples as the source has, each with a probability by its
-// weight and independently: sample k of the epoch is the first with a sum above U times the
-// total, where U is drawn by epoch and k.
+// drawnByWeight draws len(sums) samples, independently and each with a probability by its
+// weight: sample k of the epoch is the first with a sum above U times the total, where U is
+// drawn by epoch and k.
 func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
 	n := len(sums)
 	v := visits{make([]int, n), make([]uint32, n)}

@@ -152,7 +152,7 @@ func (p *pngFile) broken(err error) error {
 	return err
 }
 
-// end checks that there are no more pixels, their sum, and the chunks after them.
+// end checks that the pixels end here, their sum, and the chunks after them.
 func (p *pngFile) end() error {
 	var one [1]byte
 	switch n, err := io.ReadFull(p.unpacked, one[:]); {

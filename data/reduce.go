@@ -113,8 +113,8 @@ func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
 	return err
 }
 
-// column adds column x of the picture to the columns of middle that depend on it. The sums
-// equal those of resampleRow in another order, which is exact for integers.
+// column adds column x of the picture to the columns of middle that depend on it. It adds
+// in another order than resampleRow, but the sums of integers are equal.
 func (r *reduction) column(x int, pixels []byte) {
 	from := sort.Search(len(r.across), func(k int) bool {
 		return r.across[k].start+len(r.across[k].weights) > x

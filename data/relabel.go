@@ -6,8 +6,8 @@ import (
 )
 
 // Relabel returns src with the labels of a model: class i of src gets the number to[i], and
-// classes are the names of the model's classes. It returns src itself if both are already
-// equal. Closing the result closes src.
+// classes are the names of the model's classes. It returns src itself if this changes
+// nothing. Closing the result closes src.
 func Relabel(src Source, to []int, classes []string) Source {
 	same := slices.Equal(src.Info().Classes, classes)
 	for i, class := range to {

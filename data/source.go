@@ -86,9 +86,9 @@ func (i Info) IsPerPixel() bool {
 // Split names a split of a data set.
 type Split string
 
-// The splits that a suffix of a spec can select. Without a suffix, Test replaces Val if
-// there is no val, as in published data with two splits. Val replaces Test if there is no
-// test, even with a suffix; then Info.requested is Test.
+// The splits that a suffix of a spec can select. Without a suffix, Test replaces a missing
+// Val, as in published data with two splits. Val replaces a missing Test, even with a
+// suffix; then Info.requested is Test.
 const (
 	Train Split = "train"
 	Val   Split = "val"

@@ -2,7 +2,7 @@ package data
 
 import "bytes"
 
-// sharpness moves pixels away from the mean of their neighbourhood, in which the pixel
+// sharpness moves pixels away from the weighted mean of their neighbourhood; the pixel
 // itself has weight 5 of 13. Pixels at the edge stay.
 func sharpness(p plane, factor float64) {
 	src := plane{p.h, p.w, p.c, bytes.Clone(p.pix)}

@@ -4,7 +4,7 @@ import "github.com/bnctl/bnctl/data/internal/jpeg"
 
 // upsampler returns the rows of one plane of a JPEG at the size of the picture.
 //
-// They equal those of libjpeg-turbo with default options (jdsample.c, "fancy
+// They equal libjpeg-turbo's with default options (jdsample.c, "fancy
 // upsampling"): halved planes are interpolated linearly between the centres of
 // the samples, so that a result is 3/4 of the nearer and 1/4 of the further one,
 // in each direction; beyond the edge the last sample is repeated. Planes of at most

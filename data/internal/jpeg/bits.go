@@ -2,23 +2,23 @@ package jpeg
 
 import "encoding/binary"
 
-// bits reads the bits of a scan, up to the next marker: there the zeros begin
-// that a scan does not have.
+// bits reads the bits of a scan, up to the next marker. After that it returns zeros, which
+// are not part of the scan.
 type bits struct {
 	file   []byte
-	at     int    // of the next byte that is not in acc
-	acc    uint64 // the next n bits, from its highest bit
+	at     int    // of the next byte to load into acc
+	acc    uint64 // the next n bits, starting at the highest bit
 	n      int
 	beyond int // number of zero bits in acc that are past the end
 }
 
-// hasFF reports whether one of four bytes is ff, which begins a marker.
+// hasFF reports whether one of four bytes is ff, the start of a marker.
 func hasFF(four uint32) bool {
-	none := ^four // a byte ff is 0 there
+	none := ^four // a byte ff becomes 0
 	return (none-0x01010101)&^none&0x80808080 != 0
 }
 
-// fill makes acc have at least 49 bits.
+// fill loads acc with at least 49 bits.
 func (b *bits) fill() {
 	if b.n <= 32 && b.at+4 <= len(b.file) {
 		four := binary.BigEndian.Uint32(b.file[b.at:])
@@ -47,7 +47,7 @@ func (b *bits) fill() {
 	}
 }
 
-// over reports whether more bits were taken than there are.
+// over reports whether more bits were read than the scan has.
 func (b *bits) over() bool { return b.n < b.beyond }
 
 // take returns the next k bits, at most 16, and consumes them.

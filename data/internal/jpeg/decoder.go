@@ -40,20 +40,20 @@ const (
 	adobePlain = 0 // RGB or CMYK
 )
 
-// decoder is a file that is being decoded.
+// decoder is the state of decoding a file.
 type decoder struct {
 	ctx     context.Context
 	file    []byte
 	at      int  // of the next byte
 	headers bool // stop when the size is known
-	// ready is called after each row of MCUs, with how many rows of the picture there
-	// are; nil: all are kept.
+	// ready is called after each row of MCUs, with the number of finished rows of the
+	// picture. If it is nil, all rows are kept.
 	ready func(known int) error
 
 	width, height int
 	progressive   bool
 	components    []component
-	across, down  int // most samples of a component in an MCU, in blocks
+	across, down  int // largest number of blocks of a component in an MCU
 
 	quantizers [4]*[64]int32 // in natural order
 	huffman    [2][4]*huffman
@@ -62,18 +62,18 @@ type decoder struct {
 	adobe      int
 }
 
-// component is one of the colours of a frame.
+// component is one of the colour components of a frame.
 type component struct {
 	id               byte
 	h, v             int // sampling factors: blocks of an MCU
 	quantizer        byte
 	plane            Plane
-	blocksWide, high int    // blocks that the plane has, whole MCUs
-	coded            [2]int // blocks across and down that a scan of this component alone has
-	seen             bool   // a scan had it
+	blocksWide, high int    // size of the plane in blocks, in whole MCUs
+	coded            [2]int // blocks across and down in a scan of this component alone
+	seen             bool   // a scan contained it
 	dc               int32  // the last DC coefficient of the scan
 	steps            *[64]int32
-	blocks           []block // progressive: the coefficients so far
+	blocks           []block // progressive: the coefficients decoded so far
 }
 
 // read reads segment by segment up to the end of the image.
@@ -89,7 +89,7 @@ func (d *decoder) read() error {
 		}
 		marker, err := d.marker()
 		if err != nil && d.complete() {
-			return nil // the end is missing, and nothing else
+			return nil // only the end is missing
 		}
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (d *decoder) read() error {
 			return nil
 		}
 		if rst0 <= marker && marker <= rst7 {
-			continue // it has no length: left over of a scan
+			continue // a remnant of a scan, without length
 		}
 		body, err := d.segment()
 		if err != nil {
@@ -239,7 +239,7 @@ func (d *decoder) frame(body []byte) error {
 	return d.layOut()
 }
 
-// layOut settles the sizes of all planes; memory for them comes with the first scan.
+// layOut computes the sizes of all planes. Memory for them is allocated in the first scan.
 func (d *decoder) layOut() error {
 	for i := range d.components {
 		c := &d.components[i]

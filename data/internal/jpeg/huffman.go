@@ -6,16 +6,17 @@ const (
 	classAC = 1
 )
 
-// shortest is how many bits a code has at most that is looked up at once.
+// shortest is the largest length in bits of a code that is found by a single lookup.
 const shortest = 8
 
 // huffman is a table of codes (T.81, annex C).
 type huffman struct {
-	// short has for the next bits, if a code of at most shortest bits begins
-	// them, its length in the upper byte and its symbol in the lower; else 0.
+	// short is indexed by the next bits. If they begin with a code of at most shortest
+	// bits, the upper byte is its length and the lower byte its symbol; otherwise the entry
+	// is 0.
 	short [1 << shortest]uint16
-	// Of codes of each length: one more than the last, aligned to 16 bits, and
-	// what to add to a code to find its symbol.
+	// For codes of each length: one more than the last code, aligned to 16 bits, and the
+	// offset between a code and the index of its symbol.
 	end     [17]int32
 	offset  [17]int32
 	symbols []byte
@@ -45,8 +46,8 @@ func (d *decoder) huffmanTables(body []byte) error {
 	return nil
 }
 
-// newHuffman makes a table of how many codes there are of 1 to 16 bits, and
-// their symbols in order (C.2).
+// newHuffman makes a table from the number of codes of each length, 1 to 16 bits, and the
+// symbols in order (C.2).
 func newHuffman(counts, symbols []byte) (*huffman, error) {
 	h := &huffman{symbols: append([]byte(nil), symbols...)}
 	code, first := int32(0), int32(0) // next code, index of its symbol

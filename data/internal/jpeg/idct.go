@@ -6,7 +6,7 @@ const blockSize = 64
 // block is 8x8 coefficients, or samples, in natural order.
 type block [blockSize]int32
 
-// The factors of the transform with 13 fractional bits, as jidctint.c names them.
+// The factors of the transform with 13 fractional bits, with the names of jidctint.c.
 const (
 	fix0298631336 = 2446
 	fix0390180644 = 3196

@@ -102,7 +102,7 @@ func planesOf(img image.Image) []Plane {
 	return nil
 }
 
-// Every scan of a file is seen: 10 of libjpeg's progressive script for colours.
+// Every scan of a file is found: 10 with libjpeg's progressive script for colours.
 func TestSegments(t *testing.T) {
 	files := pictures(t, "photographs")
 	for name, want := range map[string][]int{"one.jpeg": {1}, "one.progressive.jpeg": {10},
@@ -119,7 +119,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// No bytes make the decoder panic.
+// The decoder does not panic for any input.
 func FuzzDecode(f *testing.F) {
 	for _, sampling := range []string{"444", "420", "411"} {
 		files := pictures(f, sampling)

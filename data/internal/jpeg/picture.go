@@ -1,9 +1,9 @@
-// Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive,
-// Huffman coded, 8 bits) to the samples that libjpeg-turbo gives by default, as planes.
+// Package jpeg decodes JPEG files (ITU-T T.81: baseline, extended and progressive, Huffman
+// coded, 8 bits) to the same samples as libjpeg-turbo by default, as planes.
 //
-// It is there because a model is trained and published on what libjpeg-turbo
-// reads, and the inverse transform of image/jpeg rounds one sample of 60 otherwise
-// (docs/adr/picture-decoders.md). Its tests hold it against image/jpeg.
+// It exists because models are trained and published with pictures decoded by
+// libjpeg-turbo, and the inverse transform of image/jpeg rounds one sample of 60
+// differently (docs/adr/picture-decoders.md). Its tests compare it with image/jpeg.
 package jpeg
 
 import (
@@ -13,17 +13,17 @@ import (
 
 // Errors that Decode and Size wrap.
 var (
-	// ErrFormat: the bytes are no JPEG, or a damaged one.
+	// ErrFormat means that the bytes are not a JPEG, or a damaged one.
 	ErrFormat = errors.New("invalid JPEG")
-	// ErrUnsupported: a JPEG of a kind that is not read.
+	// ErrUnsupported means that this kind of JPEG is not supported.
 	ErrUnsupported = errors.New("unsupported JPEG")
 )
 
 // Space is the colour space of a picture's planes.
 type Space int
 
-// The spaces. The planes of Adobe's CMYK are stored inverted, 255 for no ink:
-// so they are here.
+// The spaces. The planes of Adobe's CMYK are stored inverted, 255 for no ink, and are
+// returned in this form.
 const (
 	Grey Space = iota
 	YCbCr

@@ -2,8 +2,8 @@ package jpeg
 
 import "context"
 
-// put transforms a block of multiples of the steps and writes its samples. last is
-// the index of its last coefficient that is not 0, in the order of a scan.
+// put transforms a block of dequantized coefficients and writes its samples. last is the
+// index of the last nonzero coefficient, in the order of a scan.
 func (c *component) put(b *block, last, x, y int) {
 	dst := c.plane.Pix[8*(y%(c.plane.Retained/8)*c.plane.Stride+x):]
 	if last == 0 {
@@ -27,10 +27,10 @@ func (c *component) put(b *block, last, x, y int) {
 	}
 }
 
-// sample shifts a result of the transform to where bytes are, and clamps it.
+// sample shifts a result of the transform to the range of a byte, and clamps it.
 func sample(v int32) byte { return byte(max(0, min(255, v+128))) }
 
-// reconstruct makes the samples of a component of a progressive frame.
+// reconstruct computes the samples of a component of a progressive frame.
 func (c *component) reconstruct(ctx context.Context) error {
 	for i := range c.blocks {
 		if i%c.blocksWide == 0 && ctx.Err() != nil {

@@ -20,7 +20,7 @@ func Rows(ctx context.Context, file []byte, ready func(p *Picture, known int) er
 	}
 	var p *Picture
 	d.ready = func(known int) (err error) {
-		if p == nil { // nothing that is to come changes it
+		if p == nil { // later segments cannot change it
 			if p, err = d.picture(); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func streams(file []byte) bool {
 	return scans == 1 && components > 0
 }
 
-// retained returns how many rows of blocks the plane of a component has memory for.
+// retained returns the number of rows of blocks that a component's plane has memory for.
 func (c *component) retained(newest bool) int {
 	if newest {
 		return min(c.high, 2*c.v)

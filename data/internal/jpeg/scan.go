@@ -17,8 +17,8 @@ type scan struct {
 	bits
 	scanComponents []scanComponent
 	start, end     int  // coefficients, in the order of a scan
-	high, low      uint // progressive: bits that former scans and this one leave for later
-	eobs           int  // blocks that have nothing more in this band
+	high, low      uint // progressive: low bits left for later by the previous scans and by this one
+	eobs           int  // number of blocks without further coefficients in this band
 }
 
 // scanComponent is a component of a scan.
@@ -61,7 +61,7 @@ func (d *decoder) scan(body []byte) error {
 	return err
 }
 
-// checkBand checks which coefficients and bits a progressive scan is about (G.1.1.1).
+// checkBand checks the range of coefficients and bits of a progressive scan (G.1.1.1).
 func (s *scan) checkBand(components int) error {
 	switch {
 	case s.start == 0 && s.end != 0, s.start > s.end, s.end > 63, s.start > 0 && components != 1,
@@ -72,7 +72,7 @@ func (s *scan) checkBand(components int) error {
 	return nil
 }
 
-// newComponent finds a component and the tables of a scan, and makes its memory.
+// newComponent finds a component and the tables of a scan, and allocates its memory.
 func (s *scan) newComponent(id, tables byte) (scanComponent, error) {
 	for i := range s.components {
 		c := &s.components[i]
@@ -201,7 +201,7 @@ func (s *scan) block(p *scanComponent, x, y int) error {
 	return s.refineAC(p, b)
 }
 
-// badCode is the error about bits that begin no code.
+// badCode returns the error for bits that are not a code.
 func badCode() error { return invalid("bits that are no Huffman code") }
 
 // difference decodes the DC coefficient of a block (F.2.2.1).
@@ -214,8 +214,8 @@ func (s *scan) difference(p *scanComponent) (int32, error) {
 	return p.component.dc, nil
 }
 
-// sequential decodes a whole block to multiples of its steps, and returns the
-// index of its last coefficient, in the order of the scan (F.2.2).
+// sequential decodes a whole block, dequantizes it, and returns the index of its last
+// nonzero coefficient, in the order of the scan (F.2.2).
 func (s *scan) sequential(p *scanComponent, b *block) (last int, err error) {
 	dc, err := s.difference(p)
 	if err != nil {
@@ -280,7 +280,7 @@ func (s *scan) firstAC(p *scanComponent, b *block) error {
 	return nil
 }
 
-// endOfBand returns for how many blocks, this one included, a band has ended.
+// endOfBand returns the number of blocks, including this one, in which the band has ended.
 func (s *scan) endOfBand(run int) int {
 	n := 1 << run
 	if run > 0 {
@@ -289,8 +289,8 @@ func (s *scan) endOfBand(run int) int {
 	return n
 }
 
-// refineAC decodes one more bit of every coefficient of a band (G.1.2.3): of
-// those that are not 0 yet it may begin some, and corrects the others.
+// refineAC decodes one more bit of every coefficient of a band (G.1.2.3). It may set
+// coefficients that are still 0, and corrects the others.
 func (s *scan) refineAC(p *scanComponent, b *block) error {
 	k := s.start
 	for s.eobs == 0 && k <= s.end {
@@ -325,8 +325,8 @@ func (s *scan) refineAC(p *scanComponent, b *block) error {
 	return nil
 }
 
-// correct adds a bit to every coefficient from k on that is not 0, and returns
-// the index of the one after zeros that are 0.
+// correct adds a bit to every nonzero coefficient from k on. It stops after skipping zeros
+// coefficients that are 0, and returns the index of the next one that is 0.
 func (s *scan) correct(b *block, k, zeros int) int {
 	for ; k <= s.end; k++ {
 		c := &b[zigzag[k]]

@@ -2,15 +2,15 @@ package jpeg
 
 import "bytes"
 
-// Segment is a marker and what its length covers: of a scan, only its header.
+// Segment is a marker with its body. For a scan, the body is only the header.
 type Segment struct {
 	Marker byte
 	Body   []byte
 }
 
-// Segments yields the segments of a file, up to its end or to where it is no
-// JPEG any more. Nothing is decoded: between the segments only 0xff is looked for.
-// It sees every scan that Decode would, since neither goes past a marker.
+// Segments yields the segments of a file, up to its end or the first invalid segment. It
+// decodes nothing: between the segments it only looks for 0xff. It finds every scan that
+// Decode would, since both stop at every marker.
 func Segments(file []byte) func(yield func(Segment) bool) {
 	return func(yield func(Segment) bool) {
 		rest := file[min(2, len(file)):]

@@ -15,9 +15,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// readTar reads the wanted members of a tar into memory, still encoded.
-// Nothing is ever written to a disk, so that names and links lead nowhere;
-// those that try to are an error all the same.
+// readTar reads the wanted members of a tar into memory, still encoded. Nothing is ever
+// written to disk, so names and links cannot lead outside; those that try to are still an
+// error.
 func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	t := &tree{close: func() error { return nil }}
 	wanted := t.counting(keep)
@@ -60,8 +60,8 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 	}
 }
 
-// tarEnd finds the block of zeros that ends an archive. archive/tar also accepts an archive that is
-// cut off between two members.
+// tarEnd finds the block of zeros that ends an archive. archive/tar also accepts an archive
+// that is truncated between two members.
 type tarEnd struct {
 	r     io.Reader
 	zeros int // zero bytes at the end of the data read so far
@@ -100,10 +100,11 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 	return t, nil
 }
 
-// unpackedLimit returns how many bytes a compressed file may become: small files are not held to the ratio.
+// unpackedLimit returns the largest unpacked size of a compressed file: small files may
+// exceed the ratio.
 func unpackedLimit(packed int64) int64 { return 64<<20 + maxArchiveRatio*packed }
 
-// unpackLimit stops a file that unpacks to far more than files of its size do.
+// unpackLimit is a reader that fails if a file unpacks to more than its limit.
 type unpackLimit struct {
 	r    io.Reader
 	left int64
@@ -118,7 +119,7 @@ func (u *unpackLimit) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// openZip lists the wanted members of a zip, which stay where they are until done is called.
+// openZip lists the wanted members of a zip. They stay in the file until done is called.
 func openZip(f io.ReaderAt, size int64, done func() error, keep func(string) bool) (*tree, error) {
 	t := &tree{close: done}
 	wanted := t.counting(keep)
@@ -157,8 +158,9 @@ func (t *tree) addZip(archive *zip.Reader, wanted func(string) bool) error {
 	return nil
 }
 
-// readZipped unpacks a member. Its declared size was checked before. The length and the CRC-32 are
-// compared here: archive/zip skips the comparison if the directory's CRC-32 is 0.
+// readZipped unpacks a member with a declared size that was checked before. The length and
+// the CRC-32 are compared here: archive/zip skips the comparison if the directory's CRC-32
+// is 0.
 func readZipped(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {

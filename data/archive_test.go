@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// file is a file to be packed, in order.
+// file is a file to pack. Files are packed in order.
 type file struct {
 	name    string
 	content []byte
@@ -95,7 +95,7 @@ func unpack(t *testing.T, files []file) string {
 	return dir
 }
 
-// pets are two classes in two parts, not in order, and what does not count.
+// pets are two classes in two parts, unordered, with files that do not count.
 func pets(t *testing.T) []file {
 	return []file{
 		{"train/", nil}, {"train/dog/", nil},
@@ -249,8 +249,8 @@ func TestArchiveLinksAreRefused(t *testing.T) {
 }
 
 func TestZipBomb(t *testing.T) {
-	// A member that claims to be small is read no further than it claims; one
-	// that claims to be large is refused by its claim.
+	// A member is read only up to its declared size. A large declared size is refused
+	// before reading.
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	member, err := w.CreateRaw(&zip.FileHeader{Name: "cat/1.png", UncompressedSize64: maxFileBytes + 1})

@@ -44,9 +44,9 @@ func mirror(p plane) {
 	}
 }
 
-// randomCrop draws the part of an h x w picture that random resized crop shows
-// (Szegedy et al. 2015, as in torchvision): 8 to 100 % of the area, sides in a
-// ratio from 3/4 to 4/3; after ten parts that don't fit, the middle.
+// randomCrop draws the part of an h x w picture for random resized crop (Szegedy et al.
+// 2015, as in torchvision): 8 to 100 % of the area, sides in a ratio from 3/4 to 4/3; after
+// ten parts that don't fit, the middle.
 func randomCrop(h, w int, d *tensor.Draws) box { return randomPart(h, w, 0.08, 1, d) }
 
 // randomPart is randomCrop with other shares of the area.

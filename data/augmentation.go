@@ -15,12 +15,12 @@ type Augment string
 // No augmentation, and the presets.
 const (
 	NoAugment       Augment = ""
-	CIFARAugment    Augment = "cifar"    // 4 black pixels around, crop to the size before, flip
+	CIFARAugment    Augment = "cifar"    // 4 black pixels around, crop to the original size, flip
 	ImageNetAugment Augment = "imagenet" // random resized crop, flip
 	SegmentAugment  Augment = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
 )
 
-// ParseAugment returns the augmentation with this name (NoAugment for the text none), or
+// ParseAugment returns the augmentation with this name ("none" is NoAugment), or
 // one made of operations, for example "crop flip randaugment:2,9", with all their
 // arguments.
 func ParseAugment(text string) (Augment, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// augmentGolden is a picture in augment.json and what torchvision makes of it.
+// augmentGolden is a picture in augment.json and torchvision's result for it.
 type augmentGolden struct {
 	Width, Height int
 	Mode          string
@@ -24,7 +24,7 @@ type augmentGolden struct {
 	Is            string
 }
 
-// augmentGoldens is what augment.py writes.
+// augmentGoldens is the output of augment.py.
 type augmentGoldens struct {
 	RandAugment, Trivial, Rotate, Jitter, Crop, Flip, Part, Erase, Parts, Erased []augmentGolden
 }
@@ -38,7 +38,7 @@ func readAugmentGoldens(t *testing.T) augmentGoldens {
 	return g
 }
 
-// canvas returns the picture that augment.py makes.
+// canvas returns the picture that augment.py generates.
 func (g augmentGolden) canvas() *canvas {
 	rgb := plane{g.Height, g.Width, 3, nil}
 	for y := range g.Height {
@@ -66,7 +66,7 @@ func (g augmentGolden) after(change func(c *canvas)) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// The pixels of every change of RandAugment and TrivialAugmentWide at every magnitude are
+// The pixels of every change of RandAugment and TrivialAugmentWide at every magnitude equal
 // torchvision's, bit for bit.
 func TestPoliciesAreTorchvisions(t *testing.T) {
 	g := readAugmentGoldens(t)
@@ -145,8 +145,8 @@ func TestMasksMoveAlong(t *testing.T) {
 	}
 }
 
-// Masks follow the changes of randaugment that move pixels and no others: they have the draws of their
-// pictures, and no colours.
+// Masks follow only the changes of randaugment that move pixels: they use the draws of
+// their pictures, and have no colours.
 func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {
@@ -189,7 +189,7 @@ func TestErase(t *testing.T) {
 // erases by default from pictures of 40x40, over 60,000 draws.
 const eraseMean = 0.174
 
-// The refusals of operations name operation, argument and range.
+// Refused operations: the error names operation, argument and range.
 func TestRefusedOperations(t *testing.T) {
 	for text, want := range map[string]string{
 		"blur":             `unknown augmentation "blur"; there are none, cifar`,

@@ -47,7 +47,7 @@ func (e *BadFiles) advice() *problem.Error {
 	return problem.Failure("", "mend or remove them", fmt.Sprintf("or add {skip-bad} %d", len(e.All)))
 }
 
-// Unwrap returns the error of each file, and last a *problem.Error with advice.
+// Unwrap returns the errors of all files, followed by a *problem.Error with advice.
 func (e *BadFiles) Unwrap() []error {
 	errs := make([]error, 0, len(e.All)+1)
 	for _, b := range e.All {
@@ -56,7 +56,7 @@ func (e *BadFiles) Unwrap() []error {
 	return append(errs, e.advice())
 }
 
-// SkipAll as Options.SkipBad permits any number of bad files.
+// SkipAll is the value of Options.SkipBad that permits any number of bad files.
 const SkipAll = -1
 
 // ParseSkip returns the value of Options.SkipBad for a text: a number, "" for 0, or "all"

@@ -32,7 +32,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	for _, test := range []struct {
 		skip int
-		bad  []string // nil: it opens
+		bad  []string // nil: it opens without error
 	}{
 		{0, []string{"a/0.png", "b/0.png", "c/0.png"}}, // b/2.png is damaged further on
 		{3, []string{"a/0.png", "b/0.png", "b/2.png", "c/0.png"}},
@@ -63,8 +63,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A part that was set apart of data with bad files is refused for the files, not for its suffix; a
-// caller without an option to leave files out gets no advice to use it.
+// If a part of data with bad files is refused, the error is about the files, not about its
+// suffix. A caller without an option to leave files out gets no advice to use it.
 func TestBadFilesOfAPart(t *testing.T) {
 	dir := unpack(t, []file{{"a/0.png", pngOf(t, 2, 2, 1)}, {"a/1.png", pngOf(t, 2, 2, 2)},
 		{"b/0.png", pngOf(t, 2, 2, 3)}, {"b/1.png", pngOf(t, 2, 2, 4)}, {"b/2.png", []byte("text")}})

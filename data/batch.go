@@ -15,27 +15,27 @@ type Batch struct {
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
 	// Partners are the labels of the samples that are mixed into the rows, in the form of
-	// Labels; zero unless the augmentation mixes. Fraction is the share of the row's
-	// original sample, and of its label in the loss.
+	// Labels; zero unless the augmentation mixes. Fraction is the share of the
+	// samples of Labels in the mixture, and of Labels in the loss: at least a half.
 	Partners tensor.Tensor
 	Fraction float32
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
 
 	loader    *Loader
-	x, y, z   tensor.Tensor // the buffers, of Plan.Batch rows
+	x, y, z   tensor.Tensor // buffers of Plan.Batch rows
 	samples   []int64
-	again     []uint32 // how often each was there before in the epoch; nil: never
+	again     []uint32 // number of earlier occurrences of each in the epoch; nil: all 0
 	labels    []int32
 	perLabel  int   // elements of one label
 	rowShape  []int // of X without the first axis
 	rowBytes  int
-	filled    chan struct{} // closed when all rows are there
-	left      atomic.Int64  // rows that are not
+	filled    chan struct{} // closed when all rows are filled
+	left      atomic.Int64  // number of rows not filled yet
 	mu        sync.Mutex
-	err       error // of the first row that has one
+	err       error // of the lowest row with an error
 	failedRow int
 	bad       map[int]error      // of rows, with Plan.SkipErrors
-	wanted    func(row int) bool // Plan.Select's; nil: all
+	wanted    func(row int) bool // from Plan.Select; nil: all
 }
 
 // Len returns the number of samples.
@@ -50,13 +50,12 @@ func (b *Batch) Occurrence(row int) int64 {
 	return b.samples[row] | int64(b.again[row])<<32
 }
 
-// Release gives the batch's memory back to its loader. Nothing of the batch
-// may be used afterwards. A batch that is not released is left to the garbage
-// collector.
+// Release returns the batch's memory to its loader. The batch must not be used afterwards.
+// A batch that is not released is left to the garbage collector.
 func (b *Batch) Release() {
 	l := b.loader
 	if l == nil {
-		return // released before
+		return // already released
 	}
 	b.loader = nil
 	select {
@@ -65,8 +64,8 @@ func (b *Batch) Release() {
 	}
 }
 
-// batch returns an unfilled batch of the given samples, in a released one's
-// memory if there is one.
+// batch returns an unfilled batch of the given samples. It reuses the memory of a released
+// batch if possible.
 func (l *Loader) batch(epoch, index int, of visits) *Batch {
 	var b *Batch
 	select {
@@ -93,7 +92,7 @@ func (l *Loader) batch(epoch, index int, of visits) *Batch {
 	return b
 }
 
-// newBatch allocates.
+// newBatch allocates a batch.
 func (l *Loader) newBatch() *Batch {
 	n := min(l.plan.Batch, l.info.Len)
 	b := &Batch{loader: l}
@@ -110,8 +109,8 @@ func (b *Batch) row(i int) tensor.Tensor {
 	return tensor.Tensor{DType: b.X.DType, Shape: b.rowShape, Bytes: b.X.Bytes[i*b.rowBytes : (i+1)*b.rowBytes]}
 }
 
-// fail notes the error of a row. That of the lowest row counts, so that it is
-// the same for any number of workers.
+// fail records the error of a row. The error of the lowest row is kept, so that it is the
+// same for any number of workers.
 func (b *Batch) fail(row int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +119,7 @@ func (b *Batch) fail(row int, err error) {
 	}
 }
 
-// note keeps the error of a row, which becomes zeros.
+// note records the error of a row and sets the row to zeros.
 func (b *Batch) note(row int, err error) {
 	clear(b.row(row).Bytes)
 	b.mu.Lock()
@@ -135,7 +134,7 @@ func (b *Batch) note(row int, err error) {
 // rows occur only with Plan.SkipErrors.
 func (b *Batch) Bad(row int) error { return b.bad[row] }
 
-// done counts rows that were dealt with.
+// done counts finished rows.
 func (b *Batch) done(rows int) {
 	if b.left.Add(int64(-rows)) == 0 {
 		if b.loader.plan.Transform.Augment.Mixes() && b.err == nil {

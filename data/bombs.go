@@ -9,9 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// checkSize refuses a file that is too small for the pixels that it claims, or
-// too much work for its size: a few bytes can ask for gigabytes and minutes in
-// every format.
+// checkSize refuses a file that is too small for the pixels that it claims, or needs too
+// much work for its size: in every format, a few bytes can request gigabytes and minutes.
 func checkSize(file []byte, format string, h, w int) error {
 	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
@@ -69,9 +68,9 @@ func checkTIFFSize(file []byte) error {
 	return nil
 }
 
-// directory is the first directory of tags of a TIFF, in the file or in the EXIF
-// part of another picture: the number of entries, and entries of 12 bytes: tag,
-// type, count, and the value, or where it is.
+// directory is the first directory of tags of a TIFF, in the file or in the EXIF part of
+// another picture: the number of entries, and entries of 12 bytes: tag, type, count, and
+// the value or its offset.
 type directory struct {
 	file  []byte
 	order binary.ByteOrder
@@ -99,7 +98,7 @@ func openDirectory(file []byte) (d directory, ok bool) {
 	return d, true
 }
 
-// entries yields where the entries begin that are whole.
+// entries yields the offsets of complete entries.
 func (d *directory) entries() func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for i := range d.count {
@@ -113,7 +112,7 @@ func (d *directory) entries() func(yield func(int) bool) {
 
 func (d *directory) tag(entry int) int { return int(d.order.Uint16(d.file[entry:])) }
 
-// The types of numbers.
+// Types of numbers.
 const (
 	tiffShort = 3 // 16 bits
 	tiffLong  = 4 // 32 bits

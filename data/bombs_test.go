@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// bitString collects bits, the first in the lowest place of a byte.
+// bitString collects bits, starting at the lowest bit of a byte.
 type bitString struct {
 	bytes []byte
 	n     int
@@ -42,7 +42,7 @@ func scanBomb(w, h, scans int) []byte {
 	file = append(file, segment(0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)...)
 	file = append(file, segment(0xc2, 8, byte(h>>8), byte(h), byte(w>>8), byte(w), 1, 1, 0x11, 0)...)
 	file = append(file, table(0x00, 0)...)
-	file = append(file, table(0x10, 0xe0)...) // the end of 2^14 blocks, and 14 more bits
+	file = append(file, table(0x10, 0xe0)...) // marks the end of 2^14 blocks, followed by 14 more bits
 	blocks := (w + 7) / 8 * ((h + 7) / 8)
 	file = append(file, segment(0xda, 1, 1, 0, 0, 0, 0)...)
 	file = append(file, make([]byte, (blocks+7)/8)...)
@@ -67,13 +67,13 @@ func tiffOf(entries [][3]uint32, behind []byte) []byte {
 	return append(b, behind...)
 }
 
-// greyTIFF is a grey TIFF of w x h with the given tags too.
+// greyTIFF is a grey TIFF of w x h with additional tags.
 func greyTIFF(w, h, compression uint32, more [][3]uint32, behind []byte) []byte {
 	return tiffOf(append([][3]uint32{{256, 1, w}, {257, 1, h}, {258, 1, 8}, {259, 1, compression}, {262, 1, 1}},
 		more...), behind)
 }
 
-// zeros is n zero bytes, packed.
+// zeros returns n zero bytes, packed.
 func zeros(n int) []byte {
 	var b bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&b, 9)
@@ -90,7 +90,7 @@ func overlapping(strips uint32) []byte {
 	behind := bytes.Repeat([]byte{0x80}, 1<<16)
 	const directory = 8 + 2 + 8*12 + 4
 	at := uint32(directory + len(behind))
-	for _, v := range []uint32{directory, 1 << 16} { // where, and how many
+	for _, v := range []uint32{directory, 1 << 16} { // offset and count
 		for range strips {
 			behind = binary.LittleEndian.AppendUint32(behind, v)
 		}
@@ -121,7 +121,7 @@ func riff(name string, chunk []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(file, uint32(len(chunk))), chunk...)
 }
 
-// lossyWebP is the head of a key frame of VP8, and nothing more.
+// lossyWebP is only the head of a key frame of VP8.
 func lossyWebP(w, h uint16) []byte {
 	frame := []byte{0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a}
 	frame = binary.LittleEndian.AppendUint16(frame, w)
@@ -169,7 +169,7 @@ func TestBombs(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		file []byte
-		want string // in the refusal; "": it is decoded
+		want string // text in the error; "": it is decoded
 	}{
 		{"scans of a large JPEG", scanBomb(8184, 8184, 1000), "JPEG: its scans go over 1047575529 blocks"},
 		{"scans below the limit", scanBomb(4096, 4096, 30), ""},
@@ -207,7 +207,7 @@ func TestBombs(t *testing.T) {
 			if most := uint64(24*freePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}
-			if took > time.Minute { // five seconds when nothing else runs
+			if took > time.Minute { // it needs five seconds on an idle machine
 				t.Errorf("it took %v", took)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isBracketed reports whether a cell is a list, a tuple or a set as Python prints it.
+// isBracketed reports whether a cell is a list, a tuple or a set in Python's notation.
 func isBracketed(cell string) bool {
 	if len(cell) < 2 {
 		return false
@@ -13,7 +13,7 @@ func isBracketed(cell string) bool {
 	switch cell[:1] + cell[len(cell)-1:] {
 	case "[]":
 		return true
-	case "()", "{}": // words in parentheses may be a name
+	case "()", "{}": // parentheses around words may be part of a name
 		return len(cell) == 2 || strings.ContainsAny(cell[1:2], `'"`)
 	}
 	return cell == "set()"
@@ -54,7 +54,7 @@ func bareNames(text string) (names []string) {
 	return names
 }
 
-// quotedName returns the text in quotes that rest begins with, and the text after it.
+// quotedName returns the quoted text at the start of rest, and the remaining text.
 func quotedName(rest string) (name, after string, err error) {
 	quote := rest[0]
 	if quote != '\'' && quote != '"' {

@@ -6,9 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// cache keeps decoded samples until its budget is spent, and those for good:
-// an epoch visits every sample once, so that replacing one by another would
-// gain nothing.
+// cache keeps decoded samples until its budget is spent, and never evicts them: an epoch
+// visits every sample once, so replacing one by another would not help.
 type cache struct {
 	slots  []atomic.Pointer[tensor.Tensor]
 	budget atomic.Int64 // bytes left
@@ -26,7 +25,7 @@ func newCache(n int, opt Options) *cache {
 	return c
 }
 
-// get returns sample i, which read makes if it is not kept.
+// get returns sample i. If it is not cached, get calls read.
 func (c *cache) get(i int, read func(i int) (tensor.Tensor, error)) (tensor.Tensor, error) {
 	if t := c.slots[i].Load(); t != nil {
 		return *t, nil

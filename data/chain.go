@@ -10,7 +10,7 @@ import (
 // canvas is a picture, or the mask of one, that operations change in place.
 type canvas struct {
 	plane
-	mask   bool // its bytes are classes: they move, and have no colours
+	mask   bool // its bytes are classes: they move, but have no colours
 	beyond byte // value of pixels outside the source
 }
 
@@ -89,8 +89,8 @@ func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	c.blacken(erasedPart(c.h, c.w, args[1], args[2], d))
 }
 
-// erasedPart draws a part of an h x w picture with a share of its area; an empty one after ten that
-// don't fit.
+// erasedPart draws a part of an h x w picture with a share of its area. It returns an empty
+// part after ten parts that don't fit.
 func erasedPart(height, width int, least, most float64, d *tensor.Draws) box {
 	low, high := tensor.Log(0.3), tensor.Log(3.3)
 	for range 10 {

@@ -11,16 +11,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A record of CIFAR-10's binary version is a label and 32 x 32 pixels, the
-// planes red, green and blue one after the other
-// (https://www.cs.toronto.edu/~kriz/cifar.html).
+// A record of CIFAR-10's binary version is a label and 32 x 32 pixels, as a red, a green
+// and a blue plane (https://www.cs.toronto.edu/~kriz/cifar.html).
 const (
 	cifarSide   = 32
 	cifarPlane  = cifarSide * cifarSide
 	cifarRecord = 1 + 3*cifarPlane
 )
 
-// cifarClasses are the classes by label, which is also the order of their names.
+// cifarClasses are the classes by label. This is also their alphabetical order.
 var cifarClasses = []string{
 	"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 }

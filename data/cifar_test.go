@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// cifarRecords makes n records: the label of record i is i mod 10, its pixel p
-// is (i+p, i+p+1, i+p+2).
+// cifarRecords makes n records: record i has label i mod 10, and its pixel p is (i+p,
+// i+p+1, i+p+2).
 func cifarRecords(n int) []byte {
 	b := make([]byte, n*cifarRecord)
 	for i := range n {
@@ -22,7 +22,7 @@ func cifarRecords(n int) []byte {
 	return b
 }
 
-// cifarBatches are the files of the binary version, below its usual folder.
+// cifarBatches returns the files of the binary version, below its usual folder.
 func cifarBatches() []file {
 	var files []file
 	for i := range 5 {

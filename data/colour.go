@@ -3,7 +3,7 @@ package data
 // The changes of colours equal Pillow's ImageEnhance and ImageOps, and hence torchvision's
 // for pictures: mixed values are truncated to a whole level, not rounded.
 
-// mixed returns base + factor*(v-base), computed in float32, as a level.
+// mixed returns base + factor*(v-base), computed in float32, truncated to a level.
 func mixed(base, v byte, factor float32) byte {
 	m := float32(base) + float32(factor*float32(int(v)-int(base)))
 	return byte(min(max(m, 0), 255))

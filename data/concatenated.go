@@ -53,7 +53,7 @@ func kindOfSamples(i Info) string {
 	return tensor.Describe(i.DType, i.Shape)
 }
 
-// at returns the source that has sample i and its number there.
+// at returns the source of sample i and the sample's number there.
 func (j *concatenated) at(i int) (Source, int) {
 	index := sort.SearchInts(j.ends, i+1)
 	if index > 0 {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// contextErr returns why a context has ended; nil while it has not.
+// contextErr returns the cause of a context's end, or nil while it has not ended.
 func contextErr(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
@@ -39,8 +39,8 @@ func withContext(ctx context.Context, file []byte) contextFile {
 	return contextFile{contextReader{ctx, r}, r}
 }
 
-// ReadAt implements io.ReaderAt for the TIFF decoder, which copies the whole of a reader without
-// it.
+// ReadAt implements io.ReaderAt for the TIFF decoder, which otherwise reads the whole file
+// into memory.
 func (a contextFile) ReadAt(p []byte, off int64) (int, error) {
 	if err := contextErr(a.ctx); err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 	"image/png"
 )
 
-// ending is a context that ends when it is looked at for the nth time.
+// ending is a context that ends at the nth call of Err.
 type ending struct {
 	context.Context
 	looks, at int
@@ -51,11 +51,11 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 	compressed := func(c tiff.CompressionType) []byte {
 		return written(func(b *bytes.Buffer) error { return tiff.Encode(b, img, &tiff.Options{Compression: c}) })
 	}
-	const buffer = 4096 // what decoders read at a time
+	const buffer = 4096 // bytes that decoders read at a time
 	for _, c := range []struct {
 		name string
 		file []byte
-		want int // looks, besides one for each row
+		want int // calls of Err in addition to one for each row
 	}{
 		{"JPEG", written(func(b *bytes.Buffer) error { return stdlib.Encode(b, img, nil) }), h / 16},
 		{"progressive JPEG", scanBomb(w, h, 10), 11 * h / 8},

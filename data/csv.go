@@ -51,7 +51,7 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 	return p, p.findShape(ctx, opt)
 }
 
-// layout returns the samples of the rows, by split. Paths are those from folder.
+// layout returns the samples of the rows, by split. Paths are relative to folder.
 func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
 	find, repeated := findFiles(folder, name, t.rows, c.path), 0
@@ -112,14 +112,14 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 	return l, nil
 }
 
-// labelled is the class of a row of a table.
+// labelled holds the class, the line and the split of a row of a table.
 type labelled struct {
 	class string
 	line  int
 	split Split
 }
 
-// splitOf returns the split of a row: "" in a table without that column.
+// splitOf returns the split of a row: "" in a table without a split column.
 func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
 	if c.split < 0 {
 		return "", nil
@@ -170,8 +170,8 @@ func filePath(folder, below, file string) string {
 	return filepath.Join(folder, below, file)
 }
 
-// inOrderOfNumbers sorts the names of classes, which are sorted as texts, by their numbers
-// if all are some.
+// inOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.
+// Otherwise their alphabetical order stays.
 func inOrderOfNumbers(names []string) []string {
 	number := func(name string) int {
 		n, err := strconv.ParseUint(name, 10, 31)
@@ -186,7 +186,7 @@ func inOrderOfNumbers(names []string) []string {
 	return names
 }
 
-// grouped implements grouped.
+// grouped reports whether the samples have groups.
 func (p *pictures) grouped() bool { return p.samples[0].group != "" }
 
 func (p *pictures) group(i int) string { return p.samples[i].group }

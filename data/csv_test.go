@@ -109,7 +109,7 @@ func TestCSVRefused(t *testing.T) {
 	wantError(t, err, "folder has no columns")
 }
 
-// Rows that lead to no file are left out like files that cannot be read.
+// Rows without a file are left out like files that cannot be read.
 func TestCSVSkips(t *testing.T) {
 	spec := tableOf(t, "", "path,label\n0.png,a\n1.png,b\n9.png,b\n")
 	i := open(t, spec, Options{SkipBad: 1}).Info()

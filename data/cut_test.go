@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// An archive that is cut off anywhere, in its trailer too, is refused, and so is one with a wrong sum.
+// An archive truncated anywhere, even in its trailer, is refused, and so is one with a
+// wrong sum.
 func TestCutArchives(t *testing.T) {
 	var files []file
 	for _, name := range []string{"a/1.txt", "b/2.txt", "b/3.txt"} {
@@ -47,7 +48,7 @@ func TestCutArchives(t *testing.T) {
 		}
 	}
 	zipped := zipOf(t, files)
-	for _, sum := range []uint32{0, 1} { // of the first member, in the directory; archive/zip does not compare 0
+	for _, sum := range []uint32{0, 1} { // of member 1, in the directory; archive/zip ignores 0
 		changed := bytes.Clone(zipped)
 		at := bytes.Index(changed, []byte("PK\x01\x02"))
 		binary.LittleEndian.PutUint32(changed[at+16:], sum)
@@ -60,7 +61,7 @@ func TestCutArchives(t *testing.T) {
 	}
 }
 
-// An IDX file that is gzipped is refused wherever it is cut off.
+// A gzipped IDX file is refused wherever it is truncated.
 func TestCutIDX(t *testing.T) {
 	content := append([]byte{0, 0, 8, 2, 0, 0, 0, 9, 0, 0, 0, 7}, bytes.Repeat([]byte{1, 5, 9}, 21)...)
 	whole := gzipped(t, content)

@@ -19,11 +19,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// decoder gives the pixels of a file row by row, as they are decoded.
+// decoder passes the pixels of a file to each, row by row, as they are decoded.
 type decoder func(ctx context.Context, file []byte, each eachPixels) error
 
-// eachPixels is called for each row of a file, from the first on, with its pixels in
-// RGB, which are there until it returns.
+// eachPixels is called for each row of a file, starting with the first, with its pixels in
+// RGB. They are valid until it returns.
 type eachPixels func(y int, pixels []byte)
 
 // codecs is the table of picture formats, identified by the first bytes of a file.
@@ -71,19 +71,19 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	".ppm", ".pgm", ".pnm"}
 
-// isPicture reports whether a file name has the ending of a picture.
+// isPicture reports whether a file name has the extension of a picture.
 func isPicture(name string) bool {
 	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// decoderVersion is a number that changes with the pixels that picture files
-// decode to. It is in the fingerprint of their sources and in recipes. Version 1,
-// which recipes do not name, replicated the chroma of JPEGs and took lossy
-// WebP for JPEG's colours.
+// decoderVersion is a number that changes whenever the decoded pixels of picture files
+// change. It is in the fingerprint of their sources and in recipes. Version 1, which is
+// absent from recipes, replicated the chroma of JPEGs and decoded lossy WebP with JPEG's
+// colours.
 const decoderVersion = "2"
 
-// pictureSize returns the height and width of the picture that decodePicture would
-// return, as the file declares them. When ctx ends it soon returns an error.
+// pictureSize returns the height and width of the picture that decodePicture would return,
+// according to the file's headers. When ctx ends it soon returns an error.
 func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
@@ -158,7 +158,7 @@ func recoverError(err *error) {
 	}
 }
 
-// rowsOfImage gives the pixels of img.
+// rowsOfImage passes on the pixels of img.
 func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 	b := img.Bounds()
 	dst := make([]byte, 3*b.Dx())
@@ -192,7 +192,7 @@ func rowGrey(dst, src []byte) {
 	}
 }
 
-// rowFour leaves the fourth byte of each pixel out.
+// rowFour copies the first three of four bytes of each pixel.
 func rowFour(dst, src []byte) {
 	for x := range len(dst) / 3 {
 		copy(dst[3*x:3*x+3], src[4*x:])
@@ -205,7 +205,7 @@ func rowOfIndices(dst, src []byte, colours *[256][3]byte) {
 	}
 }
 
-// rowAny converts whatever there is, pixel by pixel, without alpha's weight.
+// rowAny converts any other image, pixel by pixel, without premultiplied alpha.
 func rowAny(dst []byte, img image.Image, x0, y int) {
 	for x := range len(dst) / 3 {
 		c := color.NRGBAModel.Convert(img.At(x0+x, y)).(color.NRGBA)

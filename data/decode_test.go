@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pngOf returns a PNG of one grey.
+// pngOf returns a PNG with a single grey value.
 func pngOf(t *testing.T, w, h int, grey byte) []byte {
 	t.Helper()
 	img := image.NewGray(image.Rect(0, 0, w, h))
@@ -117,8 +117,8 @@ func TestDecodeFormats(t *testing.T) {
 	}
 }
 
-// checkHalves checks a picture of 16 x 8 pixels, red on the left and blue on the
-// right, up to what JPEG loses.
+// checkHalves checks a picture of 16 x 8 pixels, red on the left and blue on the right, up
+// to the losses of JPEG.
 func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 	t.Helper()
 	left, right := got.Bytes[:3], got.Bytes[45:48]

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// eachSample calls f for 0 to n-1 on all cores and returns the error of the
-// smallest number that has one.
+// eachSample calls f for 0 to n-1 on all cores and returns the error for the smallest
+// number that failed.
 func eachSample(n int, f func(i int) error) error {
 	var next atomic.Int64
 	var stop atomic.Bool

@@ -18,8 +18,8 @@ func (m *memory) Fingerprint(context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// Pictures of up to wholeBytes in all are hashed whole; of more, only
-// sampledFiles of them, evenly spread, and the names and sizes of the rest.
+// Pictures of up to wholeBytes in total are hashed whole. For more, only sampledFiles of
+// them are hashed, evenly spread, and the names and sizes of the rest.
 const (
 	wholeBytes   = 1 << 30
 	sampledFiles = 4096
@@ -53,7 +53,7 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 	return h.sum(), nil
 }
 
-// hashed returns of how many samples the content of one is hashed.
+// hashed returns the stride between samples with hashed content.
 func (p *pictures) hashed() int {
 	total := int64(0)
 	for _, s := range p.samples {
@@ -65,8 +65,8 @@ func (p *pictures) hashed() int {
 	return 1
 }
 
-// fingerprint hashes numbers and texts so that no two lists of them are one
-// sequence of bytes.
+// fingerprint hashes numbers and texts so that different lists never give the same sequence
+// of bytes.
 type fingerprint struct{ hash.Hash }
 
 // newFingerprint starts with the fields that all kinds of sources have.

@@ -22,7 +22,7 @@ const (
 // fits lists the fits.
 func fits() []Fit { return []Fit{CropFit, ScaleFit, ResizeFit, PadFit, WindowsFit} }
 
-// ParseFit returns the fit of that name. The error is a *problem.Error of fit.
+// ParseFit returns the fit with this name. The error is a *problem.Error of fit.
 func ParseFit(name string) (Fit, error) {
 	var names []string
 	for _, f := range fits() {
@@ -39,7 +39,7 @@ func ParseFit(name string) (Fit, error) {
 // windows in rows from the top left. Neighbouring windows overlap by at least the given
 // share of their side, from 0 to less than 1.
 func (t Transform) views(f Fit, overlap float64, h, w int) (all []view) {
-	v := view{w: t.Width, h: t.Height} // as ResizeFit has it
+	v := view{w: t.Width, h: t.Height} // correct for ResizeFit
 	switch f {
 	case ScaleFit:
 		v.w, v.h = t.scaled(plane{h: t.Height, w: t.Width}, plane{h: h, w: w})
@@ -67,8 +67,8 @@ func (t Transform) within(h, w int) (scaledW, scaledH int) {
 	return max(1, w*t.Height/h), t.Height
 }
 
-// starts returns where windows of a side begin on a length: evenly, except for the
-// last, which ends with it.
+// starts returns the offsets of windows of length side on a length: evenly spaced, except
+// that the last window ends at the end.
 func starts(length, side int, overlap float64) []int {
 	step, at := max(1, int(float64(side)*(1-overlap))), []int{0}
 	for last := length - side; at[len(at)-1] < last; {

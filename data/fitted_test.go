@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestInWords: the description matches the action of fit and place.
+// TestInWords: the description matches the action of fit.
 func TestInWords(t *testing.T) {
 	pictures := func(shape ...int) Info { return Info{DType: tensor.U8, Shape: shape} }
 	to := func(h, w, c, resize int, a Augment) Transform {

@@ -30,7 +30,8 @@ func TestDecodeFormatsAsPillow(t *testing.T) {
 	}
 }
 
-// TIFFs of every compression, photometric interpretation and fill order have Pillow's pixels.
+// The pixels of TIFFs of every compression, photometric interpretation and fill order equal
+// Pillow's.
 func TestDecodeTIFFAsPillow(t *testing.T) {
 	var want map[string]string
 	files := goldens(t, "tiff.tar.gz", &want)
@@ -70,7 +71,7 @@ func TestMasksInFaxes(t *testing.T) {
 	}
 }
 
-// A JPEG in CMYK without a segment of Adobe is read as if it had one, as Pillow does.
+// A JPEG in CMYK without Adobe's segment is read as if it had one, as Pillow does.
 func TestCMYKWithoutAdobe(t *testing.T) {
 	file := mustRead(t, "testdata/cmyk.jpg")
 	at := bytes.Index(file, []byte("\xff\xee"))
@@ -88,7 +89,7 @@ func TestCMYKWithoutAdobe(t *testing.T) {
 	}
 }
 
-// The classes of masks are the numbers that NumPy has of them, whatever the format.
+// The classes of masks equal the values that NumPy reads, whatever the format.
 func TestMaskFormatsAsNumPy(t *testing.T) {
 	var want map[string]string
 	code, err := newMaskCode(MaskOptions{})
@@ -155,7 +156,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 		{322, 1, uint32(tileW)}, {323, 1, uint32(tileH)}, {324, n, place[0]}, {325, n, place[1]}}, tiles)
 }
 
-// A TIFF in tiles of JPEG, which do not end where the picture does.
+// A TIFF in tiles of JPEG that extend beyond the picture.
 func TestTilesOfJPEG(t *testing.T) {
 	got, err := decodePicture(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
 	if err != nil {
@@ -219,7 +220,8 @@ func TestFormatsRefused(t *testing.T) {
 	}
 }
 
-// A JPEG, PNG, WebP or GIF that is cut short is found when the folder is opened, without decoding the others.
+// A truncated JPEG, PNG, WebP or GIF is found when the folder is opened, without decoding
+// the others.
 func TestCutPictureIsFoundAtOnce(t *testing.T) {
 	var digests map[string]string
 	files := goldens(t, "pictures.tar.gz", &digests)
@@ -233,7 +235,7 @@ func TestCutPictureIsFoundAtOnce(t *testing.T) {
 		_, err := Open(t.Context(), "folder:"+dir, Options{})
 		t.Run(name, func(t *testing.T) { wantError(t, err, "1 of 2 files are bad", "member cat/"+name) })
 	}
-	// The end alone may be missing: decoders forgive that.
+	// If only the end is missing, decoders accept the file.
 	dir := unpack(t, []file{{"cat/1.jpg", photo[:len(photo)-2]}})
 	open(t, "folder:"+dir, Options{})
 }

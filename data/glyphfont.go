@@ -21,8 +21,8 @@ import (
 // masterSide is the height and width of a master, in cells.
 const masterSide = 128
 
-// glyphMaster is a digit of one font as a mask, 1 inside and 0 outside, the
-// middle of its box in the middle. A cell is 1/128 em.
+// glyphMaster is a digit of one font as a mask, 1 inside and 0 outside, with the centre of
+// its box in the centre. A cell is 1/128 em.
 type glyphMaster [masterSide * masterSide]uint8
 
 // glyphMasters returns the digits 0 to 9 of every font, font by font.
@@ -49,8 +49,8 @@ var glyphMasters = sync.OnceValue(func() []glyphMaster {
 // line is a piece of an outline.
 type line struct{ x0, y0, x1, y1 int }
 
-// outline returns the contours of a character as straight lines. Loaded at
-// one pixel per font unit, nothing is rounded; a cell is then unit wide.
+// outline returns the contours of a character as straight lines. It loads them at one pixel
+// per font unit, so nothing is rounded; a cell is then unit wide.
 func outline(font *sfnt.Font, r rune) (lines []line, unit int) {
 	var b sfnt.Buffer
 	ppem := fixed.I(int(font.UnitsPerEm()))
@@ -119,7 +119,7 @@ func (g *glyphMaster) fill(lines []line, unit int) {
 	}
 }
 
-// crossing is where a contour meets a row, and whether it goes down or up.
+// crossing is the position where a contour crosses a row, and its direction: down or up.
 type crossing struct{ x, turn int }
 
 // crossingsAt returns the crossings of a row, from left to right.

@@ -12,13 +12,13 @@ import (
 // glyphSide is the height and width of a glyph picture, which has one channel.
 const glyphSide = 28
 
-// Samples of glyphs without a number.
+// Numbers of glyphs for a spec without a number.
 const (
 	glyphsTrain = 6000
 	glyphsTest  = 1000
 )
 
-// glyphsVersion is part of the fingerprint: it changes with any pixel.
+// glyphsVersion is part of the fingerprint: it must change if any pixel changes.
 const glyphsVersion = "glyphs 1"
 
 // glyphs is the first n digits of an endless set. Digit i of a split is a function of i and
@@ -26,11 +26,11 @@ const glyphsVersion = "glyphs 1"
 type glyphs struct {
 	info    Info
 	philox  tensor.Philox
-	epoch   uint32 // keeps the splits apart
+	epoch   uint32 // separates the draws of the splits
 	masters []glyphMaster
 }
 
-// openGlyphs opens glyphs[:N]. N counts the samples of the split opened.
+// openGlyphs opens glyphs[:N]. N is the number of samples of the opened split.
 func openGlyphs(_ context.Context, s spec, _ Options) (Source, error) {
 	g := &glyphs{philox: tensor.NewPhilox(0, tensor.StreamGlyphs), masters: glyphMasters()}
 	split, n, epoch := s.drawn(glyphsTrain, glyphsTest)
@@ -60,7 +60,7 @@ func (g *glyphs) Sample(_ context.Context, i int) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// glyphLabels holds 0 to 9: the labels go round.
+// glyphLabels are 0 to 9; the labels of the samples repeat them.
 var glyphLabels = [...]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 
 // Label implements Source.

@@ -34,8 +34,8 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 	return g.out, nil
 }
 
-// Thumbnail returns a picture, u8 [H,W,1 or 3], scaled so that its longer side is side pixels, but not
-// to more than eight times its size.
+// Thumbnail returns a picture, u8 [H,W,1 or 3], scaled so that its longer side is side
+// pixels, but at most to eight times its size.
 func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
 	const most = 8
 	fitted := fitInto(picture, min(side, most*max(picture.Shape[0], picture.Shape[1])))
@@ -60,7 +60,7 @@ type grid struct {
 	columns, side, caption int
 }
 
-// gap is how many grey pixels are around a cell.
+// gap is the number of grey pixels around a cell.
 const gap = 2
 
 func newGrid(samples, columns, side, caption int) *grid {
@@ -72,12 +72,12 @@ func newGrid(samples, columns, side, caption int) *grid {
 	return g
 }
 
-// corner returns where cell k begins.
+// corner returns the upper left corner of cell k.
 func (g *grid) corner(k int) (x, y int) {
 	return k%g.columns*(g.side+gap) + gap, k/g.columns*(g.side+g.caption+gap) + gap
 }
 
-// draw puts a sample into cell k.
+// draw draws a sample into cell k.
 func (g *grid) draw(k int, t tensor.Tensor) {
 	fitted := fitInto(t, g.side)
 	x, y := g.corner(k)

@@ -38,7 +38,7 @@ type Holdout struct {
 	Groups string
 }
 
-// groupColumn is the value of Holdout.Groups for the groups that the source itself names.
+// groupColumn is the value of Holdout.Groups that selects the groups of the source.
 const groupColumn = "column"
 
 // autoFraction is the share that "auto" sets apart if the data has no part val.
@@ -60,10 +60,10 @@ func (h *Holdout) ParseFraction(text string) (err error) {
 	return nil
 }
 
-// HeldOut is a source in two.
+// HeldOut is a source split in two parts.
 type HeldOut struct {
-	Training, Validation Source   // each is closed by itself
-	Single               []string // classes of one sample, which is in Training
+	Training, Validation Source   // each is closed separately
+	Single               []string // classes with one sample, which is in Training
 	whole                *sharedSource
 }
 
@@ -95,8 +95,8 @@ func (h Holdout) pattern() (*regexp.Regexp, error) {
 	return p, nil
 }
 
-// Split sets the samples of src apart. src belongs to the result: it is closed when
-// both parts are.
+// Split sets samples of src apart. The result owns src: it is closed when both parts are
+// closed.
 func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 	opt.Split = Train
 	src, err := Open(ctx, form, opt)
 	if err != nil {
-		named, other := Open(ctx, text, opt) // it may have no train, and the split that is asked for
+		named, other := Open(ctx, text, opt) // the data may have the requested split, but no train
 		var bad *BadFiles
 		if other != nil && errors.As(err, &bad) {
 			return nil, err
@@ -193,7 +193,7 @@ func strata(ctx context.Context, src Source) ([]int32, error) {
 	return labels, nil
 }
 
-// byClass sets samples of each class apart, and notes classes of one sample in out.
+// byClass sets samples of each class apart, and adds classes of one sample to out.
 func (h Holdout) byClass(src Source, labels []int32, out *HeldOut) []bool {
 	apart := make([]bool, len(labels))
 	classes := map[int32][]int{}
@@ -245,7 +245,7 @@ func (h Holdout) byGroup(src Source) ([]bool, error) {
 	return apart, nil
 }
 
-// groupOf returns what names the group of a sample.
+// groupOf returns a function that returns the name of a sample's group.
 func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 	if h.Groups == groupColumn {
 		g, ok := src.(grouped)
@@ -322,7 +322,7 @@ func className(info Info, label int32) string {
 // pathed is a source with slash-separated paths of samples, relative to their split.
 type pathed interface{ path(i int) string }
 
-// grouped is a source that may name groups of samples.
+// grouped is a source that may have a group for each sample.
 type grouped interface {
 	grouped() bool
 	group(i int) string

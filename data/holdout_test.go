@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// listed is a source of paths, class numbers and groups without samples.
+// listed is a source with paths, class numbers and groups, but without samples.
 type listed struct {
 	*numbered
 	paths  []string
@@ -24,7 +24,7 @@ func (l *listed) path(i int) string                               { return l.pat
 func (l *listed) grouped() bool                                   { return l.groups != nil }
 func (l *listed) group(i int) string                              { return l.groups[i] }
 
-// animals are seven cats and three dogs, and perhaps an eel.
+// animals are seven cats, three dogs and some eels.
 func animals(eels int) *listed {
 	l := &listed{numbered: whole(0)}
 	for i := range 7 {
@@ -47,7 +47,7 @@ func pathsOf(src Source) (paths []string) {
 	return paths
 }
 
-// The samples are those that Python's hashlib finds:
+// The samples are those selected by Python's hashlib:
 //
 //	sorted(names, key=lambda n: hashlib.sha256(f"{seed}\0{n}".encode()).digest())[:k]
 func TestHoldout(t *testing.T) {
@@ -155,8 +155,8 @@ func TestHoldoutRefused(t *testing.T) {
 	}
 }
 
-// A split does not depend on whether data is a folder or an archive, and its parts
-// are found again in the data by its suffixes.
+// A split is the same for a folder and an archive, and its parts are found again in the
+// data by their suffixes.
 func TestOpenHeldOut(t *testing.T) {
 	var files []file
 	for i := range 5 {

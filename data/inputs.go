@@ -74,7 +74,7 @@ func openInput(ctx context.Context, input string, opt Options) (Source, error) {
 	return pictureInput(t, input, opt), nil
 }
 
-// pictureInput is the source of the pictures of a tree, an input of that name.
+// pictureInput returns the source of the pictures of a tree, opened from input.
 func pictureInput(t *tree, input string, opt Options) Source {
 	samples := make([]sampleFile, len(t.members))
 	for i, m := range t.members {

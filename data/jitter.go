@@ -29,7 +29,7 @@ func jitter(p plane, d *tensor.Draws) {
 	}
 }
 
-// blend returns base + factor*(v-base), rounded and cut to a byte.
+// blend returns base + factor*(v-base), rounded and clamped to a byte.
 func blend(base, v, factor int) byte {
 	return byte(min(max(base+((v-base)*factor+jitterOne/2)>>16, 0), 255))
 }
@@ -47,7 +47,7 @@ func meanGrey(p plane) int {
 	return sum / max(1, p.h*p.w)
 }
 
-// luma returns the grey of an RGB pixel, as Pillow has it (ITU-R 601).
+// luma returns the grey of an RGB pixel, as in Pillow (ITU-R 601).
 func luma(rgb []byte) int {
 	return (19595*int(rgb[0]) + 38470*int(rgb[1]) + 7471*int(rgb[2]) + 1<<15) >> 16
 }

@@ -12,7 +12,7 @@ import (
 // joiner separates the specs of sources that are joined.
 const joiner = "++"
 
-// joined is labelled sources one after the other, with the classes of all.
+// joined is a concatenation of labelled sources, with the classes of all.
 type joined struct{ concatenated }
 
 // openJoined opens sources with specs joined by joiner. Classes with the same name become

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/data/internal/jpeg"
 )
 
-// rowsOfJPEG decodes a JPEG to the pixels that Pillow with libjpeg-turbo has.
+// rowsOfJPEG decodes a JPEG to the same pixels as Pillow with libjpeg-turbo.
 func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 	var planes []*upsampler
 	var rows [][]byte
@@ -20,7 +20,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 			rows, pixels = make([][]byte, len(planes)), make([]byte, 3*p.Width)
 		}
 		if known < p.Height {
-			known-- // the last of an odd row is mixed with samples that are to come
+			known-- // the last row of an odd number is mixed with samples that are not known yet
 		}
 		for ; next < known; next++ {
 			if err := contextErr(ctx); err != nil {
@@ -52,7 +52,7 @@ func toPixels(dst []byte, rows [][]byte, space jpeg.Space) {
 		}
 		multiplyBlack(dst, rows[3])
 	case jpeg.YCbCrK:
-		rowYCC(dst, rows[0], rows[1], rows[2]) // twice inverted
+		rowYCC(dst, rows[0], rows[1], rows[2]) // inverted twice
 		multiplyBlack(dst, rows[3])
 	}
 }
@@ -81,7 +81,7 @@ func rowYCC(dst, luma, cb, cr []byte) {
 	}
 }
 
-// clamped returns v, or the nearest value that a byte has.
+// clamped returns v, clamped to a byte.
 func clamped(v int32) byte {
 	if uint32(v) > 255 {
 		return byte(^(v >> 31)) // 0 below, 255 above

@@ -11,7 +11,7 @@ import (
 // labelLists is the form of the lists in a column of labels.
 type labelLists string
 
-// The forms of lists of labels, by the names that Options.Columns has for them.
+// The forms of lists of labels, by their names in Options.Columns.
 const (
 	noLists    labelLists = "none" // a cell is one label
 	semicolons labelLists = "semicolon"
@@ -45,7 +45,7 @@ func (l labelLists) inWords() string {
 	return separators[l] + " is between them"
 }
 
-// contains reports whether a cell has the marks of a list.
+// contains reports whether a cell looks like a list in this form.
 func (l labelLists) contains(cell string) bool {
 	switch l {
 	case noLists:
@@ -56,7 +56,7 @@ func (l labelLists) contains(cell string) bool {
 	return strings.Contains(cell, separators[l])
 }
 
-// isSeveral reports whether a cell shows that labels do not exclude each other.
+// isSeveral reports whether a cell implies that labels do not exclude each other.
 func (l labelLists) isSeveral(cell string) bool {
 	if l != brackets {
 		return l.contains(cell)
@@ -65,7 +65,7 @@ func (l labelLists) isSeveral(cell string) bool {
 	return !isMissing(cell) && (err != nil || len(names) != 1)
 }
 
-// names returns the labels in a cell, in its order.
+// names returns the labels in a cell, in the cell's order.
 func (l labelLists) names(cell string) ([]string, error) {
 	switch l {
 	case noLists:
@@ -112,7 +112,7 @@ func findLists(cells []string) (labelLists, error) {
 	return noLists, nil
 }
 
-// distinctCells returns each cell that has a label once, in the order of the rows.
+// distinctCells returns each distinct cell with a label, in the order of the rows.
 func distinctCells(cells []string) (distinct []string) {
 	seen := map[string]bool{}
 	for _, c := range cells {
@@ -130,7 +130,8 @@ const (
 	areLists
 )
 
-// listEvidence reports whether cells with the separator of l are lists, with an example of them.
+// listEvidence returns the evidence that cells with the separator of l are lists, with an
+// example.
 func listEvidence(l labelLists, distinct []string) (evidence int, example string) {
 	whole, labels := map[string]bool{}, map[string]bool{}
 	var lists [][]string
@@ -154,7 +155,7 @@ func listEvidence(l labelLists, distinct []string) (evidence int, example string
 	if l == blanks && allNumbers(labels) || allAreWhole(lists, whole) {
 		return areLists, example
 	}
-	within := 0 // lists with a shorter one in them
+	within := 0 // lists that contain a shorter one
 	for _, names := range lists {
 		if slices.ContainsFunc(distinct, func(c string) bool { return isPartOfList(l, c, names) }) {
 			within++
@@ -195,7 +196,7 @@ func isPartOfList(l labelLists, cell string, list []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(list, name) })
 }
 
-// missing are the texts that programs write where no value is known.
+// missing are the texts that programs write for a missing value.
 var missing = []string{"", "NaN", "nan", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL"}
 
 // isMissing reports whether a field marks a missing value.

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Cells of a column of labels: how they are read, and which labels they have.
+// The form of lists and the labels found for cells of a column of labels.
 func TestLabelLists(t *testing.T) {
 	for _, c := range []struct {
-		cells string // with / between them
+		cells string // separated by /
 		form  labelLists
 		want  string // labels of the cells, likewise
 	}{
@@ -58,7 +58,7 @@ func TestLabelLists(t *testing.T) {
 	}
 }
 
-// Lists of every form give the labels of the same table with semicolons.
+// Lists in every form give the same labels as the table with semicolons.
 func TestCSVOfListsInEveryForm(t *testing.T) {
 	want := []int32{1, 1, 0, 1, 1, 0, -1, -1}
 	for table, columns := range map[string]string{
@@ -82,8 +82,8 @@ func TestCSVOfListsInEveryForm(t *testing.T) {
 	}
 }
 
-// One label in brackets in each row excludes the others, and a table that was found or declared to
-// hold names keeps them.
+// If each row has one label in brackets, labels exclude each other. A table of names, found
+// or declared, keeps them.
 func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label\n0.png,['red car']\n1.png,\"[\"\"bus\"\"]\"\n": "",
@@ -97,7 +97,7 @@ func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	}
 }
 
-// Columns that divide the rows: by flags, and by a value of a column of folds.
+// Columns that divide the rows: flags, and a value of a column of folds.
 func TestCSVSplitColumns(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label,is_valid\n0.png,a,False\n1.png,b,False\n2.png,a,True\n":     "",

@@ -67,8 +67,8 @@ func layoutOf(members []member) (layout, error) {
 	return l, nil
 }
 
-// pick returns the samples of the split that s asks for, and the name of the
-// split they come from.
+// pick returns the samples of the split that s requests, and the name of the split that is
+// used.
 func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	if whole, ok := l.splits[""]; ok {
 		if s.explicit {
@@ -93,7 +93,7 @@ func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.splits()), " or "))
 }
 
-// some returns a split that there is, the one to evaluate on first.
+// some returns an existing split, preferably one for evaluation.
 func (l layout) some() Split {
 	for _, split := range []Split{Val, Test, Train} {
 		if _, ok := l.splits[split]; ok {

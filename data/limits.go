@@ -5,22 +5,22 @@ package data
 const (
 	maxFileBytes    = 256 << 20  // one file of a data set, or one member of an archive
 	maxPixels       = 1 << 26    // one picture, width times height
-	freePixels      = 1 << 22    // of a picture, however few bytes its file has
-	maxArchiveBytes = 4 << 30    // the members that are kept of one tar, unpacked
+	freePixels      = 1 << 22    // of a picture, even if its file has few bytes
+	maxArchiveBytes = 4 << 30    // the retained members of one tar, unpacked
 	maxArchiveRatio = 200        // unpacked to packed size of a compressed tar or IDX file
 	maxMembers      = 20_000_000 // files of one folder or archive
-	maxFolderDepth  = 16         // folders below one another (links may form a ring)
+	maxFolderDepth  = 16         // depth of folders (links may form a ring)
 	maxHeaderBytes  = 64 << 10   // the header of an .npy file
 	maxSizesChecked = 100_000    // largest number of pictures with sizes checked when a folder is opened
 	maxClasses      = 1 << 20    // classes of a pair of arrays
 
-	// maxPixelsPerByte is twice what PNG can pack, of eight bits each.
+	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
 	maxPixelsPerByte = 2048
 	// maxBlockVisits is twice the number of visits in libjpeg's progressive script for the
 	// largest picture; they need some five seconds.
 	maxBlockVisits = 1 << 25
 
-	// defaultCacheBytes holds CIFAR-10 six times.
+	// defaultCacheBytes is enough for six copies of CIFAR-10.
 	defaultCacheBytes = 1 << 30
 )
 

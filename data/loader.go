@@ -23,22 +23,22 @@ type Plan struct {
 	// never. nil: each occurs once.
 	Weights   []float64
 	Transform Transform
-	Epochs    int      // the loader ends before epoch number Epochs; 0: it never ends
+	Epochs    int      // the loader ends before epoch number Epochs; 0: never
 	Start     Position // the first batch
-	Workers   int      // goroutines that read and transform; 0: one per core
-	Prefetch  int      // batches made ahead of the reader; 0: 3
+	Workers   int      // goroutines that read and transform; 0: one for each core
+	Prefetch  int      // batches prepared ahead of the reader; 0: 3
 	// Select selects the rows of a batch to read. The other rows have labels, and their
 	// elements are undefined. nil: all rows.
 	Select     func(at Position, rows int) func(row int) bool
 	SkipErrors bool // a sample that cannot be read is a Batch.Bad row instead of an error
 }
 
-// Position is the place of a batch in a run: its epoch and its number in the epoch,
-// both from 0.
+// Position is the position of a batch in a run: its epoch and its number in the epoch, both
+// counted from 0.
 type Position struct{ Epoch, Index int }
 
-// Loader returns the batches of a plan, one after the other. Its goroutines make
-// batches ahead; they end with Close, with the context, or with the last batch.
+// Loader returns the batches of a plan in order. Its goroutines prepare batches ahead; they
+// end with Close, with the context, or with the last batch.
 type Loader struct {
 	src        Source
 	info       Info
@@ -51,22 +51,21 @@ type Loader struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
-	ready  chan *Batch // in order; perhaps not filled yet
+	ready  chan *Batch // in order, possibly not filled yet
 	jobs   chan job
 	free   chan *Batch // released, for reuse
-	err    error       // what Next returned last, if not nil
+	err    error       // last result of Next, if not nil
 }
 
-// job is to fill rows from to to-1 of a batch.
+// job is the task to fill rows from to to-1 of a batch.
 type job struct {
 	batch    *Batch
 	wanted   func(row int) bool // nil: all
 	from, to int
 }
 
-// NewLoader returns a loader of src, which starts reading at once and ends with ctx.
-// It is an error if the plan does not fit the source. Close the loader before the
-// source.
+// NewLoader returns a loader of src, which starts reading immediately and ends with ctx. It
+// is an error if the plan does not fit the source. Close the loader before the source.
 func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 	info := src.Info()
 	shape, err := plan.Transform.Shape(info)
@@ -126,8 +125,8 @@ func (l *Loader) Next() (*Batch, error) {
 // not every decoder stops at once.
 const closing = 2 * time.Second
 
-// Close stops reading and waits until nothing reads the source any more, for at most
-// two seconds. A goroutine that still reads then ends after its sample.
+// Close stops reading and waits until all reads of the source have ended, for at most two
+// seconds. A goroutine that is still reading then ends after its sample.
 func (l *Loader) Close() {
 	l.cancel()
 	ended := make(chan struct{})
@@ -160,7 +159,7 @@ func (l *Loader) start(ctx context.Context) {
 	}
 }
 
-// dispatch lays out the batches in order and cuts them into jobs.
+// dispatch creates the batches in order and divides them into jobs.
 func (l *Loader) dispatch() {
 	defer close(l.jobs)
 	defer close(l.ready)
@@ -188,7 +187,7 @@ func (l *Loader) order(epoch int) visits {
 	return visits{samples: inOrder(l.info.Len)}
 }
 
-// send gives b to the reader and its rows to the workers; false if the loader
+// send passes b to the reader and its rows to the workers. It returns false if the loader
 // was closed.
 func (l *Loader) send(b *Batch) bool {
 	rows := b.Len()
@@ -215,8 +214,8 @@ func (l *Loader) send(b *Batch) bool {
 	return true
 }
 
-// rowsPerJob makes jobs of about 64 KiB: few enough to hand around, small
-// enough that all workers share the batch that is waited for.
+// rowsPerJob returns the rows of a job of about 64 KiB: jobs are few enough for a small
+// overhead, and small enough that all workers share the next batch.
 func (l *Loader) rowsPerJob() int {
 	return max(1, (64<<10)/max(1, tensor.Count(l.shape)*l.info.DType.Size()))
 }
@@ -279,16 +278,16 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// once reports whether pictures are seen once, as they are, so that nothing is
-// gained by keeping them.
+// once reports whether pictures are used once, without changes, so that caching them would
+// not help.
 func (l *Loader) once() bool {
 	_, ok := l.src.(transformer)
 	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment == NoAugment && l.info.Pictures() &&
 		!l.info.Masks
 }
 
-// label writes the label of sample i to dst; a mask is transformed as its
-// picture is, by the same draws.
+// label writes the label of sample i to dst. A mask is transformed like its picture, with
+// the same draws.
 func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws) error {
 	label, err := l.src.Label(l.ctx, i)
 	if err != nil {

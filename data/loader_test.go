@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbered is a source of n arrays [i, 2i] with the label i mod 3; sample
-// broken is an error.
+// numbered is a source of n arrays [i, 2i] with the label i mod 3. Sample number broken
+// returns an error.
 type numbered struct {
 	n, broken int
 	reads     atomic.Int64
@@ -242,7 +242,7 @@ func TestLoaderStopsReading(t *testing.T) {
 	reason := errors.New("enough")
 	cancel(reason)
 	for err == nil {
-		_, err = l.Next() // those made ahead may still come
+		_, err = l.Next() // batches prepared ahead may still come
 	}
 	if !errors.Is(err, reason) {
 		t.Errorf("error %v, want %v", err, reason)
@@ -312,8 +312,8 @@ func (s waiting) Sample(context.Context, int) (tensor.Tensor, error) {
 	return tensor.Tensor{}, nil
 }
 
-// TestLoaderEndsWithItsContext: neither Next nor Close waits for a sample that
-// is not read yet.
+// TestLoaderEndsWithItsContext: neither Next nor Close waits for a sample that is still
+// being read.
 func TestLoaderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	src := waiting{whole(8), make(chan struct{})}

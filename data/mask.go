@@ -47,7 +47,7 @@ func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor
 	return nil
 }
 
-// placeMask is place for a mask.
+// placeMask is augment for a mask.
 func (t Transform) placeMask(dst, src plane, d *tensor.Draws) {
 	switch t.Augment {
 	case CIFARAugment:
@@ -108,7 +108,7 @@ func (t Transform) drawView(dst, src plane, d *tensor.Draws) view {
 	return v
 }
 
-// offset draws from 0 to spare, or from spare to 0.
+// offset draws from 0 to spare, or from spare to 0 if spare is negative.
 func offset(spare int, d *tensor.Draws) int {
 	if spare < 0 {
 		return -d.Intn(-spare + 1)
@@ -116,8 +116,8 @@ func offset(spare int, d *tensor.Draws) int {
 	return d.Intn(spare + 1)
 }
 
-// fill fills dst with beyond where the view has no picture; draw makes the part
-// that does, which is the given window of the scaled picture.
+// fill fills dst with beyond outside the picture of the view. draw draws the rest, the
+// given window of the scaled picture.
 func (v view) fill(dst plane, beyond byte, draw func(visible plane, window box)) {
 	window := box{max(v.x, 0), max(v.y, 0), min(v.w, dst.w), min(v.h, dst.h)}
 	visible := plane{window.h, window.w, dst.c, dst.pix}

@@ -25,14 +25,14 @@ func (o MaskOptions) idle(kind string) error {
 
 // Results for a value of a mask that is not a class.
 const (
-	noClass = -1 // it counts for nothing
+	noClass = -1 // not counted
 	unknown = -2
 )
 
 // maskCode maps a pixel of a mask to its class.
 type maskCode struct {
 	values  [256]int16        // by value
-	colours map[[3]byte]int16 // by colour, in place of values; nil
+	colours map[[3]byte]int16 // by colour, instead of values; may be nil
 	names   []string          // of the classes; nil: derived from the masks
 }
 
@@ -66,7 +66,7 @@ func (c *maskCode) clear() {
 	c.values[ignored] = noClass
 }
 
-// ignore makes values no class.
+// ignore marks the ignored values as noClass.
 func (c *maskCode) ignore(o MaskOptions) error {
 	if o.Ignore == "" {
 		if c.names == nil {
@@ -90,7 +90,7 @@ func (c *maskCode) ignore(o MaskOptions) error {
 	return nil
 }
 
-// maskValues reads different values of bytes, separated by commas.
+// maskValues reads distinct byte values, separated by commas.
 func maskValues(field, text string) (values []int, err error) {
 	seen := map[int]bool{}
 	for item := range strings.SplitSeq(text, ",") {

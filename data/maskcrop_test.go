@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A crop larger than the picture has the whole of it, and beyond it pixels of no
-// class: black before the colours are changed, and so of one colour.
+// A crop larger than the picture contains all of it. Pixels outside it have no class, and
+// one colour: they are black before the colours are changed.
 func TestCropLargerThanThePicture(t *testing.T) {
 	const side = 16
 	shape := Transform{Height: side, Width: side, Augment: SegmentAugment}
@@ -56,7 +56,7 @@ func TestCropLargerThanThePicture(t *testing.T) {
 	}
 }
 
-// Classes of a table that no mask has are known by name, in the part that lacks them.
+// Classes of a table that do not occur in any mask keep their names in every part.
 func TestAbsentClasses(t *testing.T) {
 	dir := photos(t, file{"a.png", maskOf(t, 0, 2)}, file{"b.png", maskOf(t, 2)})
 	table := write(t, "table.txt", []byte("0 road\n1 sky\n2 tree\n3 car\n"))

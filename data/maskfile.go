@@ -17,7 +17,7 @@ import (
 // pngBits is the offset of the number of bits per sample in a PNG file, in its first chunk.
 const pngBits = 24
 
-// maskFormats names what masks may be.
+// maskFormats lists the formats of masks.
 const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
 
 // decode returns the classes of the pixels of a file, u8 [height, width]; ignored means no
@@ -52,7 +52,8 @@ func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, er
 	return c.classes(ctx, img, bits)
 }
 
-// decodeMask returns the pixels of a file of a format as it stores them, and how many bits a sample has.
+// decodeMask returns the stored pixels of a file in a format, and the number of bits per
+// sample.
 func decodeMask(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
 	switch format {
 	case "PNG":
@@ -79,7 +80,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 	var of func(x, y int) (int16, error)
 	switch m := img.(type) {
 	case *image.Gray:
-		one := byte(255 / (1<<bits - 1)) // few bits come as 8
+		one := byte(255 / (1<<bits - 1)) // values of fewer bits are scaled to 8 bits
 		of = func(x, y int) (int16, error) {
 			return c.classOfByte(m.Pix[m.PixOffset(x, y)]/one, grey(m.GrayAt(x, y).Y))
 		}
@@ -87,7 +88,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		of = func(x, y int) (int16, error) {
 			return c.classOfByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
 		}
-	case *image.RGBA: // PNG has no alpha there
+	case *image.RGBA: // PNG has no alpha in this case
 		if !m.Opaque() {
 			return t, alphaInMask()
 		}

@@ -18,7 +18,7 @@ type keyedFile struct {
 	key   string
 }
 
-// keyFiles leaves off folders that hold everything, and endings.
+// keyFiles removes common folders and extensions from the names of members.
 func keyFiles(members []member) ([]keyedFile, error) {
 	paths := splitPaths(members)
 	top := commonFolders(paths, 2)
@@ -38,9 +38,9 @@ func keyFiles(members []member) ([]keyedFile, error) {
 	return all, nil
 }
 
-// pairs puts pictures and masks of the same split and name together, sorted by
-// name. Masks may all have one ending to their names that pictures have not, as
-// in a_L.png for a.jpg. What lacks its partner is there without.
+// pairs combines pictures and masks of the same split and name, sorted by name. All masks
+// may have a common suffix that pictures lack, for example a_L.png for a.jpg. A picture or
+// mask without partner is included without one.
 func pairs(pictures, masks []keyedFile) layout {
 	type pairKey struct {
 		split Split

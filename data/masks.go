@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// masks is a source of pictures with masks, decoded at need.
+// masks is a source of pictures with masks, decoded on demand.
 type masks struct {
 	*pictures
 	code   *maskCode
@@ -80,8 +80,8 @@ func maskLayout(trees [2]*tree) (layout, error) {
 	return l, nil
 }
 
-// newMasks returns the split of a layout that s asks for. It owns the trees from
-// here on, and closes them on an error.
+// newMasks returns the split of a layout that s requests. It becomes the owner of the
+// trees, and closes them on an error.
 func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCode, opt Options) (
 	Source, error) {
 	fail := func(err error) (Source, error) { return nil, errors.Join(err, closeAll(trees)) }
@@ -107,9 +107,9 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 	return m, nil
 }
 
-// survey looks at all pictures and masks, unless they are very many and the
-// classes are known: sizes, partners, pixels of no class. It finds how many
-// classes there are.
+// survey checks all pictures and masks: sizes, partners, pixels without class. It does
+// nothing if there are very many and the classes are known. It also finds the number of
+// classes.
 func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	if !opt.checksAllSizes(len(m.samples)) && m.code.names != nil {
 		return nil
@@ -158,8 +158,8 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	return nil
 }
 
-// misfit is the error about a mask of another size than its picture, which may be
-// because one of them was turned and the other was not.
+// misfit returns the error for a mask with another size than its picture. The reason may be
+// that only one of them was turned.
 func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) error {
 	text := fmt.Sprintf("its mask %s is of %d x %d pixels, and it is of %d x %d", s.mask.name, mask[1], mask[0],
 		picture[1], picture[0])

@@ -65,8 +65,8 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// The same labels have the same fingerprint, however they are stored; others
-// have another.
+// The same labels have the same fingerprint, however they are stored; other labels have
+// another.
 func TestMasksFingerprint(t *testing.T) {
 	grey := image.NewGray(image.Rect(0, 0, 3, 2))
 	copy(grey.Pix, []byte{0, 1, 2, 255, 1, 1})
@@ -87,7 +87,7 @@ func TestMasksFingerprint(t *testing.T) {
 	}
 }
 
-// Values, ignored ones, and tables of values or colours.
+// Masks with values, ignored values, and tables of values or colours.
 func TestMaskMeanings(t *testing.T) {
 	pix := []byte{0, 255, 7, 255, 0, 0}
 	colours := image.NewRGBA(image.Rect(0, 0, 3, 2))
@@ -199,7 +199,7 @@ func TestMasksBad(t *testing.T) {
 
 func bytesMask(t *testing.T, v byte) []byte { return maskOf(t, bytes.Repeat([]byte{v}, 6)...) }
 
-// opaque is a picture in colours without alpha.
+// opaque returns a colour picture without alpha.
 func opaque() image.Image {
 	m := image.NewRGBA(image.Rect(0, 0, 3, 2))
 	for i := range m.Pix {
@@ -219,7 +219,7 @@ func TestMasksWithoutPartner(t *testing.T) {
 	}
 }
 
-// Parts are folders or lists, in folders and archives.
+// Parts may be folders or lists, in folders and archives.
 func TestMasksParts(t *testing.T) {
 	picture, one, nine := pngOf(t, 3, 2, 1), maskOf(t, 0, 1), maskOf(t, 9, 0)
 	images := []file{{"i/train/a.png", picture}, {"i/val/x/b.png", picture}}

@@ -47,7 +47,7 @@ func readMaskTable(path string) (*maskCode, error) {
 	return c, nil
 }
 
-// tableColumns returns 3 if a line of a table has a colour, 1 if it has a value.
+// tableColumns returns 3 if the lines of a table have colours, 1 if they have values.
 func tableColumns(words []string) int {
 	for i := range 3 {
 		if len(words) < 4 {
@@ -65,7 +65,7 @@ func colourByte(word string) (byte, error) {
 	return byte(v), err
 }
 
-// tableLine adds the class of a line.
+// tableLine adds the class of one line.
 func (c *maskCode) tableLine(words []string, columns int) error {
 	form := map[int]string{1: "NUMBER NAME", 3: "RED GREEN BLUE NAME"}[columns]
 	var v [3]byte

@@ -8,16 +8,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Samples of a batch are mixed when all of its rows are there: row i with row i-1, and row 0 with the
-// last, each as it was before.
+// Samples of a batch are mixed when all of its rows are filled: row i with row i-1, and row 0 with the
+// last, each in its unmixed form.
 //
-//	rows     0 1 2 3 ... n-1
-//	partner  n-1 0 1 2 ...     Batch.Partners has their labels
+// 	rows     0 1 2 3 ... n-1
+// 	partner  n-1 0 1 2 ...     Batch.Partners has their labels
 
 // mixture holds the settings that all rows of a batch share.
 type mixture struct {
-	fraction float64 // of the row itself, in steps of 2^-24: it and the rest are exact in float32
-	cut      box     // cutmix: the part that is the partner's; empty: every pixel is mixed
+	fraction float64 // share of the row itself, in steps of 2^-24: exact in float32, like 1 minus it
+	cut      box     // cutmix: the part copied from the partner; empty: every pixel is mixed
 }
 
 // mixing returns the operations of an augmentation that mix.
@@ -58,8 +58,8 @@ func (a Augment) drawMixture(seed uint64, at Position, h, w int) mixture {
 
 func exactFraction(v float64) float64 { return math.RoundToEven(v*(1<<24)) / (1 << 24) }
 
-// mix mixes the rows of a batch, and gives it the labels of partners. Of both labels of a row that with
-// the larger fraction is in Labels.
+// mix mixes the rows of a batch and sets the labels of partners. Labels has, for each row,
+// the label with the larger fraction.
 func (b *Batch) mix() {
 	l, n := b.loader, b.Len()
 	b.Fraction = 1
@@ -87,7 +87,7 @@ func (b *Batch) mix() {
 	}
 }
 
-// rolled returns what n rows have in the row before each.
+// rolled returns a copy of n rows, shifted down by one; the last row becomes the first.
 func rolled(rows []byte, n int) []byte {
 	size := len(rows) / n
 	return append(bytes.Clone(rows[(n-1)*size:]), rows[:(n-1)*size]...)

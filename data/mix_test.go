@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sharesOf lists the fractions of 400 steps.
+// sharesOf lists the mixtures of 400 steps.
 func sharesOf(t *testing.T, text Augment) []mixture {
 	t.Helper()
 	a, err := ParseAugment(string(text))
@@ -65,7 +65,7 @@ func TestMixup(t *testing.T) {
 	}
 }
 
-// The part of cutmix is the partner's, and its fraction of the area is exact.
+// With cutmix the part comes from the partner, and the fraction of its area is exact.
 func TestCutmix(t *testing.T) {
 	src := open(t, "glyphs:24", Options{})
 	plan := Plan{Batch: 8, Epochs: 3, Seed: 4, Shuffle: true}
@@ -90,7 +90,8 @@ func TestCutmix(t *testing.T) {
 	}
 }
 
-// Rows that are wanted are the same whichever others are read, in any number of workers.
+// A wanted row does not depend on the other rows that are read, or on the number of
+// workers.
 func TestMixedRowsOfRanks(t *testing.T) {
 	src := open(t, "glyphs:23", Options{})
 	plan := Plan{Batch: 8, Epochs: 1, Seed: 3, Shuffle: true}

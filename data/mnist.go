@@ -57,7 +57,7 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 	return m, nil
 }
 
-// openIDX reads stem-ending, stem.ending (both names are about) or their .gz.
+// openIDX opens stem-suffix, stem.suffix (both names are common) or their .gz.
 func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return tensor.Tensor{}, plain(err)

@@ -39,7 +39,7 @@ func (t *labelTable) decideLists(c *columns) (err error) {
 }
 
 // isMultiLabel reports whether the labels of a table do not exclude each other: a cell has
-// several, or not every row has a 1 in exactly one of the columns of classes.
+// several, or some row does not have exactly one 1 in the columns of classes.
 func (t *labelTable) isMultiLabel(c columns) bool {
 	switch {
 	case c.targets != nil:
@@ -63,7 +63,7 @@ func (t *labelTable) isMultiLabel(c columns) bool {
 	})
 }
 
-// className returns the label in the cell of a table with one label in each.
+// className returns the label in a cell of a table with one label per cell.
 func (c columns) className(cell string) string {
 	if isMissing(cell) {
 		return ""
@@ -80,12 +80,12 @@ func (c columns) className(cell string) string {
 
 func isOne(field string) bool { return field == "1" || field == "1.0" }
 
-// isFlag reports whether a field means that a sample is of a class or not, or that it is not known.
+// isFlag reports whether a field is 1, 0 or missing: whether a sample is of a class.
 func isFlag(field string) bool {
 	return isOne(field) || field == "0" || field == "0.0" || isMissing(field)
 }
 
-// namesIn returns the labels of a row that is not split into columns.
+// namesIn returns the labels of a row with a single column of labels.
 func namesIn(row tableRow, c columns) ([]string, error) {
 	cell := row.fields[c.label]
 	if isMissing(cell) {
@@ -166,7 +166,7 @@ func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, 
 	return label, err
 }
 
-// numbers returns the label of a row of numbers.
+// numbers returns the label of a row with columns of numbers.
 func (t *labelTable) numbers(row tableRow, c columns) ([]int32, error) {
 	label := make([]int32, len(c.targets))
 	for k, i := range c.targets {

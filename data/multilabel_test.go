@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Labels that do not exclude each other: 1, 0, or -1 where nothing is known.
+// Labels that do not exclude each other: 1, 0, or -1 for an unknown label.
 func TestCSVOfSeveralLabels(t *testing.T) {
 	want := []int32{1, 1, 0, 1, 0, 0, -1, -1} // of cat and dog
 	for name, table := range map[string]string{
@@ -31,15 +31,16 @@ func TestCSVOfSeveralLabels(t *testing.T) {
 	}
 }
 
-// A row in a column for each class that is of exactly one stays a class.
+// With a column for each class, rows that each have exactly one class keep exclusive
+// classes.
 func TestCSVOfOneLabelEach(t *testing.T) {
 	if i := open(t, tableOf(t, "", "path,cat,dog\n0.png,1,0\n1.png,0,1\n"), Options{}).Info(); i.MultiLabel {
 		t.Error("labels that exclude each other are taken for others")
 	}
 }
 
-// A sample with a list of labels is of no other class, even of one that no list names. Nothing is
-// known of a class without a column.
+// A sample with a list of labels has no other class, even one that occurs in no list.
+// Without a column for a class, its labels are unknown.
 func TestRelabelSeveral(t *testing.T) {
 	names := []string{"dog", "eel", "cat"}
 	for table, want := range map[string][]int32{

@@ -10,8 +10,9 @@ import (
 	"strconv"
 )
 
-// netpbm is a PPM or PGM file: a header of text, and a number for each sample of each pixel, row by row, as
-// text or as one or two bytes, the higher first. GTSRB has its pictures so.
+// netpbm is a PPM or PGM file: a header of text, and a number for each sample of each
+// pixel, row by row, as text or as one or two bytes, the higher first. The pictures of
+// GTSRB have this format.
 type netpbm struct {
 	h, w, channels int
 	most           int // the number that represents white
@@ -19,7 +20,7 @@ type netpbm struct {
 	rest           []byte // after the header
 }
 
-// maxDigits is how long a number may be, as in Pillow.
+// maxDigits is the largest length of a number, as in Pillow.
 const maxDigits = 10
 
 // openNetpbm reads the header of a file of kind P2 (PGM in text), P3 (PPM in text), P5 or P6.
@@ -73,7 +74,7 @@ func (p *netpbm) number() (int, error) {
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// sizeOfNetpbm reads the size, and refuses a file that is shorter than its pixels.
+// sizeOfNetpbm reads the size, and refuses a file that is too short for its pixels.
 func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error) {
 	p, err := openNetpbm(file)
 	if err != nil {
@@ -85,14 +86,14 @@ func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error)
 	}
 	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.rest)+1 {
 		if p.w > maxPixels/p.h {
-			return p.h, p.w, nil // refused by its size
+			return p.h, p.w, nil // it will be refused by its size
 		}
 		return 0, 0, io.ErrUnexpectedEOF
 	}
 	return p.h, p.w, nil
 }
 
-// width returns the bytes of a sample.
+// width returns the number of bytes of a sample.
 func (p *netpbm) width() int {
 	if p.most > 255 {
 		return 2
@@ -158,7 +159,7 @@ func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 	return nil
 }
 
-// scaled returns 255 v / most, rounded, to even where both are as near.
+// scaled returns 255 v / most, rounded half to even.
 func (p *netpbm) scaled(v int) byte {
 	q, r := v*255/p.most, v*255%p.most
 	if 2*r > p.most || 2*r == p.most && q%2 == 1 {

@@ -48,7 +48,8 @@ func (h *HeldOut) Notes() []string {
 	return notes
 }
 
-// countByExtension writes how many files there are of each extension: "120 .jpg, 3 .png".
+// countByExtension returns the number of files of each extension as text: "120 .jpg, 3
+// .png".
 func countByExtension(files map[string]int) string {
 	var counts []string
 	for _, k := range slices.Sorted(maps.Keys(files)) {

@@ -20,18 +20,18 @@ type npyType struct {
 	dtype tensor.DType
 }
 
-// npyWritten are further types that models answer with and ReadNPY refuses.
+// npyWritten are further types of model outputs, which ReadNPY refuses.
 var npyWritten = []npyType{{"<u4", tensor.U32}, {"<u8", tensor.U64}}
 
-// npyTypes are the element types that ReadNPY and WriteNPY know. Those of the second line are for
-// labels.
+// npyTypes are the element types that ReadNPY and WriteNPY support. The types in the second
+// line are for labels.
 var npyTypes = []npyType{
 	{"<f4", tensor.F32}, {"<f8", tensor.F64}, {"<i4", tensor.I32}, {"<i8", tensor.I64}, {"|u1", tensor.U8},
 	{"|b1", tensor.Bool}, {"|i1", tensor.I8}, {"<i2", tensor.I16}, {"<u2", tensor.U16},
 }
 
-// ReadNPY returns an array in NumPy's format (NEP 1; versions 1 to 3, C and Fortran
-// order, little-endian f4, f8, i1 to i8, u1, u2 and b1). It reads no byte beyond the array.
+// ReadNPY returns an array in NumPy's format (NEP 1; versions 1 to 3, C and Fortran order,
+// little-endian f4, f8, i1 to i8, u1, u2 and b1). It reads no bytes after the array.
 func ReadNPY(r io.Reader) (tensor.Tensor, error) {
 	text, err := readNPYHeader(r)
 	if err != nil {
@@ -74,7 +74,8 @@ func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 	}
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", known[i].descr,
 		axes.String())
-	// Magic, version, length and text, with the line feed, fill a multiple of 64.
+	// The header with magic, version, length and text, ended by a line feed, has a length
+	// that is a multiple of 64.
 	const before = len(npyMagic) + 4
 	dict += strings.Repeat(" ", (64-(before+len(dict)+1)%64)%64) + "\n"
 	head := binary.LittleEndian.AppendUint16([]byte(npyMagic+"\x01\x00"), uint16(len(dict)))
@@ -91,7 +92,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	if string(fixed[:len(npyMagic)]) != npyMagic {
 		return "", errors.New("this is no .npy file")
 	}
-	size := 4 // bytes of the header's length
+	size := 4 // number of bytes of the header's length
 	switch version := fixed[len(npyMagic)]; version {
 	case 1:
 		size = 2
@@ -154,7 +155,7 @@ func cutShort(err error) error {
 func fromFortran(t tensor.Tensor) tensor.Tensor {
 	out := tensor.New(t.DType, t.Shape...)
 	size := t.DType.Size()
-	index := make([]int, len(t.Shape)) // of the element of out
+	index := make([]int, len(t.Shape)) // index of the current element of out
 	stride := make([]int, len(t.Shape))
 	for axis, n := 0, 1; axis < len(stride); axis++ {
 		stride[axis] = n

@@ -45,7 +45,7 @@ func parseNPYHeader(text string) (npyHeader, error) {
 	return h, p.err
 }
 
-// npyParser reads the few Python literals that occur; the first error sticks.
+// npyParser reads the few kinds of Python literals in a header and keeps the first error.
 type npyParser struct {
 	rest string
 	err  error

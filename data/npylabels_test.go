@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Labels are integers of any width, or truth values.
+// Labels may be integers of any width, or booleans.
 func TestNPYLabelsOfEveryType(t *testing.T) {
 	for _, c := range []struct {
 		dtype tensor.DType

@@ -49,7 +49,7 @@ func openArray(name string, opt Options) (*memory, error) {
 	return arraySource(name, x, opt)
 }
 
-// arraySource is openArray for the array x of the file.
+// arraySource is openArray for x, the array in the file.
 func arraySource(name string, x tensor.Tensor, opt Options) (m *memory, err error) {
 	if len(x.Shape) == 0 || x.Count() == 0 {
 		return nil, fmt.Errorf("%s: %v holds no samples; want [samples, ...]", name, x)
@@ -74,7 +74,7 @@ func IsPictures(x tensor.Tensor) bool {
 	return x.DType == tensor.U8 && len(x.Shape) == 4 && (x.Shape[3] == 1 || x.Shape[3] == 3)
 }
 
-// readNPYFile reads a file that holds one array and nothing else.
+// readNPYFile reads a file that contains only one array.
 func readNPYFile(name string) (tensor.Tensor, error) {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -97,7 +97,7 @@ func onlyArray(name string, src io.Reader) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// setLabels gives the samples the labels y, from a file of that name.
+// setLabels sets the labels of the samples to y, read from the file name.
 func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	if len(y.Shape) == 0 || y.Shape[0] != m.info.Len {
 		return fmt.Errorf("%s: %v are no labels for %s", name, y, problem.Plural(m.info.Len, "sample"))
@@ -122,7 +122,7 @@ func (m *memory) setLabels(name string, y tensor.Tensor) error {
 	return nil
 }
 
-// toLabels converts integers and truth values; -1 is the lowest label.
+// toLabels converts integers and booleans to labels; -1 is the lowest label.
 func toLabels(y tensor.Tensor) ([]int32, error) {
 	at, err := integersOf(y)
 	if err != nil {
@@ -139,7 +139,8 @@ func toLabels(y tensor.Tensor) ([]int32, error) {
 	return labels, nil
 }
 
-// integersOf returns a function that returns an element of an array of integers or truth values.
+// integersOf returns a function that returns an element of an array of integers or
+// booleans.
 func integersOf(y tensor.Tensor) (at func(i int) int64, err error) {
 	switch y.DType {
 	case tensor.U8:

@@ -139,7 +139,7 @@ func (p param) parse(text string) (float64, error) {
 	return v, nil
 }
 
-// usage names the arguments.
+// usage lists the arguments.
 func (k *operationKind) usage() string {
 	if len(k.params) == 0 {
 		return "no argument"
@@ -168,7 +168,7 @@ func (o operation) String() string {
 	return strings.TrimSuffix(o.name+":"+strings.Join(texts, ","), ":")
 }
 
-// parsed keeps the operations of each text that a transform has.
+// parsed caches the operations of each augmentation by its text.
 var parsed sync.Map
 
 // operations returns the operations of an augmentation that is written as a list; nil for a

@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// visits is an epoch: its samples in their order and, where some may come again, how often each was
-// there before in the epoch.
+// visits is an epoch: its samples in their order. If samples may occur several times, it
+// also has the number of earlier occurrences of each in the epoch.
 type visits struct {
 	samples []int
-	again   []uint32 // nil: each sample is there once
+	again   []uint32 // nil: each sample occurs once
 }
 
 // rows returns the visits from to to-1 of an epoch.
@@ -41,8 +41,8 @@ func inOrder(n int) []int {
 	return all
 }
 
-// weightSums returns the sums of the weights of samples up to and with each, in float64. It is an error
-// if there is not one for each of n, if one is below 0 or no number, or if all are 0.
+// weightSums returns the cumulative sums of the weights, in float64. It is an error if
+// there are not n weights, if one is negative or not a number, or if all are 0.
 func weightSums(weights []float64, n int) ([]float64, error) {
 	if len(weights) != n {
 		return nil, fmt.Errorf("%s for %s", problem.Plural(len(weights), "weight"), problem.Plural(n, "sample"))

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MaskPalette is the colour map of the PASCAL VOC development kit: bit 7-k of
-// red, green and blue are bits 3k, 3k+1 and 3k+2 of the number of a class.
+// MaskPalette is the colour map of the PASCAL VOC development kit: bits 3k, 3k+1 and 3k+2
+// of the number of a class are bit 7-k of red, green and blue.
 var MaskPalette = vocPalette()
 
 func vocPalette() color.Palette {
@@ -24,9 +24,9 @@ func vocPalette() color.Palette {
 	return p
 }
 
-// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. Where the
-// mask has a class above 0 the pixel is mixed, half and half, with the colour of that
-// class in MaskPalette; where it is -1, with the palette's last colour.
+// Overlay returns a picture, u8 [H,W,1 or 3], in RGB with a mask over it. If the mask has a
+// class above 0 the pixel is mixed, half and half, with that class's colour in MaskPalette;
+// if it is -1, with the palette's last colour.
 func Overlay(picture tensor.Tensor, mask []int32) tensor.Tensor {
 	h, w, channels := picture.Shape[0], picture.Shape[1], picture.Shape[2]
 	out := tensor.New(tensor.U8, h, w, 3)

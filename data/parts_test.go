@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Shifts, flips, parts that are scaled and parts that are erased have torchvision's pixels, bit for bit.
+// The pixels of shifts, flips, scaled parts and erased parts equal torchvision's, bit for
+// bit.
 func TestMovesAreTorchvisions(t *testing.T) {
 	g := readAugmentGoldens(t)
 	for _, golden := range g.Crop {
@@ -63,8 +64,9 @@ func drawsOf(t *testing.T, is func(d *tensor.Draws) bool) tensor.Draws {
 	return tensor.Draws{}
 }
 
-// Parts that are scaled or erased are drawn as torchvision draws them: their shares of the area, their
-// ratios and places have the same means and squares, within five deviations of a mean of 20,000.
+// Scaled and erased parts are drawn as in torchvision: their shares of the area, their
+// ratios and positions have the same means and squares, within five deviations of a mean of
+// 20,000.
 func TestPartsAreDrawnAsByTorchvision(t *testing.T) {
 	g := readAugmentGoldens(t)
 	const n = 20_000

@@ -15,7 +15,7 @@ type pictureFile struct {
 	orientation int
 }
 
-// openPicture reads the headers of a file, and refuses one that is too much work.
+// openPicture reads the headers of a file, and refuses a file that needs too much work.
 func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, err error) {
 	h, w, err := pictureSize(ctx, file, false)
 	if err != nil {
@@ -36,7 +36,7 @@ func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, e
 	return f, nil
 }
 
-// size returns the height and width of the picture as it is seen upright.
+// size returns the height and width of the upright picture.
 func (f *pictureFile) size() (h, w int) {
 	if f.swapped() {
 		return f.w, f.h
@@ -67,8 +67,8 @@ func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
 	return nil
 }
 
-// line returns which row of the picture, or column where they are swapped, row y of
-// the file is, and whether its pixels run from right to left, or upwards.
+// line returns the row of the picture, or the column if they are swapped, for row y of the
+// file. It also reports whether the pixels run from right to left, or upwards.
 func (f *pictureFile) line(y int) (at int, backwards bool) {
 	if f.swapped() {
 		backwards = f.orientation == 7 || f.orientation == 8
@@ -84,7 +84,7 @@ func (f *pictureFile) line(y int) (at int, backwards bool) {
 	return y, backwards
 }
 
-// writeRow writes row y of the file to its place in the picture.
+// writeRow writes row y of the file to its position in the picture.
 func (f *pictureFile) writeRow(picture plane, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
@@ -99,7 +99,7 @@ func (f *pictureFile) writeRow(picture plane, y int, pixels []byte) {
 	}
 }
 
-// reverse turns the order of pixels around, in place.
+// reverse reverses the order of pixels in place.
 func reverse(pixels []byte) {
 	for i, k := 0, len(pixels)-3; i < k; i, k = i+3, k-3 {
 		a, b := pixels[i:i+3], pixels[k:k+3]

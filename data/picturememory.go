@@ -13,8 +13,8 @@ import (
 // picture.
 func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 	const (
-		row      = 3       // bytes of a pixel that is given
-		unpacker = 1 << 16 // of zlib
+		row      = 3       // bytes of a pixel passed to the caller
+		unpacker = 1 << 16 // memory of zlib
 	)
 	given := int64(row * f.w)
 	switch name := codecs[f.codec].name; {
@@ -35,9 +35,10 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
 		c, _, err := image.DecodeConfig(withContext(ctx, f.file))
-		// Beside the picture there are passes of a PNG, or a strip of a TIFF while it grows.
+		// In addition to the picture there are passes of a PNG, or a growing strip of a
+		// TIFF.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
-		if name == "TIFF" { // a copy of the file, if its bits are turned
+		if name == "TIFF" { // a copy of the file, if its bits are reversed
 			given += int64(len(f.file))
 		}
 		return given + int64(max(times, 1)*pixelBytes(c.ColorModel))*int64(f.w)*int64(f.h), err

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pictures is a source of encoded pictures, decoded at need.
+// pictures is a source of encoded pictures, decoded on demand.
 type pictures struct {
 	info    Info
 	samples []sampleFile
@@ -20,10 +20,10 @@ type pictures struct {
 	cache   *cache
 	close   func() error
 	where   string // prefix of the name of a sample in an error: "folder:PATH: member "
-	size    []int  // height and width that every picture must have; nil: any
+	size    []int  // required height and width of every picture; nil: any
 	exif    bool   // turn pictures by their EXIF orientation
-	table   bool   // samples are rows of a table, with their whole paths
-	weighed bool   // and have a column of weights
+	table   bool   // samples are rows of a table, with full paths
+	weighed bool   // the table has a column of weights
 }
 
 // openFolder opens folder:PATH.
@@ -43,8 +43,8 @@ func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// treePictures returns the split of a tree of class folders that s asks for. It owns t
-// from here on, and closes it on an error.
+// treePictures returns the split of a tree of class folders that s requests. It becomes the
+// owner of t, and closes it on an error.
 func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	l, err := layoutOf(t.members)
 	if err != nil {
@@ -92,7 +92,7 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	return p, nil
 }
 
-// kindsOf counts the endings of files.
+// kindsOf counts the extensions of files.
 func kindsOf(samples []sampleFile) map[string]int {
 	kinds := map[string]int{}
 	for _, s := range samples {
@@ -134,8 +134,8 @@ func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	return nil
 }
 
-// sizeOf returns height and width of a picture, which is decoded as a whole if
-// bad ones may be left out, or if its end is missing.
+// sizeOf returns height and width of a picture. It decodes the whole picture if bad ones
+// may be left out, or if its end is missing.
 func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, err error) {
 	file, err := p.samples[i].read()
 	if err != nil {
@@ -150,7 +150,7 @@ func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, er
 	return h, w, err
 }
 
-// ofSize refuses pictures of another size than all have to have.
+// ofSize refuses a picture that does not have the required size.
 func (p *pictures) ofSize(h, w int) error {
 	if p.size == nil || slices.Equal(p.size, []int{h, w}) {
 		return nil
@@ -174,7 +174,7 @@ func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	return p.decoded(ctx, i, file)
 }
 
-// decoded is the picture of the file of sample i.
+// decoded returns the picture in the file of sample i.
 func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tensor, error) {
 	t, err := decodePicture(ctx, file, p.exif)
 	if err == nil {
@@ -186,8 +186,8 @@ func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tens
 	return t, nil
 }
 
-// transformed implements transformer: a large picture is scaled as it is decoded, all
-// others are kept.
+// transformed implements transformer: a large picture is scaled while it is decoded, all
+// others are cached.
 func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error {
 	if cached := p.cache.slots[i].Load(); cached != nil {
 		t.Apply(dst, *cached, nil)

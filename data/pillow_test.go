@@ -41,14 +41,14 @@ func goldens(t testing.TB, name string, about any) map[string][]byte {
 	return files
 }
 
-// digestOf is how jpeg.py writes pixels.
+// digestOf returns the digest of pixels in the form that jpeg.py writes.
 func digestOf(pixels []byte) string {
 	sum := sha256.Sum256(pixels)
 	return hex.EncodeToString(sum[:8])
 }
 
-// The pixels of JPEGs in all chroma samplings, baseline and progressive, of all sizes
-// of 1 to 17 squared, of photographs, and of lossy WebPs are Pillow's, bit for bit.
+// The pixels of JPEGs in all chroma samplings, baseline and progressive, of all sizes from
+// 1 to 17 squared, of photographs, and of lossy WebPs equal Pillow's, bit for bit.
 func TestDecodeAsPillow(t *testing.T) {
 	var want map[string]string
 	files := goldens(t, "pictures.tar.gz", &want)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// standardInput is the name of the standard input among inputs.
+// standardInput is the input that means the standard input.
 const standardInput = "-"
 
 // isPipe reports whether an input is the standard input, or a pipe: a named one, or one
@@ -87,7 +87,7 @@ func readPipe(ctx context.Context, input string) ([]byte, error) {
 		err     error
 	}
 	read := make(chan result, 1)
-	go func() { // it stays where nothing comes, up to the end of the program
+	go func() { // without a writer, this goroutine remains until the program ends
 		f := os.Stdin
 		if input != standardInput {
 			var err error

@@ -11,8 +11,8 @@ import (
 	"io"
 )
 
-// rowsOfPNG decodes a PNG. One that is not interlaced is decoded row by row: it may
-// have eight bytes for a pixel, and pack a thousand pixels into one.
+// rowsOfPNG decodes a PNG. It decodes a PNG without interlacing row by row: a pixel may
+// have eight bytes, and a thousand pixels may be packed into one.
 func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	if interlaced(file) {
 		return rowsBy(png.Decode)(ctx, file, each)
@@ -49,13 +49,13 @@ const (
 
 // pngFile is the state of reading the chunks of a PNG.
 type pngFile struct {
-	rest        []byte // chunks that have not been read
+	rest        []byte // chunks not read yet
 	w, h        int
 	bits, kind  int
 	palette     [256][3]byte
-	transparent []byte // the one colour that is, of 16 bits
+	transparent []byte // the transparent colour, in 16 bits
 	data        []byte // the rest of an IDAT chunk
-	over        bool   // another chunk than IDAT has come
+	over        bool   // a chunk other than IDAT follows
 	unpacked    io.ReadCloser
 }
 
@@ -64,7 +64,7 @@ var errPNG = errors.New("png: invalid format: a chunk out of order, or of anothe
 // interlaced reports whether the header declares pixels in passes.
 func interlaced(file []byte) bool { return len(file) > 28 && file[28] != 0 }
 
-// openPNG reads up to the pixels. Size and kind have been checked by DecodeConfig.
+// openPNG reads up to the pixels. DecodeConfig has already checked size and kind.
 func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 	p := &pngFile{rest: file[8:]}
 	const header, palette, transparency = 1, 2, 3
@@ -144,7 +144,7 @@ func (p *pngFile) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// broken is the error of rows that end too soon.
+// broken returns the error for rows that end too early.
 func (p *pngFile) broken(err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("png: invalid format: not enough pixel data")
@@ -171,12 +171,12 @@ func (p *pngFile) end() error {
 		case name == "IEND":
 			return nil
 		case name == "IHDR" || name == "PLTE" || name == "tRNS":
-			return errPNG // it comes too late
+			return errPNG // the chunk comes too late
 		}
 	}
 }
 
-// samples returns how many numbers a pixel has.
+// samples returns the number of samples of a pixel.
 func (p *pngFile) samples() int {
 	switch p.kind {
 	case pngColour:
@@ -243,7 +243,7 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-// convert turns a row of samples into RGB, as rowsOfImage does of what image/png makes.
+// convert turns a row of samples into RGB, like rowsOfImage for the result of image/png.
 func (p *pngFile) convert(dst, raw []byte) {
 	switch n := p.samples(); {
 	case p.kind&pngPalette != 0:
@@ -276,7 +276,7 @@ func (p *pngFile) few(raw []byte, x int) byte {
 	return raw[at/8] << (at % 8) >> (8 - p.bits)
 }
 
-// convert16 returns the upper 8 of 16 bits. A pixel that is not opaque is first multiplied
+// convert16 keeps the upper 8 of 16 bits. A pixel that is not opaque is first multiplied
 // with alpha and divided again, so a pixel of alpha 0 is black.
 func (p *pngFile) convert16(dst, raw []byte, n int) {
 	for x := range p.w {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// pngOfNoise writes a PNG of random samples and filters; transparent is a colour that is.
+// pngOfNoise writes a PNG of random samples and filters. transparent is the transparent
+// colour, or nil.
 func pngOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte) []byte {
 	out := []byte("\x89PNG\r\n\x1a\n")
 	chunk := func(name string, body []byte) {
@@ -50,7 +51,7 @@ func pngOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte)
 	return out
 }
 
-// pixelsOf decodes with one of the ways.
+// pixelsOf decodes file with one of the decoders.
 func pixelsOf(t testing.TB, rows decoder, file []byte) ([]byte, error) {
 	t.Helper()
 	var all []byte
@@ -58,7 +59,7 @@ func pixelsOf(t testing.TB, rows decoder, file []byte) ([]byte, error) {
 	return all, err
 }
 
-// PNGs of every kind have, row by row, the pixels that image/png gives of the whole.
+// rowsOfPNG returns, row by row, the same pixels as image/png for PNGs of every kind.
 func TestRowsOfPNG(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct{ kind, bits int }{

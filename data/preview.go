@@ -19,13 +19,13 @@ import (
 // Preview defines a picture of samples: the first Count unchanged or, with an augmentation,
 // the first that training with this seed sees, as it sees them, with their labels.
 type Preview struct {
-	Augment              string // as ParseAugment reads it; "": as they are
+	Augment              string // for ParseAugment; "": unchanged
 	Seed                 uint64
-	Count, Columns, Side int // as Grid
+	Count, Columns, Side int // as in Grid
 }
 
-// Draw returns the picture of a source's samples, and how many it shows. With an augmentation,
-// pictures of several sizes are brought to Side x Side first.
+// Draw returns the picture of a source's samples, and the number of samples shown. With an
+// augmentation, pictures of several sizes are scaled to Side x Side first.
 func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error) {
 	info := src.Info()
 	n := min(p.Count, info.Len)
@@ -87,7 +87,7 @@ func drawable(info Info, columns, side int) error {
 	return nil
 }
 
-// ofFraction writes what of a mixed picture has a label.
+// ofFraction returns the share of a mixed picture that a label has, as text.
 func ofFraction(fraction float32, lines int) string {
 	if lines < 2 {
 		return ""
@@ -110,7 +110,7 @@ var captionFace = sync.OnceValue(func() font.Face {
 	return face
 })
 
-// write puts a line of text under sample k, cut to its cell.
+// write writes a line of text below sample k, clipped to its cell.
 func (g *grid) write(k, line int, text string) {
 	x, y := g.corner(k)
 	cell := image.Rect(x, y+g.side, x+g.side, y+g.side+g.caption)

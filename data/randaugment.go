@@ -6,10 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// levels is how many magnitudes there are, from 0 to the largest.
+// levels is the number of magnitudes, from 0 to the largest.
 const levels = 31
 
-// policy is a table of changes with the largest magnitude of each. Both are torchvision 0.14's.
+// policy is a table of changes with the largest magnitude of each. The tables are
+// torchvision 0.14's.
 type policy struct {
 	shear, rotation, colour float64
 	bits                    int // that posterizing removes
@@ -32,7 +33,7 @@ type change struct {
 	apply  func(c *canvas, m float64)
 }
 
-// changes are the rows, in an order that never changes.
+// changes are the rows of a policy. Their order must never change.
 var changes = []change{
 	{"Identity", false, false, none, nil},
 	{"ShearX", true, true, shear, (*canvas).shearX},

@@ -42,7 +42,7 @@ func TestRealCIFAR10(t *testing.T) {
 	}
 }
 
-// The 500 raw records were decoded with Pillow: the pixels are the same.
+// The 500 raw records were decoded with Pillow; bnctl must give the same pixels.
 func TestRealDecodingAgreesWithPillow(t *testing.T) {
 	archive, records := shareddata.File(t, "cifar10/cifar10-jpg.tar.gz"), shareddata.File(t, "cifar10/cifar10_test500_pil.bin")
 	jpegs, raw := open(t, "cifar10:"+archive, Options{Split: Test}), open(t, "cifar10:"+records, Options{})

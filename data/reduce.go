@@ -39,20 +39,20 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 // reduction scales a picture that arrives row by row: fit, in strips.
 type reduction struct {
 	dst, src     plane // src without pixels
-	w, h         int   // what src is scaled to
-	window       box   // the part of that which dst is
+	w, h         int   // size of src after scaling
+	window       box   // the part of the scaled src that becomes dst
 	across, down []curve
-	first        int   // row of the picture that is the first of middle
+	first        int   // number of the picture's row that is the first row of middle
 	middle       plane // rows after the first pass
 
-	// Where rows of the file are columns of the picture: the sums of those columns of
-	// middle that some of their rows have been added to, and how many are to come.
+	// If rows of the file are columns of the picture: the sums for unfinished columns of
+	// middle, and the number of rows of the file still to be added to each.
 	sums map[int][]int32
 	left map[int]int
 	free [][]int32
 }
 
-// reduced returns how src is brought to dst's size.
+// reduced returns the reduction of src to dst's size.
 func (t Transform) reduced(dst, src plane) *reduction {
 	r := &reduction{dst: dst, src: src}
 	r.w, r.h = t.scaled(dst, src)
@@ -143,7 +143,7 @@ func (r *reduction) column(x int, pixels []byte) {
 	}
 }
 
-// begin returns sums of a half.
+// begin returns sums initialised to a half, for rounding.
 func (r *reduction) begin() []int32 {
 	var sums []int32
 	if n := len(r.free); n > 0 {
@@ -157,7 +157,7 @@ func (r *reduction) begin() []int32 {
 	return sums
 }
 
-// crop writes what dst shows of row y of the file.
+// crop writes the visible part of row y of the file to dst.
 func (r *reduction) crop(f *pictureFile, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
@@ -180,11 +180,11 @@ func (r *reduction) crop(f *pictureFile, y int, pixels []byte) {
 
 // transformer is a source that can transform a picture without holding it.
 type transformer interface {
-	// transformed writes sample i to dst as t, which has no augmentation, makes it.
+	// transformed writes sample i to dst, transformed by t, which has no augmentation.
 	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
 }
 
-// transformSample is transformed of a source that a transformer consists of.
+// transformSample is transformed for a source that is part of a transformer.
 func transformSample(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
 	if src, ok := src.(transformer); ok {
 		return src.transformed(ctx, i, t, dst)

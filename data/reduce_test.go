@@ -24,7 +24,7 @@ func withEXIF(file []byte, orientation byte) []byte {
 	return slices.Concat([]byte("\xff\xd8\xff\xe1\x00"), []byte{byte(2 + len(tags))}, []byte(tags), file[2:])
 }
 
-// In strips a picture is scaled to the bytes that the whole picture is: of all kinds of
+// Scaling in strips gives the same bytes as scaling the whole picture, for all kinds of
 // files, orientations, sizes, filters and crops.
 func TestDecodeInStrips(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
@@ -119,7 +119,7 @@ func TestDecodeInStripsTakesFewRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if name == "TIFF" { // its strips grow by copies that are thrown away
+		if name == "TIFF" { // its strips grow by copying
 			continue
 		}
 		// So are tables of zlib. Under the race detector pools drop some of their objects.

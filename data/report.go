@@ -18,15 +18,15 @@ type Report struct {
 	Unlabelled  int            `json:"ignored"`               // labels that are -1
 	Masks       bool           `json:"masks,omitempty"`       // labels are pixels
 	MultiLabel  bool           `json:"multi_label,omitempty"` // labels do not exclude each other
-	Targets     []Target       `json:"targets,omitempty"`     // numbers in the place of classes
+	Targets     []Target       `json:"targets,omitempty"`     // numbers instead of classes
 	Sizes       string         `json:"sizes,omitempty"`       // of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
-	ImageMean   []float64      `json:"image_mean,omitempty"` // each picture counts as one
+	ImageMean   []float64      `json:"image_mean,omitempty"` // with equal weight for each picture
 	ImageStd    []float64      `json:"image_std,omitempty"`
 	Fingerprint string         `json:"fingerprint"`
-	Kinds       map[string]int `json:"kinds,omitempty"`         // endings of the files of samples
-	Others      map[string]int `json:"files_ignored,omitempty"` // endings of other files
+	Kinds       map[string]int `json:"kinds,omitempty"`         // extensions of the files of samples
+	Others      map[string]int `json:"files_ignored,omitempty"` // extensions of other files
 	Empty       []string       `json:"empty_folders,omitempty"`
 	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
 }
@@ -67,7 +67,8 @@ type MeanStd struct {
 	ImageStd  []float64 `json:"image_std"`
 }
 
-// DescribePictures reads all pictures of a source. Other samples are an error.
+// DescribePictures reads all pictures of a source. It is an error if the samples are not
+// pictures.
 func DescribePictures(ctx context.Context, src Source) (*MeanStd, error) {
 	if i := src.Info(); !i.Pictures() {
 		return nil, fmt.Errorf("the samples of %s are no pictures", i.Kind)
@@ -85,8 +86,8 @@ func DescribePictures(ctx context.Context, src Source) (*MeanStd, error) {
 	return m, nil
 }
 
-// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists
-// all files that cannot be read; more than o.SkipBad of them are an error that lists
+// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all
+// files that cannot be read. More than o.SkipBad of them are an error, which also lists
 // all.
 func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	most := o.SkipBad

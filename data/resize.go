@@ -9,7 +9,7 @@ import (
 // box is a part of a picture, in pixels.
 type box struct{ x, y, w, h int }
 
-// plane is a picture as it is worked on: h x w pixels of c bytes.
+// plane is a picture being processed: h x w pixels of c bytes.
 type plane struct {
 	h, w, c int
 	pix     []byte
@@ -24,7 +24,7 @@ const (
 	Bicubic  Filter = "bicubic" // Keys 1981 with a = -1/2, two pixels to each side
 )
 
-// ParseFilter returns the filter of that name; "bilinear" is Bilinear.
+// ParseFilter returns the filter with this name; "bilinear" is Bilinear.
 func ParseFilter(name string) (Filter, error) {
 	switch name {
 	case "bilinear":
@@ -57,7 +57,7 @@ func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
 	resampleDown(dst, middle, first, down)
 }
 
-// reach returns the first row that the second pass reads, and how many from there on.
+// reach returns the first row that the second pass reads, and the number of rows.
 func reach(down []curve) (first, rows int) {
 	first = down[0].start
 	last := down[len(down)-1]
@@ -79,18 +79,18 @@ func (p plane) row(y int) []byte { return p.pix[y*p.w*p.c : (y+1)*p.w*p.c] }
 // fraction is the number of fractional bits of a weight.
 const fraction = 22
 
-// curve is the filter of one result pixel: where it starts and the weights of
-// the pixels from there on, in fixed point.
+// curve is the filter of one result pixel: its first source pixel and the weights of the
+// pixels from there on, in fixed point.
 type curve struct {
 	start   int
 	weights []int32
 }
 
-// curves returns the filters for results [first, first+count) of size, when
-// length pixels from begin on are scaled to size.
+// curves returns the filters for results [first, first+count) of size, when length pixels
+// starting at begin are scaled to size.
 func (f Filter) curves(begin, length, size, first, count int) []curve {
 	scale := float64(length) / float64(size)
-	pixel := max(scale, 1) // the larger of both, in source pixels
+	pixel := max(scale, 1) // the larger of both pixels, in source pixels
 	support := float64(pixel * f.support())
 	all := make([]curve, count)
 	for i := range all {
@@ -110,7 +110,7 @@ func (f Filter) curves(begin, length, size, first, count int) []curve {
 	return all
 }
 
-// support returns how many pixels the filter reaches to each side.
+// support returns the number of pixels that the filter covers on each side.
 func (f Filter) support() float64 {
 	if f == Bicubic {
 		return 2
@@ -118,8 +118,8 @@ func (f Filter) support() float64 {
 	return 1
 }
 
-// at returns the weight at a distance in pixels. The conversions keep products
-// from being fused into sums.
+// at returns the weight at a distance in pixels. The conversions prevent the fusion of
+// products and sums.
 func (f Filter) at(x float64) float64 {
 	const a = -0.5
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// synthetic is the picture of testdata/pillow.py.
+// synthetic returns the picture of testdata/pillow.py.
 func synthetic(w, h int) tensor.Tensor {
 	t := tensor.New(tensor.U8, h, w, 3)
 	for i := range t.Bytes {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// testdata/sampling.py draws them in plain Python.
+// testdata/sampling.py draws the expected samples in plain Python.
 func TestSamplesDrawnByWeights(t *testing.T) {
 	file, err := os.ReadFile("testdata/sampling.json")
 	if err != nil {
@@ -74,7 +74,8 @@ func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 	}
 }
 
-// A picture that is drawn twice is seen in two ways, one drawn once as without weights.
+// A sample that is drawn twice is augmented in two ways, a sample drawn once as without
+// weights.
 func TestOccurrencesAreAugmentedApart(t *testing.T) {
 	src := open(t, "glyphs:6", Options{})
 	p := Plan{Batch: 6, Seed: 1, Epochs: 1, Transform: Transform{Augment: "crop:4 rotate:15"}}

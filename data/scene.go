@@ -14,22 +14,22 @@ type scene struct {
 	noise    uint32    // largest deviation of a value
 }
 
-// surface is a shape with its texture. Its place is in half pixels, so that the
-// middle of a pixel has whole numbers.
+// surface is a shape with its texture. Its position is in half pixels, so that the centre
+// of a pixel has integer coordinates.
 type surface struct {
 	class    int32
-	x, y     int // centre
+	x, y     int // position of the centre
 	radius   int // of the circle around it
 	sin, cos int // of its rotation, in fixed point
 	texture  texture
 }
 
-// sceneOne is 1 in the fixed point numbers of scenes.
+// sceneOne is 1 in the fixed-point numbers of scenes.
 const sceneOne = 1 << 14
 
-// drawScene draws 4 to 8 shapes of 8 to 20 pixels radius, turned at random, and
-// the light: each channel from a third to the whole, so that scenes differ in
-// brightness and colour as photographs do.
+// drawScene draws 4 to 8 shapes of 8 to 20 pixels radius, rotated at random, and the light:
+// each channel from a third to full, so that scenes differ in brightness and colour as
+// photographs do.
 func drawScene(d *tensor.Draws) scene {
 	s := scene{surfaces: []surface{{texture: drawTexture(d)}}}
 	for range 4 + d.Intn(5) {
@@ -48,7 +48,7 @@ func drawScene(d *tensor.Draws) scene {
 	return s
 }
 
-// top returns the surface that pixel (px, py) shows.
+// top returns the visible surface at pixel (px, py).
 func (s *scene) top(px, py int) *surface {
 	for k := len(s.surfaces) - 1; k > 0; k-- {
 		if f := &s.surfaces[k]; f.covers(2*px+1-f.x, 2*py+1-f.y) {
@@ -68,7 +68,7 @@ func (f *surface) covers(dx, dy int) bool {
 	r := f.radius
 	switch shapeClasses[f.class] {
 	case "disc":
-		return 100*square <= 64*r*r // the area of the square, roughly
+		return 100*square <= 64*r*r // roughly the area of the square
 	case "square":
 		return 10*max(abs(u), abs(v)) <= 7*r
 	case "triangle": // three sides at half the radius from the centre

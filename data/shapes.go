@@ -12,13 +12,13 @@ import (
 // shapesSide is the height and width of a picture of shapes, which is RGB.
 const shapesSide = 64
 
-// Samples of shapes without a number.
+// Numbers of scenes for a spec without a number.
 const (
 	shapesTrain = 2000
 	shapesTest  = 500
 )
 
-// shapesVersion is part of the fingerprint: it changes with any pixel.
+// shapesVersion is part of the fingerprint: it must change if any pixel changes.
 const shapesVersion = "shapes 1"
 
 // shapeClasses are the classes of shapes. The first is the uncovered background.
@@ -29,10 +29,10 @@ var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", 
 type shapes struct {
 	info   Info
 	philox tensor.Philox
-	epoch  uint32 // keeps the splits apart
+	epoch  uint32 // separates the draws of the splits
 }
 
-// openShapes opens shapes[:N]. N counts the samples of the split opened.
+// openShapes opens shapes[:N]. N is the number of samples of the opened split.
 func openShapes(_ context.Context, s spec, _ Options) (Source, error) {
 	split, n, epoch := s.drawn(shapesTrain, shapesTest)
 	x := &shapes{philox: tensor.NewPhilox(0, tensor.StreamShapes), epoch: epoch}

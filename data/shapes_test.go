@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The hashes were computed by this package on linux/amd64. Every machine must
-// draw the same; a change that changes a pixel raises shapesVersion.
+// The hashes were computed by this package on linux/amd64. Every machine must draw the
+// same; a change of any pixel needs another shapesVersion.
 func TestShapesGolden(t *testing.T) {
 	for split, want := range map[Split]string{
 		Train: "04dd2af708ce9a19b9fcb16f1277cd81cc311361f0e90e9b8f6cdf5bf4aab857",
@@ -29,7 +29,7 @@ func TestShapesGolden(t *testing.T) {
 	}
 }
 
-// Each class covers enough pixels: no class is so rare that its IoU would be chance.
+// Each class covers enough pixels for a meaningful IoU.
 func TestShapesShowEveryClass(t *testing.T) {
 	src := open(t, "shapes:200", Options{})
 	count := make([]int, len(shapeClasses))
@@ -69,7 +69,7 @@ func TestShapesPictureIsItsMask(t *testing.T) {
 	}
 }
 
-// halves is one picture, black on the left and white on the right, and its mask.
+// halves returns one picture, black on the left and white on the right, and its mask.
 func halves(h, w int) (tensor.Tensor, []int32) {
 	p, mask := tensor.New(tensor.U8, h, w, 1), make([]int32, h*w)
 	for at := range mask {
@@ -80,7 +80,7 @@ func halves(h, w int) (tensor.Tensor, []int32) {
 	return p, mask
 }
 
-// A mask goes where its picture goes, by every transform.
+// A mask follows its picture through every transform.
 func TestMasksFollowTheirPictures(t *testing.T) {
 	for _, augment := range []Augment{NoAugment, CIFARAugment, ImageNetAugment, SegmentAugment} {
 		for _, size := range [][2]int{{32, 32}, {24, 40}, {48, 20}} {
@@ -113,7 +113,7 @@ func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 				wrong++
 			}
 		}
-		if wrong > 32*3 { // a border of 32 pixels, of three in width
+		if wrong > 32*3 { // a border of 32 pixels, three pixels wide
 			t.Fatalf("%+v: %d of 1024 pixels of picture and mask differ", tr, wrong)
 		}
 	}

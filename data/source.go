@@ -3,7 +3,7 @@
 // Use it to open data in common formats. Implement Source for other data:
 // packages train and predict read any Source.
 //
-// Open turns a spec such as "cifar10:PATH@train" into a Source: a finite,
+// Open turns a spec, for example "cifar10:PATH@train", into a Source: a finite,
 // indexed set of samples, each a picture (u8, H,W,C) or an array (f32) with a
 // label. A Loader reads a Source batch by batch, in an order and with an
 // augmentation that depend on the seed, the epoch and the sample alone: never
@@ -18,11 +18,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Source is a finite, indexed set of samples. Its methods may be called at the
-// same time from any number of goroutines, except Close, which comes last.
-// Samples and labels belong to the source: the caller only reads them.
+// Source is a finite, indexed set of samples. Its methods may be called concurrently from
+// any number of goroutines, except Close, which must be last. Samples and labels belong to
+// the source: the caller must not change them.
 type Source interface {
-	// Info describes the source. It costs nothing.
+	// Info describes the source. The call is cheap.
 	Info() Info
 
 	// Sample returns sample i, for i in [0, Info().Len): a picture of shape H,W,C and
@@ -62,8 +62,8 @@ type Info struct {
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
-	complete   bool           // with MultiLabel: a sample is of no class that it does not name
-	Targets    []string       // names of the numbers that a label has in the place of classes; nil
+	complete   bool           // with MultiLabel: a class that a sample does not name is absent from it
+	Targets    []string       // names of the numbers in a label that replace classes, or nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
 	Classes    []string       // names of the classes, by number; nil without labels
@@ -72,7 +72,7 @@ type Info struct {
 	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
-	columns    string         // which columns of a table are what, or folders
+	columns    string         // description of the columns of a table, or of folders
 }
 
 // Pictures reports whether the samples are pictures, u8 of shape H,W,C.
@@ -107,20 +107,21 @@ type Options struct {
 	// Split is the split of a spec without suffix; "" is Train. Data without splits is used
 	// whole.
 	Split Split
-	// SkipBad is how many bad picture files may be left out, or SkipAll. If it is not
-	// 0, Open decodes all picture files.
+	// SkipBad is the number of bad picture files that may be left out, or SkipAll. If it is
+	// not 0, Open decodes all picture files.
 	SkipBad int
-	// CannotSkip is set by a caller that has no way to change SkipBad: errors do not advise it.
+	// CannotSkip is set by a caller without a way to change SkipBad: errors then do not
+	// advise it.
 	CannotSkip bool
-	// CacheBytes is the largest memory for decoded pictures, in bytes. 0 is a default;
-	// with a negative value nothing is kept.
+	// CacheBytes is the limit of memory for decoded pictures, in bytes. 0 selects a
+	// default; a negative value disables the cache.
 	CacheBytes int64
 	// EXIF turns pictures by the orientation in their files.
 	EXIF bool
 	// Masks defines the meaning of the pixels of a source of kind masks.
 	Masks MaskOptions
-	// Columns names columns of a source of kind csv: "path=ID,label=BREED", split, group and
-	// weight likewise; those that it leaves out are found by their usual names.
+	// Columns names columns of a source of kind csv: "path=ID,label=BREED"; split, group
+	// and weight likewise. Other columns are found by their usual names.
 	Columns string
 	// Unopened is called for each input that OpenInputs cannot open and leaves out. If it
 	// is nil, the input is an error.

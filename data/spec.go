@@ -17,13 +17,13 @@ type specError struct{}
 
 func (specError) Error() string { return "data spec" }
 
-// Misuse implements what problem.IsMisuse looks for.
+// Misuse implements the interface of problem.IsMisuse.
 func (specError) Misuse() bool { return true }
 
-// spec is "kind:path@split", taken apart.
+// spec is the parsed form of "kind:path@split".
 type spec struct {
 	kind, path string
-	split      Split // what to open
+	split      Split // the split to open
 	explicit   bool  // split was in the spec
 }
 
@@ -38,7 +38,7 @@ func (s spec) String() string {
 // kinds is the table of data sources. The field takes describes the part after the colon.
 var kinds = []struct {
 	name, takes string
-	optional    bool // a path need not be given
+	optional    bool // the path is optional
 	open        func(context.Context, spec, Options) (Source, error)
 }{
 	{"glyphs", "glyphs[:N]", true, openGlyphs},
@@ -52,14 +52,13 @@ var kinds = []struct {
 	{"voc", "voc:PATH", false, openVOC},
 }
 
-// Kinds are the forms of a spec, as help lists them.
+// Kinds returns the forms of a spec, for the help text.
 func Kinds() string {
 	return kindsList() + "; with @train, @val or @test behind it that part; several with " + joiner +
 		" between them"
 }
 
-// isSpec reports whether text names a kind of data source, so that Open is
-// the one to read it.
+// isSpec reports whether text names a kind of data source, so that Open should read it.
 func isSpec(text string) bool {
 	kind, _, _ := strings.Cut(text, ":")
 	kind, _, _ = strings.Cut(kind, "@")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wantError checks that err holds all the texts.
+// wantError checks that err contains all the texts.
 func wantError(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	if err == nil {
@@ -42,6 +42,7 @@ func label(t *testing.T, src Source, i int) []int32 {
 	return l
 }
 
+// open opens a source that the test closes at its end.
 func open(t *testing.T, text string, opt Options) Source {
 	t.Helper()
 	src, err := Open(t.Context(), text, opt)

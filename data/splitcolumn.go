@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// flagColumns are the columns, in small letters, that hold true or false: whether a row is of a split.
+// flagColumns are the columns, in lower case, with true or false for membership in a split.
 var flagColumns = map[string]Split{
 	"is_valid": Val, "is_val": Val, "is_validation": Val,
 	"is_test": Test, "is_train": Train, "is_training": Train,
 }
 
-// foldColumns are the columns of the parts of a cross-validation.
+// foldColumns are the columns for the folds of a cross-validation.
 var foldColumns = []string{"fold", "folds", "kfold", "cv_fold", "fold_id"}
 
 // isSplitColumn reports whether a column of this name divides the rows, rather than naming
@@ -57,8 +57,8 @@ func (t *labelTable) splitInColumn(column int, field string) Split {
 	return Train
 }
 
-// splitByValue returns the column and the value of "split=NAME:VALUE": rows with that value are for
-// validation.
+// splitByValue returns the column and the value in "split=NAME:VALUE": rows with this value
+// are for validation.
 func (t *labelTable) splitByValue(role, name string) (column int, value string, ok bool) {
 	if role != "split" || slices.Contains(t.header, name) {
 		return 0, "", false
@@ -78,7 +78,7 @@ func splitOfValue(field, validation string) Split {
 	return Train
 }
 
-// checkValidation refuses a value that no row has.
+// checkValidation refuses a value that does not occur in any row.
 func (t *labelTable) checkValidation(c columns) error {
 	if c.validation == nil || slices.ContainsFunc(t.rows, func(r tableRow) bool {
 		return r.fields[c.split] == *c.validation
@@ -105,7 +105,7 @@ func (t *labelTable) foldInWords(c columns) string {
 		"validation)", name, name, value, value)
 }
 
-// noLabel is the error of a row without a label.
+// noLabel returns the error for a row without a label.
 func (t *labelTable) noLabel(row tableRow, c columns) error {
 	if c.oneHot == nil && row.fields[c.label] != "" {
 		return problem.Advise("take the row out, or write another name if it is a class",

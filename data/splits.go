@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// splitNames are the names that folders and lists of a split have, in any case.
+// splitNames are the names of folders and lists for each split, in lower case; case is
+// ignored.
 var splitNames = map[string]Split{
 	"train": Train, "training": Train, "val": Val, "valid": Val, "validation": Val,
 	"test": Test, "testing": Test,
@@ -65,7 +66,7 @@ func splitsInWords(folders map[string]Split) string {
 	return "folders " + strings.Join(names, ", ") + " are its parts " + strings.Join(splits, ", ")
 }
 
-// foldersOf writes splits as folders.
+// foldersOf returns splits as folder names.
 func foldersOf(splits []Split) []string {
 	var out []string
 	for _, split := range splits {
@@ -126,8 +127,8 @@ func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error)
 	return splits, checkDistinct(splits)
 }
 
-// splitsInClasses reports whether the folders at depth top are classes that hold the
-// folders of their splits, and nothing else.
+// splitsInClasses reports whether the folders at depth top are classes that contain only
+// folders of splits.
 func splitsInClasses(paths [][]string, top int) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p []string) bool {
 		return len(p) < top+3 || splitOf(p[top+1]) == ""

@@ -11,8 +11,8 @@ import (
 
 // Statistics describes the samples and labels of a source.
 type Statistics struct {
-	PerClass []int     // labels of each class; samples, if a label is a class number
-	Ignored  int       // labels that are -1, with several for each sample elements of them
+	PerClass []int     // number of labels of each class; of samples, if a label is a class number
+	Ignored  int       // number of labels that are -1; elements of labels, if a label has several
 	Targets  []Target  // the numbers of Info.Targets
 	Smallest [2]int    // least height and least width of the pictures; zero for arrays
 	Largest  [2]int    // greatest height and greatest width
@@ -25,7 +25,7 @@ type Statistics struct {
 }
 
 // Describe reads all samples of a source and returns their statistics. The sums over
-// pictures are exact; only the last division rounds.
+// pictures are exact; only the final division rounds.
 func Describe(ctx context.Context, src Source) (Statistics, error) {
 	info := src.Info()
 	s := Statistics{PerClass: make([]int, len(info.Classes))}
@@ -69,7 +69,7 @@ func (s *Statistics) count(info Info, labels []int32) {
 // channelSums are exact sums over the pixels of pictures.
 type channelSums struct {
 	count          uint64
-	sum, low, high [3]uint64 // of the values, and of their squares in 128 bits
+	sum, low, high [3]uint64 // sums of the values, and of their squares in 128 bits
 	small, large   [2]int
 	means, squares [3]float64 // sums over pictures of the means of values, and of their squares
 }
@@ -181,8 +181,8 @@ func (s *Statistics) describeArrays(ctx context.Context, src Source) error {
 	return nil
 }
 
-// Sizes returns the range of picture sizes in words: "32x32", or "from 75x56 to
-// 500x375" (width x height). It is empty for arrays.
+// Sizes returns the range of picture sizes as text: "32x32", or "from 75x56 to 500x375"
+// (width x height). It is empty for arrays.
 func (s Statistics) Sizes() string {
 	if s.Largest == [2]int{} {
 		return ""

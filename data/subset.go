@@ -31,8 +31,8 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 	return &subset{Source: src, chosen: chosen, split: src.Info().Split, shared: shared}, nil
 }
 
-// partition makes the samples of src that are not held out one source, and those that
-// are another. src is closed when both are.
+// partition makes two sources from src: the held-out samples, and the other ones. src is
+// closed when both are closed.
 func (h *HeldOut) partition(src Source, apart []bool) {
 	h.whole = &sharedSource{Source: src}
 	training := &subset{Source: src, split: Train, shared: h.whole}
@@ -47,7 +47,7 @@ func (h *HeldOut) partition(src Source, apart []bool) {
 	h.Training, h.Validation = training, validation
 }
 
-// subsetEpoch keeps the draws of subsets apart from the orders of epochs.
+// subsetEpoch separates the draws of subsets from the orders of epochs.
 const subsetEpoch = 1<<32 - 1
 
 // subset is some samples of a source.
@@ -58,16 +58,16 @@ type subset struct {
 	shared *sharedSource // of several subsets
 }
 
-// IsHeldOut reports whether a source is a part of another, as OpenHeldOut returns it.
+// IsHeldOut reports whether a source is a part of another, as returned by OpenHeldOut.
 func IsHeldOut(src Source) bool {
 	_, ok := src.(*subset)
 	return ok
 }
 
-// sharedSource is what subsets of one source have in common.
+// sharedSource is a source shared by its subsets.
 type sharedSource struct {
 	Source
-	closed      int // by how many
+	closed      int // number of subsets that closed it
 	mu          sync.Mutex
 	fingerprint string // "" until it is known
 }
@@ -92,7 +92,7 @@ func (s *subset) Label(ctx context.Context, i int) ([]int32, error) {
 // Close implements Source.
 func (s *subset) Close() error { return s.shared.Close() }
 
-// Close closes the source for the last of two that do.
+// Close closes the source when the second of two subsets closes it.
 func (s *sharedSource) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

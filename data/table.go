@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxTableFile bounds a table of samples: a hundred bytes for each of maxMembers/10.
+// maxTableFile is the largest size of a table of samples: a hundred bytes for each of
+// maxMembers/10.
 const maxTableFile = 200 << 20
 
 // labelTable is a CSV file with a row for each sample.
@@ -29,8 +30,8 @@ type tableRow struct {
 	fields []string
 }
 
-// readTable reads a CSV file in UTF-8: fields between commas, tabs or semicolons,
-// whichever its first line has, in the quotes of RFC 4180 where they need them.
+// readTable reads a CSV file in UTF-8: fields separated by commas, tabs or semicolons,
+// whichever the first line contains, quoted as in RFC 4180 if necessary.
 func readTable(path string) (*labelTable, error) {
 	text, err := regular.Read(path, maxTableFile)
 	if err != nil {
@@ -128,18 +129,18 @@ func separator(text []byte) rune {
 // a picture.
 func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPicture) }
 
-// columns are the numbers of the columns of a table; -1 for one that is not there.
+// columns are the numbers of the columns of a table; -1 for a missing one.
 type columns struct {
 	path, label, split, group int
-	weight                    int        // of samples that are drawn by it
-	oneHot                    []int      // a column for each class, of 0 and 1, in the place of label
+	weight                    int        // weights for drawing samples
+	oneHot                    []int      // a column of 0 and 1 for each class, instead of label
 	targets                   []int      // columns of numbers, likewise
 	lists                     labelLists // in the column label
 	multi                     bool       // labels do not exclude each other
-	validation                *string    // cells of split that mean val; nil: they name the split
+	validation                *string    // the value of split that means val; nil: cells name the split
 }
 
-// columnNames are the names that the columns of published tables have, in small letters.
+// columnNames are the usual names of columns in published tables, in lower case.
 var columnNames = struct{ path, label, split, group, weight []string }{
 	path: []string{"path", "file", "filename", "file_name", "filepath", "file_path", "image", "image_path",
 		"imagepath", "image index", "image_id", "image_name", "imagename", "img", "img_path", "picture",
@@ -225,7 +226,7 @@ func (t *labelTable) find(wanted string) (columns, error) {
 	return c, nil
 }
 
-// noColumn is the error of a column that is named and not there.
+// noColumn returns the error for a named column that does not exist.
 func (t *labelTable) noColumn(wanted, name string) error {
 	return problem.New("csv-columns", wanted, "there is no column "+name, "name one of "+firstNames(t.header))
 }
@@ -256,7 +257,7 @@ func (t *labelTable) oneHot(c columns) (classes []int) {
 	return classes
 }
 
-// label returns the class of a row, or the texts that its label is made of.
+// label returns the class of a row, or the texts that form its label.
 func (t *labelTable) label(row tableRow, c columns) string {
 	switch {
 	case c.targets != nil || c.multi && c.oneHot != nil:
@@ -276,7 +277,7 @@ func (t *labelTable) label(row tableRow, c columns) string {
 	return ""
 }
 
-// usual returns the first column that has one of the names.
+// usual returns the first column with one of the names.
 func (t *labelTable) usual(names []string) int {
 	for _, name := range names {
 		for i, h := range t.header {

@@ -11,12 +11,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// openTables opens csv:PATH: a table, or a folder with one, or with one in each of its parts, as
-// Roboflow writes them.
+// openTables opens csv:PATH: a table, or a folder with one table, or with a table in each
+// of its parts, as Roboflow writes them.
 func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 	entries, err := os.ReadDir(s.path)
 	if err != nil {
-		return openCSV(ctx, s, opt) // a file, or nothing
+		return openCSV(ctx, s, opt) // a file, or it does not exist
 	}
 	var splits, tables []string
 	for _, e := range entries {
@@ -59,7 +59,7 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 	return src, nil
 }
 
-// splitTable is the table in each part of a folder of Roboflow's.
+// splitTable is the name of the table in each part of a Roboflow folder.
 const splitTable = "_classes.csv"
 
 // usualTable returns the only table of a folder, or the one with a usual name for the
@@ -78,8 +78,8 @@ func usualTable(tables []string) string {
 	return ""
 }
 
-// joinedTables reads the tables of the parts of a folder as one, with paths from the folder and a
-// column for the part.
+// joinedTables reads the tables of the parts of a folder as one, with paths relative to the
+// folder and a column for the part.
 func joinedTables(folder string, files []string) (*labelTable, error) {
 	all := &labelTable{}
 	for _, file := range files {

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Target describes the numbers that a source has under one name.
+// Target describes the numbers of a source with one name.
 type Target struct {
 	Name     string  `json:"name"`
 	N        int     `json:"n"` // of samples with a known number
 	Mean     float64 `json:"mean"`
-	Std      float64 `json:"std"` // of the numbers as a whole, not of a sample of them
+	Std      float64 `json:"std"` // population standard deviation
 	Smallest float64 `json:"smallest"`
 	Largest  float64 `json:"largest"`
 }
 
-// DescribeTargets reads the numbers of all samples, in order, in two passes; nil for a source
-// without Info.Targets. Without a number mean and deviation are 0.
+// DescribeTargets reads the numbers of all samples, in order, in two passes. It returns nil
+// for a source without Info.Targets. If all numbers are missing, mean and deviation are 0.
 func DescribeTargets(ctx context.Context, src Source) ([]Target, error) {
 	info := src.Info()
 	all := make([]Target, len(info.Targets))

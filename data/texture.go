@@ -19,11 +19,11 @@ const (
 	uniform pattern = iota
 	stripes
 	checks
-	patches // each square of period pixels has a colour drawn for it
+	patches // each square of period pixels has a random colour
 	patterns
 )
 
-// drawTexture draws a pattern and two colours. They may be much alike.
+// drawTexture draws a pattern and two colours, which may be similar.
 func drawTexture(d *tensor.Draws) texture {
 	t := texture{pattern: pattern(d.Intn(int(patterns))), period: 2 + d.Intn(5),
 		dx: d.Intn(5) - 2, dy: 1 + d.Intn(2), seed: d.Uint32()}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// Tags and values of TIFF 6.0 about the bits of a file.
+// Tags and values of TIFF 6.0 for bit order and compression.
 const (
 	tiffFillOrder          = 266
 	lowBitFirst            = 2 // of tiffFillOrder
@@ -52,7 +52,7 @@ func invert(img image.Image) {
 	}
 }
 
-// withNumber returns the file with another value of a tag that it has.
+// withNumber returns the file with another value for an existing tag.
 func (d *directory) withNumber(tag, value int) []byte {
 	file := bytes.Clone(d.file)
 	for entry := range d.entries() {
@@ -68,8 +68,8 @@ func (d *directory) withNumber(tag, value int) []byte {
 	return file
 }
 
-// withHighBitFirst returns the file with the bits of each byte of its strips or tiles in the
-// usual order.
+// withHighBitFirst returns the file with the bits in each byte of its strips or tiles in
+// the usual order.
 func (d *directory) withHighBitFirst() []byte {
 	file := d.withNumber(tiffFillOrder, 1)
 	offsets, counts := d.all(tiffStripOffsets), d.all(tiffStripByteCounts)

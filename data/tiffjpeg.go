@@ -23,7 +23,7 @@ type pieces struct {
 	colours         byte   // their transform in Adobe's segment
 }
 
-// openPieces reads where the JPEGs are.
+// openPieces reads the positions of the JPEGs.
 func (d *directory) openPieces() (*pieces, error) {
 	p := &pieces{h: d.number(tiffHeight, 0), w: d.number(tiffWidth, 0), tables: d.bytes(tiffJPEGTables)}
 	switch seen := d.number(tiffPhotometric, 0); {

@@ -57,7 +57,7 @@ func autoContrast(p plane) {
 	})
 }
 
-// equalize makes the levels of each channel equally frequent, as far as a map of levels can.
+// equalize makes the levels of each channel as equally frequent as a map of levels can.
 func equalize(p plane) {
 	p.map256(func(h *[256]int, table *[256]byte) bool {
 		last := 255

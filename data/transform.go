@@ -27,9 +27,8 @@ type Transform struct {
 	Augment Augment
 }
 
-// Shape returns the shape of a transformed sample of a source: height, width,
-// channels for pictures. It is an error if the transform does not fit the
-// source.
+// Shape returns the shape of a transformed sample of a source: [height, width, channels]
+// for pictures. It is an error if the transform does not fit the source.
 func (t Transform) Shape(info Info) ([]int, error) {
 	if !info.Pictures() {
 		if t.Augment != NoAugment {
@@ -159,8 +158,7 @@ func (t Transform) scaled(dst, src plane) (w, h int) {
 	return dst.h * src.w / src.h, dst.h
 }
 
-// middle returns half of the pixels to spare, rounded half to even as in
-// torchvision.
+// middle returns half of the excess pixels, rounded half to even as in torchvision.
 func middle(spare int) int {
 	if spare%4 == 3 {
 		return spare/2 + 1

@@ -76,7 +76,7 @@ func TestTransformCropsWithoutScaling(t *testing.T) {
 	src := synthetic(11, 8)
 	got := apply(t, Transform{Height: 8, Width: 4}, src, nil)
 	for y := range 8 {
-		// Seven to spare: the crop begins at round-half-even(3.5) = 4.
+		// With seven excess pixels the crop begins at round-half-even(3.5) = 4.
 		if want := src.Bytes[3*(y*11+4) : 3*(y*11+8)]; !bytes.Equal(got.Bytes[12*y:12*y+12], want) {
 			t.Errorf("row %d = %d, want %d", y, got.Bytes[12*y:12*y+12], want)
 		}
@@ -104,7 +104,7 @@ func TestTransformChannels(t *testing.T) {
 	}
 }
 
-// shifted is the definition of pad-4 crop and flip for one outcome.
+// shifted is the reference for pad-4 crop and flip, for one outcome.
 func shifted(src tensor.Tensor, dx, dy int, flip bool) []byte {
 	h, w := src.Shape[0], src.Shape[1]
 	out := make([]byte, len(src.Bytes))
@@ -177,8 +177,8 @@ func TestRandomCrop(t *testing.T) {
 		share := float64(b.w*b.h) / (h * w)
 		area, least, most = area+share, min(least, share), max(most, share)
 	}
-	// 0.433 is the mean of 200,000 parts drawn by torchvision's algorithm in
-	// Python; the standard deviation of one is 0.24.
+	// 0.433 is the mean of 200,000 parts drawn by torchvision's algorithm in Python; the
+	// standard deviation of a single part is 0.24.
 	if mean := area / n; math.Abs(mean-0.433) > 0.01 || least > 0.085 || least < 0.078 || most < 0.95 {
 		t.Errorf("share of the area: mean %.3f from %.3f to %.3f", mean, least, most)
 	}

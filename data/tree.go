@@ -24,15 +24,15 @@ type member struct {
 	listed *listedFile            // of a folder; nil in an archive
 }
 
-// tree is a folder or an archive: the files in it that somebody wants.
+// tree is a folder or an archive, with its wanted files.
 type tree struct {
 	members []member
 	ignored map[string]int // other files, by extension; "special" for pipes and the like
-	empty   []string       // folders with nothing in them that is wanted
+	empty   []string       // folders without wanted files
 	close   func() error
 }
 
-// ignore counts a file that is not wanted.
+// ignore counts an unwanted file.
 func (t *tree) ignore(extension string) {
 	if t.ignored == nil {
 		t.ignored = map[string]int{}
@@ -77,7 +77,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	switch {
 	case err != nil:
 	case kind == "zip":
-		return openZip(f, info.Size(), f.Close, keep) // which keeps f
+		return openZip(f, info.Size(), f.Close, keep) // the result keeps f open
 	case kind == "gzip":
 		defer f.Close()
 		return readTarGz(contextReader{ctx, f}, info.Size(), keep)
@@ -91,8 +91,8 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	return nil, err
 }
 
-// archiveKind looks at the beginning of a file: "zip", "gzip", "tar", or ""
-// for something else. The file is at its start again afterwards.
+// archiveKind examines the first bytes of a file. It returns "zip", "gzip", "tar", or ""
+// for something else, and moves back to the start of the file.
 func archiveKind(f *os.File) (string, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
@@ -172,7 +172,7 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 	return nil
 }
 
-// add checks the limits on one more member.
+// add adds a member after checking the limits.
 func (t *tree) add(m member) error {
 	if m.size > maxFileBytes {
 		return fmt.Errorf("member %s: %s; at most %d are read", m.name, problem.Plural(int(m.size), "byte"),
@@ -185,7 +185,7 @@ func (t *tree) add(m member) error {
 	return nil
 }
 
-// readFile reads a file that may have changed since it was listed.
+// readFile reads a file. The file may have changed since it was listed.
 func readFile(name string) ([]byte, error) {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -196,7 +196,7 @@ func readFile(name string) ([]byte, error) {
 	return b, plain(err)
 }
 
-// readBounded reads all of r, which may hold at most limit bytes.
+// readBounded reads all of r, at most limit bytes.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(b)) > limit {
@@ -205,8 +205,8 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// hidden reports whether some part of a name begins with a dot, or whether it
-// is what macOS adds to archives.
+// hidden reports whether a part of a name begins with a dot, or whether it is a folder that
+// macOS adds to archives.
 func hidden(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if strings.HasPrefix(element, ".") || element == "__MACOSX" {

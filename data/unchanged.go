@@ -12,12 +12,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// listedFile is a file of a folder as it was when the folder was listed. A run has one
-// fingerprint, so that all reads of the run must return the same content.
+// listedFile is a file of a folder at the time when the folder was listed. A run has one
+// fingerprint, so all reads of the run must return the same content.
 //
 // Size and modification time are compared at each read. The first read stores a sum of the
-// content, which later reads compare too: it finds a change that keeps both, and accepts a file
-// that was only touched.
+// content, and later reads compare it as well: this finds a change that keeps size and
+// time, and accepts a file that was only touched.
 type listedFile struct {
 	path     string
 	size     int64
@@ -29,10 +29,10 @@ func newListedFile(path string, info fs.FileInfo) *listedFile {
 	return &listedFile{path: path, size: info.Size(), modified: info.ModTime()}
 }
 
-// sumSeed is of this process: the sums of contents are compared in it alone.
+// sumSeed belongs to this process: sums of contents are compared only within it.
 var sumSeed = maphash.MakeSeed()
 
-// sumOf returns a sum of a content that is never 0.
+// sumOf returns a sum of content. It is never 0.
 func sumOf(content []byte) uint64 { return maphash.Bytes(sumSeed, content) | 1 }
 
 // read returns the content of the file, or an error if the file has changed.
@@ -57,8 +57,8 @@ func (l *listedFile) read() ([]byte, error) {
 	return content, l.check(content, before, after)
 }
 
-// check compares a content with the file that was listed. The file had the state before when
-// its reading began, and the state after when it ended.
+// check compares content with the listed file. before and after are the states of the file
+// before and after reading.
 func (l *listedFile) check(content []byte, before, after fs.FileInfo) error {
 	sum, was := sumOf(content), l.sum.Load()
 	for _, now := range []fs.FileInfo{before, after} {
@@ -88,7 +88,7 @@ func (l *listedFile) changed(format string, args ...any) error {
 
 func timeOf(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
-// readSized reads all of r, which should have that many bytes, and may hold at most maxFileBytes.
+// readSized reads all of r, which should have size bytes, but may have up to maxFileBytes.
 func readSized(r io.Reader, size int64) ([]byte, error) {
 	if size < 0 || size >= maxFileBytes {
 		return readBounded(r, maxFileBytes)
@@ -105,7 +105,7 @@ func readSized(r io.Reader, size int64) ([]byte, error) {
 	return append(b, rest...), err
 }
 
-// holdUnchanged makes the reads of members that are files of a folder fail after a change.
+// holdUnchanged makes reads of members in folders fail if the file has changed.
 func holdUnchanged(samples []sampleFile) {
 	for i := range samples {
 		s := &samples[i]

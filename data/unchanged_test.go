@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// changing is a source of files on a disk, and one of the files.
+// changing is a source of files on disk, and one of the files.
 type changing struct {
 	name, spec, file string
-	index            int // of the sample of the file
+	index            int // of the sample in the file
 	opt              Options
 }
 
@@ -47,8 +47,8 @@ func readBoth(ctx context.Context, src Source, i int) error {
 	return err
 }
 
-// A file that changes after its source is opened is an error that names it: with another size, and
-// with the old size and modification time. A file that is only touched is the same.
+// If a file changes after its source is opened, the error names it: with another size, and
+// with the same size and modification time. A file that is only touched is accepted.
 func TestChangedFiles(t *testing.T) {
 	for _, c := range changingSources(t) {
 		src := open(t, c.spec, c.opt)
@@ -111,7 +111,7 @@ func TestChangedBeforeTheFirstReading(t *testing.T) {
 	}
 }
 
-// A member of a zip archive that is written over in place is an error.
+// Overwriting a member of a zip archive in place causes an error.
 func TestChangedZip(t *testing.T) {
 	name := write(t, "pets.zip", zipOf(t, pets(t)))
 	src := open(t, "folder:"+name, Options{CacheBytes: -1})
@@ -135,7 +135,7 @@ func TestChangedZip(t *testing.T) {
 	}
 }
 
-// BenchmarkReadListed compares the reads of files: as listed, and without any check.
+// BenchmarkReadListed compares reading listed files with reading without checks.
 func BenchmarkReadListed(b *testing.B) {
 	for _, size := range []int{4 << 10, 100 << 10, 1 << 20} {
 		name := filepath.Join(b.TempDir(), "x")

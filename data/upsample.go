@@ -13,7 +13,7 @@ import "github.com/bnctl/bnctl/data/internal/jpeg"
 type upsampler struct {
 	jpeg.Plane
 	smooth bool
-	out    []byte // what row returns, unless that is a row of the plane
+	out    []byte // buffer for the result of row, unless the result is a row of the plane
 }
 
 func newUpsampler(p jpeg.Plane) *upsampler {
@@ -24,8 +24,8 @@ func newUpsampler(p jpeg.Plane) *upsampler {
 	return u
 }
 
-// row returns the samples of the picture's row y, at least one for each pixel.
-// They are there until row is called again.
+// row returns the samples of the picture's row y, at least one for each pixel. They are
+// valid until the next call.
 func (u *upsampler) row(y int) []byte {
 	near := u.Row(y >> u.Down)
 	switch {
@@ -43,8 +43,8 @@ func (u *upsampler) row(y int) []byte {
 	return u.out
 }
 
-// further returns which of h rows of samples is second nearest to row y of a
-// picture twice as high: the one above or below the nearest, y/2.
+// further returns the second nearest of h rows of samples to row y of a picture twice as
+// high: the row above or below the nearest, y/2.
 func further(y, h int) int {
 	if y&1 == 0 {
 		return max(y/2-1, 0)
@@ -74,8 +74,7 @@ func smoothAcross(dst, src []byte) {
 	dst[2*last], dst[2*last+1] = byte((3*here+left+1)>>2), byte(here)
 }
 
-// smoothDown mixes the two rows that are nearest to a row of the picture
-// (h1v2_fancy_upsample).
+// smoothDown mixes the two rows nearest to a row of the picture (h1v2_fancy_upsample).
 func smoothDown(dst, near, far []byte, bias int) {
 	far, dst = far[:len(near)], dst[:len(near)]
 	for x, v := range near {
@@ -83,8 +82,8 @@ func smoothDown(dst, near, far []byte, bias int) {
 	}
 }
 
-// smoothBoth doubles a row of at least two samples, mixed of the two rows that
-// are nearest (h2v2_fancy_upsample).
+// smoothBoth doubles a row of at least two samples, mixed from the two nearest rows
+// (h2v2_fancy_upsample).
 func smoothBoth(dst, near, far []byte) {
 	last := len(near) - 1
 	far, dst = far[:len(near)], dst[:2*len(near)]

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// rowsOfWebP decodes a WebP to the pixels that Pillow with libwebp has, the first picture of
-// one that moves.
+// rowsOfWebP decodes a WebP to the same pixels as Pillow with libwebp. For an animation it
+// decodes the first picture.
 func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	switch first, err := animatedWebP(file); {
 	case err != nil:
@@ -46,8 +46,8 @@ func rowsOfVP8(ctx context.Context, m *image.YCbCr, each eachPixels) error {
 	})
 }
 
-// smoothVP8 doubles a row of samples, mixed of the two rows that are nearest: 9/16,
-// 3/16, 3/16 and 1/16, rounded as UPSAMPLE_FUNC does.
+// smoothVP8 doubles a row of samples, mixed from the two nearest rows with weights 9/16,
+// 3/16, 3/16 and 1/16, rounded as in UPSAMPLE_FUNC.
 func smoothVP8(dst, near, far []byte) {
 	last := len(near) - 1
 	dst[0] = byte((3*int(near[0]) + int(far[0]) + 2) >> 2)

@@ -21,7 +21,7 @@ func webpChunk(file []byte, at int, name string) []byte {
 	}, 0, 2)
 }
 
-// frame is the first picture of an animated WebP, and where on the canvas it is.
+// frame is the first picture of an animated WebP, and its position on the canvas.
 type frame struct {
 	file                    []byte // a complete WebP
 	x, y, w, h              int
@@ -57,10 +57,10 @@ func animatedWebP(file []byte) (*frame, error) {
 	return f, err
 }
 
-// number24 reads a number of three bytes.
+// number24 reads a 24-bit number.
 func number24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// webpOf makes a file of one chunk.
+// webpOf makes a file with one chunk.
 func webpOf(name string, image []byte) []byte {
 	padded := (len(image) + 1) / 2 * 2
 	file := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(webpHead+padded))

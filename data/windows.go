@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Windows is a source of the inputs that a Fit makes of the pictures of another
-// source: one or more for each picture, in the order of the pictures, without labels.
+// Windows is a source of the inputs that a Fit makes from another source's pictures: one or
+// more for each picture, in the order of the pictures, without labels.
 type Windows struct {
 	Source
 	t     Transform
@@ -64,7 +64,7 @@ func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap flo
 	return w, nil
 }
 
-// measured is a source that knows the size of a picture before it decodes it.
+// measured is a source that can find the size of a picture without decoding it.
 type measured interface {
 	measure(ctx context.Context, i int) (h, w int, err error)
 }
@@ -122,7 +122,7 @@ func (w *Windows) Window(k int) Window {
 	return Window{sample, v.h, v.w, v.x, v.y, n == len(w.views[sample])-1}
 }
 
-// at returns the picture of input k, and which of its windows that is.
+// at returns the picture of input k, and the number of the window in that picture.
 func (w *Windows) at(k int) (sample, n int) {
 	sample = sort.SearchInts(w.ends, k+1)
 	if sample > 0 {

@@ -25,7 +25,7 @@ func TestWindowsBegin(t *testing.T) {
 	}
 }
 
-// sizedPictures is pictures of several sizes.
+// sizedPictures returns a source of pictures of several sizes.
 func sizedPictures(t *testing.T, sizes ...[2]int) Source {
 	t.Helper()
 	var files []file
@@ -40,7 +40,7 @@ func sizedPictures(t *testing.T, sizes ...[2]int) Source {
 	return src
 }
 
-// Every fit but crop shows every pixel, in windows that begin in the picture.
+// Every fit but crop shows every pixel, in windows that begin inside the picture.
 func TestWindowsShowAll(t *testing.T) {
 	shape := Transform{Height: 7, Width: 5}
 	for _, f := range fits()[1:] {
@@ -65,8 +65,8 @@ func TestWindowsShowAll(t *testing.T) {
 	}
 }
 
-// A picture of the input's size is shown as it is by every fit; one of the same shape as it is
-// cropped, except by ResizeFit, which squeezes it; windows are crops.
+// Every fit returns a picture of the input's size unchanged. A picture with the input's
+// aspect ratio is scaled, as by Transform; windows are crops.
 func TestWindowsOfItsOwnSize(t *testing.T) {
 	src := sizedPictures(t, [2]int{6, 4}, [2]int{12, 8}, [2]int{13, 3})
 	shape := Transform{Height: 4, Width: 6}
@@ -105,7 +105,7 @@ func TestWindowsOfItsOwnSize(t *testing.T) {
 	}
 }
 
-// Pictures that cannot be read have a window that cannot; nonsense is refused.
+// Reading the window of a bad picture returns an error; invalid options are refused.
 func TestWindowsRefuse(t *testing.T) {
 	dir := unpack(t, []file{{"a.png", []byte("no picture")}, {"b.png", pngOf(t, 9, 9, 1)}})
 	src, err := OpenInputs(t.Context(), []string{dir}, Options{})

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// readAllOf is up to how many samples of a source that need not be in memory are
-// read to find one among them.
+// readAllOf is the largest number of samples that are all read to find one of them, for a
+// source that may not be in memory.
 const readAllOf = 8192
 
 // Within reports whether every sample of inner is also in outer, regardless of names and
@@ -55,7 +55,7 @@ func drawnBy(s Source) (drawn, bool) {
 	return drawn{}, false
 }
 
-// picturesOf returns the files of a source that is of files; else nil.
+// picturesOf returns the pictures of a source of files; nil for other sources.
 func picturesOf(s Source) *pictures {
 	switch s := s.(type) {
 	case *pictures:
@@ -105,8 +105,8 @@ func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error)
 	}
 }
 
-// amongSamples returns what looks for a sample of inner at its place in outer,
-// and then among all of outer's.
+// amongSamples returns a function that looks for a sample of inner at the same position in
+// outer, and then among all samples of outer.
 func amongSamples(inner, outer Source) func(context.Context, int) (bool, error) {
 	seed := maphash.MakeSeed()
 	sum := func(t tensor.Tensor) uint64 { return maphash.Bytes(seed, t.Bytes) }

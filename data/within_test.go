@@ -16,7 +16,7 @@ func TestWithin(t *testing.T) {
 	other := at(file{"a/1.png", one}, file{"b/2.png", three})
 	x := tensor.New(tensor.U8, 3, 2, 2, 3)
 	for i := range x.Bytes {
-		x.Bytes[i] = byte(i/12 + 1) // the pixels of one, two and three
+		x.Bytes[i] = byte(i/12 + 1) // pixels with values one, two and three
 	}
 	labels := saveNPY(t, "y.npy", tensor.Of([]int64{0, 1, 0}, 3))
 	arrays := "npy:" + saveNPY(t, "x.npy", x) + "," + labels
@@ -70,7 +70,7 @@ func TestWithinOfDrawn(t *testing.T) {
 	}
 }
 
-// TestWithinArchives: an archive has the samples of the folder that it is of.
+// TestWithinArchives: an archive contains the samples of its folder.
 func TestWithinArchives(t *testing.T) {
 	files := pets(t)
 	folder := "folder:" + unpack(t, files)

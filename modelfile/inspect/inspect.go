@@ -47,7 +47,7 @@ type Report struct {
 	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
 	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
-	// Int8 describes the model from which an int8 template was made
+	// Int8 describes the source model of an int8 template
 	Int8 *models.Quantised `json:"int8,omitempty"`
 	// of a checkpoint with separate weights for each replica
 	Lag *train.Lag `json:"lag,omitempty"`
@@ -76,7 +76,7 @@ func (r *Report) BestLine(path string) string {
 		"{strip} %s {epoch} best {output-file} best.bnm makes one of the best", r.Best, path)
 }
 
-// Int8Line describes the model from which an int8 template was made; "" for other files.
+// Int8Line describes the source model of an int8 template; "" for other files.
 func (r *Report) Int8Line() string {
 	switch {
 	case r.Int8 == nil:

@@ -18,7 +18,7 @@ type augmentGolden struct {
 	Mode          string
 	Rows          map[string]string // of tables
 	By            float64           // of one operation
-	Box, Size     []int             // a part: left, top, width, height; the size it is scaled to: width, height
+	Box, Size     []int             // a part: left, top, width, height; its scaled width and height
 	Scale         []float64         // of parts that are drawn: least and largest share of the area
 	Moments       []float64         // means of the drawn values: see augment.py
 	Is            string

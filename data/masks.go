@@ -198,7 +198,7 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 	}
 	for _, split := range l.splits {
 		for _, s := range split {
-			if mask, err := m.readMask(ctx, s); err == nil { // else the error is reported when its split is opened
+			if mask, err := m.readMask(ctx, s); err == nil { // else opening its split returns the error
 				for _, class := range mask.Bytes {
 					seen[class] = true
 				}

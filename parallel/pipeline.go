@@ -247,9 +247,6 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 		return NoDevices // the pipeline cannot open these stages
 	}
 	for other, d := range p.stages {
-		if p.programs == nil { // the stages train: see Staged
-			break
-		}
 		var devices []Member
 		for _, m := range d.group.members {
 			devices = append(devices, m.Member)

@@ -22,12 +22,12 @@ func ignorable(name string) bool {
 		strings.HasSuffix(name, ".relative_position_index") || strings.HasSuffix(name, ".attn_mask")
 }
 
-// fit tells how the tensors of a file and the parameters of a model meet.
+// fit describes how the tensors of a file match the parameters of a model.
 type fit struct {
 	taken   int
 	left    []Tensor // that fit nothing
-	alike   int      // of left: those whose names differ from a parameter's by numbers alone
-	missing []string // parameters that got none
+	alike   int      // tensors in left that differ from a parameter only in the numbers of their names
+	missing []string // parameters without a tensor
 	renamed bool     // the tensors are called as timm calls them
 }
 
@@ -48,7 +48,7 @@ func (f fit) String() string {
 	return s
 }
 
-// fitting says how many tensors fit.
+// fitting returns a phrase with the number of tensors that fit.
 func fitting(n int) string {
 	if n == 1 {
 		return "1 tensor fits"
@@ -97,12 +97,11 @@ func unnumbered(name string) string {
 	}, name)
 }
 
-// apply returns a copy of m, a model without state, with the tensors of f as
-// its state. Every tensor has to have its place and every parameter its
-// tensor, by name and shape; halves and doubles become f32, and the kernels of
-// TensorFlow and Keras are turned to channels first. A prefix that all names
-// share is taken off where that makes them fit, and tensors that plainly are no
-// layer's are left out: f says so.
+// apply returns a copy of m, a model without state, with the tensors of f as its state.
+// Each tensor must match a parameter and each parameter a tensor, by name and shape. Halves
+// and doubles become f32, and kernels of TensorFlow and Keras are transposed to channels
+// first. A prefix shared by all names is removed if the tensors fit without it. Tensors
+// that clearly belong to no layer are left out and recorded in f.
 func apply(f *File, m *models.Model) (*models.Model, error) {
 	original := f
 	f, err := arranged(f, m)
@@ -164,9 +163,9 @@ func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, 
 	return tensors, best, false
 }
 
-// advice says what helps a file that does not fit the named architecture: where statistics are found that
-// alone are missing, what is done with another network of its family, or how tensors are left out that alone
-// keep the file from fitting.
+// advice returns a remedy for a file that does not fit the named architecture: how to
+// estimate statistics if only they are missing, how to use another network of the same
+// family, or how to leave out the only tensors that do not fit.
 func (f fit) advice(architecture string) string {
 	from := ": name an ONNX file of it with {arch}, or train " + architecture + " from what fits with {init}"
 	switch {
@@ -189,7 +188,8 @@ func (f fit) lacksStatistics() bool {
 	})
 }
 
-// otherWidths reports whether more tensors than fit have the names of parameters that got none.
+// otherWidths reports whether more tensors have the name of an unmatched parameter than
+// fit.
 func (f fit) otherWidths() bool {
 	missing := map[string]bool{}
 	for _, name := range f.missing {
@@ -205,12 +205,13 @@ func (f fit) otherWidths() bool {
 	return n > f.taken
 }
 
-// otherLayers reports whether what is left are further layers, or others, of the kinds that the network has:
-// most of it is called so, and at least two tensors.
+// otherLayers reports whether the tensors in left come from additional or different layers
+// of kinds that the network has: at least two tensors, and more than half of them, have
+// names like its parameters.
 func (f fit) otherLayers() bool { return f.alike > 1 && 2*f.alike > len(f.left) }
 
-// arranged returns the tensors of a file in the layout of the graphs of bnctl:
-// those of TensorFlow and Keras are turned, for the model m if that can be done.
+// arranged returns the tensors of a file in the layout of bnctl's graphs. Tensors of
+// TensorFlow and Keras are transposed if this is possible for the model m.
 func arranged(f *File, m *models.Model) (*File, error) {
 	var turned []Tensor
 	switch {
@@ -241,8 +242,8 @@ func withHeight(tensors []Tensor, lines map[string]bool) []Tensor {
 	return tensors
 }
 
-// checkFlattened refuses a model in which a dense layer reads (C, H, W) laid
-// out flat: TensorFlow's columns are in the order (H, W, C).
+// checkFlattened rejects a model with a dense layer that reads a flattened (C, H, W) value:
+// TensorFlow's columns are in the order (H, W, C).
 func checkFlattened(m *models.Model) error {
 	f := m.Graph.Main
 	makers := f.Makers()

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Complete adds the running statistics that the batch norms of a file lack, or
-// replaces those of another shape, by mean 0 and variance 1, so that an
-// architecture can be applied before they are estimated again. It returns the
-// names of the tensors that it made. as is the architecture if it is known; if
-// it is nil, the tensors' names tell what is missing.
+// Complete adds missing running statistics to the batch norms of a file and replaces
+// statistics of the wrong shape, with mean 0 and variance 1, so that an architecture can be
+// applied before they are estimated again. It returns the names of the tensors that it
+// made. as is the architecture if it is known; if it is nil, the missing statistics are
+// derived from the tensors' names.
 func Complete(f *File, as *models.Model) []string {
 	var made []string
 	put := func(name string, shape []int, value float32) {
@@ -92,8 +92,8 @@ func wantedStatistics(f *File, as *models.Model) []statistic {
 	return all
 }
 
-// channels returns the shape of a batch norm's tensors: that of gamma, else
-// that of the statistic that is there.
+// channels returns the shape of a batch norm's tensors: the shape of gamma or, without
+// gamma, of the statistic that is present.
 func channels(n BatchNorm, f *File) ([]int, bool) {
 	for _, name := range []string{n.Gamma, n.Mean, n.Variance} {
 		if t, ok := f.Tensor(name); ok && len(t.Shape) == 1 {

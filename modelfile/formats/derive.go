@@ -20,17 +20,17 @@ type derivation struct {
 	how   string   // "pruned: weight_orig * weight_mask"
 	value func() (numbers, error)
 	plain *Tensor // the tensor itself, where the file has it too
-	at    string  // tensor of the file in whose place it comes; "": the first of from
+	at    string  // tensor of the file that the result replaces; "": the first of from
 }
 
 // maxDerived is how many reparametrisations of one tensor are resolved: pruning of what
 // weight_norm keeps, and so on.
 const maxDerived = 8
 
-// derive resolves what torch.nn.utils and torch.nn.utils.parametrize leave in a state
-// dict: a pruned weight is weight_orig * weight_mask, one under weight_norm
-// weight_g * weight_v / |weight_v|, one under spectral_norm weight_orig / sigma.
-// What a file does not define is named, and kept.
+// derive resolves the reparametrisations that torch.nn.utils and torch.nn.utils.parametrize
+// leave in a state dict: a pruned weight is weight_orig * weight_mask, a weight under
+// weight_norm is weight_g * weight_v / |weight_v|, and a weight under spectral_norm is
+// weight_orig / sigma. Tensors that the file does not define are reported and kept.
 func derive(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
 		return // its names are the graph's
@@ -134,7 +134,7 @@ func spectral(name string, orig, u, v Tensor) derivation {
 		value: func() (numbers, error) { return bySigma(orig, u, v) }}
 }
 
-// replace puts what follows in the place of what it follows from.
+// replace replaces the source tensors of each derivation by its result.
 func replace(f *File, all []derivation) {
 	gone, made := map[string]bool{}, map[string]Tensor{}
 	for _, d := range all {
@@ -154,7 +154,7 @@ func replace(f *File, all []derivation) {
 	f.Tensors = out
 }
 
-// tensor returns the tensor that follows, whose elements are computed when asked for.
+// tensor returns the derived tensor. Its elements are computed on demand.
 func (d derivation) tensor() Tensor {
 	if d.plain != nil {
 		return *d.plain

@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbers are the elements of a tensor of floats, row-major, wide enough for each type
-// that is trained: PyTorch computes with the tensor's own, and the results differ by its
-// rounding.
+// numbers are the elements of a tensor of floats, row-major. float64 is wide enough for all
+// types of weights; PyTorch computes in the type of the tensor, so the results differ by
+// its rounding.
 type numbers []float64
 
 // load reads a tensor as numbers.
@@ -47,8 +47,8 @@ func product(orig, mask Tensor) (numbers, error) {
 	return x, err
 }
 
-// fitsNorm reports whether g and v are those of weight_norm: g has a number for each
-// place along one axis of v, or one for all.
+// fitsNorm reports whether g and v can be the tensors of weight_norm: g has one number for
+// each index of one axis of v, or a single number.
 func fitsNorm(g, v Tensor) bool {
 	if len(g.Shape) == 0 {
 		return true
@@ -68,8 +68,8 @@ func fitsNorm(g, v Tensor) bool {
 	return axes <= 1
 }
 
-// normed is torch._weight_norm: v times g / |v|, the norm over all axes but one, along
-// which g lies.
+// normed computes torch._weight_norm: v times g / |v|. The norm is over all axes except the
+// axis of g.
 func normed(g, v Tensor) (numbers, error) {
 	x, err := load(v)
 	if err != nil {
@@ -79,7 +79,7 @@ func normed(g, v Tensor) (numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := len(x) / len(length) // elements behind one place of the axis
+	inner := len(x) / len(length) // elements per index of the axis
 	for i, n := range slices.Backward(g.Shape) {
 		if n != 1 {
 			inner = tensor.Count(v.Shape[i+1:])
@@ -100,8 +100,8 @@ func normed(g, v Tensor) (numbers, error) {
 	return x, nil
 }
 
-// sides returns the axes along which u may lie, so that v is as long as the rest: 0, or 1
-// of a transposed convolution.
+// sides returns the axes that u can belong to so that v has the length of the rest: 0, or 1
+// for a transposed convolution.
 func sides(orig, u, v Tensor) (axes []int) {
 	if len(orig.Shape) < 2 || len(u.Shape) != 1 || len(v.Shape) != 1 {
 		return nil
@@ -116,10 +116,10 @@ func sides(orig, u, v Tensor) (axes []int) {
 
 func fitsSpectral(orig, u, v Tensor) bool { return len(sides(orig, u, v)) > 0 }
 
-// bySigma is what torch.nn.utils.spectral_norm computes for a prediction: orig / sigma,
-// sigma = u . (orig as a matrix) v. Where the lengths fit two axes the vectors tell: u and
-// v were iterated until they give nearly the largest value, which another order of the
-// matrix does not come near.
+// bySigma computes torch.nn.utils.spectral_norm for a prediction: orig / sigma, where sigma
+// is u . (orig as a matrix) v. If the lengths fit two axes, the larger sigma decides: u and
+// v were iterated until they give nearly the largest value, and the wrong order of the
+// matrix gives a much smaller one.
 func bySigma(orig, u, v Tensor) (numbers, error) {
 	var operands [3]numbers
 	for i, t := range []Tensor{orig, u, v} {

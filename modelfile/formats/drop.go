@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// drop leaves out the tensors whose names match a pattern, and returns the
-// patterns that match none.
+// drop removes the tensors with names that match a pattern, and returns the patterns
+// without a match.
 func drop(f *File, patterns []string) (unmatched []string, err error) {
 	for _, p := range patterns {
 		g := Group{Name: p, Reason: "{drop}"}

@@ -20,17 +20,17 @@ const (
 	NewestOpset = onnx.DefaultOpset
 )
 
-// ExportOptions say how a model is written. The zero value leaves it to the
-// ending of the name.
+// ExportOptions are the settings of Export. The zero value chooses the format by the file
+// name's extension.
 type ExportOptions struct {
-	Format string // "onnx", "safetensors" or "torch"; "" is what the ending of the name asks for
+	Format string // "onnx", "safetensors" or "torch"; "": by the extension of the name
 	Opset  int    // ONNX's operator set; 0 is onnx.DefaultOpset
 }
 
-// Export writes a model: its graph and weights as ONNX, its weights alone as
-// safetensors or for PyTorch, under the names of its graph, which for the zoo's
-// models are those of torchvision. It returns the SHA-256 of the file in hex. A
-// file that is there already is replaced only when the new one is complete.
+// Export writes a model: graph and weights as ONNX, or only the weights as safetensors or
+// for PyTorch. The names are those in its graph; the zoo's models use torchvision's names.
+// Export returns the SHA-256 of the file in hex. An existing file is replaced only when the
+// new one is complete.
 func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 	if o.Format == "" {
 		o.Format = ExportFormat(path)

@@ -17,13 +17,13 @@ type Folded struct {
 	Why      []string // they were, for each of Unfolded
 }
 
-// Fold returns a copy of m whose batch norms are part of the convolution,
-// transposed convolution or dense layer before them: weight*s and
-// (bias-mean)*s+beta, s = gamma/sqrt(variance+eps) per channel, computed in
-// float64. A batch norm stays where something else reads the layer's result or its
-// weight. It is an error if statistics are not finite.
+// Fold returns a copy of m with its batch norms folded into the preceding convolution,
+// transposed convolution or dense layer: weight*s and (bias-mean)*s+beta, with s =
+// gamma/sqrt(variance+eps) per channel, computed in float64. A batch norm is kept if
+// another node reads the layer's result or its weight. Fold returns an error if statistics
+// are not finite.
 //
-// FoldProven also measures how much m and the result differ by rounding.
+// FoldProven also measures the rounding difference between m and the result.
 func Fold(m *models.Model) (*models.Model, Folded, error) {
 	plan, report, err := planFold(m)
 	if err != nil {
@@ -41,7 +41,7 @@ func Fold(m *models.Model) (*models.Model, Folded, error) {
 	return &out, report, out.Check()
 }
 
-// foldPlan pairs layers with the batch norms that they take in, as indices of nodes.
+// foldPlan pairs layers with the batch norms folded into them, as indices of nodes.
 type foldPlan struct {
 	norm  map[int]int // by layer
 	layer map[int]int // by batch norm
@@ -89,9 +89,9 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 	return false
 }
 
-// layerBefore returns the index of the layer that a batch norm can become part of, or why there is none.
-// Between them may be what leaves each channel where it is: a convolution of lines is one of pictures, with
-// its map reshaped.
+// layerBefore returns the index of the layer that a batch norm can be folded into, or the
+// reason why it cannot be folded. Nodes that keep each channel in place may come between
+// them: a convolution of lines is a convolution of pictures with a reshape.
 func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
 	why string) {
 	v := norm.In[0]
@@ -140,7 +140,7 @@ func keepsChannels(f *graph.Function, n *graph.Node) bool {
 	return false
 }
 
-// checkFold refuses parameters of which a fold would make nonsense.
+// checkFold rejects parameters that would make the folded weights invalid.
 func checkFold(m *models.Model, norm *graph.Node) error {
 	f := m.Graph.Main
 	for _, v := range norm.In[1:] {

@@ -40,8 +40,8 @@ func (f *folding) run() (*graph.Function, error) {
 	return f.Builder.Function()
 }
 
-// declare declares a state tensor where it is first read, and takes it over
-// unless fold has made another one.
+// declare declares a state tensor at its first use, and copies its value unless fold has
+// computed a new one.
 func (f *folding) declare(v graph.Value) {
 	if v == graph.None || f.From.Values[v].State == "" {
 		return
@@ -54,7 +54,7 @@ func (f *folding) declare(v graph.Value) {
 	f.To[v] = f.Builder.Declare(f.model.Graph.State[i])
 }
 
-// fold returns the weight and bias of a layer that takes in a batch norm.
+// fold returns the weight and bias of a layer after folding a batch norm into it.
 func (f *folding) fold(layer, norm *graph.Node) []graph.Value {
 	values := f.From.Values
 	vector := func(i int) []float32 { return f.model.State[values[norm.In[i]].State].F32() }

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Proof is what folding did, and what it changed by rounding.
+// Proof describes the result of folding and the rounding differences that it caused.
 type Proof struct {
 	Folded        []string `json:"folded"`         // batch norms, by name
 	Unfolded      []string `json:"kept"`           // those that cannot be folded
@@ -27,7 +27,7 @@ func (p *Proof) Relative() float64 {
 	return p.MaxDifference / p.LargestOutput
 }
 
-// NotFolded returns the proof of a model whose batch norms were not folded.
+// NotFolded returns the proof of a model without folded batch norms.
 func NotFolded() Proof { return Proof{Folded: []string{}, Unfolded: []string{}, Why: []string{}} }
 
 const (
@@ -66,7 +66,7 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 	for i := range want {
 		p.LargestOutput = max(p.LargestOutput, p.compare(got[i].F32(), want[i].F32()))
 	}
-	// NaN is no difference that rounding makes.
+	// The condition is negated because a NaN difference must be refused too.
 	if largest := p.LargestOutput; !(p.MaxDifference <= foldMost*max(1, largest)) {
 		return nil, p, problem.Advise("export without folding",
 			"folding changes outputs of up to %.3g by up to %.3g: more than rounding does", largest,

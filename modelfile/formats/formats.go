@@ -6,63 +6,61 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// File is an open file of another program, before an architecture is applied. Its
-// fields:
+// File is an open file of another program, before an architecture is applied. Its fields:
 //
 //	Format   string         // format and variant: "pytorch zip", "keras h5"
-//	Tensors  []Tensor       // of the model alone, in the file's order, with the file's names
+//	Tensors  []Tensor       // only of the model, in the file's order, with the file's names
 //	Model    *models.Model  // the graph with its weights; nil if the file has no graph
 //	NoModel  error          // why Model is nil although the file describes a graph
 //	Norms    []BatchNorm    // batch norms of the graph that the file describes
-//	Key      string         // path of the state dict that was taken; "" if there is only one place
+//	Key      string         // path of the state dict that was chosen; "" if there is only one
 //	Keys     []string       // other paths that Options.Key can name
 //	Wrappers []string       // removed around the model, outermost first: "state_dict", "module."
-//	Counters []Counter      // single values beside the tensors: epoch, step, accuracy
-//	Left     []Group        // what the file has besides and Tensors leaves out
+//	Counters []Counter      // single values that are not tensors: epoch, step, accuracy
+//	Left     []Group        // contents of the file that Tensors leaves out
 //	Findings []Finding      // remarks about the file
 //
-// Tensor(name) returns a tensor and whether it is there. Close closes the file, from
-// which tensors are read until then.
+// Tensor(name) returns a tensor and whether it exists. Close closes the file; tensors can
+// be read until then.
 type File = foreign.File
 
 // Tensor is a tensor of a file: Name, DType and Shape. Load reads its elements.
 type Tensor = foreign.Tensor
 
-// Counter is a single value that is no tensor, such as the epoch: Name and Value.
+// Counter is a single value that is not a tensor, for example the epoch: Name and Value.
 type Counter = foreign.Counter
 
-// Group is a number of tensors that were left out together: Name says where they are
-// ("optimizer"), Reason why they were left out, Advice how to take them all the same,
-// Tensors and Bytes how many they are.
+// Group is a number of tensors that were left out together: Name is their place in the file
+// ("optimizer"), Reason why they were left out, Advice how to include them, Tensors and
+// Bytes their number and size.
 type Group = foreign.Group
 
 // Finding is a remark about a part of a file: Where (a tensor, a member or a key; "" is
 // the whole file), Text, Advice, and Fault if the file cannot be used as it is.
 type Finding = foreign.Finding
 
-// BatchNorm is a batch norm of a file: its Name, the names of its tensors (Mean,
-// Variance, Gamma, Beta, Count; "" if there is none), and Eps and Decay, 0 where the
-// file does not say.
+// BatchNorm is a batch norm of a file: its Name, the names of its tensors (Mean, Variance,
+// Gamma, Beta, Count; "" if absent), and Eps and Decay, 0 if the file does not state them.
 type BatchNorm = foreign.BatchNorm
 
-// Options say what to read of a file.
+// Options selects the parts of a file to read.
 type Options struct {
-	// Key is the path of the state dict in a PyTorch checkpoint. Empty takes
-	// the only one, or the one under a usual name.
+	// Key is the path of the state dict in a PyTorch checkpoint. If it is empty, Open
+	// chooses the only one, or the one under a usual name.
 	Key string
-	// EMA takes the average of the weights instead of the weights, of a checkpoint of PyTorch or
-	// TensorFlow.
+	// EMA selects the average of the weights instead of the weights, in checkpoints of
+	// PyTorch and TensorFlow.
 	EMA bool
 	// Drop are patterns of names of tensors to be left out, as path.Match has
 	// them, except that * matches slashes too. Each has to match at least one
 	// tensor.
 	Drop []string
-	// Rename are REGEX=REPLACEMENT, which give tensors other names, each in turn: a regular expression
-	// of Go, which has to match a whole name, and what stands in its place, $1 for its first group. Each
-	// has to match at least one name, of those that the tensors have without wrappers.
+	// Rename lists REGEX=REPLACEMENT rules that rename tensors, each in turn: a Go regular
+	// expression that must match a whole name, and its replacement, with $1 for the first
+	// group. Each rule must match at least one name after wrappers are removed.
 	Rename []string
-	// Merge says how the running statistics of several ranks or replicas
-	// become one; empty means bn.Pooled.
+	// Merge is the rule that merges the running statistics of several ranks or replicas;
+	// empty means bn.Pooled.
 	Merge bn.Rule
 	// Description describes the model of a Keras file of weights alone, in the
 	// JSON that to_json returns, or the network of a Caffe file, in the text of
@@ -87,8 +85,8 @@ func (o Options) rule() bn.Rule {
 	return o.Merge
 }
 
-// InMemory returns a tensor that is in memory already, NewTensor one whose
-// elements are read when asked for.
+// InMemory returns a tensor that is already in memory. NewTensor returns one that reads its
+// elements on demand.
 var (
 	InMemory  = foreign.InMemory
 	NewTensor = foreign.NewTensor

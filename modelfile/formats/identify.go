@@ -13,13 +13,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Identify finds the architecture of a file's tensors in the zoo and returns
-// its model, without state: names and shapes have to fit, all of them. The
-// number of classes is that of the file. If all names share a prefix, as
-// Lightning adds one, and fit without it, Identify removes it from f's names.
+// Identify finds the architecture of a file's tensors in the zoo and returns its model,
+// without state. The names and shapes of all tensors must fit. The number of classes comes
+// from the file. If all names share a prefix (Lightning adds one) and fit without it,
+// Identify removes it from f's names.
 //
-// If nothing fits, the error names the nearest architecture and what does not
-// fit.
+// If no architecture fits, the error names the nearest one and the differences.
 func Identify(f *File) (*models.Model, error) {
 	var nearest fit
 	name := ""
@@ -52,7 +51,7 @@ func Identify(f *File) (*models.Model, error) {
 	}
 }
 
-// sayAssumed says which of the architectures with the same names and shapes m is.
+// sayAssumed reports which of the architectures with the same names and shapes m is.
 func sayAssumed(f *File, m *models.Model) {
 	for _, a := range models.Architectures() {
 		if a.SameAs == m.Architecture {
@@ -63,8 +62,8 @@ func sayAssumed(f *File, m *models.Model) {
 	}
 }
 
-// noArchitecture says what the nearest architecture lacks and what helps, or what the tensors are
-// called where no architecture is near.
+// noArchitecture returns an error with the differences from the nearest architecture and a
+// remedy. If no architecture is near, the error lists the names of the tensors.
 func noArchitecture(f *File, name string, nearest fit) error {
 	detail := fmt.Sprintf("the nearest is %s: %s", name, nearest)
 	advice := "name the model with {arch}, or write .pth or .safetensors, which need none"
@@ -127,8 +126,8 @@ func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, e
 // published has the models of the zoo, to compare with: a file is compared with all of them.
 var published sync.Map
 
-// build returns an architecture with as many classes as the tensors have. The model is for
-// reading alone.
+// build returns an architecture with the number of classes of the tensors. The model is
+// read-only.
 func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
 	if _, ok := published.Load(a.Name); !ok {
 		m, err := models.Build(a.Name, models.Options{})
@@ -153,7 +152,7 @@ func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
 	return m, nil
 }
 
-// owned returns a copy of a model of build whose graph may be changed.
+// owned returns a copy of a model of build. The caller may change its graph.
 func owned(m *models.Model) *models.Model {
 	c := *m
 	c.Graph = &graph.Graph{Name: m.Graph.Name, State: slices.Clone(m.Graph.State), Main: m.Graph.Main.Clone()}
@@ -189,8 +188,8 @@ func classes(m *models.Model, published int, tensors []Tensor) int {
 	return tensors[i].Shape[0]
 }
 
-// dropPrefix takes the first component off all names, if they share it. Those
-// of tensors that plainly are no layer's stay as they are.
+// dropPrefix removes the first component of all names if they share it. Tensors that
+// clearly belong to no layer keep their names.
 func dropPrefix(tensors []Tensor) (out []Tensor, prefix string) {
 	for _, t := range tensors {
 		if t.Loose() != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// leftover is what a program puts among the tensors of a model, known by its names.
+// leftover is a kind of tensor that a program adds to a model, recognised by its name.
 type leftover struct {
 	pattern func() *regexp.Regexp
 	one     bool // it is a single number
@@ -35,7 +35,7 @@ var removed = []leftover{
 const observed = `(^|\.)(activation_post_process(_[0-9]+)?|(weight|bias|activation)_fake_quant(ize)?|` +
 	`\w*_observer)\.`
 
-// changing are the leftovers that change what the model computes, in ways that the file does
+// changing lists the leftovers that change the model's results in ways that the file does
 // not define.
 var changing = []leftover{
 	{pattern: compiled(`(^|\.)parametrizations\.`), text: "the tensor of a parametrisation, whose function is " +
@@ -55,8 +55,8 @@ var changing = []leftover{
 	{pattern: compiled(`(^|\.)_\w*(wrap|module|model)\w*\.`), text: "perhaps the name of a wrapper; it is kept"},
 }
 
-// leaveRemoved leaves out what removed lists, one line for each kind, and averages of the
-// weights that stand among them.
+// leaveRemoved leaves out the tensors listed in removed, one group for each kind, and
+// averages of the weights.
 func leaveRemoved(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
 		return
@@ -71,7 +71,8 @@ func leaveRemoved(f *File) {
 	}
 }
 
-// simulated reports whether ranges of torch.ao's quantisation stood beside the weights.
+// simulated reports whether the file has ranges of torch.ao's quantisation in addition to
+// the weights.
 func simulated(f *File) bool {
 	return slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text })
 }
@@ -116,9 +117,9 @@ func grouped(reason, name string, names int, tensors []Tensor) Group {
 	return g
 }
 
-// leaveAverages leaves out averages of the weights that stand beside them: ema_ and the
-// name with underscores (EMAHook of mmcv and mmengine), model_ema. and the name without
-// dots (LitEma), ema_model. beside online_model. (ema_pytorch).
+// leaveAverages leaves out averages that are stored in addition to the weights: ema_ and
+// the name with underscores (EMAHook of mmcv and mmengine), model_ema. and the name without
+// dots (LitEma), ema_model. in addition to online_model. (ema_pytorch).
 func leaveAverages(f *File) {
 	bare := strings.NewReplacer(".", "", "_", "")
 	trained := map[string][]int{}
@@ -147,7 +148,8 @@ func leaveAverages(f *File) {
 // averageCounters are what LitEma and ema_pytorch keep with the averages.
 var averageCounters = []string{"model_ema.decay", "model_ema.num_updates", "initted", "step"}
 
-// average returns what follows the mark of an average in a name; "" if it has none.
+// average returns the part of a name after the prefix of an average; "" if it has no such
+// prefix.
 func average(name string) string {
 	for _, mark := range []string{"model_ema.", "ema_model.", "ema_"} {
 		if rest, ok := strings.CutPrefix(name, mark); ok {
@@ -157,7 +159,7 @@ func average(name string) string {
 	return ""
 }
 
-// nameUndefined says what in a file changes its weights in ways that are not defined.
+// nameUndefined reports tensors of a file that change its weights in undefined ways.
 func nameUndefined(f *File) {
 	for _, k := range changing {
 		var names []string
@@ -172,7 +174,7 @@ func nameUndefined(f *File) {
 	}
 }
 
-// andMore says of how many tensors a text holds.
+// andMore adds the number of further tensors to a text.
 func andMore(text string, n int) string {
 	if n == 1 {
 		return text
@@ -180,9 +182,9 @@ func andMore(text string, n int) string {
 	return text + fmt.Sprintf(" (and %d more such tensors)", n-1)
 }
 
-// refusePart refuses what is a part of a model by its content: a file of DeepSpeed that says
-// that there are more ranks, and parameters that FSDP keeps as one vector, of which a file has
-// what one rank held; the names and shapes of the layers are not in it.
+// refusePart rejects a file that holds only a part of a model, recognised by its content: a
+// file of DeepSpeed with a world size other than 1, and FSDP's flat parameters. A file with
+// these has only the elements of one rank, and not the names and shapes of the layers.
 func refusePart(f *File) error {
 	for _, c := range f.Counters {
 		if c.Name == "mp_world_size" && c.Value != "1" {

@@ -12,9 +12,9 @@ import (
 // pixels, of GoogLeNet, and of Inception.
 var auxiliaryHeads = []string{"aux_classifier.", "aux1.", "aux2.", "AuxLogits."}
 
-// looseBeside says why t, which is none of the state of m, may be left out: it
-// plainly is no layer's, or one of an auxiliary head, and m has no layers where it
-// stands. It is "" if it may not.
+// looseBeside returns the reason why t, a tensor outside the state of m, may be left out:
+// it clearly belongs to no layer or to an auxiliary head, and m has no layers under its
+// prefix. It returns "" if t must stay.
 func looseBeside(t Tensor, m *models.Model) string {
 	reason := t.Loose()
 	of := func(head string) bool { return strings.HasPrefix(t.Name, head) }
@@ -42,12 +42,12 @@ func leaveLoose(f *File, m *models.Model) {
 	}
 }
 
-// ExcludeNonWeights moves from f.Tensors to f.Left what the graph of the file computes from other
-// tensors, or has as settings of operators, and the tensors that belong to no layer of any
-// architecture: integers, and floats that are class weights of a loss or single figures of
-// metrics. It is for files of tensors alone whose architecture is not known. It keeps a
-// tensor if another one below the same prefix is kept, and keeps all if nothing would
-// remain.
+// ExcludeNonWeights moves tensors from f.Tensors to f.Left: those that the graph of the
+// file computes from other tensors or uses as settings of operators, and those that belong
+// to no layer of any architecture: integers, and floats that are class weights of a loss or
+// single figures of metrics. It is for files with tensors only and an unknown architecture.
+// A tensor is kept if another one below the same prefix is kept. All are kept if the result
+// would be empty.
 func ExcludeNonWeights(f *File) {
 	leaveMarked(f)
 	if f.Model != nil || !mereTensors(f.Format) {
@@ -68,7 +68,8 @@ func ExcludeNonWeights(f *File) {
 	}
 }
 
-// leaveMarked leaves out what is marked to be no weight, unless nothing else is there.
+// leaveMarked leaves out tensors that are marked as not being weights, unless the file has
+// only these.
 func leaveMarked(f *File) {
 	reasons := map[foreign.Mark]string{foreign.Computed: "computed from other tensors of the file",
 		foreign.Setting: "an integer or a setting of an operator, no weight"}
@@ -90,12 +91,12 @@ func mereTensors(format string) bool {
 	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"
 }
 
-// layerPrefix returns what stands before the last component of a name.
+// layerPrefix returns the part of a name before the last component.
 func layerPrefix(name string) string { return name[:strings.LastIndexAny(name, "./")+1] }
 
-// SuspectTensors returns the names of tensors that were kept although their names are
-// those of losses, metrics or counters: without an architecture it is not known
-// whether they belong to a layer.
+// SuspectTensors returns the names of tensors that were kept although they are named like
+// losses, metrics or counters. Without an architecture it is unknown whether they belong to
+// a layer.
 func SuspectTensors(f *File) []string {
 	var names []string
 	for _, t := range f.Tensors {

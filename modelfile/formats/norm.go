@@ -14,7 +14,7 @@ import (
 // nameSuffixes are the ends of the names of a batch norm's tensors.
 type nameSuffixes struct{ mean, variance, gamma, beta, count string }
 
-// suffixes are what formats call the parts of a batch norm, behind the name of
+// suffixes are the names that formats give to the parts of a batch norm, after the name of
 // the layer.
 var suffixes = []nameSuffixes{
 	{"running_mean", "running_var", "weight", "bias", "num_batches_tracked"},
@@ -24,10 +24,10 @@ var suffixes = []nameSuffixes{
 	{"_running_mean", "_running_std", "_gamma", "_beta", ""}, // Keras 1; it is the variance
 }
 
-// BatchNorms returns the batch norms of a file, in the file's order: those of
-// the graph that it describes or, without one, those found by the names of its
-// tensors. A layer without its mean, its variance or both is listed too, if the
-// file has anything else of its statistics, such as the counter.
+// BatchNorms returns the batch norms of a file, in the file's order. They come from the
+// graph that the file describes or, without one, from the names of its tensors. A layer
+// without mean or variance is listed too if the file has any of its other statistics, for
+// example the counter.
 func BatchNorms(f *File) []BatchNorm {
 	if f.Norms != nil {
 		return f.Norms
@@ -73,8 +73,8 @@ func normOf(name string, have map[string]bool) (BatchNorm, bool) {
 	return n, true
 }
 
-// numberedNorm returns a batch norm of Keras 3, which is known by the name of its class
-// and has numbers for names: gamma and beta first, either of which it may lack.
+// numberedNorm returns a batch norm of Keras 3. It is recognised by the name of its class
+// and its tensors are numbered: gamma and beta first, but each may be absent.
 func numberedNorm(name string, have map[string]bool) (BatchNorm, bool) {
 	at := strings.LastIndex(name, "vars/")
 	if at < 0 || !strings.HasPrefix(lastPart(name[:at]), "batch_normalization") {
@@ -95,8 +95,8 @@ func numberedNorm(name string, have map[string]bool) (BatchNorm, bool) {
 	return n, true
 }
 
-// splitStatistic splits the name of a statistic, or a counter, into that of the
-// layer, with its separator, and what the format calls the parts of the layer.
+// splitStatistic splits the name of a statistic or a counter into the name of the layer,
+// with its separator, and the format's names for the parts of the layer.
 func splitStatistic(name string) (base string, p nameSuffixes, ok bool) {
 	for _, p := range suffixes {
 		for _, end := range []string{p.mean, p.variance, p.count} {
@@ -110,8 +110,8 @@ func splitStatistic(name string) (base string, p nameSuffixes, ok bool) {
 	return "", nameSuffixes{}, false
 }
 
-// Parameters counts the elements of a file's tensors, but not those of running
-// statistics and of their counters, nor what is marked to be no weight.
+// Parameters counts the elements of a file's tensors, without running statistics, their
+// counters, and tensors marked as not being weights.
 func Parameters(f *File) int {
 	if f.Model != nil {
 		return f.Model.Summary().Parameters
@@ -135,8 +135,8 @@ func lastPart(base string) string {
 	return base[strings.LastIndexAny(base, "./")+1:]
 }
 
-// Norms returns the batch norms of a file, for bn.Examine: those of its graph
-// or, without one, those found by the names of its tensors.
+// Norms returns the batch norms of a file, for bn.Examine. They come from its graph or,
+// without one, from the names of its tensors.
 func Norms(f *File) ([]bn.Norm, error) {
 	if f.Model != nil {
 		return ModelNorms(f.Model), nil

@@ -44,13 +44,13 @@ func Open(path string, o Options) (*File, error) {
 	return f, nil
 }
 
-// openInputs are the formats whose graphs may leave lengths of the input open.
+// openInputs lists the formats with graphs that may leave lengths of the input open.
 var openInputs = []string{"onnx", "keras", "caffe"}
 
-// clean takes off what is not the model's own: replicas, wrappers, reparametrisations, and
-// what is to be dropped, under the name that the file has for it or the one that results.
-// A file of nothing is refused here, whatever its format: nobody wants to be
-// told that it is healthy.
+// clean removes everything that does not belong to the model: replicas, wrappers,
+// reparametrisations, and the tensors to be dropped, under the file's name or the resulting
+// one. An empty file is rejected here, whatever its format, so that it is never reported as
+// healthy.
 func clean(f *File, o Options) error {
 	if len(f.Tensors) == 0 && f.Model == nil && f.NoModel != nil {
 		return fmt.Errorf("no tensors in this file (%s), and its graph is not supported: %w", f.Format, f.NoModel)

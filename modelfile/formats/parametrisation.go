@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// parametrisation is what torch.nn.utils.parametrize keeps of one tensor:
-// parametrizations.NAME.original, or original0 and original1 where the last step takes it
-// apart, and the tensors that the steps have themselves, by their numbers.
+// parametrisation holds the tensors that torch.nn.utils.parametrize keeps for one tensor:
+// parametrizations.NAME.original, or original0 and original1 if the last step splits it,
+// and the tensors of the steps, by the steps' numbers.
 type parametrisation struct {
 	name      string // of the tensor that the layer computes with
 	originals map[string]Tensor
 	steps     map[int]map[string]Tensor
-	first     string // tensor of the file at which the result comes
+	first     string // tensor of the file that the result replaces
 }
 
 var parametrisedName = sync.OnceValue(func() *regexp.Regexp {
@@ -47,8 +47,9 @@ func parametrised(f *File) map[string]*parametrisation {
 	return byFirst
 }
 
-// derivation resolves weight_norm and spectral_norm, which PyTorch defines; false for any
-// other parametrisation, whose function is Python code that no file has.
+// derivation resolves weight_norm and spectral_norm, which PyTorch defines. It returns
+// false for any other parametrisation: their functions are Python code that is never in a
+// file.
 func (p *parametrisation) derivation() (derivation, bool) {
 	original, one := p.originals["original"]
 	g, is0 := p.originals["original0"]

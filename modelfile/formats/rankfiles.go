@@ -59,7 +59,7 @@ func siblings(folder, base string, name *regexp.Regexp) (others []string) {
 	if mine == nil {
 		return nil
 	}
-	entries, _ := os.ReadDir(folder) // what cannot be read there cannot be said
+	entries, _ := os.ReadDir(folder) // an unreadable folder cannot be reported here
 	for _, e := range entries {
 		if m := name.FindStringSubmatch(e.Name()); m != nil && m[2] != mine[2] && m[3] == mine[3] {
 			others = append(others, e.Name())

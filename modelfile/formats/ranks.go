@@ -38,7 +38,7 @@ func OpenRanks(paths []string, o Options) (*File, error) {
 	return files[0], nil
 }
 
-// mergeRanks makes the first file that of all.
+// mergeRanks merges all files into the first one.
 func mergeRanks(files []*File, paths []string, rule bn.Rule) error {
 	if len(files) < 2 {
 		return nil

@@ -39,11 +39,13 @@ func parseRenaming(text string) (renaming, error) {
 	return renaming{text, re, name}, nil
 }
 
-// groupReference finds what stands for a group in a replacement, and $$, which is a dollar.
+// groupReference matches a reference to a group in a replacement, and $$, an escaped
+// dollar.
 var groupReference = compiled(`\$(?:\$|\{(\w+)\}|(\w+))`)
 
-// rename gives tensors other names, by each REGEX=REPLACEMENT in turn, and notes what it did and what
-// it left. One that matches no name is an error, and so are two tensors of one name.
+// rename renames tensors by each REGEX=REPLACEMENT in turn and records the changed and
+// unchanged names. A rule without a match is an error, and so are two tensors with one
+// name.
 func rename(f *File, texts []string) error {
 	if len(texts) == 0 {
 		return nil

@@ -51,7 +51,7 @@ func mergeReplicas(f *File, rule bn.Rule) error {
 	return mergeRanks(files, names, rule)
 }
 
-// replicaOf takes the number of a replica out of a name; 0 if it has none.
+// replicaOf removes the number of a replica from a name and returns both; 0 if it has none.
 func replicaOf(name string) (string, int) {
 	at := replicaPart().FindStringSubmatchIndex(name)
 	if at == nil {

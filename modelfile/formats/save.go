@@ -50,9 +50,9 @@ func SaveModel(path string, m *models.Model) (string, error) {
 	return serialize.WriteModel(path, m)
 }
 
-// Tensors returns the state of a model in the order of its graph, kernels of convolutions over lines as
-// [O,I,K]. Behind a table of Swin's distances stands its index, which follows from the table and without
-// which PyTorch does not load the state dict.
+// Tensors returns the state of a model in the order of its graph, with kernels of
+// convolutions over lines as [O,I,K]. Swin's table of distances is followed by its index:
+// it can be derived from the table, but PyTorch does not load the state dict without it.
 func Tensors(m *models.Model) []Tensor {
 	out, lines := make([]Tensor, 0, len(m.Graph.State)), models.LineKernels(m.Graph)
 	for _, s := range m.Graph.State {

@@ -21,7 +21,7 @@ import (
 var shardName = compiled(`^(.*)-([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
 
 const (
-	indexEnding = ".index.json" // behind the name that the model would have in one file
+	indexEnding = ".index.json" // appended to the name that the model would have in one file
 	maxIndex    = 64 << 20      // bytes
 	maxShards   = 512           // all of them are open while tensors are read
 )
@@ -33,12 +33,12 @@ type shards struct {
 	of     map[string]string // by tensor: the file that has it; nil without an index
 }
 
-// findShards returns the files of the model that a path stands for: an index, one of the files,
-// or the folder of either. It is nil if the path stands for itself.
+// findShards returns the files of the model for a path to an index, to one of the files, or
+// to the folder of either. It returns nil if the path is a complete file.
 func findShards(path string) (*shards, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, nil // opening it says so
+		return nil, nil // opening it returns the error
 	}
 	if info.IsDir() {
 		return inFolder(path)
@@ -60,8 +60,8 @@ func findShards(path string) (*shards, error) {
 	return numberedShards(path, m)
 }
 
-// inFolder finds the one model that lies in several files in a folder, or in one under the name that
-// Transformers and accelerate give it.
+// inFolder finds the one model in a folder: stored in several files, or in one file under
+// the name that Transformers and accelerate give it.
 func inFolder(folder string) (*shards, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -145,7 +145,7 @@ func readIndex(path string) (*shards, error) {
 	return s, s.check(fmt.Sprintf("%s: the index of a model in %s", path, problem.Plural(len(s.files), "file")))
 }
 
-// check refuses a model of which files are missing.
+// check rejects a model with missing files.
 func (s *shards) check(what string) error {
 	if len(s.files) > maxShards {
 		return fmt.Errorf("%s; at most %d files are supported", what, maxShards)
@@ -165,7 +165,7 @@ func (s *shards) paths() (all []string) {
 	return all
 }
 
-// reader returns the format of the files, and what reads them as one.
+// reader returns the format of the files, and a reader that reads them as one.
 func (s *shards) reader() (format string, whole reader, err error) {
 	var shard reader
 	for _, path := range s.paths() {

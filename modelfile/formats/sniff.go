@@ -55,7 +55,7 @@ const (
 	adviceDeepZero = "name its file mp_rank_00_model_states.pt, or run zero_to_fp32.py, which lies beside it"
 )
 
-// formats lists the readers of formats but safetensors, in the order in which they are tried.
+// formats lists the readers of all formats except safetensors, in the order of their tests.
 var formats = []struct {
 	name string
 	is   func(head []byte, f *os.File, size int64) bool
@@ -69,15 +69,14 @@ var formats = []struct {
 	{"caffe", byHead(caffe.Sniff), readCaffe},
 }
 
-// byHead makes a test of a format that the start of a file tells.
+// byHead makes a test for a format that is recognised by the start of a file.
 func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
 	return func(head []byte, _ *os.File, _ int64) bool { return is(head) }
 }
 
-// recognise returns the format of a file, by its content: "torch", "keras",
-// "onnx", "safetensors", "tensorflow" or "caffe", and what reads it. The error
-// names the format if it is a known one that is not read, and says how to
-// convert it.
+// recognise returns the format of a file, by its content: "torch", "keras", "onnx",
+// "safetensors", "tensorflow" or "caffe", and its reader. The error names a known format
+// that cannot be read, and how to convert it.
 func recognise(path string) (string, reader, error) {
 	several, err := findShards(path)
 	if err != nil {
@@ -95,9 +94,10 @@ func recognise(path string) (string, reader, error) {
 	return recogniseFile(path)
 }
 
-// ShardFiles returns the files of the model at a path, in their order, if they are others than the one
-// file of that name: the shards of a model, the index of a checkpoint of TensorFlow. It is nil for a
-// path that stands for itself, a folder of one checkpoint included, or for nothing that can be read.
+// ShardFiles returns the files of the model at a path, in their order, if they differ from
+// the one file of that name: the shards of a model, or the index of a TensorFlow
+// checkpoint. It returns nil for the path of a complete file, for a folder with one
+// checkpoint, and for an unreadable path.
 func ShardFiles(path string) []string {
 	if s, err := findShards(path); s != nil && err == nil {
 		return s.paths()
@@ -129,8 +129,9 @@ func recogniseFile(path string) (string, reader, error) {
 	if err := refuseRank(path); err != nil {
 		return "", nil, err
 	}
-	// It begins with the length of its header, whose bytes may be the start of any other format: 640 is
-	// that of a pickle. No other format has such a length and a brace behind it.
+	// safetensors begins with the length of its header. These bytes may look like the start
+	// of another format: 640 looks like a pickle. Only safetensors has a plausible length
+	// followed by a brace.
 	if safetensors.Sniff(head, info.Size()) {
 		return "safetensors", readSafetensors, nil
 	}
@@ -171,7 +172,7 @@ func mindSpore(head []byte) bool {
 		bytes.IndexFunc(name[:size], func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// refuseFolder refuses a folder that holds no checkpoint that is read, and names what it holds.
+// refuseFolder rejects a folder without a readable checkpoint, and names its contents.
 func refuseFolder(path string) error {
 	switch {
 	case holds(path, ".metadata") && holds(path, "*.distcp"):

@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// State returns the tensors of f from which m can be initialised
-// (models.InitFrom): with the names of the file's graph if it has one, and in
-// the layout of bnctl's graphs. A prefix that all names share is removed if no
-// name fits with it. Counters are left out; the tensors need not fit.
+// State returns the tensors of f from which m can be initialised (models.InitFrom). They
+// have the names of the file's graph if it has one, and the layout of bnctl's graphs. A
+// prefix that all names share is removed if no name fits with it. Counters are left out;
+// the tensors need not fit.
 func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	if f.Model != nil {
 		return f.Model.State, nil
@@ -64,5 +64,5 @@ func sayQuantised(f *File, tensors []Tensor, m *models.Model) {
 	}
 }
 
-// floats are the types of what is trained.
+// floats are the types of trained tensors.
 var floats = []tensor.DType{tensor.F32, tensor.F64, tensor.F16, tensor.BF16}

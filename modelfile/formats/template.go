@@ -5,9 +5,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Template returns the model that a file holds. as is an architecture without
-// state, or nil: then the file's own graph is taken, or that of the zoo which
-// its tensors fit.
+// Template returns the model of a file. as is an architecture without state. If it is nil,
+// Template uses the file's graph, or the architecture of the zoo that its tensors fit.
 func Template(f *File, as *models.Model) (*models.Model, error) {
 	if as == nil && f.Model != nil {
 		return f.Model, nil

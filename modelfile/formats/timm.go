@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// fromTimm returns tensors that have timm's names with those of an architecture; ok is false if they are
-// called otherwise.
+// fromTimm renames tensors from timm's names to those in an architecture; ok is false if
+// they do not have timm's names.
 func fromTimm(architecture string, tensors []Tensor) (out []Tensor, ok bool) {
 	names := make([]string, len(tensors))
 	for i, t := range tensors {
@@ -29,8 +29,9 @@ func fromTimm(architecture string, tensors []Tensor) (out []Tensor, ok bool) {
 	return out, foreign.CheckNames(out) == nil
 }
 
-// shapedFor returns tensors in the shapes of a model where they have as many elements in as many rows: a
-// dense layer that is kept as a convolution of its map, a scale without its axes of one.
+// shapedFor returns tensors in the shapes of a model if the numbers of elements and rows
+// agree: a dense layer stored as a convolution of its map, or a scale without its axes of
+// length one.
 func shapedFor(m *models.Model, tensors []Tensor) []Tensor {
 	want := make(map[string][]int, len(m.Graph.State))
 	for _, s := range m.Graph.State {
@@ -53,8 +54,8 @@ func shapedFor(m *models.Model, tensors []Tensor) []Tensor {
 // tensorFlowsName finds what timm calls networks that were trained with TensorFlow.
 var tensorFlowsName = compiled(`(?:^|[^a-z0-9])(tf_[a-z0-9]+_[a-z0-9_]+)`)
 
-// tensorFlows returns timm's name of the variant of a network that was trained with TensorFlow, as the name
-// of the file or what stands beside its tensors tells it; "" otherwise.
+// tensorFlows returns timm's name for the variant of a network that was trained with
+// TensorFlow, found in the name of the file or in its other contents; "" otherwise.
 func tensorFlows(f *File) string {
 	told := []string{f.FileName}
 	for _, c := range f.Counters {
@@ -80,8 +81,8 @@ func checkTimm(f *File, architecture string) error {
 		"train "+architecture+" from with {init}")
 }
 
-// sayTimm notes that the names of f were timm's, and what follows for a model m. Where eps is another it
-// becomes that of batch norms with sets, or else stays.
+// sayTimm reports that f had timm's names, and the consequences for a model m. If timm's
+// eps differs, the batch norms get it if sets is true, and keep theirs otherwise.
 func sayTimm(f *File, m *models.Model, sets bool) {
 	text, advice := "the names are timm's; taken for "+m.Architecture, ""
 	eps := timm.Eps(m.Architecture)

@@ -17,12 +17,12 @@ var wrapperNames = []string{"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw
 // maxWrappers is how many wrappers are listed one by one.
 const maxWrappers = 16
 
-// branch is a component of the tensors' names, with what follows it.
+// branch is a component of the tensors' names, with the components that follow it.
 type branch struct{ next map[string]*branch }
 
-// unwrap takes wrappers off the names: a component that a wrapper adds goes,
-// wherever it stands, if everything beside it has it too. Taking one off may
-// bring out the next: the result has none left.
+// unwrap removes wrappers from the names: a component that a wrapper adds is removed, at
+// any depth, if all names under the same prefix have it. Removing one may expose the next,
+// so it repeats until no wrapper remains.
 func unwrap(f *File) {
 	if f.Model != nil {
 		return // its names are the graph's
@@ -40,7 +40,7 @@ func unwrap(f *File) {
 	for i, t := range f.Tensors {
 		name, removed := root.strip(strings.Split(t.Name, "."))
 		if taken[name] {
-			continue // of two that are no layer's, one under its own name already
+			continue // of two tensors that belong to no layer, one has this name already
 		}
 		taken[name] = true
 		renamed[i] = t.Renamed(name)
@@ -66,8 +66,8 @@ func (b *branch) add(names []string) {
 	}
 }
 
-// strip returns a name without its wrappers, and the wrappers with what stands
-// before them: "features.module.".
+// strip returns a name without its wrappers, and the removed wrappers with the names before
+// them: "features.module.".
 func (b *branch) strip(names []string) (name string, removed []string) {
 	var remaining []string
 	for i, p := range names {
@@ -85,7 +85,7 @@ func (b *branch) strip(names []string) (name string, removed []string) {
 	return strings.Join(remaining, "."), removed
 }
 
-// dropAveraged removes the counter that an average keeps beside the module: n_averaged of
+// dropAveraged removes the counter that an average stores with the module: n_averaged of
 // torch.optim.swa_utils.AveragedModel, steps of mmengine's BaseAveragedModel.
 func dropAveraged(f *File) {
 	dropCounter(f, "n_averaged")

@@ -108,7 +108,7 @@ func operation(op graph.Op) func(*call) flow {
 	}
 }
 
-// gelu is the function keras.ops.gelu, of the form with tanh unless it says otherwise.
+// gelu is the function keras.ops.gelu. Its default is the form with tanh.
 func gelu(c *call) flow {
 	if c.bool("approximate", true) {
 		return operation(graph.GeluTanh)(c)

@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// An archive of Keras 3 stores weights by position, not by name: below a model,
-// "layers" holds a group for every layer, called after the class and counted
-// within it ("conv2d", "conv2d_1"), and each has its weights in "vars" as 0,
-// 1, 2 in the order in which they were made.
+// An archive of Keras 3 stores weights by position, not by name: below a model, "layers"
+// holds a group for every layer, named after the class and numbered within it ("conv2d",
+// "conv2d_1"). Each group stores its weights in "vars" as 0, 1, 2 in the order of their
+// creation.
 
 // containers are the names under which a model keeps its layers: now, and in
 // TensorFlow 2.12 to 2.13.
@@ -32,8 +32,8 @@ func snake(class string) string {
 	return strings.ToLower(class)
 }
 
-// eachNode calls f for every layer of n with weights, those of models inside too, and its node
-// below o.
+// eachNode calls f for every layer of n with weights, including layers of nested models,
+// with its node below o.
 func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 	container := containerNow
 	if !o.has(container) {
@@ -52,7 +52,7 @@ func (n *network) eachNode(o *node, f func(l *layer, at *node) error) error {
 		at := count[name]
 		count[name]++
 		if container == containerOld && l.hasWeights() {
-			count[name]++ // such a layer stands there twice, the second time empty
+			count[name]++ // this container stores each layer twice, the second time empty
 		}
 		if at > 0 {
 			name += "_" + strconv.Itoa(at)
@@ -151,9 +151,8 @@ func (w weights) archivedAttention(l *layer, at *node) error {
 	return nil
 }
 
-// archivedNorms returns the batch norms that a description has, for an archive whose
-// model is not built: its weights have numbers for names, which say nothing of what
-// they are.
+// archivedNorms returns the batch norms of a description, for an archive without a built
+// model: its weights are numbered, and the numbers do not show their meaning.
 func archivedNorms(n *network, root *node) ([]foreign.BatchNorm, error) {
 	norms := []foreign.BatchNorm{}
 	err := n.eachNode(root, func(l *layer, at *node) error {

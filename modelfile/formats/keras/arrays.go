@@ -22,19 +22,19 @@ type value interface {
 	ReadInto(dst []byte) error
 }
 
-// arrayOf names what a data set holds.
+// arrayOf names the value of a data set.
 func arrayOf(name string, v hdf5.Value) array { return array{name, v, v.Type, v.Shape} }
 
-// group is the weights that a file keeps under one name: those of a layer, or
-// of all layers of a model inside.
+// group holds the weights that a file stores under one name: the weights of a layer, or of
+// all layers of a nested model.
 type group struct {
 	name   string
 	arrays []array
 }
 
-// readGroups reads the groups below o, which is model_weights, or the root of
-// a file of weights. The order is that of the attribute layer_names: the
-// order in the file is that of the alphabet.
+// readGroups reads the groups below o, which is model_weights or the root of a file of
+// weights. They are in the order of the attribute layer_names: the file stores them in
+// alphabetical order.
 func readGroups(o *hdf5.Object) ([]group, error) {
 	names, err := nameList(o, "layer_names")
 	if err != nil {
@@ -105,8 +105,8 @@ func nameList(o *hdf5.Object, attr string) ([]string, error) {
 	}
 }
 
-// path returns the name by which a weight of g is known: with the group's
-// name in front, which most weights have already.
+// path returns the full name of a weight of g: prefixed with the group's name, unless it
+// has this prefix already, as most weights do.
 func (g *group) path(a array) string {
 	if strings.HasPrefix(a.name, g.name+"/") {
 		return a.name

@@ -9,14 +9,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// MultiHeadAttention takes a query, a value and, where it is another tensor, a key, by their places in the
-// call or by their names. It has four dense layers: of these three, and of what comes out.
+// MultiHeadAttention has a query, a value and, if it is another tensor, a key as operands,
+// by position in the call or by name. It has four dense layers: one for each of these
+// three, and one for the output.
 
 // attentionParts are the dense layers in the order of their weights, with their names in an archive.
 var attentionParts = []struct{ name, archived string }{{"query", "query_dense"}, {"key", "key_dense"},
 	{"value", "value_dense"}, {"attention_output", "output_dense"}}
 
-// parseAttention reads the calls of such a layer.
+// parseAttention reads the calls of a MultiHeadAttention layer.
 func parseAttention(b json.RawMessage) (out []tensorRefs, err error) {
 	if len(b) == 0 || string(b) == "null" {
 		return nil, nil
@@ -68,7 +69,7 @@ func attentionOperands(x any) (r tensorRefs, err error) {
 	return r, nil
 }
 
-// callArguments takes a call apart, of Keras 3 or of earlier versions.
+// callArguments splits a call of Keras 3 or of earlier versions into its arguments.
 func callArguments(x any) (args []any, kwargs map[string]any) {
 	if object, ok := x.(map[string]any); ok {
 		args, _ = object["args"].([]any)

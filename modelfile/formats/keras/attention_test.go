@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestAttention: MultiHeadAttention is softmax(q*k/sqrt(width))*v of each head, written out here; query, value
-// and key stand in the call in every way in which Keras writes them.
+// TestAttention compares with MultiHeadAttention written out here:
+// softmax(q*k/sqrt(width))*v of each head. Query, value and key appear in the call in every
+// way in which Keras writes them.
 func TestAttention(t *testing.T) {
 	const positions, channels, heads, width, depth = 3, 2, 2, 3, 1
 	at := func(seed, i int) float64 { return float64((i*7+seed*5)%9-4) / 8 }

@@ -1,7 +1,7 @@
 package keras
 
 // augmentations are the layers that change pictures at random in training and pass them
-// through in prediction, with the keys that say how. Their classes and keys are those of
+// through in prediction, with the keys of their settings. The classes and keys are from
 // tf.keras 2.3 to Keras 3.
 var augmentations = map[string]string{
 	"AugMix": "num_chains chain_depth factor alpha all_ops interpolation", "CutMix": "factor",

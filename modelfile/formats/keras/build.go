@@ -20,10 +20,10 @@ type build struct {
 	used           foreign.Names     // labels that are taken
 	major          int               // version of Keras
 	first          bool              // channels first
-	flip           bool              // kernels are those of a true convolution, as Theano's
+	flip           bool              // kernels are for a true convolution, as in Theano
 	old            bool              // images are resized as TensorFlow 1 does
 	notes          []note
-	given          []int                  // the input's shape, for what the file leaves open
+	given          []int                  // the input's shape, for lengths that the file leaves open
 	calls          int                    // calls that were built
 	transpositions map[string]graph.Value // transpositions that are there, by value and permutation
 	weightBudget   int                    // bytes of weights that may still be read
@@ -68,9 +68,9 @@ func (b *build) toModel(n *network) (*models.Model, error) {
 	return m, m.Check()
 }
 
-// outputs declares the results of the model by the names of their layers, or by
-// their keys in a dict. Behind what a classifier gives after a softmax stands
-// what goes into it, as logits.
+// outputs declares the results of the model by the names of their layers, or by their keys
+// in a dict. A classifier's result after a softmax is followed by the operand of the
+// softmax, as logits.
 func (b *build) outputs(n *network, outs []flow) {
 	var names foreign.Names
 	for i, f := range outs {

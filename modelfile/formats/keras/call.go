@@ -48,7 +48,7 @@ func (c *call) like(f flow, v graph.Value) flow {
 	return out
 }
 
-// shaped makes a flow of a value that lies channels first, reading its shape from the graph.
+// shaped makes a flow of a channels-first value, with the shape that it has in the graph.
 func (c *call) shaped(v graph.Value) flow {
 	graphShape := c.g.Type(v).Shape // empty after an error, which the graph keeps
 	shape := make([]int, len(graphShape))
@@ -107,7 +107,7 @@ func (c *call) declare(param string, role graph.Role, t tensor.Tensor) graph.Val
 	return c.build.declare(c.name+"."+param, role, t)
 }
 
-// bias declares the layer's bias; graph.None if it has none.
+// bias declares the layer's bias; graph.None if it has no bias.
 func (c *call) bias(n int) graph.Value {
 	if !c.bool("use_bias", true) {
 		return graph.None
@@ -167,7 +167,7 @@ func (b *build) outputFlow(f flow) flow {
 	return flow{v: b.transposed(f.v, b.toKeras(rank)), shape: f.shape, kerasOrder: true, logits: graph.None}
 }
 
-// lastOrder returns the permutation that puts the first axis behind all others.
+// lastOrder returns the permutation that moves the first axis after all others.
 func (b *build) lastOrder(rank int) []int {
 	perm := make([]int, rank)
 	for i := range perm {
@@ -176,8 +176,8 @@ func (b *build) lastOrder(rank int) []int {
 	return perm
 }
 
-// buildLayer makes the nodes of the layer. Where Keras takes one operand, or one of a certain
-// rank, alone, so does it.
+// buildLayer makes the nodes of the layer. Like Keras, it rejects a wrong number or rank of
+// operands.
 func (c *call) buildLayer() flow {
 	k := kinds[c.l.class]
 	if !k.joins && len(c.in) != 1 {

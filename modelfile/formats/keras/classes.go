@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// families says what classes of layers without a counterpart are, by a substring of
-// their names; the first that fits counts.
+// families describes classes of layers without a counterpart, by a substring of their
+// names; the first match counts.
 var families = []struct{ substring, what string }{
 	{"Bidirectional", "recurrent"}, {"LSTM", "recurrent"}, {"GRU", "recurrent"}, {"RNN", "recurrent"},
 	{"TimeDistributed", "over a sequence"}, {"Masking", "over a sequence"},
@@ -19,7 +19,7 @@ var families = []struct{ substring, what string }{
 	{"Lambda", "code of Python, which is never run"}, {"Random", "augmentation"},
 }
 
-// describe names the class of l, and what it is.
+// describe returns the class of l with a description.
 func (l *layer) describe() string {
 	for _, f := range families {
 		if strings.Contains(l.asked, f.substring) {
@@ -29,12 +29,12 @@ func (l *layer) describe() string {
 	return l.asked
 }
 
-// operations are the functions of Keras 3 that are supported where they stand
-// instead of a layer: what + - * between tensors make, and activations that are called.
+// operations are the functions of Keras 3 that are supported in place of a layer: + - *
+// between tensors, and activations that are called.
 var operations = []string{"Add", "Subtract", "Multiply", "Gelu", "Mish", "Silu"}
 
-// checkLayers refuses the layers that have no counterpart, all at once, and
-// then the first whose configuration asks for more than is supported.
+// checkLayers rejects all layers without a counterpart at once, and then the first layer
+// with an unsupported configuration.
 func (n *network) checkLayers() error {
 	var unknown []string
 	var first error

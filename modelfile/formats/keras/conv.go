@@ -57,8 +57,8 @@ func (c *call) padding(w windowSpec, size []int) []int {
 
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-// spatialSize returns the channels and the two axes of space of an operand that
-// lies channels first; a tensor of one axis of space gets one of length 1.
+// spatialSize returns the channels and the two spatial axes of a channels-first operand; a
+// tensor with one spatial axis gets a second one of length 1.
 func (c *call) spatialSize(f flow) (channels int, size []int) {
 	shape := c.graphShape(f.shape)
 	if len(shape) == 2 {
@@ -137,7 +137,8 @@ func convolution(c *call, axes int) flow {
 	return c.activated(c.fromImage(v, axes))
 }
 
-// depthwise: a kernel (kh, kw, in, multiplier) whose output channel c*multiplier+m reads channel c.
+// depthwise has a kernel (kh, kw, in, multiplier). Output channel c*multiplier+m reads
+// channel c.
 func depthwise(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")
@@ -198,8 +199,8 @@ func convTranspose(c *call) flow {
 	return c.activated(out)
 }
 
-// rotatedKernel loads a kernel of (kh, kw, out, in) and returns it as
-// [in, out, kh, kw]. Keras 1 keeps it as that of a convolution.
+// rotatedKernel loads a kernel (kh, kw, out, in) and returns it as [in, out, kh, kw]. Keras
+// 1 stores it like the kernel of a convolution.
 func (c *call) rotatedKernel(w windowSpec, in, out int) tensor.Tensor {
 	if c.major == 1 {
 		return permuted(c.kernel(w, in, out), []int{1, 0, 2, 3})
@@ -211,8 +212,8 @@ func (c *call) rotatedKernel(w windowSpec, in, out int) tensor.Tensor {
 	return t
 }
 
-// checkOutput compares what a layer of Keras 1 gives with the shape that it
-// was told to give, batch first.
+// checkOutput compares the result of a layer of Keras 1 with the shape in its
+// configuration, batch first.
 func (c *call) checkOutput(f flow) {
 	var want []*int
 	c.into("output_shape", &want, "a list of lengths")

@@ -22,8 +22,8 @@ func dense(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
-// columns turns a kernel (in, out) into [out, in], its columns in the order
-// in which flattened elements lie.
+// columns transposes a kernel (in, out) to [out, in], with its columns in the order of the
+// flattened elements.
 func (c *call) columns(t tensor.Tensor, flat []int) tensor.Tensor {
 	if flat == nil || c.err != nil {
 		return permuted(t, []int{1, 0})

@@ -1,23 +1,23 @@
-// Package keras reads models of Keras 1 to 3: whole models and weights alone
-// in HDF5 (.h5, .hdf5, .weights.h5) and .keras archives.
+// Package keras reads models of Keras 1 to 3: whole models and weights alone in HDF5 (.h5,
+// .hdf5, .weights.h5) and .keras archives.
 //
-// Use it where a file is known to be of Keras; package formats takes files of
-// any format.
+// Use it for files that are known to come from Keras; package formats accepts files of any
+// format.
 //
-// Keras keeps images as (H, W, C); bnctl's graphs keep (C, H, W). The reader
-// transposes kernels, axes and the columns of dense layers accordingly, so that
-// pictures have the channels first where they enter and leave the model, and
-// its numbers are the same. Samples of other than three axes keep the file's
-// order: what layers need of transpositions is in the graph. The reader removes
-// what multi_gpu_model and make_parallel put around a model.
+// Keras stores images as (H, W, C); bnctl's graphs store (C, H, W). The reader transposes
+// kernels, axes and the columns of dense layers accordingly, so that pictures have the
+// channels first where they enter and leave the model, and the results are the same.
+// Samples with other than three axes keep the file's order; the graph contains the
+// transpositions that layers need. The reader removes the layers that multi_gpu_model and
+// make_parallel add around a model.
 //
-// Nothing in a file is executed. A Lambda layer is never decoded: it is removed
-// if it only splits the batch among replicas, and refused otherwise.
+// Nothing in a file is executed. A Lambda layer is never decoded: it is removed if it only
+// splits the batch among replicas, and rejected otherwise.
 package keras
 
-// Limits on what a file may ask for.
+// Limits on the contents of a file.
 const (
-	maxConfig   = 4 << 20 // bytes of a model's description; a layer takes one or two thousand
+	maxConfig   = 4 << 20 // bytes of a model's description; a layer needs one or two thousand
 	maxTokens   = 1 << 18 // names, values and brackets of a description
 	maxNesting  = 8       // models inside models
 	maxBrackets = 256     // lists and objects inside one another, in a description

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/keras"
 )
 
-// A whole model of Keras. Weights alone want a Description. Callers that take files of any format use package modelfile.
+// A whole model of Keras. Weights alone need a Description. Callers that accept files of
+// any format use package modelfile.
 func ExampleRead() {
 	f, err := keras.Read("testdata/first.h5", keras.Options{})
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// fields is the configuration of a layer. The first error sticks: what is
-// read after it is the default.
+// fields is the configuration of a layer. The first error is kept: all later reads return
+// the default.
 type fields struct {
 	m   map[string]json.RawMessage
 	err error
@@ -73,7 +73,7 @@ func (f *fields) text(key, def string) string {
 	return def
 }
 
-// ints reads n integers, or one that stands for all of them.
+// ints reads n integers, or a single one that applies to all of them.
 func (f *fields) ints(key string, n, def int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -108,7 +108,7 @@ func (f *fields) list(key, want string) []int {
 	return list
 }
 
-// integer reads one integer. A null is none, which encoding/json takes for 0.
+// integer reads one integer. It rejects null, which encoding/json reads as 0.
 func integer(b json.RawMessage) (int, bool) {
 	var n *int
 	if json.Unmarshal(b, &n) != nil || n == nil {
@@ -134,7 +134,7 @@ func integers(b json.RawMessage) ([]int, bool) {
 	return list, true
 }
 
-// axisOf reads an axis, which may stand in a list of one.
+// axisOf reads an axis, which may be in a list of one element.
 func (f *fields) axisOf(key string, def int) int {
 	if list, ok := integers(f.m[key]); ok && len(list) == 1 {
 		return list[0]

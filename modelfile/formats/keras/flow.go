@@ -11,13 +11,14 @@ import (
 type flow struct {
 	v     graph.Value
 	shape []int // as Keras has it, without the batch: (H, W, C)
-	// kerasOrder says that v has its axes in the order of Keras, as an input has that is
-	// no picture, and not channels first; false where the two are the same.
+	// kerasOrder means that v has its axes in Keras's order and not channels first, like an
+	// input other than a picture; false if both orders are the same.
 	kerasOrder bool
-	// flat is the shape, channels first, of what was flattened if v has its
-	// elements in that order, which Keras has channels last; nil otherwise.
+	// flat is the channels-first shape of v before flattening, if v has its elements in
+	// that order (in Keras: channels last); nil otherwise.
 	flat []int
-	// logits is what a softmax over the channels made v of; graph.None otherwise.
+	// logits is the operand of the softmax over the channels that made v; graph.None
+	// otherwise.
 	logits graph.Value
 }
 
@@ -54,8 +55,8 @@ func (b *build) at(f flow, a int) int {
 	return b.axis(a, len(f.shape))
 }
 
-// toKeras returns the permutation from the graph's order of axes to that of
-// Keras: axis i of Keras is axis toKeras[i] of the graph.
+// toKeras returns the permutation from the graph's order of axes to Keras's order: axis i
+// of Keras is axis toKeras[i] of the graph.
 func (b *build) toKeras(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {

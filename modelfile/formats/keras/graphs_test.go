@@ -51,8 +51,8 @@ type inMemory []byte
 func (b inMemory) Size() int                 { return len(b) }
 func (b inMemory) ReadInto(dst []byte) error { copy(dst, b); return nil }
 
-// turnedLike returns x, a batch, as bnctl has a tensor of its rank: pictures whose
-// channels come last have them first.
+// turnedLike returns x, a batch, in bnctl's layout for a tensor of its rank: pictures with
+// the channels last get them first.
 func (d drawn) turnedLike(x tensor.Tensor) tensor.Tensor {
 	if len(x.Shape) == 4 && !d.First {
 		return channelsFirst(x)

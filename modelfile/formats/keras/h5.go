@@ -20,7 +20,7 @@ type content struct {
 	config      []byte // the model's description; nil in a file of weights alone
 	described   bool   // config is not from the file
 	tensorsOnly bool   // no model is wanted
-	given       []int  // the input's shape, for what the file leaves open
+	given       []int  // the input's shape, for lengths that the file leaves open
 	root        *hdf5.Object
 	groups      []group
 }
@@ -93,7 +93,7 @@ func isKeras(o *hdf5.Object) error {
 		"an HDF5 file that is not one of Keras: %s holds %s and no list layer_names", o.Path(), has)
 }
 
-// attributes reads what the root says of the file.
+// attributes reads the root's attributes.
 func (c *content) attributes() error {
 	if err := c.attributesOf(c.root); err != nil {
 		return err

@@ -38,8 +38,8 @@ func content1(t testing.TB, path string) string {
 	return string(b)
 }
 
-// TestHostile: files that are not what they seem. What is wrong inside HDF5 is
-// tested in package hdf5.
+// TestHostile reads files that are not what they seem. Package hdf5 tests faults inside
+// HDF5.
 func TestHostile(t *testing.T) {
 	h5 := content1(t, "testdata/base.h5")
 	config := functional("r", layerOf("Activation", "r", `"activation":"relu"`, "in"))
@@ -88,8 +88,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHostileFiles reads the files of testdata/hostile; WANT there has what each
-// refusal says, by the reader or as the reason for not making a model.
+// TestHostileFiles reads the files of testdata/hostile. WANT there has the text of each
+// refusal, by the reader or as the reason for not making a model.
 func TestHostileFiles(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(content1(t, "testdata/hostile/WANT")) {

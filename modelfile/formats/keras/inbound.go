@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// parseCalls reads inbound_nodes: a list of calls. Up to Keras 2 a call is a
-// list of [layer, call, tensor, arguments]; in Keras 3 it is an object with
-// args and kwargs in which tensors stand at any depth.
+// parseCalls reads inbound_nodes: a list of calls. Up to Keras 2 a call is a list of
+// [layer, call, tensor, arguments]; in Keras 3 it is an object with args and kwargs that
+// contain tensors at any depth.
 func parseCalls(b json.RawMessage) ([]tensorRefs, error) {
 	if len(b) == 0 || string(b) == "null" {
 		return nil, nil
@@ -56,15 +56,15 @@ func parseCall(b json.RawMessage) (tensorRefs, error) {
 }
 
 // tensorRefs are the tensors in a structure of lists and dicts, in the order in which Keras
-// flattens it: that of a list, and of a dict's sorted keys.
+// flattens it: lists in order, dicts by sorted key.
 type tensorRefs struct {
 	at   []tensorRef
-	keys []string // where each stands: keys and indices joined by points; nil without a dict
+	keys []string // path of each: keys and indices joined by points; nil without a dict
 }
 
-// parseRefs reads a structure of references to tensors, or one alone: [layer, call,
-// tensor], with or without arguments, or the object of Keras 3. Keyword arguments
-// that are tensors, such as a mask, are refused.
+// parseRefs reads a structure of references to tensors, or a single one: [layer, call,
+// tensor], with or without arguments, or the object of Keras 3. Tensors as keyword
+// arguments, for example a mask, are rejected.
 func parseRefs(b json.RawMessage, what string) (tensorRefs, error) {
 	if len(b) == 0 {
 		return tensorRefs{}, fmt.Errorf("there is no %s", what)
@@ -90,7 +90,7 @@ func parseRefs(b json.RawMessage, what string) (tensorRefs, error) {
 	return r, nil
 }
 
-// flatten adds the tensors in x, which stands at a path.
+// flatten adds the tensors in x, which is at path.
 func (r *tensorRefs) flatten(x any, path string, dict *bool) error {
 	below := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
 	switch x := x.(type) {
@@ -170,7 +170,7 @@ func checkArguments(x any) error {
 	return nil
 }
 
-// quoted returns x as it stands in the file, cut after 80 characters.
+// quoted returns the JSON text of x, cut after 80 characters.
 func quoted(x any) string {
 	b, _ := json.Marshal(x)
 	return fmt.Sprintf("%.80s", b)

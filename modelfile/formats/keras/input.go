@@ -62,7 +62,7 @@ func (s *scope) inputShape(l *layer) ([]int, error) {
 		"does not fit", f.m["batch_shape"], commas(s.given)), "")
 }
 
-// graphInput returns the shape in which a sample of a shape of Keras enters the model.
+// graphInput returns the shape of a sample at the model's input, for a shape of Keras.
 func (b *build) graphInput(shape []int) []int {
 	if b.keepsKerasOrder(len(shape)) {
 		return shape

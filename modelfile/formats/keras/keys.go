@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// checkKeys refuses a configuration with a key that is not known, or with a
-// value that asks for what is not supported.
+// checkKeys rejects a configuration with an unknown key or an unsupported value.
 func (l *layer) checkKeys() error {
 	k := kinds[l.class]
 	f := &fields{m: l.fields.m}
@@ -45,9 +44,8 @@ const (
 	inputTypes = " uint8 int8 int16 int32 int64 bool"
 )
 
-// checkType refuses a dtype in which the layer would compute other numbers:
-// integers, text, and policies that quantise. It is a name, or an object of a
-// policy with a name.
+// checkType rejects a dtype that would change the results of the layer: integers, text, and
+// policies that quantise. A dtype is a name, or an object of a policy with a name.
 func (f *fields) checkType(input bool) error {
 	if !f.has("dtype") {
 		return nil
@@ -76,8 +74,8 @@ func (f *fields) checkType(input bool) error {
 	return nil
 }
 
-// checkMaker refuses a layer that another package than Keras defines under a
-// name of its own, which may be that of a layer of Keras.
+// checkMaker rejects a layer that another package than Keras defines, even if it has the
+// name of a layer of Keras.
 func (d *layerConfig) checkMaker() error {
 	top, _, _ := strings.Cut(d.Module, ".")
 	owner, _, owned := strings.Cut(d.Registered, ">")

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the section of docs/formats.md anew")
 
-// opened is a file of testdata whose description can be changed.
+// opened returns a file of testdata. Its description can be changed.
 func opened(t *testing.T, path string) *content {
 	t.Helper()
 	c := &content{root: mustOpen(t, path).Root(), size: 1 << 20}
@@ -33,8 +33,8 @@ func opened(t *testing.T, path string) *content {
 	return c
 }
 
-// built returns the text of the graph of a file with a description that change
-// has changed, or why there is none.
+// built applies change to the description of a file and returns the text of the resulting
+// graph, or the reason why it was refused.
 func built(t *testing.T, from *content, change func(layers []any)) (string, error) {
 	t.Helper()
 	var d map[string]any
@@ -54,9 +54,9 @@ func built(t *testing.T, from *content, change func(layers []any)) (string, erro
 	return string(c.file.Model.Graph.Text()), nil
 }
 
-// TestKeys tries every key of the table on a layer of every class: what is
-// heeded refuses nonsense, what is limited takes one value, and what is ignored
-// changes nothing. A key that is nowhere is refused by its name.
+// TestKeys tries every key of the table on a layer of every class: keys that are read
+// reject invalid values, limited keys accept one value, and ignored keys change nothing. An
+// unknown key is rejected by its name.
 func TestKeys(t *testing.T) {
 	tried := map[string]bool{}
 	preprocessing := &content{size: 1 << 20, config: layersOf("[null,2,2,2]",
@@ -113,7 +113,7 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 	for _, k := range []layerKind{kinds[class], everywhere} {
 		for _, key := range strings.Fields(k.reads) {
 			if key == "name" || key == "batch_shape" && class != "InputLayer" {
-				continue // the name beside the configuration counts; a shape counts on the first layer
+				continue // the name outside the configuration counts; a shape counts on the first layer
 			}
 			if _, err := with(key, nonsense); err == nil {
 				t.Errorf("%s: key %s is said to be heeded, and may be nonsense", class, key)
@@ -162,8 +162,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// TestMakers: a class that somebody else calls like one of Keras is not Keras's,
-// and functions of Keras 3 are no layers.
+// TestMakers checks that a class of another package with the name of one of Keras is not
+// accepted as Keras's, and that functions of Keras 3 are not accepted as layers.
 func TestMakers(t *testing.T) {
 	for _, c := range []struct{ class, beside, want string }{
 		{"ReLU", `"module":"keras.layers","registered_name":null`, ""},

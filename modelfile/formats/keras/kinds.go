@@ -2,17 +2,16 @@ package keras
 
 import "github.com/bnctl/bnctl/graph"
 
-// layerKind is all that is known of a class of layers: what makes nodes of it, and
-// what becomes of every key of its configuration. A key that stands nowhere is
-// refused: a later version of Keras may compute something else with it. The
-// lists hold names with spaces between; keys of Keras 1 have their present
-// names by then.
+// layerKind is everything known about a class of layers: the function that makes its nodes,
+// and the meaning of each key of its configuration. An unlisted key is rejected, because a
+// later version of Keras may use it to compute something else. The lists hold names
+// separated by spaces; keys of Keras 1 have been renamed to their present names before.
 type layerKind struct {
 	make    func(*call) flow
-	joins   bool   // it takes any number of operands, others one
+	joins   bool   // it accepts any number of operands, other layers one
 	reads   string // read, and turned into the graph
 	only    usual  // read, and refused with any but the usual value
-	ignores string // of no account for what the layer computes in prediction
+	ignores string // does not affect the layer's results in prediction
 }
 
 // usual gives the JSON of the only value that is supported of a key, and what
@@ -161,7 +160,7 @@ func (k layerKind) by(make func(*call) flow) layerKind {
 	return k
 }
 
-// dropout stands where training drops elements.
+// dropout marks the place where training drops elements.
 func dropout(c *call) flow {
 	f := c.operand()
 	p := c.float("rate", 0.5)

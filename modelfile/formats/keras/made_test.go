@@ -56,7 +56,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestSame: one model in every way in which Keras has written it.
+// TestSame reads one model in every way in which Keras has written it.
 func TestSame(t *testing.T) {
 	base := model(t, "testdata/base.h5")
 	want := string(base.Graph.Text())

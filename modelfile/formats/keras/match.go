@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// params lists the weights of a layer in the order in which Keras makes them: those that are
-// trained, and those that are not.
+// params lists the weights of a layer in the order in which Keras makes them: trainable
+// weights, then the others.
 func (l *layer) params() (trainable, nonTrainable []string) {
 	add := func(name, field string) {
 		if field == "" || l.fields.bool(field, true) {
@@ -46,8 +46,8 @@ func (l *layer) params() (trainable, nonTrainable []string) {
 	return trainable, nonTrainable
 }
 
-// oldNames gives the present name of a weight by the end of its name in Keras
-// 1. What is called running_std there is the variance.
+// oldNames gives the present name of a weight by the end of its name in Keras 1. There
+// running_std is the variance.
 var oldNames = []struct{ end, name string }{
 	{"_running_mean", "moving_mean"}, {"_running_std", "moving_variance"},
 	{"_gamma", "gamma"}, {"_beta", "beta"},
@@ -86,8 +86,8 @@ func (w weights) put(s slot, a array) {
 	w[s.l][s.param] = a
 }
 
-// slotsOf lists the weights of layers in the order in which Keras writes
-// those of a model: all that are trained, then all others.
+// slotsOf lists the weights of layers in the order in which Keras writes the weights of a
+// model: all trainable ones, then all others.
 func slotsOf(leaves []slot) []slot {
 	var first, second []slot
 	for _, s := range leaves {
@@ -123,8 +123,9 @@ func (w weights) match(leaves []slot, g group) error {
 	return nil
 }
 
-// byName returns the arrays in the order of the slots; ok is false if a slot
-// finds none, or two slots the same. The names of one layer need not say it.
+// byName returns the arrays in the order of the slots; ok is false if a slot has no array
+// or two slots have the same one. If one is set, all names belong to one layer and need not
+// contain its name.
 func byName(slots []slot, g group, one bool) (ordered []array, ok bool) {
 	named := map[string]array{}
 	for _, a := range g.arrays {
@@ -173,7 +174,7 @@ func (c *content) matchGroups(n *network) (weights, error) {
 	return w, nil
 }
 
-// slots lists the layers of n that are no models.
+// slots lists the layers of n, with nested models expanded.
 func (n *network) slots(path string) []slot {
 	var leaves []slot
 	n.leaves(path, func(path string, l *layer) { leaves = append(leaves, slot{l: l, path: path}) })

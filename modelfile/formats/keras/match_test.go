@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOwner: a weight's layer is the last but one part of its name, and the names
-// of Keras 1 say both in one part.
+// TestOwner: a weight's layer is the second last part of its name. Names of Keras 1 combine
+// both in one part.
 func TestOwner(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"conv/kernel:0":                 {"conv", "kernel"},
@@ -33,7 +33,7 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// settled returns a layer whose fields are as written in JSON.
+// settled returns a layer with fields given as JSON.
 func settled(t *testing.T, name, class, fields string) *layer {
 	t.Helper()
 	l := &layer{name: name, class: class}
@@ -43,8 +43,8 @@ func settled(t *testing.T, name, class, fields string) *layer {
 	return l
 }
 
-// TestSlots: a file has what is trained of all layers of a model, then the rest; a
-// layer by itself keeps its own order, whether it is trained or not.
+// TestSlots: a file has the trainable weights of all layers of a model, then the rest; a
+// single layer keeps its order, whether it is trainable or not.
 func TestSlots(t *testing.T) {
 	norm := func(fields string) *layer { return settled(t, "n", "BatchNormalization", fields) }
 	dense := func(fields string) *layer { return settled(t, "d", "Dense", fields) }
@@ -86,7 +86,7 @@ func TestMatch(t *testing.T) {
 		file   string // names of the arrays, in the file's order
 		want   string // the same, in the order of the slots
 	}{
-		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // one layer's names need not say which
+		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // names for a single layer need not contain it
 		{one, "a b", "a b"},
 		{one, "bias_1 bias", "bias_1 bias"},                 // one of two is found: by order
 		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both are called the same: by order
@@ -118,7 +118,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestRemarks: what a file says of itself, and of the devices that it was trained on.
+// TestRemarks checks the remarks about a file and about the devices that it was trained on.
 func TestRemarks(t *testing.T) {
 	for file, want := range map[string]string{
 		"base.h5":             "keras, keras_version backend, 0",
@@ -158,9 +158,9 @@ func TestGraphTensors(t *testing.T) {
 	}
 }
 
-// TestArchivedNorms: the batch norms of an archive whose model is not built are those
-// of its description. By their numbers alone the variance of one without gamma would
-// be taken for its mean.
+// TestArchivedNorms: an archive without a built model has the batch norms of its
+// description. By number alone, the variance of a batch norm without gamma would be read as
+// its mean.
 func TestArchivedNorms(t *testing.T) {
 	f, err := Read("testdata/recurrent.keras", Options{})
 	if err != nil {

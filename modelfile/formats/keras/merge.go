@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// operands returns the operands in one rank and order: Keras puts axes of
-// length 1 in front of those of lower rank.
+// operands returns the operands with the same rank and order: Keras puts axes of length 1
+// in front of the axes of operands of lower rank.
 func (c *call) operands() []flow {
 	out := slices.Clone(c.in)
 	rank, first := 0, c.in[0]

@@ -76,7 +76,7 @@ func (l *layer) modernMerge() {
 	}
 }
 
-// drop takes out fields that have been read.
+// drop removes fields that have been read.
 func (f *fields) drop(keys string) {
 	for _, key := range strings.Fields(keys) {
 		delete(f.m, key)

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// singleDevice takes off what multi_gpu_model of Keras 2, or kuza55's make_parallel of Keras 1,
-// puts around a model: layers that slice the batch, one model inside that is called for every
-// slice, and layers that join the results. It returns the model inside and what was around it; n
-// and "" if n is a plain model. If only some layers fit the pattern it is an error that lists the
-// others: nothing is removed by guess.
+// singleDevice removes the layers that multi_gpu_model of Keras 2, or kuza55's
+// make_parallel of Keras 1, adds around a model: layers that slice the batch, one nested
+// model that is called for every slice, and layers that join the results. It returns the
+// nested model and the name of the wrapper; n and "" if n is a plain model. If only some
+// layers fit the pattern, it returns an error that lists the others: nothing is removed by
+// guess.
 func (n *network) singleDevice() (template *network, wrapper string, err error) {
 	cuts := map[string]batchSlice{}
 	wrapper = "multi_gpu_model(gpus=%d)"
@@ -35,7 +36,7 @@ func (n *network) singleDevice() (template *network, wrapper string, err error) 
 	return inside.net, fmt.Sprintf(wrapper, len(inside.calls)), nil
 }
 
-// innerModel returns the one model that stands between slices and joins.
+// innerModel returns the one model between slices and joins.
 func (n *network) innerModel(cuts map[string]batchSlice) (*layer, error) {
 	var inside *layer
 	var odd []string
@@ -59,7 +60,7 @@ func (n *network) innerModel(cuts map[string]batchSlice) (*layer, error) {
 	return inside, nil
 }
 
-// batchSlice is what a Lambda layer that slices the batch says: slice index of count.
+// batchSlice is the setting of a Lambda layer that slices the batch: slice index of count.
 type batchSlice struct{ index, count int }
 
 // batchSlice reads the arguments of a Lambda layer; old if they are make_parallel's.
@@ -83,9 +84,8 @@ func (l *layer) joins() bool {
 	return l.class == "Concatenate" && l.fields.has("axis") && l.fields.int("axis", -1) == 0
 }
 
-// checkReplicas verifies that call i of the model inside takes slice i of all
-// its inputs, and that output j of the whole joins result j of each call, in
-// order.
+// checkReplicas verifies that call i of the nested model reads slice i of all its inputs,
+// and that output j of the whole joins result j of each call, in order.
 func (n *network) checkReplicas(inside *layer, cuts map[string]batchSlice) error {
 	replicas := len(inside.calls)
 	if replicas < 2 {

@@ -15,7 +15,7 @@ type network struct {
 	layers  []*layer
 	inputs  []tensorRef
 	outputs []tensorRef
-	inKeys  []string // where each input stands in a dict; nil without one
+	inKeys  []string // path of each input in a dict; nil without one
 	outKeys []string // and each output
 	index   map[string]*layer
 }
@@ -28,9 +28,9 @@ type layer struct {
 	fields fields
 	net    *network      // the model inside, if the layer is one
 	calls  [][]tensorRef // the operands of every call
-	keys   [][]string    // where those of each stand in a dict; nil for a call without one
+	keys   [][]string    // paths of the operands of each call in a dict; nil for a call without one
 
-	foreign   error // why the class is not Keras's own
+	foreign   error // why the class is not one of Keras
 	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
 }
 
@@ -40,7 +40,7 @@ type tensorRef struct {
 	call, tensor int
 }
 
-// layerConfig is how a layer or a model stands in JSON.
+// layerConfig is the JSON form of a layer or a model.
 type layerConfig struct {
 	Class      string          `json:"class_name"`
 	Name       string          `json:"name"`
@@ -102,7 +102,7 @@ func parseNetwork(class string, config json.RawMessage, depth int) (*network, er
 	return n, nil
 }
 
-// addLayers reads the layers, those of models inside too.
+// addLayers reads the layers, including layers of nested models.
 func (n *network) addLayers(list []layerConfig, depth int) error {
 	if len(list) > maxLayers {
 		return fmt.Errorf("model %s has %d layers; at most %d are supported", n.name, len(list), maxLayers)
@@ -165,7 +165,7 @@ func parseLayer(d layerConfig, depth int) (*layer, error) {
 	return l, l.fields.err
 }
 
-// find returns the layer with that name, nil if there is none.
+// find returns the layer with that name, or nil.
 func (n *network) find(name string) *layer { return n.index[name] }
 
 // refs calls f for every reference in the network.
@@ -184,9 +184,9 @@ func (n *network) refs(f func(r *tensorRef)) {
 	each(n.outputs)
 }
 
-// renumber makes the calls of models inside count from 0. Where a model
-// inside was made by a call of its own, Keras counts that call too, which is
-// not in the list: then no reference is to call 0.
+// renumber makes the calls of nested models count from 0. If a nested model was made by a
+// call, Keras counts that call too, although it is not in the list: then call 0 is never
+// referenced.
 func (n *network) renumber() {
 	nested := map[string]*layer{}
 	for _, l := range n.layers {

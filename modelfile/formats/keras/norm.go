@@ -35,7 +35,7 @@ func batchNorm(c *call) flow {
 
 // decay is the weight of the old statistics; 1 would never update them.
 func (c *call) decay() float64 {
-	const otherwise = 0.99 // of a layer that does not say it
+	const otherwise = 0.99 // default of Keras
 	d := c.float("momentum", otherwise)
 	if d == 1 {
 		c.note(c.name, "momentum 1 would keep the running statistics of training as they are; 0.99 is taken, "+
@@ -60,8 +60,8 @@ func (c *call) channelAxis(f flow) int {
 	return axis - 1
 }
 
-// vector declares a weight of one element per channel; a constant if the
-// field says that the layer has none.
+// vector declares a weight of one element per channel. It is a constant if the field states
+// that the layer lacks this weight.
 func (c *call) vector(param string, role graph.Role, n int, flat []int, field string,
 	value float32) graph.Value {
 	if field != "" && !c.bool(field, true) {
@@ -70,8 +70,7 @@ func (c *call) vector(param string, role graph.Role, n int, flat []int, field st
 	return c.declare(param, role, c.inOrder(c.weight(param, n), flat))
 }
 
-// inOrder puts the elements of a vector into the order in which flattened
-// elements lie.
+// inOrder permutes the elements of a vector into the order of the flattened elements.
 func (c *call) inOrder(t tensor.Tensor, flat []int) tensor.Tensor {
 	if flat == nil || c.err != nil {
 		return t

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normalization takes the mean and the variance that adapt() found, or that the
-// configuration gives: (x - mean) / max(sqrt(variance), 1e-7), or back.
+// normalization uses the mean and the variance computed by adapt() or given in the
+// configuration: (x - mean) / max(sqrt(variance), 1e-7), or the inverse.
 func normalization(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	shape := c.graphShape(f.shape)

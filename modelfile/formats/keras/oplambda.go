@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Keras 2.4 to 2.15 write a function of TensorFlow that is called on a tensor as
-// a layer: x/127.5 is a TFOpLambda of math.truediv, x[..., ::-1] a
-// SlicingOpLambda. So are the steps of preprocess_input. Its operands stand in
-// the call: [layer, call, tensor, {"y": 127.5}], the first of which may be a
-// constant, ["_CONSTANT_VALUE", -1, 1.0, {"y": [layer, call, tensor]}].
+// Keras 2.4 to 2.15 write a function of TensorFlow that is called on a tensor as a layer:
+// x/127.5 is a TFOpLambda of math.truediv, x[..., ::-1] a SlicingOpLambda. The steps of
+// preprocess_input are written in the same way. The operands are in the call: [layer, call,
+// tensor, {"y": 127.5}]. The first one may be a constant: ["_CONSTANT_VALUE", -1, 1.0,
+// {"y": [layer, call, tensor]}].
 
-// isOpLambda reports whether a class is such a function.
+// isOpLambda reports whether a class is a function of TensorFlow written as a layer.
 func isOpLambda(class string) bool { return class == "TFOpLambda" || class == "SlicingOpLambda" }
 
 // parseOpLambda reads the one call of a function: tensors are its operands, all
@@ -75,7 +75,7 @@ func parseTensorRef(l []json.RawMessage) (tensorRef, bool) {
 	return tensorRef{*name, call, at}, true
 }
 
-// functions are those of TensorFlow that have a counterpart.
+// functions are the functions of TensorFlow that have a counterpart.
 var functions = map[string]graph.Op{
 	"math.add": graph.Add, "__operators__.add": graph.Add, "nn.bias_add": graph.Add,
 	"math.subtract": graph.Sub, "math.multiply": graph.Mul, "math.truediv": graph.Div, "math.divide": graph.Div,

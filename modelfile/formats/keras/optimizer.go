@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/keras/internal/hdf5"
 )
 
-// leaveOptimizer counts what the optimizer keeps.
+// leaveOptimizer counts the optimizer's state.
 func (c *content) leaveOptimizer() {
 	for _, name := range []string{"optimizer_weights", "optimizer"} {
 		if !c.root.Has(name) {
@@ -29,8 +29,8 @@ func (c *content) leaveOptimizer() {
 	}
 }
 
-// count adds up the data sets below o. What cannot be read is not counted:
-// it is left out anyway.
+// count adds up the data sets below o. Unreadable ones are not counted: they are left out
+// anyway.
 func count(o *hdf5.Object, g *foreign.Group, depth int) {
 	if o.IsData() {
 		if v, err := o.Value(); err == nil {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// layersOf describes a functional model of an input of a shape and layers behind
-// each other, as Keras 2.15 writes it: "CLASS|NAME|CONFIG", an OpLambda with
-// "|ARGUMENTS" behind.
+// layersOf describes a functional model of an input of a shape and a sequence of layers, as
+// Keras 2.15 writes it: "CLASS|NAME|CONFIG", followed by "|ARGUMENTS" for an OpLambda.
 func layersOf(shape string, layers ...string) json.RawMessage {
 	all := []string{`{"class_name":"InputLayer","name":"x","config":{"name":"x","batch_input_shape":` + shape +
 		`,"dtype":"float32"},"inbound_nodes":[]}`}

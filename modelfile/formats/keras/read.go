@@ -18,9 +18,9 @@ const (
 	memberArchived = "model.weights.npz"
 )
 
-// Sniff reports whether a file that starts with head (512 bytes will do) may be
-// one of Keras: an HDF5 file, or a zip archive whose first member has the name
-// of a member of .keras archives.
+// Sniff reports whether a file that starts with head (512 bytes are enough) may be a Keras
+// file: an HDF5 file, or a zip archive in which the first member has the name of a member
+// of .keras archives.
 func Sniff(head []byte) bool {
 	if hdf5.Is(head) {
 		return true
@@ -36,7 +36,7 @@ func Sniff(head []byte) bool {
 	return false
 }
 
-// Options say how a file is read.
+// Options are the settings for reading a file.
 type Options struct {
 	// Description describes the model of a file of weights alone, as
 	// save_weights writes it: what to_json returns, or the config.json of an
@@ -63,8 +63,7 @@ func Read(path string, o Options) (*foreign.File, error) {
 var errDescribed = problem.Failure("", "the file describes its model itself",
 	"leave the description in JSON out")
 
-// ReadFrom is Read for size bytes of src, from which tensors are read later, when asked
-// for.
+// ReadFrom is like Read for size bytes of src. Tensors are read from src later, on demand.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	head := make([]byte, min(size, 8))
 	if _, err := src.ReadAt(head, 0); err != nil && err != io.EOF {

@@ -42,7 +42,7 @@ func npy(t *testing.T, path string) tensor.Tensor {
 	return x
 }
 
-// predict returns an output of a model for x, whose first axis is the batch.
+// predict returns an output of a model for x; its first axis is the batch.
 func predict(t *testing.T, m *models.Model, output string, x tensor.Tensor) []float64 {
 	t.Helper()
 	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
@@ -95,8 +95,8 @@ func near(t *testing.T, got []float64, want tensor.Tensor, tolerance float64) {
 // channelsFirst turns (N, H, W, C) into [N, C, H, W].
 func channelsFirst(x tensor.Tensor) tensor.Tensor { return permuted(x, []int{0, 3, 1, 2}) }
 
-// TestResnet8 compares the model of MLPerf Tiny with what Keras answers to
-// every tenth of 500 images, whose pixels it takes as they are.
+// TestResnet8 compares the model of MLPerf Tiny with Keras's results for every tenth of 500
+// images. It reads the pixels without scaling.
 func TestResnet8(t *testing.T) {
 	m := model(t, shareddata.File(t, "checkpoints/keras/mlperf_tiny_resnet8.h5"))
 	all, err := os.ReadFile(shareddata.File(t, "cifar10/cifar10_test500_pil.bin"))
@@ -140,7 +140,7 @@ func TestMultiGPU(t *testing.T) {
 	}
 }
 
-// TestMiniXception: the input is that of INPUTS.md.
+// TestMiniXception uses the input defined in INPUTS.md.
 func TestMiniXception(t *testing.T) {
 	file := shareddata.File(t, "checkpoints/keras") + "/fer2013_mini_XCEPTION.102-0.66"
 	x := tensor.New(tensor.F32, 4, 64, 64, 1)

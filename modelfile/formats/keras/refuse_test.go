@@ -44,8 +44,8 @@ func cutter(name string, i, parts int) string {
 	return layerOf("Lambda", name, fmt.Sprintf(`"arguments":{"i":%d,"parts":%d}`, i, parts), "in")
 }
 
-// replicated describes a model that multi_gpu_model has wrapped: the calls of
-// the model inside and what is joined, with layers more.
+// replicated describes a model wrapped by multi_gpu_model: the calls of the nested model,
+// the joined results, and more layers.
 func replicated(calls, join string, more ...string) string {
 	inner := `{"class_name":"Model","name":"t","config":{"name":"t","layers":[` + input("i", "8,8,2") + `,` +
 		layerOf("Activation", "a", `"activation":"relu"`,
@@ -86,7 +86,7 @@ func TestRefused(t *testing.T) {
 		{functional("r", relu), ""},
 		{replicated(goodCalls, goodJoin), ""},
 
-		// Descriptions that are none.
+		// Invalid descriptions.
 		{``, "unexpected end"}, {`[]`, "the description is a list, want an object"}, {`{"class_name":"MyModel","config":{}}`, `"MyModel"`},
 		{`{"class_name":"Model","class_name":"Sequential","config":{}}`, `"class_name" occurs twice`},
 		{functional("r", strings.Replace(relu, `"activation":`, `"activation":"elu","activation":`, 1)),

@@ -32,7 +32,7 @@ func resizing(c *call) flow {
 	return c.shaped(c.node(graph.Upsample, "", []graph.Value{f.v}, "size", []int{height, width}, "mode", mode))
 }
 
-// centerCrop takes the middle of pictures, the odd row and column from the end.
+// centerCrop cuts out the middle of pictures and removes an odd row or column from the end.
 func centerCrop(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	height, width := c.count("height", 0), c.count("width", 0)

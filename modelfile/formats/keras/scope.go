@@ -11,7 +11,7 @@ type scope struct {
 	net  *network
 	path string // names of the models around it, each with a slash
 	done map[callSite][]flow
-	busy map[callSite]bool // calls whose operands are being built
+	busy map[callSite]bool // calls with operands under construction
 }
 
 // callSite is one call of a layer in a scope.
@@ -79,7 +79,7 @@ func (s *scope) call(at callSite) ([]flow, error) {
 	return s.inside(l, in)
 }
 
-// keysOf returns where the operands of a call stand in a dict; nil if in none.
+// keysOf returns the paths of a call's operands in a dict; nil without a dict.
 func (l *layer) keysOf(call int) []string {
 	if call >= len(l.keys) {
 		return nil
@@ -87,8 +87,8 @@ func (l *layer) keysOf(call int) []string {
 	return l.keys[call]
 }
 
-// arranged returns the operands of a call in the order of the inputs of n. Those of a
-// dict have the keys of its inputs or, where these are in none, their names.
+// arranged returns the operands of a call in the order of the inputs of n. Operands in a
+// dict have the keys of its inputs or, if the inputs are not in a dict, their names.
 func (n *network) arranged(in []flow, keys []string) ([]flow, error) {
 	if keys == nil || len(in) != len(n.inputs) { // counted later
 		return in, nil

@@ -34,8 +34,8 @@ func parseSequential(config json.RawMessage, depth int) (*network, error) {
 	return n, nil
 }
 
-// addInput puts an input layer in front where the description has none. Its
-// shape is that of the first layer, or the one the model was built with.
+// addInput puts an input layer in front if the description has no input. Its shape comes
+// from the first layer, or is the one that the model was built with.
 func (n *network) addInput(built json.RawMessage) {
 	first := n.layers[0]
 	if first.class == "InputLayer" {
@@ -58,7 +58,7 @@ func (n *network) addInput(built json.RawMessage) {
 	n.index[in.name] = in
 }
 
-// chain makes every layer take what the one before it gives.
+// chain makes each layer read the result of the one before it.
 func (n *network) chain() {
 	for i, l := range n.layers[1:] {
 		l.calls = [][]tensorRef{{{layer: n.layers[i].name}}}

@@ -22,8 +22,8 @@ func decode(b []byte, v any) error {
 	return unmarshal(b, v, "the description")
 }
 
-// unmarshal reads JSON into v. What is of another type than v asks for is said in the
-// words of the file.
+// unmarshal reads JSON into v. Its errors describe a value of the wrong type in the terms
+// of the file.
 func unmarshal(b []byte, v any, what string) error {
 	err := json.Unmarshal(b, v)
 	var wrong *json.UnmarshalTypeError

@@ -128,7 +128,7 @@ func flatten(c *call) flow {
 		if !c.first {
 			return c.fail("takes channels first in a model that keeps them last")
 		}
-		lastInFile = true // Keras turns such a tensor before it flattens
+		lastInFile = true // Keras transposes this tensor before it flattens
 	}
 	v := c.node(graph.Reshape, "", []graph.Value{x.v}, "shape", []int{n})
 	f := flow{v: v, shape: []int{n}, logits: graph.None}

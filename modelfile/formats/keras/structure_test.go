@@ -61,8 +61,8 @@ func swap(x *any, f func()) {
 	}
 }
 
-// TestStructures: what goes into a model and comes out may stand in lists and dicts, at
-// any depth, and calls may.
+// TestStructures: inputs and outputs of a model, and of calls, may be in lists and dicts at
+// any depth.
 func TestStructures(t *testing.T) {
 	tensor3 := func(layer string) string {
 		return fmt.Sprintf(`{"class_name":"__keras_tensor__","config":{"keras_history":[%q,0,0]}}`, layer)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// major returns the first number of Keras's version; 2 if the file says none.
+// major returns the first number of Keras's version; 2 if the file has no version.
 func (c *content) major() int {
 	first, _, _ := strings.Cut(c.version, ".")
 	if n, err := strconv.Atoi(first); err == nil {
@@ -15,8 +15,8 @@ func (c *content) major() int {
 	return 2
 }
 
-// theano reports whether kernels are those of a true convolution. Keras 1
-// does not say it, but TensorFlow's variables are called "name:0".
+// theano reports whether kernels are for a true convolution. Keras 1 does not store this,
+// but TensorFlow's variables have names like "name:0".
 func (c *content) theano() bool {
 	if c.backend != "" || c.major() > 1 {
 		return c.backend == "theano"
@@ -31,8 +31,8 @@ func (c *content) theano() bool {
 	return true
 }
 
-// oldResize reports whether bilinear interpolation is that of TensorFlow 1:
-// in all Keras before 2.4 but the one inside TensorFlow 2.
+// oldResize reports whether bilinear interpolation is TensorFlow 1's: in all Keras before
+// 2.4 except the one inside TensorFlow 2.
 func (c *content) oldResize() bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(c.version, "%d.%d", &major, &minor); err != nil {

@@ -44,8 +44,8 @@ func readArchive(src io.ReaderAt, size int64, o Options) (*foreign.File, error) 
 	return c.archivedWeights()
 }
 
-// withoutWeights refuses an archive without the member of weights, and says in which
-// other way it keeps them.
+// withoutWeights rejects an archive without the member of weights and names the other form
+// in which it stores them.
 func withoutWeights(z *foreign.Zip) error {
 	for _, e := range z.Entries {
 		if strings.HasPrefix(e.Name, "model.weights") {
@@ -98,7 +98,7 @@ func (c *content) archivedWeights() (*foreign.File, error) {
 	return f, nil
 }
 
-// listed reports whether the tensors of all norms are among those of the file.
+// listed reports whether the file has the tensors of all norms.
 func (c *content) listed(norms []foreign.BatchNorm) bool {
 	have := map[string]bool{"": true}
 	for _, t := range c.file.Tensors {

@@ -39,8 +39,8 @@ func choose(root any, o Options) (stateDict, error) {
 	return pick(models, "state dict", root)
 }
 
-// pick returns the only one of the dicts, or the one under the likeliest key
-// among those whose tensors are called as those of layers.
+// pick returns the only one of the dicts, or the one under the likeliest key among the
+// dicts with tensors named like the tensors of layers.
 func pick(from []stateDict, what string, root any) (stateDict, error) {
 	if len(from) == 0 {
 		return stateDict{}, noTensors(what, root)
@@ -67,7 +67,7 @@ func pick(from []stateDict, what string, root any) (stateDict, error) {
 	return from[0], nil
 }
 
-// paths returns the keys by which the dicts are taken.
+// paths returns the keys that select the dicts.
 func paths(dicts []stateDict) []string {
 	var all []string
 	for _, d := range dicts {
@@ -147,8 +147,8 @@ func names(entries []pickle.Entry) []string {
 	return all
 }
 
-// readable returns the keys by which those dicts are taken that hold tensors and nothing
-// that is refused, none of them inside another one.
+// readable returns the keys of the dicts that have tensors and only supported values. Dicts
+// inside another one of them are not listed.
 func readable(root any) []string {
 	var found []stateDict
 	seen := map[any]bool{}

@@ -31,14 +31,14 @@ func object(module, name string, args ...any) *pickle.Call {
 	return &pickle.Call{Func: pickle.Global{Module: module, Name: name}, Args: args}
 }
 
-// TestChoose says which dict of a checkpoint is its state dict, by its key, or
-// that it has to be named.
+// TestChoose finds the state dict of a checkpoint by its key, or reports that it must be
+// named.
 func TestChoose(t *testing.T) {
 	same := network()
 	for name, c := range map[string]struct {
 		root *pickle.Dict
 		want string // the key
-		err  string // a part of the error; "" if there is none
+		err  string // a part of the error; "" if it succeeds
 	}{
 		"alone":            {network(), "", ""},
 		"below a key":      {dict("mine", network(), "epoch", int64(3)), "mine", ""},
@@ -83,8 +83,8 @@ func collected(root *pickle.Dict) string {
 	return strings.Join(names, " ")
 }
 
-// TestCollect takes the tensors of a state dict: what only training needs is left
-// out where it stands beside them, not where a layer is called so.
+// TestCollect collects the tensors of a state dict: tensors that only training needs are
+// left out next to the layers, but not if they are part of a layer of that name.
 func TestCollect(t *testing.T) {
 	long := strings.Repeat("x", foreign.MaxName)
 	for want, root := range map[string]*pickle.Dict{
@@ -111,7 +111,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// TestReadable lists what --key can take, without walking in circles.
+// TestReadable lists the values that --key accepts, without walking in circles.
 func TestReadable(t *testing.T) {
 	foreignObject := object("mine", "Config")
 	circle := dict("object", foreignObject)
@@ -134,7 +134,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// TestEntriesOf takes dicts for dicts, in all ways of pickling them, and nothing else.
+// TestEntriesOf accepts dicts in all ways of pickling them, and nothing else.
 func TestEntriesOf(t *testing.T) {
 	pairs := &pickle.List{Items: []any{pickle.Tuple{"a", of(1)}, &pickle.List{Items: []any{"b", of(1)}},
 		pickle.Tuple{"c"}, pickle.Tuple{"d", of(1), of(1)}, "e"}}

@@ -70,8 +70,8 @@ func labels(root any) (names []string) {
 	return names
 }
 
-// sayModule says that the tensors are those of a module, and what of it was
-// not looked at.
+// sayModule reports that the tensors come from a module, and which parts of it were not
+// read.
 func sayModule(f *foreign.File, d stateDict) {
 	if d.class == "" {
 		return
@@ -156,8 +156,8 @@ func (c *collector) entry(full, key string, v any, depth int) error {
 	return refuseObject(v)
 }
 
-// settings are the classes whose objects hold how a model was trained: they
-// stand beside its tensors in files that were saved without a key for them.
+// settings are the classes of objects that hold the settings of a training run: in files
+// saved without a key for them they are stored next to its tensors.
 var settings = []string{"argparse.Namespace", "types.SimpleNamespace", "easydict.EasyDict",
 	"yacs.config.CfgNode", "omegaconf.dictconfig.DictConfig", "mmcv.utils.config.ConfigDict",
 	"addict.addict.Dict"}
@@ -175,7 +175,7 @@ func (c *collector) tensor(name string, v any) error {
 	return err
 }
 
-// refuseZero refuses a DeepSpeed checkpoint whose weights are spread over other files.
+// refuseZero rejects a DeepSpeed checkpoint with weights in other files.
 func refuseZero(root any, tensors []foreign.Tensor) error {
 	entries, _ := entriesOf(root)
 	sharded := slices.ContainsFunc(entries, func(e pickle.Entry) bool { return e.Key == "param_shapes" })

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dtypes pairs our types with the names of torch's storages and types. The
-// last three have no storage class: they lie in untyped storages.
+// dtypes pairs our types with the names of torch's storages and types. The last three have
+// no storage class: they use untyped storages.
 var dtypes = []struct {
 	dtype   tensor.DType
 	storage string
@@ -51,7 +51,7 @@ func storageType(class any) (tensor.DType, error) {
 	return 0, fmt.Errorf("tensors of %v are not supported", g)
 }
 
-// typeNamed returns the type that an object such as torch.uint16 names.
+// typeNamed returns the type for an object like torch.uint16.
 func typeNamed(v any) (tensor.DType, error) {
 	if g, ok := v.(pickle.Global); ok && g.Module == "torch" {
 		for _, d := range dtypes {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 )
 
-// What torch.save wrote, without running it. Options pick one of several state
-// dicts. Callers that take files of any format use package modelfile.
+// A file of torch.save, read without executing it. Options select one of several state
+// dicts. Callers that accept files of any format use package modelfile.
 func ExampleRead() {
 	f, err := torch.Read("testdata/cases/gan.pth", torch.Options{Key: "netG"})
 	if err != nil {

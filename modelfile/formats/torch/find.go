@@ -14,7 +14,7 @@ import (
 // maxDepth is how deep dicts are searched for state dicts.
 const maxDepth = 16
 
-// Names of what a checkpoint holds beside the model.
+// Names of the parts of a checkpoint other than the model.
 var (
 	trainingKey = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)optim|sched|scaler|^amp$|^grad|^hyper_?param|^hparams|^callbacks$|` +
@@ -29,12 +29,12 @@ var (
 type stateDict struct {
 	path    []string // keys that lead to it
 	entries []pickle.Entry
-	layers  int    // its own tensors that are called as those of layers
-	others  int    // its own tensors of more than one element that may be a layer's all the same
+	layers  int    // direct tensors named like the tensors of layers
+	others  int    // other direct tensors of more than one element that may belong to a layer
 	plain   bool   // no name of a tensor has a dot: it is one layer, or a branch
 	class   string // of the module that was pickled; "" of a dict
-	hooked  string // class of a module in it whose state_dict() may give something else
-	err     error  // what is wrong with the module
+	hooked  string // class of a module in it with a state_dict() that may return something else
+	err     error  // error in the module
 }
 
 func (d stateDict) String() string { return strings.Join(d.path, ".") }
@@ -43,7 +43,7 @@ func (d stateDict) String() string { return strings.Join(d.path, ".") }
 func (d stateDict) weighed() stateDict {
 	d.plain = true
 	if d.err != nil {
-		d.layers++ // what is wrong with it comes to light when it is taken
+		d.layers++ // choosing the module reports its error
 		return d
 	}
 	for _, e := range d.entries {
@@ -53,7 +53,7 @@ func (d stateDict) weighed() stateDict {
 		}
 		v, bad := rebuild(e.Value)
 		if err != nil || bad != nil {
-			d.others++ // what is wrong with it comes to light when it is read
+			d.others++ // reading it reports the error
 			continue
 		}
 		d.plain = d.plain && !strings.Contains(name, ".")
@@ -73,8 +73,9 @@ type finder struct {
 	averages []stateDict
 }
 
-// under returns the state dicts, and modules that hold one, under v, none of them inside another one.
-// Averages of the weights are kept apart, what only training needs is left out.
+// under returns the state dicts below v, and modules that hold one; they are never nested
+// in each other. Averages of the weights are kept apart, and state that only training needs
+// is left out.
 func (f *finder) under(v any, path []string) []stateDict {
 	if call, ok := v.(*pickle.Call); ok && f.seen[call] {
 		return nil
@@ -104,9 +105,9 @@ func (f *finder) under(v any, path []string) []stateDict {
 	return d.weighed().among(inside)
 }
 
-// among returns the state dicts of a dict and of what is inside it: d itself,
-// whose branches the others then are, the others, beside which d's own tensors
-// are something else, or all of them where that cannot be told.
+// among chooses among a dict d and the state dicts inside it. It returns only d if the
+// others are its branches, only the others if d's direct tensors are something else, or all
+// of them if this is undecidable.
 func (d stateDict) among(inside []stateDict) []stateDict {
 	layers, most, branches := 0, 0, true
 	for _, s := range inside {

@@ -55,16 +55,16 @@ func TestRefusesHostile(t *testing.T) {
 	}
 }
 
-// TestBombs reads pickles whose every byte makes an object: they must stop
-// when the memory that their size justifies is used up.
+// TestBombs reads pickles in which every byte makes an object: reading must stop when the
+// memory that their size justifies is used up.
 func TestBombs(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // what is held, and little garbage
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // live memory with little garbage
 	for _, unit := range []string{"]", "}", ")", "N", "(", "K\x01", "]\x94", "h\x00", "}NNs", "]q\x07a", "(t",
 		"C\x00", "U\x01a", "2", "S''\n", "V\n", "I1\n", "L1\n", "(NoN"} {
 		const size = 2 << 20
 		var b bytes.Buffer
 		b.WriteString("\x80\x02")
-		b.Write(legacyMagic) // a legacy stream whose first pickle is the bomb
+		b.Write(legacyMagic) // a legacy stream with the bomb as its first pickle
 		b.WriteString("]\x94" + strings.Repeat(unit, size/len(unit)))
 		debug.FreeOSMemory()
 		before := resident()
@@ -79,8 +79,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// resident is the memory that the process holds, what it might return
-// included: after a peak, nearly the peak.
+// resident returns the memory that the process holds, including memory that it might
+// return: after a peak, nearly the peak.
 func resident() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -99,6 +99,6 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_ = readAll(b) // must return, whatever it says
+		_ = readAll(b) // must return, with any result
 	})
 }

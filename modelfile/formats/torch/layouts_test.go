@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestChoosesTheStateDict reads the checkpoints of well-known programs, in
-// which other tensors stand beside and around the model's: what is taken is
-// what load_state_dict would be given.
+// TestChoosesTheStateDict reads the checkpoints of well-known programs with other tensors
+// next to and around the model's. The chosen state dict must be the one that
+// load_state_dict would be given.
 func TestChoosesTheStateDict(t *testing.T) {
 	for head, want := range goldens(t, "layouts.txt") {
 		name, key, _ := strings.Cut(head, " ")
@@ -28,8 +28,8 @@ func TestChoosesTheStateDict(t *testing.T) {
 	}
 }
 
-// TestSettingsBesideTensors wants the settings of a run beside the tensors
-// reported, and not opened; other objects are refused (testdata/hostile).
+// TestSettingsBesideTensors checks that the settings of a run stored next to the tensors
+// are reported, and not opened; other objects are rejected (testdata/hostile).
 func TestSettingsBesideTensors(t *testing.T) {
 	f, err := Read("testdata/layouts/flat_args.pth", Options{})
 	if err != nil {
@@ -42,8 +42,8 @@ func TestSettingsBesideTensors(t *testing.T) {
 	}
 }
 
-// TestObjectAmongTensors wants a refusal to name what to do: the keys under
-// which there is no such object, if there are any.
+// TestObjectAmongTensors checks that a refusal names the remedy: the keys without an object
+// among their tensors, if there are any.
 func TestObjectAmongTensors(t *testing.T) {
 	const refusal = `pytorch zip: key "root": an object of pathlib.PurePosixPath stands among the tensors; it is not ` +
 		`opened; save the tensors without it, in Python: ` +
@@ -64,7 +64,7 @@ func TestObjectAmongTensors(t *testing.T) {
 	f.Close()
 }
 
-// TestSaysWhatIsLeftOut wants every tensor beside the state dict in the report.
+// TestSaysWhatIsLeftOut checks that the report has every tensor outside the state dict.
 func TestSaysWhatIsLeftOut(t *testing.T) {
 	for _, c := range []struct{ file, left, keys string }{
 		{"imagenet.pth.tar", "[{best_acc1 a single value: 69.75 1 4} " +

@@ -131,8 +131,8 @@ func (l *legacy) number(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// checkCount compares the number of elements that stands before the bytes of
-// a storage with what its id says.
+// checkCount compares the number of elements stored before the bytes of a storage with the
+// number in its id.
 func (s *storage) checkCount(count uint64) error {
 	if s.dtype == 0 {
 		return fmt.Errorf("%v is untyped, which this variant of the format does not know", s)

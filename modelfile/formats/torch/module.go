@@ -17,7 +17,7 @@ type module struct {
 	hooked                       bool  // hooks may change what state_dict() gives
 }
 
-// Limits on a tree of modules: one may stand in several places.
+// Limits on a tree of modules: one module may appear in several places.
 const (
 	maxModuleDepth = 64
 	maxModules     = 1 << 16
@@ -117,15 +117,15 @@ func branches(v any) ([]pickle.Entry, bool) {
 	return entriesOf(v)
 }
 
-// moduleDict is what state_dict() of a module gives, names and order too
-// (torch.nn.Module._save_to_state_dict): its parameters, its buffers but those
-// that are not persistent, then its modules. A tensor or module that stands in
-// several places is there under each of its names.
+// moduleDict holds the result of a module's state_dict(), with the same names and order
+// (torch.nn.Module._save_to_state_dict): its parameters, its persistent buffers, then its
+// modules. A tensor or module that appears in several places is listed under each of its
+// names.
 type moduleDict struct {
 	entries []pickle.Entry
 	known   map[*pickle.Call]*module // by their objects
 	visited int
-	hooked  string // the first class whose hooks may make state_dict() give something else
+	hooked  string // the first class with hooks that may change the result of state_dict()
 }
 
 func (d *moduleDict) add(m *module, prefix string, depth int) error {
@@ -174,7 +174,7 @@ func (d *moduleDict) module(v any) (*module, error) {
 	return m, nil
 }
 
-// tensors adds what is not None, and not among those that are left out.
+// tensors adds all entries except None and the names in out.
 func (d *moduleDict) tensors(entries []pickle.Entry, prefix string, out []any) error {
 	for _, e := range entries {
 		name, err := nameOf(e.Key)

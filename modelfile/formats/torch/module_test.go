@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestModules reads whole modules that were pickled: what they hold is what
-// state_dict() gives in PyTorch, names and order too.
+// TestModules reads whole modules that were pickled: the result has the contents, names and
+// order of state_dict() in PyTorch.
 func TestModules(t *testing.T) {
 	for head, want := range goldens(t, "modules.txt") {
 		name, key, _ := strings.Cut(head, " ")
@@ -36,7 +36,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestModuleReport says which class it was, and what lies beside the module.
+// TestModuleReport checks that the report names the class, and the values outside the
+// module.
 func TestModuleReport(t *testing.T) {
 	for _, c := range []struct{ file, key, wrappers, left, findings string }{
 		{"zip.pt", "", "[module layouts.Tiny]", "[]", "1"},

@@ -8,8 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
 )
 
-// moduleWith returns an object with the dicts of a torch.nn.Module, whose state is
-// wrapped by pack.
+// moduleWith returns an object with the dicts of a torch.nn.Module. pack wraps its state.
 func moduleWith(pack func(*pickle.Dict) any, parameters, buffers, modules *pickle.Dict,
 	more ...any) *pickle.Call {
 	state := dict("_parameters", parameters, "_buffers", buffers, "_modules", modules)
@@ -19,7 +18,7 @@ func moduleWith(pack func(*pickle.Dict) any, parameters, buffers, modules *pickl
 
 func plainState(d *pickle.Dict) any { return d }
 
-// gives returns the names that a module's state dict has, or why it has none.
+// gives returns the names in a module's state dict, or the reason why it was refused.
 func gives(v any) string {
 	d, ok := contents(v)
 	if !ok {

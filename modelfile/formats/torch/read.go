@@ -11,10 +11,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say which of a checkpoint's state dicts to read.
+// Options select the state dict of a checkpoint.
 type Options struct {
-	// Key is the path of the state dict, "model.generator". Empty takes the
-	// only one, or the one under a usual name.
+	// Key is the path of the state dict, "model.generator". Empty selects the only one, or
+	// the one under a usual name.
 	Key string
 	// EMA picks the exponential average of the weights.
 	EMA bool
@@ -22,7 +22,8 @@ type Options struct {
 
 // Limits on pickles, in bytes of memory.
 const (
-	// pickleSlack is what the objects of a pickle may take beside a part of the file's size.
+	// pickleSlack is the memory that the objects of a pickle may use in addition to a part
+	// of the file's size.
 	pickleSlack = 16 << 20
 	// maxPickle is the largest pickle that is read in one piece.
 	maxPickle = 256 << 20
@@ -65,14 +66,14 @@ const (
 	variantTar
 )
 
-// legacyMagic is what the first pickle of a legacy stream holds, behind
-// opcode LONG1 and its length: 0x1950a86a20f9469cfc6c.
+// legacyMagic is the content of the first pickle of a legacy stream, after opcode LONG1 and
+// its length: 0x1950a86a20f9469cfc6c.
 var legacyMagic = []byte{0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 
 // legacyText is that number as protocol 1 writes it.
 var legacyText = []byte("L119547037146038801333356L\n.")
 
-// variant tells how a file that starts with head was written.
+// variant returns the variant of a file that starts with head.
 func variant(head []byte) int {
 	switch {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
@@ -126,8 +127,8 @@ func notSaved(head []byte) error {
 	return errors.New(what)
 }
 
-// pickles returns a reader of the pickles in size bytes of src whose
-// persistent ids are resolved by resolve.
+// pickles returns a reader of the pickles in size bytes of src. resolve returns the objects
+// for persistent ids.
 func (c *content) pickles(src io.Reader, size int64, resolve func(id any) (any, error)) *pickle.Reader {
 	r := pickle.NewReader(src, size, pickleSlack+c.size/2)
 	r.Persistent = resolve

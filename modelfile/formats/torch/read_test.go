@@ -62,7 +62,7 @@ func TestReadsWhatPyTorchReads(t *testing.T) {
 		if shared {
 			folder, ok := shareddata.Folder()
 			if !ok {
-				continue // TestSharedData says so
+				continue // TestSharedData reports it
 			}
 			path = filepath.Join(folder, path)
 		} else {

@@ -12,7 +12,7 @@ import (
 // maxNested is how deep parameters may be wrapped in one another.
 const maxNested = 4
 
-// rebuilders are the modules whose functions make tensors.
+// rebuilders are the modules with functions that make tensors.
 var rebuilders = []string{"torch._utils", "torch._tensor", "torch.tensor"}
 
 // isTensor reports whether v claims to be a tensor.

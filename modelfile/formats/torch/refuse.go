@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// How to convert what is not read. Each ends a message.
+// Advice for converting unsupported files. Each ends a message.
 const (
 	adviceModule = "in Python, with the class's source at hand: " +
 		"torch.save(model.state_dict(), 'weights.pth')"
@@ -45,7 +45,7 @@ func refuseTensor(name string, args pickle.Tuple) error {
 		name, len(args))
 }
 
-// refuseObject explains why an object may not stand where tensors are wanted.
+// refuseObject explains why an object is not allowed in place of a tensor.
 func refuseObject(v any) error {
 	call, ok := v.(*pickle.Call)
 	if !ok {
@@ -70,7 +70,7 @@ func className(call *pickle.Call) string {
 	return g.String()
 }
 
-// refuseModule explains a file whose tensors are inside an object.
+// refuseModule explains a file with its tensors inside an object.
 func refuseModule(call *pickle.Call) error {
 	return problem.Advise(adviceModule,
 		"a pickled object (%s) without the _parameters, _buffers and _modules of a "+

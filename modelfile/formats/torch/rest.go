@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rest lists what lies beside the chosen state dict, on every level above it:
-// counters, and the groups of tensors that are left out.
+// rest lists the values outside the chosen state dict on every level above it: counters,
+// and the groups of tensors that are left out.
 func (c *content) rest(f *foreign.File, chosen stateDict) {
 	if chosen.class != "" && len(chosen.path) == 0 {
 		return // a module is all that there is
@@ -38,15 +38,15 @@ func (c *content) rest(f *foreign.File, chosen stateDict) {
 	}
 }
 
-// leaveWithin lists a branch of the file as a whole that was not taken; of
-// counters the collector takes note.
+// leaveWithin lists a branch that was left out when the whole file is the state dict; the
+// collector records counters.
 func leaveWithin(f *foreign.File, name string, v any) {
 	if reason, advice := branchLeft(name, v); reason != "" {
 		leave(f, name, v, reason, advice)
 	}
 }
 
-// leaveBeside lists what lies beside the chosen state dict under a name.
+// leaveBeside lists a value next to the chosen state dict under its name.
 func leaveBeside(f *foreign.File, name string, v any) {
 	if text, ok := scalar(v); ok {
 		f.Count(name, text)
@@ -68,8 +68,8 @@ func leaveBeside(f *foreign.File, name string, v any) {
 	}
 }
 
-// branchLeft says why a branch of a checkpoint is left out because of what it
-// is, "" if it need not be, and how to take it all the same.
+// branchLeft returns the reason why a branch of a checkpoint is left out because of its
+// kind, and how to include it; "" if it need not be left out.
 func branchLeft(name string, v any) (reason, advice string) {
 	switch {
 	case isTensor(v):
@@ -82,7 +82,7 @@ func branchLeft(name string, v any) (reason, advice string) {
 	return "", ""
 }
 
-// looseTensor says what a tensor beside the state dict is.
+// looseTensor describes a tensor next to the state dict.
 func looseTensor(name string, v any) string {
 	view, err := rebuild(v)
 	if err != nil {
@@ -101,7 +101,8 @@ func looseTensor(name string, v any) string {
 	return "a single value"
 }
 
-// leave notes that the tensors under v were left out; false if there are none.
+// leave records that the tensors under v were left out; it returns false if there are no
+// tensors.
 func leave(f *foreign.File, name string, v any, reason, advice string) bool {
 	g := foreign.Group{Name: name, Reason: reason, Advice: advice}
 	countTensors(v, &g, map[any]bool{}, 0)

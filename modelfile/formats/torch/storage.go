@@ -21,7 +21,7 @@ type storage struct {
 	big   bool     // big endian
 	root  *storage // where the bytes are, if this is a part of another storage
 
-	crc   func(uint32) error // compares with the CRC-32 of all bytes; nil: there is none
+	crc   func(uint32) error // compares with the CRC-32 of all bytes; nil without one
 	check func() error       // verifies crc once
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
 )
 
-// TestSubclassesAreNamed: a tensor whose class puts it together, as torchao's do, is refused
-// by the name of the class; a class that only adds methods is read.
+// TestSubclassesAreNamed: a tensor of a class that assembles it from parts, like torchao's,
+// is rejected by the name of the class; a class that only adds methods is read.
 func TestSubclassesAreNamed(t *testing.T) {
 	of := func(class string) any {
 		i := strings.LastIndex(class, ".")

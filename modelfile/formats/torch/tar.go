@@ -254,8 +254,8 @@ func (t *tarFile) tensor(r *pickle.Reader) error {
 	return nil
 }
 
-// main reads the pickle whose persistent ids are the keys of tensors and
-// storages, as they are or in the form of later files.
+// main reads the main pickle. Its persistent ids are the keys of tensors and storages, as
+// they are or in the form of later files.
 func (t *tarFile) main() error {
 	r, _, err := t.open("pickle", t.resolve)
 	if err != nil {

@@ -114,8 +114,8 @@ func (v *view) readRaw(dst []byte) error {
 	return v.gather(dst, func(run []byte, at int64) error { return v.store.readAt(run, v.offset*e+at) })
 }
 
-// gather calls fetch for every run of elements that lie side by side; at is
-// the offset of the run from the first element, in bytes.
+// gather calls fetch for every contiguous run of elements; at is the offset of the run from
+// the first element, in bytes.
 func (v *view) gather(dst []byte, fetch func(run []byte, at int64) error) error {
 	e := v.dtype.Size()
 	axes, run := len(v.shape), e

@@ -47,7 +47,7 @@ func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	return z.zip.Close()
 }
 
-// writer writes stored members whose bytes are aligned.
+// writer writes stored members with aligned bytes.
 type writer struct {
 	zip *zip.Writer
 	out *counter
@@ -71,8 +71,7 @@ func (z *writer) member(name string, data []byte) error {
 // localHeader is the fixed part of a member's header, in bytes.
 const localHeader = 30
 
-// padding returns an extra field that makes what follows it aligned, if it
-// stands at offset at.
+// padding returns an extra field that aligns the bytes after it, for a field at offset at.
 func padding(at int64) []byte {
 	const head = 4 // 'F', 'B' and a length of two bytes
 	n := (alignment - int((at+head)%alignment)) % alignment

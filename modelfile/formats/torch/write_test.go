@@ -41,7 +41,7 @@ func TestWriteReadsBack(t *testing.T) {
 	}
 }
 
-// TestWriteHasAVersion: load_state_dict of torchvision's MNASNet takes no state dict without one.
+// TestWriteHasAVersion: load_state_dict of torchvision's MNASNet needs a version.
 func TestWriteHasAVersion(t *testing.T) {
 	for _, labels := range [][]string{nil, {"cat"}} {
 		want := "}X\t\x00\x00\x00_metadataccollections\nOrderedDict\n)RX\x00\x00\x00\x00}X\a\x00\x00\x00versionK\x02sss"
@@ -70,8 +70,8 @@ func TestWriteAligns(t *testing.T) {
 	}
 }
 
-// TestPeerPyTorch needs a Python with PyTorch; testdata/goldens.txt stands in
-// for the reading direction where there is none.
+// TestPeerPyTorch needs a Python with PyTorch; without it, testdata/goldens.txt covers the
+// reading direction.
 func TestPeerPyTorch(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("peers are tested by make test-peers")

@@ -12,8 +12,8 @@ import (
 // pickler writes the opcodes of protocol 2 that a state dict needs.
 type pickler struct{ bytes.Buffer }
 
-// stateDictPickle is the pickle of an OrderedDict of tensors, the i-th of
-// which lies in storage i, with its attributes.
+// stateDictPickle returns the pickle of an OrderedDict of tensors, with its attributes.
+// Tensor i uses storage i.
 func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
 	p := &pickler{}
 	p.WriteString("\x80\x02")
@@ -29,8 +29,9 @@ func stateDictPickle(tensors []foreign.Tensor, labels []string) []byte {
 	return p.Bytes()
 }
 
-// Attributes of a state dict. load_state_dict looks up the version of every module in the metadata;
-// torchvision's MNASNet takes none but its own. Batch norms have none here: so they do without counters.
+// Attributes of a state dict. load_state_dict looks up the version of every module in the
+// metadata; torchvision's MNASNet accepts only its current version. Batch norms have no
+// version here, so that they do not need counters.
 const (
 	labelAttribute    = "labels"
 	metadataAttribute = "_metadata"

@@ -44,7 +44,7 @@ func (c *content) openZip() error {
 	return nil
 }
 
-// mainPickle finds data.pkl, which tells the stem, and refuses TorchScript.
+// mainPickle finds data.pkl, which determines the stem, and rejects TorchScript.
 func mainPickle(z *foreign.Zip) (foreign.Entry, error) {
 	var found []foreign.Entry
 	for _, e := range z.Entries {

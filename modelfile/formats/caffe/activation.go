@@ -143,8 +143,7 @@ func eltwise(c *call) error {
 	return c.done(v)
 }
 
-// maximum lays the inputs one above the other, as rows of an image, and takes
-// the largest of every column.
+// maximum stacks the inputs as rows of an image and computes the maximum of every column.
 func (c *call) maximum() graph.Value {
 	shape := c.shape(0)
 	rows := make([]graph.Value, len(c.in))

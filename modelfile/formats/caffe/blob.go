@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blob is BlobProto: weights, whose elements stay in the file.
+// blob is BlobProto: weights. Their elements stay in the file.
 type blob struct {
 	src    io.ReaderAt
 	shape  []int
@@ -20,8 +20,8 @@ type blob struct {
 	double bool // elements are doubles, else floats
 }
 
-// chunk is a run of elements of a file: count of them, each step bytes behind
-// the one before. Packed elements touch; others have a tag of their own.
+// chunk is a run of count elements of a file at intervals of step bytes. Packed elements
+// are contiguous; others each have a tag.
 type chunk struct{ at, count, step int64 }
 
 // Fields of the elements of a blob.
@@ -68,7 +68,7 @@ func (d *decoder) blob(p message.FieldExtent) (blob, error) {
 	return b, b.check()
 }
 
-// elements adds what a field of elements holds: one, or packed ones.
+// elements adds the elements of a field: a single one, or packed ones.
 func (b *blob) elements(p message.FieldExtent) error {
 	double := p.Number == fieldDoubles
 	if len(b.chunks) > 0 && double != b.double {
@@ -166,8 +166,8 @@ func (b *blob) readInto(dst []byte) error {
 	return nil
 }
 
-// readChunk reads one run: at once if it lies in the file as in memory, else
-// in pieces that are converted.
+// readChunk reads one run: at once if the file has the layout of memory, otherwise in
+// pieces that are converted.
 func (b *blob) readChunk(dst []byte, c chunk) error {
 	if c.step == 4 {
 		return foreign.ReadAt(b.src, dst, c.at)

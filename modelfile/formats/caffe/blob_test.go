@@ -16,9 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// encode returns a blob of the elements v, in fields of floats or of doubles,
-// packed in pieces of random lengths and one by one. Fields that say nothing
-// lie between some of them.
+// encode returns a blob of the elements v, in fields of floats or of doubles, packed in
+// pieces of random lengths and one by one, with unrelated fields between some of them.
 func encode(v []float32, double bool, r *rand.Rand) []byte {
 	field, single, width := protowire.Number(fieldFloats), protowire.Fixed32Type, 4
 	if double {
@@ -61,7 +60,7 @@ func TestElements(t *testing.T) {
 			for k := range want.F32() {
 				want.F32()[k] = float32(r.NormFloat64())
 			}
-			before := bytes.Repeat([]byte{0x08, 1}, r.IntN(3*n)) // so that elements lie anywhere
+			before := bytes.Repeat([]byte{0x08, 1}, r.IntN(3*n)) // so that elements have any alignment
 			b := append(before, encode(want.F32(), i%2 == 1, r)...)
 			src := bytes.NewReader(b)
 			d := &decoder{src: src, file: message.NewFile(src)}
@@ -78,7 +77,7 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestSettingsLarge: what is read into memory beside names is bounded.
+// TestSettingsLarge checks the limit on settings, which are read into memory.
 func TestSettingsLarge(t *testing.T) {
 	message := func(field protowire.Number, body []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), body)
@@ -103,7 +102,7 @@ func fieldsOf(fields map[protowire.Number]any) (b []byte) {
 	return b
 }
 
-// TestShapes: a blob has the shape that it says, or the four lengths of old files.
+// TestShapes: a blob has its explicit shape, or the four lengths of old files.
 func TestShapes(t *testing.T) {
 	elements := make([]byte, 4*6)
 	shape := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 6)

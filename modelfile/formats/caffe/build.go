@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// errNoInput says that a network does not tell the size of its input.
+// errNoInput reports that a network does not give the size of its input.
 var errNoInput error = problem.Failure("",
 	"the network does not say how large its input is: it was saved with its data layer",
 	"name its deploy.prototxt with {arch}, or say the size with {input} 3,224,224")
@@ -114,9 +114,9 @@ func (b *build) set(name string, v graph.Value) {
 	b.order = append(slices.DeleteFunc(b.order, func(s string) bool { return s == name }), name)
 }
 
-// outputs declares as results what no layer reads, by its name. Behind a single
-// one that comes from a softmax stands what goes into it, as logits; one that a
-// softmax loss trains is called so, too.
+// outputs declares the values that no layer reads as results, by name. A single result that
+// comes from a softmax is followed by the operand of the softmax, as logits. A single
+// result that a softmax loss trains is named logits, too.
 func (b *build) outputs() {
 	var last []string
 	for _, name := range b.order {
@@ -154,11 +154,11 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 		Init: graph.Init{Rule: initRules[role]}})
 }
 
-// initRules say how training would draw such a parameter.
+// initRules are the rules by which training would initialise a parameter.
 var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros",
 	graph.Gamma: "ones", graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
 
-// clean replaces what may not stand in a name of a graph.
+// clean replaces characters that are not allowed in names of a graph.
 func clean(name string) string {
 	out := []byte(name)
 	for i, c := range out {

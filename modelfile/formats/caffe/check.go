@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/message"
 )
 
-// checkSettings refuses settings of a layer that asks for what is not
-// supported: fields that are not known, and values that are not. Settings of
-// other types of layers do nothing in Caffe, if it knows them.
+// checkSettings rejects a layer with unsupported settings: unknown fields, and unsupported
+// values. Settings of other types of layers have no effect in Caffe and are accepted if it
+// knows them.
 func (l *layer) checkSettings(k kind) error {
 	for number := range l.params {
 		if settingsOf(number) == nil && !unread[number] {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/caffe"
 )
 
-// A network of Caffe, with its weights. Callers that take files of any format use
-// package modelfile.
+// A network of Caffe, with its weights. Callers that accept files of any format use package
+// modelfile.
 func ExampleRead() {
 	f, err := caffe.Read("testdata/cases/network.caffemodel", caffe.Options{})
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // drawn is a network that scripts/peers/caffe_graphs.py has drawn, and what Caffe computes.
 type drawn struct {
 	Class string
-	Axes  int // of the blob that the layer takes, without the batch
+	Axes  int // of the layer's input blob, without the batch
 	Text  string
 	Blobs map[string][]numbers
 	Out   string // a blob
@@ -97,8 +97,9 @@ func (d drawn) check(m *models.Model) error {
 	return nil
 }
 
-// checkDrawn builds all networks of a list. Each is refused by a sentence, or gives what
-// Caffe gives; one at which Caffe stops is refused. Every type of layer is read.
+// checkDrawn builds all networks of a list. Each is rejected with a sentence, or computes
+// the same as Caffe; a network that makes Caffe stop must be rejected. Every type of layer
+// is read.
 func checkDrawn(t *testing.T, list io.Reader) {
 	t.Helper()
 	lines := bufio.NewScanner(list)
@@ -158,8 +159,8 @@ func TestGraphs(t *testing.T) {
 	checkDrawn(t, z)
 }
 
-// TestPaddedOnOneAxis: where Caffe pads one axis it drops windows that begin behind the
-// image on the other too.
+// TestPaddedOnOneAxis: if Caffe pads one axis, it drops windows that begin after the end of
+// the image on the other axis too.
 func TestPaddedOnOneAxis(t *testing.T) {
 	for pad, want := range map[string]string{"": "without an element", "pad_h: 1 pad_w: 0": "# rows f32[2,2,1]"} {
 		got, _ := readText(t, `layer { name: "p" type: "Pooling" bottom: "x" top: "y" pooling_param `+
@@ -185,7 +186,8 @@ func TestPeerGraphs(t *testing.T) {
 	}
 }
 
-// TestUnreadableText: a description says where it is none; prior_box_param is a field of SSD's fork.
+// TestUnreadableText: the error names the line of the fault; prior_box_param is a field of
+// SSD's fork.
 func TestUnreadableText(t *testing.T) {
 	for text, want := range map[string]string{
 		"name: \"n\"\nlayer { prior_box_param { } }": "line 2: prior_box_param is not one of Caffe's fields",

@@ -16,8 +16,8 @@ const (
 	fieldCrop      = 3 // of TransformationParameter
 )
 
-// input declares the network's input: that of the net itself, of an Input
-// layer, or of a data layer that crops images to a known size.
+// input declares the network's input: the input of the net itself, of an Input layer, or of
+// a data layer that crops images to a known size.
 func (b *build) input() error {
 	name, shape, err := b.findInput()
 	switch given := b.net.given; {
@@ -79,8 +79,8 @@ func (l *layer) inputShape() ([]int, error) {
 	return parseShape(shapes[0])
 }
 
-// croppedShape returns the shape of the images of a data layer that crops
-// them: its channels are those of the first convolution.
+// croppedShape returns the shape of the images of a data layer that crops them. The number
+// of channels comes from the first convolution.
 func (n *net) croppedShape(data *layer) ([]int, error) {
 	crop, err := data.transform().uint(fieldCrop, 0)
 	if err != nil || crop == 0 {

@@ -2,7 +2,7 @@ package caffe
 
 import "github.com/bnctl/bnctl/problem"
 
-// kind says how a type of layer becomes nodes.
+// kind describes how to make nodes from a type of layer.
 type kind struct {
 	make  func(*call) error // nil: the layer is left out
 	in    int               // inputs

@@ -90,7 +90,7 @@ func innerProduct(c *call) error {
 	return c.done(c.node(graph.Dense, "", in))
 }
 
-// matrix loads blob 0 as [out, in]; turned says that the file has it as [in, out].
+// matrix loads blob 0 as [out, in]. If turned is set, the file has it as [in, out].
 func (c *call) matrix(out, in int, turned bool) (graph.Value, error) {
 	if !turned || len(c.blobs) == 0 {
 		return c.weight(0, "weight", graph.Weight, out, in)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/message"
 )
 
-// Limits on what a file may ask for.
+// Limits on the contents of a file.
 const (
 	maxLayers = 1 << 14
 	maxBlobs  = 64      // of one layer, and inputs and outputs, and values of a setting
@@ -25,7 +25,7 @@ type net struct {
 	inputs []string
 	shapes [][]int // of the inputs
 	layers []*layer
-	given  []int // shape of the input, for a network that does not tell it
+	given  []int // shape of the input, for a network that does not give it
 	phase  int   // train in a file of weights, which training writes, test in a description
 }
 
@@ -34,9 +34,9 @@ type layer struct {
 	name, kind  string
 	bottom, top []string
 	blobs       []blob
-	params      map[int]param // messages such as convolution_param, by number of the field
-	rules       []rule        // when the layer counts; always if there are none
-	odd         int           // a field that Caffe has not; 0 if there is none
+	params      map[int]param // messages like convolution_param, by field number
+	rules       []rule        // when the layer counts; always without rules
+	odd         int           // a field that Caffe lacks; 0 without one
 	absorbed    bool          // a Scale that has become part of a batch norm
 }
 
@@ -101,7 +101,7 @@ func (d *decoder) inputShape(p message.FieldExtent) error {
 	return err
 }
 
-// layer reads a layer with what reads its fields.
+// layer reads a layer; field reads its fields.
 func (d *decoder) layer(p message.FieldExtent, field func(*layer, message.FieldExtent) error) error {
 	if len(d.layers) == maxLayers {
 		return fmt.Errorf("more than %d layers", maxLayers)

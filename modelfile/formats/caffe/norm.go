@@ -62,7 +62,7 @@ func batchNorm(c *call) error {
 
 // decay is the weight of the old statistics; 1 would keep them unchanged.
 func (c *call) decay() (float64, error) {
-	const otherwise = 0.999 // of a layer that does not say it
+	const otherwise = 0.999 // default of Caffe
 	d, err := c.p.float(2, otherwise)
 	switch {
 	case err != nil:
@@ -95,8 +95,9 @@ func divide(v []float32, by float32) {
 	}
 }
 
-// affine returns gamma and beta of n channels, and the blob that they lead to:
-// those of the Scale layer that alone reads the batch norm's output, else 1 and 0.
+// affine returns gamma and beta of n channels and the name of the resulting blob. They come
+// from the Scale layer if it is the only reader of the batch norm's output; otherwise they
+// are 1 and 0.
 func (c *call) affine(n int) (gamma, beta graph.Value, top string, err error) {
 	l := c.scaleBehind()
 	if l == nil {
@@ -174,8 +175,8 @@ func scale(c *call) error {
 	return c.done(v)
 }
 
-// scaleBy multiplies by a second input, whose axes are those of the first from
-// axis on: [C] meets [C,H,W] from axis 0, which is the batch.
+// scaleBy multiplies by a second input. Its axes match the axes of the first from axis on:
+// [C] matches [C,H,W] from axis 0, which is the batch.
 func (c *call) scaleBy() error {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)

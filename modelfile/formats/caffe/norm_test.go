@@ -19,8 +19,8 @@ func floats(shape []int, v ...float32) blob {
 	return blob{src: bytes.NewReader(b), shape: shape, chunks: []chunk{{count: int64(len(v)), step: 4}}}
 }
 
-// readText returns what becomes of a description in text whose layers have blobs: the
-// graph, or why there is none.
+// readText reads a description in text, with blobs for its layers, and returns the graph,
+// or the reason why it was refused.
 func readText(t *testing.T, text string, blobs map[string][]blob) (graph string, f *foreign.File) {
 	t.Helper()
 	const input = `input: "x" input_dim: 1 input_dim: 2 input_dim: 3 input_dim: 3 `
@@ -60,8 +60,8 @@ func TestFraction(t *testing.T) {
 	}
 }
 
-// TestScaleBehindNorm: gamma and beta are those of a Scale layer that alone reads
-// the batch norm, channel by channel; else they are 1 and 0 and the layer multiplies.
+// TestScaleBehindNorm: gamma and beta come, channel by channel, from a Scale layer that is
+// the only reader of the batch norm; otherwise they are 1 and 0 and the layer multiplies.
 func TestScaleBehindNorm(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
@@ -112,9 +112,9 @@ func TestScaleBehindNorm(t *testing.T) {
 	}
 }
 
-// TestStatisticsOfTheBatch: a file that training wrote says that it trained with
-// the batch's statistics, which is a remark; a description that asks for them in
-// prediction is refused, and one that leaves it open is not.
+// TestStatisticsOfTheBatch: a file written by training states that it trained with the
+// batch's statistics, and gets a remark; a description that requests them in prediction is
+// rejected, and one that leaves it open is accepted.
 func TestStatisticsOfTheBatch(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
@@ -183,7 +183,7 @@ func TestScaleByABlob(t *testing.T) {
 	}
 }
 
-// TestBlobNames: what a layer's blobs are called among the tensors.
+// TestBlobNames checks the names of a layer's blobs among the tensors.
 func TestBlobNames(t *testing.T) {
 	three := []blob{{}, {}, {}}
 	for kind, want := range map[string]string{"BatchNorm": "running_mean running_var ", "PReLU": "weight bias blob2"} {
@@ -194,8 +194,8 @@ func TestBlobNames(t *testing.T) {
 	}
 }
 
-// TestRules: a layer is there if one of its include rules fits, or none of its
-// exclude rules; without rules always.
+// TestRules: a layer is present if one of its include rules fits, or if all of its exclude
+// rules fail to fit; without rules always.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		rules []rule
@@ -217,8 +217,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestWeightsThatAreLeftOut: a description without a layer leaves out its weights,
-// and a remark says so; one of layers without weights is none.
+// TestWeightsThatAreLeftOut: a description that lacks a layer leaves out its weights, with
+// a remark; a missing layer without weights causes no remark.
 func TestWeightsThatAreLeftOut(t *testing.T) {
 	from := &net{layers: []*layer{
 		{name: "kept", blobs: []blob{floats([]int{1}, 1)}},

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// param is a message with the settings of a layer, still encoded: nil if the
-// layer has none, which means the defaults.
+// param is a message with the settings of a layer, still encoded: nil if it is absent,
+// which means the defaults.
 type param []byte
 
 // maxSetting is the largest size, stride or padding of a layer.
@@ -38,7 +38,7 @@ func (p param) uints(field int) ([]int, error) {
 	return out, err
 }
 
-// uint returns the last value of a field, def if there is none.
+// uint returns the last value of a field, or def if it is absent.
 func (p param) uint(field, def int) (int, error) {
 	v, err := p.uints(field)
 	if err != nil || len(v) == 0 {
@@ -59,7 +59,7 @@ func (p param) axis(field, def, rank int) (int, error) {
 	return v, err
 }
 
-// signed returns the last value of a field that may be negative, def if there is none.
+// signed returns the last value of a field that may be negative, or def if it is absent.
 func (p param) signed(field, def int) (int, error) {
 	v := int64(def)
 	err := message.Walk(p, func(f message.Field) error {
@@ -93,7 +93,7 @@ func (p param) floats(field int) ([]float64, error) {
 	return out, err
 }
 
-// float returns the last value of a field of floats, def if there is none.
+// float returns the last value of a field of floats, or def if it is absent.
 func (p param) float(field int, def float64) (float64, error) {
 	v, err := p.floats(field)
 	if err != nil || len(v) == 0 {
@@ -129,7 +129,7 @@ func (p param) pair(repeated, height, width, def int) ([2]int, error) {
 	return out, nil
 }
 
-// lengths reads a BlobShape whose lengths may be 0 or -1.
+// lengths reads a BlobShape. Its lengths may be 0 or -1.
 func (p param) lengths(field int) ([]int, error) {
 	shapes, err := p.messages(field)
 	if err != nil || len(shapes) == 0 {

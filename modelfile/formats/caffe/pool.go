@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// pooling: Caffe rounds the size of the output up, so that the last window may
-// reach beyond the padding. Averages count padding, and not what is beyond.
+// pooling makes a pooling node. Caffe rounds the size of the output up, so the last window
+// may reach beyond the padding. Averages include padding, but not positions beyond it.
 func pooling(c *call) error {
 	s := c.shape(0)
 	if len(s) != 3 {
@@ -42,10 +42,9 @@ func pooling(c *call) error {
 	return pool(c, how, kernel, stride, pad, down)
 }
 
-// roundsDown reports whether the size of the output is rounded down. Caffe
-// rounds up unless round_mode = 13 says FLOOR, which is 1; some forks have
-// ceil_mode there, in which 1 is up: in a file of weights the two are not told
-// apart, and field 13 is refused where it matters.
+// roundsDown reports whether the size of the output is rounded down. Caffe rounds up unless
+// round_mode = 13 is FLOOR, which is 1; in some forks the field is ceil_mode, and 1 is up.
+// A file of weights does not show which one it uses, so field 13 is rejected if it matters.
 func (c *call) roundsDown(kernel, stride, pad [2]int) (bool, error) {
 	round, err1 := c.p.uint(13, -1)
 	up, err2 := c.p.uint(1013, -1)
@@ -95,9 +94,9 @@ func pool(c *call, how int, kernel, stride, pad [2]int, down bool) error {
 	return c.done(c.node(graph.AvgPool, "", c.in, append(attrs, "count_pad", padded)...))
 }
 
-// padAfter returns the padding at the far side that gives as many windows as
-// Caffe has, and whether the last one reaches beyond Caffe's own padding. Where either
-// axis is padded, none has a window that begins behind the image.
+// padAfter returns the padding at the far side that gives the same number of windows as
+// Caffe, and whether the last window reaches beyond Caffe's padding. If either axis is
+// padded, windows that begin after the end of the image are dropped on both.
 func padAfter(n, kernel, stride, pad int, down, padded bool) (after int, beyond bool, err error) {
 	if kernel > n+2*pad || pad >= kernel {
 		return 0, false, fmt.Errorf("kernel %d with padding %d over a length of %d", kernel, pad, n)

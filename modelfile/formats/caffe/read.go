@@ -33,7 +33,7 @@ func Sniff(head []byte) bool {
 	return false
 }
 
-// Options say how a file is read.
+// Options are the settings for reading a file.
 type Options struct {
 	// TensorsOnly leaves out the model, which has all weights in memory once more.
 	TensorsOnly bool
@@ -45,10 +45,9 @@ type Options struct {
 	Description []byte
 }
 
-// Read opens a .caffemodel. The result has a Model if the file gives the size
-// of its input and all its layers are supported; else NoModel says why not.
-// Tensors has the weights in any case. They are read from the file when asked
-// for: close the result afterwards.
+// Read opens a .caffemodel. The result has a Model if the file gives the size of its input
+// and all its layers are supported; otherwise NoModel is the reason. Tensors always has the
+// weights. They are read from the file on demand: close the result afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		f, err := read(src, size, o)
@@ -87,9 +86,9 @@ func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// described returns the network that a description in text describes, with the
-// weights of n in the layers of the same name, as Caffe loads them. Layers of n
-// whose weights are left out are findings of f.
+// described returns the network of a description in text, with the weights of n in the
+// layers of the same name, as Caffe loads them. Layers of n with weights that are left out
+// are findings of f.
 func (n *net) described(text []byte, f *foreign.File) (*net, error) {
 	d, err := parseText(text)
 	if err != nil {

@@ -55,7 +55,7 @@ func predict(t *testing.T, m *models.Model, x tensor.Tensor) []float64 {
 		t.Fatal(err)
 	}
 	for i, o := range m.Graph.Main.Outputs {
-		if o.Name == "logits" { // what the cases have computed
+		if o.Name == "logits" { // the output in the cases
 			return out[i].F64()
 		}
 	}
@@ -82,7 +82,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// near compares what a network gives with what it should.
+// near compares a network's result with the expected one.
 func near(t *testing.T, name string, got []float64, want tensor.Tensor) {
 	t.Helper()
 	if len(got) != want.Count() {
@@ -115,8 +115,8 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// TestNoSize reads a snapshot that does not tell the size of its input: the
-// weights are there, the graph is not.
+// TestNoSize reads a snapshot that does not give the size of its input: it has weights, but
+// no graph.
 func TestNoSize(t *testing.T) {
 	f, err := Read("testdata/cases/no_size.caffemodel", Options{})
 	if err != nil {
@@ -128,7 +128,8 @@ func TestNoSize(t *testing.T) {
 	}
 }
 
-// outcome says what became of a file: why it, or its graph, was not read.
+// outcome returns the graph of a file, or the reason why the file or its graph was not
+// read.
 func outcome(b []byte) string {
 	f, err := read(bytes.NewReader(b), int64(len(b)), Options{})
 	if err != nil {
@@ -186,18 +187,18 @@ func TestSniff(t *testing.T) {
 	for head, want := range map[string]bool{
 		"\xa2\x06\x05":                             true,  // a layer
 		"\xa2\x07\x05":                             false, // field 116
-		"\xa1\x06\x05":                             false, // a layer that is no bytes
-		"\x0a\x01n\xa2\x06\x05":                    true,  // behind a name
-		"\x22\x04\x01\x02\x03\x04\xa2\x06\x05":     true,  // behind lengths of an input
-		"\x3a\x00\x42\x00\xa2\x06\x05":             true,  // behind fields 7 and 8
+		"\xa1\x06\x05":                             false, // a layer field without bytes
+		"\x0a\x01n\xa2\x06\x05":                    true,  // after a name
+		"\x22\x04\x01\x02\x03\x04\xa2\x06\x05":     true,  // after lengths of an input
+		"\x3a\x00\x42\x00\xa2\x06\x05":             true,  // after fields 7 and 8
 		"\x4a\x01n\xa2\x06\x05":                    false, // field 9
 		"\x0a\x01n":                                false, // a name alone
 		"\x12\x03\x22\x01n":                        true,  // an old layer that begins with its name
 		"\x12\x03\x2a\x01n":                        false, // one that begins with field 5
-		"\x12\x01\x22\x0a\x01n":                    false, // a field 2 of one byte is none
-		"\x12\x7f\x2a\x01n":                        true,  // an old layer that goes on
-		"\x0a\x7fname":                             false, // a name that goes on
-		"\x10\x01\xa2\x06\x05":                     false, // a number is no old layer
+		"\x12\x01\x22\x0a\x01n":                    false, // field 2 with one byte is not an old layer
+		"\x12\x7f\x2a\x01n":                        true,  // an old layer that continues
+		"\x0a\x7fname":                             false, // a name that continues
+		"\x10\x01\xa2\x06\x05":                     false, // a number is not an old layer
 		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff": false,
 	} {
 		if got := Sniff([]byte(head)); got != want {
@@ -217,5 +218,5 @@ func FuzzRead(f *testing.F) {
 			f.Add(b)
 		}
 	}
-	f.Fuzz(func(t *testing.T, b []byte) { _ = outcome(b) }) // must return, whatever it says
+	f.Fuzz(func(t *testing.T, b []byte) { _ = outcome(b) }) // must return, with any result
 }

@@ -10,9 +10,9 @@ import (
 // withinChannel is NormRegion WITHIN_CHANNEL.
 const withinChannel = 1
 
-// lrn is x / (k + alpha*mean(x*x))^beta, the mean over local_size channels
-// around each, zeros beyond the first and the last. Within a channel it is over
-// a window of the image, and k is 1 whatever it says.
+// lrn computes x / (k + alpha*mean(x*x))^beta. The mean is over local_size channels around
+// each channel, with zeros beyond the first and the last. Within a channel it is over a
+// window of the image, and k is always 1.
 func lrn(c *call) error {
 	s := c.shape(0)
 	size, err1 := c.p.uint(1, 5)
@@ -41,7 +41,7 @@ func lrn(c *call) error {
 	return c.done(c.node(graph.Div, "", []graph.Value{c.in[0], c.power(v, beta)}))
 }
 
-// power is v^exponent of what is positive: exp(exponent*log(v)).
+// power computes v^exponent for positive v: exp(exponent*log(v)).
 func (c *call) power(v graph.Value, exponent float64) graph.Value {
 	v = c.node(graph.Log, ".log", []graph.Value{v})
 	v = c.node(graph.Affine, ".exponent", []graph.Value{v}, "by", exponent)

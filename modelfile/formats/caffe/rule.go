@@ -41,8 +41,8 @@ func (d *decoder) rule(l *layer, p message.FieldExtent) error {
 	return err
 }
 
-// absent reports whether the rules leave l out of a network in a phase: it is
-// there if one of include fits, or none of exclude.
+// absent reports whether the rules leave l out of a network in a phase: it is present if
+// one of include fits, or if all of exclude fail to fit.
 func (l *layer) absent(phase int) bool {
 	include, fits := false, false
 	for _, r := range l.rules {
@@ -52,7 +52,7 @@ func (l *layer) absent(phase int) bool {
 	return len(l.rules) > 0 && fits != include
 }
 
-// checkRules refuses rules of which the phase is not all.
+// checkRules rejects rules with conditions other than the phase.
 func (l *layer) checkRules() error {
 	for _, r := range l.rules {
 		if r.staged {

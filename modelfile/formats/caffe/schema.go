@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// schema is what is known of caffe.proto: messages with the number, name and
-// type of every field, and what becomes of it where a layer is built of it.
+// schema is the known part of caffe.proto: messages with the number, name and type of every
+// field, and how a layer that is built uses it:
 //
-//   - it is honoured
-//     =V   it is refused with another value than V
-//   - it is of no account for what the layer computes in prediction
+//   - the field is read
+//     =V   the field is rejected if its value differs from V
+//   - the field does not affect the layer's results in prediction
 //
-// A field that is not here is refused: forks of Caffe have many. A * marks what
-// repeats; an enum lists its names and numbers. Messages without marks belong to
-// layers that are not built; they are here to be read in text.
+// A field that is not here is rejected: forks of Caffe have many. A * marks a repeated
+// field; an enum lists its names and numbers. Messages without marks belong to layers that
+// are not built; they are here so that text with them can be read.
 const schema = `
 NetParameter
  1 name string
@@ -382,8 +382,8 @@ type protoField struct {
 	use      string // "+", "-", "=V" or ""
 }
 
-// protoEnum is an enum: names with numbers. What stands before a point in a
-// name is the type of layers that it means.
+// protoEnum is an enum: names with numbers. The part of a name before a point is the type
+// of layer that it denotes.
 type protoEnum struct {
 	name   string
 	values []enumValue
@@ -446,7 +446,7 @@ func mustNumber(s string) int {
 	return n
 }
 
-// messageNamed returns a message of the schema; nil if there is none.
+// messageNamed returns a message of the schema, or nil.
 func messageNamed(name string) *protoMessage {
 	messages, _ := parsed()
 	for i := range messages {
@@ -460,7 +460,7 @@ func messageNamed(name string) *protoMessage {
 // settingsOf returns the field of LayerParameter that has a number.
 func settingsOf(number int) *protoField { return messageNamed("LayerParameter").field(number) }
 
-// field returns the field with that number; nil if there is none.
+// field returns the field with that number, or nil.
 func (m *protoMessage) field(number int) *protoField {
 	for i := range m.fields {
 		if m.fields[i].number == number {

@@ -46,9 +46,9 @@ func cases(t *testing.T) map[string]func() *net {
 	return all
 }
 
-// TestSchema gives every field of every supported layer a value of a wrong type
-// in turn: what the schema calls honoured is refused, what it calls of no
-// account changes nothing, and a field that it has not is refused by number.
+// TestSchema gives every field of every supported layer a value of a wrong type in turn: a
+// field that the schema marks as read is rejected, an irrelevant one changes nothing, and a
+// field outside the schema is rejected by number.
 func TestSchema(t *testing.T) {
 	refused := map[string]map[string]bool{}
 	for name, load := range cases(t) {
@@ -164,8 +164,8 @@ func schemaTable() string {
 	return b.String()
 }
 
-// TestDescriptions reads weights by descriptions in text. The third and fourth
-// are the same network, whose poolings round down.
+// TestDescriptions reads weights by descriptions in text. The third and fourth are the same
+// network with poolings that round down.
 func TestDescriptions(t *testing.T) {
 	x := npy(t, "testdata/cases/first.input.npy")
 	for _, c := range []struct{ weights, text, output string }{{"first", "first", "first"},
@@ -185,8 +185,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// TestInput: a network that was saved with its data layer is read with the size
-// of its input; a size that the file tells has to be the same.
+// TestInput: a network that was saved with its data layer is read with the size of its
+// input; a size in the file must be the same.
 func TestInput(t *testing.T) {
 	f, err := Read("testdata/cases/first.caffemodel", Options{Input: []int{2, 8, 8}})
 	if err != nil || f.Model == nil {
@@ -200,7 +200,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestRefusesText: descriptions that are wrong, or ask for what is not supported.
+// TestRefusesText: wrong or unsupported descriptions are rejected.
 func TestRefusesText(t *testing.T) {
 	b, err := os.ReadFile("testdata/cases/first.caffemodel")
 	if err != nil {

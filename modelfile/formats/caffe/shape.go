@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reshape gives the axes [axis, axis+num_axes) of the input the lengths of
-// shape: 0 keeps the length at that place, and one -1 takes what is left. The
-// batch stays as it is.
+// reshape replaces the axes [axis, axis+num_axes) of the input by the lengths of shape: 0
+// copies the length at the same place, and one -1 is the remaining length. The batch stays
+// as it is.
 func reshape(c *call) error {
 	in := append([]int{1}, c.shape(0)...) // with the batch
 	from, err1 := c.p.axis(2, 0, len(in)+1)
@@ -108,8 +108,8 @@ func tile(c *call) error {
 	return c.done(c.node(graph.Concat, "", slices.Repeat(c.in, n), "axis", axis-1))
 }
 
-// crop cuts the first input to the size of the second from axis on, at offsets:
-// one for all of these axes, or one each; 0 if there are none.
+// crop cuts the first input to the size of the second from axis on. Offsets are one for all
+// of these axes, or one each; 0 by default.
 func crop(c *call) error {
 	s, like := c.shape(0), c.shape(1)
 	axis, err1 := c.p.axis(1, 2, len(s)+1)

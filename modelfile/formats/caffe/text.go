@@ -19,8 +19,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/message"
 )
 
-// maxText is the longest description in text that is read, in bytes: a layer
-// takes a few hundred.
+// maxText is the length limit for a description in text, in bytes: a layer needs a few
+// hundred.
 const maxText = 1 << 20
 
 var beginsText = sync.OnceValue(func() *regexp.Regexp {
@@ -34,7 +34,7 @@ func SniffText(head []byte) bool {
 	if beginsText().Match(head) {
 		return true
 	}
-	only := bytes.TrimSpace(head) // comments may fill what was looked at
+	only := bytes.TrimSpace(head) // the part examined may consist of comments
 	return bytes.HasPrefix(only, []byte("#")) && bytes.Contains(head, []byte("caffe"))
 }
 
@@ -63,8 +63,8 @@ func parseText(text []byte) (*net, error) {
 // atLine finds the place and the reason in an error of package prototext.
 var atLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(line (\d+):\d+\): (.*)$`) })
 
-// unreadable says in words of the file why it is no description. A field that is not
-// known is one of a fork of Caffe, as prior_box_param of SSD.
+// unreadable returns an explanation of a parse error in the terms of the file. An unknown
+// field belongs to a fork of Caffe, like prior_box_param of SSD.
 func unreadable(err error) string {
 	m := atLine().FindStringSubmatch(err.Error())
 	if m == nil {
@@ -87,7 +87,7 @@ var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, erro
 			d.Value = append(d.Value, &descriptorpb.EnumValueDescriptorProto{Name: proto.String(v.name),
 				Number: proto.Int32(int32(v.number))})
 		}
-		// Names of enums share the scope that the enum lies in: each has its own.
+		// Names of enums share the scope of the enum, so each enum gets a separate scope.
 		file.MessageType = append(file.MessageType, &descriptorpb.DescriptorProto{
 			Name: proto.String("Of" + e.name), EnumType: []*descriptorpb.EnumDescriptorProto{d}})
 	}
@@ -105,7 +105,7 @@ var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, erro
 	return d.Messages().ByName("NetParameter"), nil
 })
 
-// scalars gives the types of fields that are no messages and no enums.
+// scalars gives the types of fields other than messages and enums.
 var scalars = map[string]descriptorpb.FieldDescriptorProto_Type{
 	"uint32": descriptorpb.FieldDescriptorProto_TYPE_UINT32,
 	"int32":  descriptorpb.FieldDescriptorProto_TYPE_INT32,

@@ -1,8 +1,8 @@
-// Package safetensors reads and writes .safetensors files: a length (u64), a
-// JSON header that names type, shape and offsets of every tensor, and the
-// elements. It checks what the format's reference reader checks: no holes, no
-// overlaps, no duplicate keys, no bytes after the last tensor.
+// Package safetensors reads and writes .safetensors files: a length (u64), a JSON header
+// with the type, shape and offsets of every tensor, and the elements. It makes the checks
+// of the format's reference reader: no holes, no overlaps, no duplicate keys, no bytes
+// after the last tensor.
 //
-// Use it where a file is known to be of this format, or for tensors in memory;
-// package formats takes files of any format.
+// Use it for files that are known to have this format, or for tensors in memory; package
+// formats accepts files of any format.
 package safetensors

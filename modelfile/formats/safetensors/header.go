@@ -17,10 +17,10 @@ type entry struct {
 	name       string
 	dtype      tensor.DType
 	shape      []int
-	begin, end int64 // offsets behind the header
+	begin, end int64 // offsets after the header
 }
 
-// header is what the JSON says.
+// header is the content of the JSON.
 type header struct {
 	entries  []entry // in the header's order
 	metadata []foreign.Counter
@@ -64,7 +64,7 @@ func (p parser) delim(want json.Delim) error {
 	return err
 }
 
-// object reads an object and calls visit behind every key.
+// object reads an object and calls visit after every key.
 func (p parser) object(visit func(key string) error) error {
 	if err := p.delim('{'); err != nil {
 		return err

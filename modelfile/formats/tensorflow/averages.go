@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// takeAverages puts the averages in the place of their variables, as variables_to_restore() of
-// tf.train.ExponentialMovingAverage does. Variables without one stay what they are, running
-// statistics for the most part.
+// takeAverages replaces variables by their averages, like variables_to_restore() of
+// tf.train.ExponentialMovingAverage. Variables without an average, mostly running
+// statistics, are kept.
 func (l *loader) takeAverages() error {
 	if len(l.averages) == 0 {
 		return problem.Failure("ema", "the checkpoint holds no averages of its variables", "leave it out")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAverages takes the averages where there are some, as variables_to_restore() does.
+// TestAverages uses the averages that exist, like variables_to_restore().
 func TestAverages(t *testing.T) {
 	for _, c := range []struct {
 		index string

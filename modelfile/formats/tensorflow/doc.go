@@ -1,10 +1,10 @@
-// Package tensorflow reads TensorFlow checkpoints: a tensor bundle, which is an
-// index (a table of LevelDB's format) and one or more files of elements. A
-// SavedModel contains its weights as such a checkpoint. The graph is not read.
+// Package tensorflow reads TensorFlow checkpoints: a tensor bundle is an index (a table in
+// LevelDB's format) and one or more files of elements. A SavedModel contains its weights as
+// a checkpoint of this kind. The graph is not read.
 //
-// Use it where a checkpoint is known to be of TensorFlow; package formats takes
+// Use it for checkpoints that are known to come from TensorFlow; package formats accepts
 // files of any format.
 //
-// Variables of optimizers and metrics are left out and listed in File.Left.
-// Names lose the suffix /.ATTRIBUTES/VARIABLE_VALUE.
+// Variables of optimizers and metrics are left out and listed in File.Left. The suffix
+// /.ATTRIBUTES/VARIABLE_VALUE of names is removed.
 package tensorflow

@@ -30,12 +30,12 @@ var leftOut = sync.OnceValue(func() []leaving {
 // leaving is why variables of some names are left out.
 type leaving struct {
 	name   *regexp.Regexp
-	group  string // $1 and $2 are what the name has in brackets
+	group  string // $1 and $2 are the parts of the name in brackets
 	reason string
 }
 
-// numbers are single values beside a model: what tf.train.Checkpoint keeps of an
-// optimizer, a loop or a metric. A model has no parameter of such a name.
+// numbers are single values stored with a model: the values that tf.train.Checkpoint stores
+// for an optimizer, a loop or a metric. Parameters of models never have these names.
 var numbers = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|/)(iter|iterations|step|steps|epoch|epochs|counter|decay|lr|` +
 		`learning_rate|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
@@ -53,13 +53,13 @@ func classify(name string) (tensorName, group, reason string) {
 	return tensorName, "", ""
 }
 
-// averageName is what variables are called that average another one: those of
-// tf.train.ExponentialMovingAverage, and the slots of optimizers that average.
+// averageName matches the names of variables that are the average of another one: averages
+// of tf.train.ExponentialMovingAverage, and the slots of averaging optimizers.
 var averageName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+)/(?:ExponentialMovingAverage|\.OPTIMIZER_SLOT/[^/]+/average)$`)
 })
 
-// averaged returns the name of the variable whose average is called name.
+// averaged returns the name of the variable that name is the average of.
 func averaged(name string) (variable string, ok bool) {
 	m := averageName().FindStringSubmatch(strings.TrimSuffix(name, suffix))
 	if m == nil {

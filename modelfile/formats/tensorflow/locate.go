@@ -18,10 +18,11 @@ var dataName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+)\.data-[0-9]{5}-of-[0-9]{5}$`)
 })
 
-// Locate returns the index file of the checkpoint that a path stands for, if it is not the index
-// itself: the name by which TensorFlow knows a checkpoint, model.ckpt-1000, which is that of no
-// file; one of its files of elements; the file called checkpoint, which names the latest; or a folder
-// with one checkpoint in it, which may be a SavedModel. It is "" if path is none of these.
+// Locate returns the index file of the checkpoint at a path, if path is not the index
+// itself. The path may be TensorFlow's name for a checkpoint, model.ckpt-1000, which does
+// not exist as a file; one of its files of elements; the file named checkpoint, which names
+// the latest; or a folder with one checkpoint, which may be a SavedModel. Locate returns ""
+// for any other path.
 func Locate(path string) (string, error) {
 	info, err := os.Stat(path)
 	prefix := path
@@ -56,7 +57,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// find returns the index of the one checkpoint in a folder, "" if there is none.
+// find returns the index of the one checkpoint in a folder, or "".
 func find(folder string) (string, error) {
 	var found []string
 	for _, pattern := range []string{"*.index", "variables/variables.index"} {
@@ -85,7 +86,7 @@ func escape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// stateFile is the file in which TensorFlow notes which checkpoint of a folder is the latest.
+// stateFile is the file where TensorFlow records the latest checkpoint of a folder.
 const stateFile = "checkpoint"
 
 // latestName is its first line.
@@ -93,8 +94,9 @@ var latestName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*model_checkpoint_path:\s*"([^"\\]+)"`)
 })
 
-// latest returns the index of the checkpoint that a file called checkpoint names, in the same folder: what
-// it says of other folders is of the machine that trained. It is "" if the file says nothing of the kind.
+// latest returns the index of the checkpoint named in a file called checkpoint, in the same
+// folder: paths to other folders apply to the machine that trained. It returns "" if the
+// file does not name a checkpoint.
 func latest(path string) (string, error) {
 	f, err := regular.Open(path)
 	if err != nil {

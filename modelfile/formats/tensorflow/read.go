@@ -26,14 +26,14 @@ func Sniff(f io.ReaderAt, size int64) bool {
 	return size >= footerSize && foreign.ReadAt(f, tail[:], size-8) == nil && isTable(tail[:])
 }
 
-// Options say what of a checkpoint to read.
+// Options select the parts of a checkpoint to read.
 type Options struct {
-	// EMA takes the moving average of a variable in place of the variable, where there is one.
+	// EMA replaces a variable by its moving average, if there is one.
 	EMA bool
 }
 
-// Read opens the checkpoint whose index file is path. The files of elements are
-// in the same folder. The caller closes the result.
+// Read opens the checkpoint with the index file path. The files of elements are in the same
+// folder. The caller closes the result.
 func Read(path string, o Options) (*foreign.File, error) {
 	b, err := readIndex(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func leftOver(left []foreign.Group) string {
 	return ", only " + strings.Join(names, ", ")
 }
 
-// loader takes the entries of an index, the header first.
+// loader receives the entries of an index, the header first.
 type loader struct {
 	*foreign.File
 	header *header

@@ -76,8 +76,8 @@ conv/kernel/replica_1 f32[1,2,2,3] [0 1 2 3 4 5 6 7 8 9 10 11]
 	}
 }
 
-// TestLoop reads the checkpoint of a training: what an optimizer and the loop
-// keep is left out by its names, and a file of nothing else is refused.
+// TestLoop reads the checkpoint of a training run: values stored by an optimizer and the
+// loop are left out by their names, and a file with only these is rejected.
 func TestLoop(t *testing.T) {
 	f, err := Read("testdata/cases/loop.index", Options{})
 	if err != nil {

@@ -8,24 +8,23 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// A table is: data blocks, other blocks, an index block, and a footer with the
-// places of the last two. A block is entries whose keys share prefixes, then
-// restart points, which only searching needs, then a byte that tells the
-// compression and a CRC.
+// A table is: data blocks, other blocks, an index block, and a footer with the places of
+// the last two. A block is a list of entries with keys that share prefixes, then restart
+// points, which only searching needs, then a byte for the compression and a CRC.
 
 const (
 	footerSize  = 48
 	trailerSize = 5 // compression and CRC of a block
 	tableMagic  = 0xdb4775248b80fb57
-	// maxKeys is how much the keys may take, beside four times the table's
-	// size, in bytes: prefixes that are shared could make them much larger.
+	// maxKeys is the number of bytes that the keys may use in addition to four times the
+	// table's size: shared prefixes could make them much larger.
 	maxKeys = 8 << 20
 )
 
 // castagnoli is the polynomial of TensorFlow's checksums.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// unmask undoes what LevelDB does to a CRC that is stored among what it covers.
+// unmask reverses LevelDB's masking of a CRC that is stored with the data that it covers.
 func unmask(c uint32) uint32 {
 	c -= 0xa282ead8
 	return c<<15 | c>>17
@@ -39,7 +38,7 @@ func isTable(tail []byte) bool {
 // walker reads the entries of a table.
 type walker struct {
 	b        []byte
-	keyBytes int // bytes that keys may still take
+	keyBytes int // bytes that keys may still use
 	visit    func(key string, value []byte) error
 }
 
@@ -118,7 +117,7 @@ func (w *walker) entries(b []byte, visit func(string, []byte) error) error {
 	return nil
 }
 
-// cursor takes bytes off the front of b; bad sticks.
+// cursor reads from the front of b; bad is set at the first error and stays set.
 type cursor struct {
 	b   []byte
 	bad bool

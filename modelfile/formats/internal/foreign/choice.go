@@ -40,7 +40,7 @@ func (f *File) Chosen(err error) error {
 		"the tensors are those %s, there are the keys %s", where, List(f.Keys)), "pick another with {key}"))
 }
 
-// Leave takes a tensor out and says why.
+// Leave removes a tensor and records the reason.
 func (f *File) Leave(name, reason string) {
 	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
 	if i < 0 {

@@ -8,26 +8,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// File is what a foreign file holds before an architecture is applied. Close
-// it when its tensors are no longer needed.
+// File is the content of a foreign file before an architecture is applied. Close it when
+// its tensors are no longer needed.
 type File struct {
 	// Format names the format and its variant: "pytorch zip", "keras h5".
 	Format string
-	// Tensors are the model's own tensors, in the file's order, with the
-	// file's names and types. What only training needs is not among them.
+	// Tensors are the model's tensors, in the file's order, with the file's names and
+	// types. Tensors that only training needs are not included.
 	Tensors []Tensor
 	// Model is the graph with its weights if the format holds a graph, else nil.
 	Model *models.Model
-	// NoModel says why Model is nil although the file describes a graph: what
-	// of the graph has no counterpart. The tensors can be used all the same.
+	// NoModel is the reason why Model is nil although the file describes a graph: the part
+	// of the graph that has no counterpart. The tensors are usable all the same.
 	NoModel error
 	// Norms are the batch norms of the graph that the file describes, where it
 	// describes one, whether Model has them or not.
 	Norms []BatchNorm
-	// Labels are the names of the classes, as the file's metadata has them; nil if
-	// it has none.
+	// Labels are the names of the classes from the file's metadata; nil if it has no
+	// labels.
 	Labels []string
-	// Marks says of some of the Tensors what they are other than weights.
+	// Marks lists Tensors that are not weights, and their purpose.
 	Marks map[string]Mark
 	// Key is where in the file the tensors stood, if it has several places for
 	// some: "state_dict". It is empty if the tensors are all that there is.
@@ -37,11 +37,12 @@ type File struct {
 	// Wrappers are the layers around the model that were opened or stripped,
 	// outermost first: "state_dict", "module.".
 	Wrappers []string
-	// Counters are single values beside the tensors: epoch, step, accuracy.
+	// Counters are single values stored with the tensors: epoch, step, accuracy.
 	Counters []Counter
-	// Left lists what the file has and Tensors has not.
+	// Left lists contents of the file that are not in Tensors.
 	Left []Group
-	// FileName is the name of the file, in which some programs say which variant of a network it holds.
+	// FileName is the name of the file. For some programs it contains the variant of the
+	// network.
 	FileName string
 	// Eps is what batch norms add to variances where the program that wrote the file has another number than
 	// the architecture that its tensors fit; 0: the architecture's.
@@ -55,18 +56,18 @@ type File struct {
 	closers []io.Closer
 }
 
-// Mark says what a tensor of a graph is, if it is no weight.
+// Mark is the purpose of a tensor of a graph that is not a weight.
 type Mark int
 
-// The marks. What is NextToWeights is of use with them alone: the scale and
-// the zero point of a quantised one, a part of a batch norm that is computed.
+// The marks. A tensor marked NextToWeights is useful only together with weights: the scale
+// and the zero point of a quantised weight, or a computed part of a batch norm.
 const (
 	Computed      Mark = iota + 1 // from other tensors of the file
 	Setting                       // of an operator: axes, a shape, the scales of a resize
 	NextToWeights                 // the weights
 )
 
-// Counter is a single value that stands beside the tensors.
+// Counter is a single value stored with the tensors.
 type Counter struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -76,8 +77,8 @@ type Counter struct {
 type Group struct {
 	Name   string `json:"name"`   // where they are: "optimizer", "state_dict_ema"
 	Reason string `json:"reason"` // "optimizer state", "average of the weights"
-	// Advice is how to take them all the same, options in braces as package problem
-	// has them; "" if there is no way.
+	// Advice is how to include them all the same, with options in braces as in package
+	// problem; "" if it is impossible.
 	Advice  string `json:"advice,omitempty"`
 	Tensors int    `json:"tensors"`
 	Bytes   int64  `json:"bytes"`
@@ -88,7 +89,7 @@ type Finding struct {
 	Where  string `json:"where"` // a tensor, a member or a key; empty for the whole file
 	Text   string `json:"text"`
 	Advice string `json:"advice,omitempty"`
-	// Fault says that the file can't be used as it is.
+	// Fault means that the file cannot be used as it is.
 	Fault bool `json:"fault,omitempty"`
 }
 

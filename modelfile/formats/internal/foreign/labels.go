@@ -13,15 +13,15 @@ import (
 // a file, as Ultralytics does.
 const LabelKey = "names"
 
-// labelKeys are the keys under which class names are read, the first that a
-// file has: those of Ultralytics, Deepness and others.
+// labelKeys are the keys for class names, in the order in which they are tried. They
+// include the keys of Ultralytics, Deepness and others.
 var labelKeys = []string{LabelKey, "class_names", "class_labels", "labels", "classes", "categories",
 	"id2label"}
 
 // IsLabels reports whether metadata of a key may be names of classes.
 func IsLabels(key string) bool { return slices.Contains(labelKeys, key) }
 
-// Label takes the names of the classes from metadata, if there are some.
+// Label reads the names of the classes from metadata, if it has any.
 func (f *File) Label(metadata map[string]string) {
 	for _, key := range labelKeys {
 		if f.Labels == nil {

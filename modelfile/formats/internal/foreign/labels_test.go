@@ -25,7 +25,7 @@ func TestParseLabels(t *testing.T) {
 	}
 }
 
-// FuzzParseLabels: what is written is read again, and nothing breaks the reader.
+// FuzzParseLabels: written labels are read again, and no input makes the reader panic.
 func FuzzParseLabels(f *testing.F) {
 	f.Add(`{0: 'cat', 1: "d\u00f6g"}`)
 	f.Add("0:cat\n1:dog")

@@ -2,14 +2,14 @@ package foreign
 
 import "fmt"
 
-// Limits on what a file may ask for, beside its own size.
+// Limits on the contents of a file, in addition to its size.
 const (
 	// MaxTensors is how many tensors one file may hold.
 	MaxTensors = 1 << 15
 	// MaxName is the longest name of a tensor, in bytes.
 	MaxName = 1024
-	// Slack is what the tensors may take above the size of their file, in
-	// bytes: views may repeat what is stored once.
+	// Slack is the number of bytes by which the tensors may exceed the size of their file:
+	// views may repeat stored elements.
 	Slack = 16 << 20
 )
 

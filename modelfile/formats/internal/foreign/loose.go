@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// layerParts is what the tensors of a layer are called, in PyTorch and in what
-// is converted to it: conv1.weight, bn1.running_mean.
+// layerParts are the names of the tensors of a layer, in PyTorch and in files converted to
+// it: conv1.weight, bn1.running_mean.
 var layerParts = map[string]bool{"weight": true, "bias": true, "in_proj_weight": true, "in_proj_bias": true,
 	"weight_g": true, "weight_v": true, "weight_u": true, "weight_orig": true, "gamma": true, "beta": true,
 	"kernel": true, "running_mean": true, "running_var": true, "num_batches_tracked": true,
 	"moving_mean": true, "moving_variance": true}
 
-// recurrentPart is what those of recurrent layers are called.
+// recurrentPart matches the names of the tensors of recurrent layers.
 var recurrentPart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(weight|bias)_[a-z]+_l[0-9]+(_reverse)?$`)
 })
@@ -26,8 +26,8 @@ func layerPart(name string) bool {
 	return layerParts[last] || strings.Contains(last, "_l") && recurrentPart().MatchString(last)
 }
 
-// LayerLike reports whether a tensor is called as those of layers are: by the
-// part of a layer that it is, or by a path of modules.
+// LayerLike reports whether a tensor is named like the tensors of layers: by a part of a
+// layer, or by a path of modules.
 func LayerLike(name string, d tensor.DType, shape []int) bool {
 	if Loose(name, d, shape) != "" {
 		return false
@@ -35,12 +35,13 @@ func LayerLike(name string, d tensor.DType, shape []int) bool {
 	return layerPart(name) || strings.ContainsAny(name, "./") && len(shape) > 0 && Trained(d)
 }
 
-// Trained reports whether d is a type of what is trained.
+// Trained reports whether d is a type of trained tensors.
 func Trained(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// kind is what is kept beside the layers, known by a component of its name.
+// kind is a kind of tensor stored next to the layers, recognised by a component of its
+// name.
 type kind struct {
 	hints   []string // one of them is in the component
 	pattern func() *regexp.Regexp
@@ -65,16 +66,16 @@ func component(pattern string, hints ...string) kind {
 	})}
 }
 
-// has reports whether a name in lower case is of the kind. Hints come first:
-// a pattern takes a hundred times as long, and few names need it.
+// has reports whether a name in lower case is of the kind. Hints come first: a pattern is a
+// hundred times slower, and few names need it.
 func (k kind) has(name string) bool {
 	return slices.ContainsFunc(k.hints, func(h string) bool { return strings.Contains(name, h) }) &&
 		k.pattern().MatchString(name)
 }
 
-// Loose says in a few words why a tensor plainly is no layer's: "part of a
-// loss"; "" if it may be one's. Names alone do not make it so where a layer's
-// tensor could be called the same.
+// Loose returns a short reason why a tensor clearly belongs to no layer: "part of a loss".
+// It returns "" if it may belong to one. The name alone is not enough if a layer's tensor
+// could have the same name.
 func Loose(name string, d tensor.DType, shape []int) string {
 	lower := strings.ToLower(name)
 	switch {
@@ -94,5 +95,5 @@ func Loose(name string, d tensor.DType, shape []int) string {
 	return ""
 }
 
-// Loose says why t plainly is no layer's, "" if it may be one's.
+// Loose returns the reason why t clearly belongs to no layer; "" if it may belong to one.
 func (t Tensor) Loose() string { return Loose(t.Name, t.DType, t.Shape) }

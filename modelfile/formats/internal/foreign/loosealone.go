@@ -8,25 +8,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Where no architecture says what its layers are called a name is too little: criterion.weight
-// may be the trained classifier of a loss of angles, precision a trained number, scheduler.alphas
-// what a diffusion model computes with.
+// Without an architecture that names its layers, a name is not enough evidence:
+// criterion.weight may be the trained classifier of a loss of angles, precision a trained
+// number, and scheduler.alphas an input of a diffusion model's computation.
 var (
 	// lossWeights are the buffers of torch.nn.CrossEntropyLoss, NLLLoss and BCEWithLogitsLoss.
 	lossWeights = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(^|[./])(criterion\w*|\w*loss(es|_f(n|unc|unction))?)([./][0-9]+)?[./]` +
 			`(pos_)?weight$`)
 	})
-	// figures are sums and means that metrics keep, and what a training came to at best.
+	// figures are sums and means stored by metrics, and the best results of a training run.
 	figures = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`[./](mean_value|value|total|weight)$|(^|[./])(\w*loss|best_(acc|loss|score|` +
 			`prec|fitness)\w*)$`)
 	})
 )
 
-// LooseAlone is Loose where no architecture is known: it says why a tensor is no layer's of any,
-// by type and shape as well. Integers are, for a layer trains none; floats are only where they
-// are the weights of classes in a loss, in a vector, or a figure, a number without an axis.
+// LooseAlone is Loose for an unknown architecture: it returns the reason why a tensor
+// belongs to no layer of any architecture, also by type and shape. Integers qualify because
+// layers do not train them. Floats qualify only if they are the class weights of a loss, in
+// a vector, or a figure, a number without an axis.
 func LooseAlone(name string, d tensor.DType, shape []int) string {
 	reason, lower := Loose(name, d, shape), strings.ToLower(name)
 	switch {
@@ -39,5 +40,6 @@ func LooseAlone(name string, d tensor.DType, shape []int) string {
 	return ""
 }
 
-// LooseAlone says why t is no layer's of any architecture, "" if it may be one's.
+// LooseAlone returns the reason why t belongs to no layer of any architecture; "" if it may
+// belong to one.
 func (t Tensor) LooseAlone() string { return LooseAlone(t.Name, t.DType, t.Shape) }

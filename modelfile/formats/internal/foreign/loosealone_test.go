@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestLooseAlone takes by itself what torch.nn's losses and torchmetrics keep, and nothing of
-// such a name that a model may have trained or may compute with.
+// TestLooseAlone matches tensors that torch.nn's losses and torchmetrics store, and rejects
+// tensors with similar names that a model may have trained or may compute with.
 func TestLooseAlone(t *testing.T) {
 	number, vector, matrix := []int{}, []int{4}, []int{4, 8}
 	for _, c := range []struct {

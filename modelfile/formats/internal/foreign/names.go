@@ -11,8 +11,8 @@ const maxName = 128
 // Cut returns what of a name of ASCII is not longer than a name of Clean.
 func Cut(name string) string { return name[:min(len(name), maxName)] }
 
-// Clean makes a name of a graph of a foreign name: what may not stand in one
-// becomes an underscore. A name of nothing becomes otherwise.
+// Clean makes a name of a graph from a foreign name: characters that are not allowed become
+// underscores. An empty name becomes otherwise.
 func Clean(name, otherwise string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -29,14 +29,14 @@ func Clean(name, otherwise string) string {
 	return name
 }
 
-// Names gives out names, each once. The zero Names has given none.
+// Names hands out names, each once. The zero Names is ready to use.
 type Names struct {
 	taken map[string]bool
-	next  map[string]int // numbers below these are taken behind the name
+	next  map[string]int // numbers below these are used after the name
 }
 
-// Free returns name, or name with the first number behind it that makes it
-// new, and takes it.
+// Free returns name, or name followed by the first number that makes it new, and marks it
+// as used.
 func (n *Names) Free(name string) string {
 	if n.taken == nil {
 		n.taken, n.next = map[string]bool{}, map[string]int{}

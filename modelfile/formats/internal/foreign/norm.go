@@ -1,10 +1,10 @@
 package foreign
 
-// BatchNorm names the tensors of a batch norm: "" where the file has none.
+// BatchNorm holds the names of the tensors of a batch norm; "" if the file lacks one.
 type BatchNorm struct {
-	Name                               string // what the names have in common, or the graph calls the layer
+	Name                               string // common prefix of the names, or the layer's name in the graph
 	Mean, Variance, Gamma, Beta, Count string
-	Eps, Decay                         float64 // 0 where the file does not say
+	Eps, Decay                         float64 // 0 if the file does not state it
 }
 
 // SetTensors gives f its tensors under other names, in the same order, and the

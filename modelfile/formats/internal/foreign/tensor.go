@@ -17,8 +17,8 @@ type Tensor struct {
 	read func(dst []byte) error
 }
 
-// NewTensor returns a tensor whose elements read fills in: row-major, little
-// endian, as many bytes as dtype and shape ask for. The shape is checked.
+// NewTensor returns a tensor. read fills in its elements: row-major, little endian, with
+// the number of bytes given by dtype and shape. The shape is checked.
 func NewTensor(name string, d tensor.DType, shape []int, read func(dst []byte) error) (Tensor, error) {
 	if err := tensor.CheckShape(d, shape); err != nil {
 		return Tensor{}, fmt.Errorf("%s: %w", name, err)
@@ -34,7 +34,7 @@ func InMemory(name string, t tensor.Tensor) Tensor {
 	}}
 }
 
-// Reshaped returns t, the same elements, in another shape of as many.
+// Reshaped returns t with the same elements in another shape of equal size.
 func (t Tensor) Reshaped(shape ...int) Tensor {
 	t.Shape = shape
 	return t
@@ -46,7 +46,7 @@ func (t Tensor) Renamed(name string) Tensor {
 	return t
 }
 
-// Size returns the bytes that the elements take.
+// Size returns the size of the elements in bytes.
 func (t Tensor) Size() int {
 	n, _ := tensor.Size(t.DType, t.Shape) // checked by NewTensor
 	return n

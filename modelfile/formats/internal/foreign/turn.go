@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ChannelsFirst returns the variables with kernels as bnctl's graphs want
-// them: those of convolutions (h, w, in, out) become (out, in, h, w), along one
-// axis (w, in, out) becomes (out, in, 1, w), those of depthwise
-// convolutions (h, w, in, multiplier) become (in*multiplier, 1, h, w),
-// and matrices (in, out) become (out, in). All else stays as it is.
+// ChannelsFirst returns the variables with kernels in the layout of bnctl's graphs: kernels
+// of convolutions (h, w, in, out) become (out, in, h, w), or along one axis (w, in, out)
+// becomes (out, in, 1, w); kernels of depthwise convolutions (h, w, in, multiplier) become
+// (in*multiplier, 1, h, w), and matrices (in, out) become (out, in). Everything else stays
+// as it is.
 func ChannelsFirst(tensors []Tensor) []Tensor {
 	out := make([]Tensor, len(tensors))
 	for i, t := range tensors {
@@ -37,7 +37,7 @@ func channelsFirst(t Tensor) Tensor {
 	return t
 }
 
-// turned is t with axis perm[i] as axis i, and then as many elements in shape.
+// turned returns t with axis perm[i] as axis i, then reshaped to shape.
 func turned(t Tensor, shape []int, perm ...int) Tensor {
 	out, err := NewTensor(t.Name, t.DType, shape, func(dst []byte) error {
 		src, err := t.Load()
@@ -47,7 +47,7 @@ func turned(t Tensor, shape []int, perm ...int) Tensor {
 		return err
 	})
 	if err != nil {
-		return t // lengths whose product is too large: the elements do not exist
+		return t // the product of the lengths is too large: the elements do not exist
 	}
 	return out
 }

@@ -20,14 +20,13 @@ const maxDirectory = 4 << 20
 type Entry struct {
 	Name   string
 	Offset int64 // of its bytes in the archive
-	Size   int64 // of its bytes as they lie in the archive
+	Size   int64 // of its stored bytes
 	CRC32  uint32
 
 	method uint16
 }
 
-// Zip is an archive whose members lie one after the other. Those that are
-// compressed are listed and can't be read.
+// Zip is an archive with contiguous members. Compressed ones are listed but cannot be read.
 type Zip struct {
 	Entries []Entry // in the directory's order
 	byName  map[string]int

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// File walks messages where they lie: what is not asked for is not read. It
-// keeps a page of the file, so use it from one goroutine.
+// File walks messages in a file: only requested parts are read. It keeps a page of the
+// file, so use it from one goroutine.
 type File struct {
 	src  io.ReaderAt
 	page []byte
@@ -21,16 +21,16 @@ func NewFile(src io.ReaderAt) *File { return &File{src: src} }
 // Extent is a range of bytes of a file.
 type Extent struct{ At, Size int64 }
 
-// End returns the offset behind the range.
+// End returns the offset after the range.
 func (e Extent) End() int64 { return e.At + e.Size }
 
-// FieldExtent is a field as it lies in a file.
+// FieldExtent is a field and its place in a file.
 type FieldExtent struct {
 	Number int
 	Type   protowire.Type
 	Bits   uint64 // value of a varint, fixed32 or fixed64 field
 	Whole  Extent // tag and length included
-	Body   Extent // what a field of bytes holds
+	Body   Extent // the content of a field of bytes
 }
 
 // Want returns an error unless the part has type t.

@@ -30,7 +30,7 @@ func random(r *rand.Rand) []byte {
 	return b
 }
 
-// list returns the fields of a message as Walk tells them, or File.Walk.
+// list returns the fields of a message as reported by Walk or by File.Walk.
 func list(b []byte, inFile bool) (fields []string, err error) {
 	add := func(f Field) {
 		fields = append(fields, fmt.Sprint(f.Number, f.Type, f.Bits, len(f.Bytes), bytes.Count(f.Bytes, []byte{1})))

@@ -1,5 +1,5 @@
-// Package message walks encoded protobuf messages of which only a few fields
-// are wanted, without generated code and without copying.
+// Package message walks encoded protobuf messages, for readers that need only a few fields,
+// without generated code and without copying.
 package message
 
 import (
@@ -69,8 +69,8 @@ func Next(b []byte) (Field, int, error) {
 	return f, head + n, nil
 }
 
-// fault puts an error code of protowire into words; its own words vary from
-// build to build.
+// fault returns a text for an error code of protowire; protowire's texts vary from build to
+// build.
 func fault(code int) string {
 	if errors.Is(protowire.ParseError(code), io.ErrUnexpectedEOF) {
 		return "truncated"

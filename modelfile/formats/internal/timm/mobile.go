@@ -11,10 +11,11 @@ import (
 // same names, whatever the family: conv_stem, blocks.STAGE.BLOCK and conv_head.
 type mobile struct {
 	family string
-	others map[string]string // of what stands outside of blocks
+	others map[string]string // of layers outside of blocks
 	// block returns how the names of a block begin: it is number k of a stage, and number all of the network.
 	block func(stage, k, all int) string
-	// unit returns the names of convolution and batch norm i, the last of its block or not, behind that.
+	// unit returns the names, after that prefix, of convolution and batch norm i; last
+	// marks the last of its block.
 	unit func(i int, last bool) (conv, norm string)
 }
 
@@ -57,8 +58,9 @@ func mobileOf(architecture string) *mobile {
 	return mobiles[i]
 }
 
-// kinds are the sequences of convolution and batch norm in a block, "se" for squeeze-and-excite if it is
-// there; a block is of the first kind whose first and last convolutions it has.
+// kinds are the sequences of convolution and batch norm in a block, with "se" for an
+// optional squeeze-and-excite. A block is of the first kind with matching first and last
+// convolutions.
 var kinds = [][]string{
 	{"conv_pw bn1", "conv_dw bn2", "se", "conv_pwl bn3"}, // inverted residual
 	{"conv_exp bn1", "se", "conv_pwl bn2"},               // fused
@@ -66,7 +68,7 @@ var kinds = [][]string{
 	{"conv bn1"},
 }
 
-// names returns torchvision's names, nil if there are none.
+// names returns torchvision's names, or nil if theirs are not timm's.
 func (m *mobile) names(theirs []string) []string {
 	if !slices.Contains(theirs, "conv_stem.weight") {
 		return nil
@@ -96,7 +98,7 @@ func (m *mobile) names(theirs []string) []string {
 	return out
 }
 
-// cut takes the last part off a name: ".weight".
+// cut splits off the last part of a name: ".weight".
 func cut(name string) (layer, leaf string) {
 	i := max(strings.LastIndexByte(name, '.'), 0)
 	return name[:i], name[i:]
@@ -131,7 +133,7 @@ func (m *mobile) blocks(theirs []string) map[[2]int]map[string]string {
 	return layers
 }
 
-// nameBlock fills in what the parts of a block are called.
+// nameBlock adds the names of the parts of a block to layers.
 func (m *mobile) nameBlock(prefix string, stage int, layers map[string]string) {
 	for _, kind := range kinds {
 		first, _, _ := strings.Cut(kind[0], " ")
@@ -143,10 +145,10 @@ func (m *mobile) nameBlock(prefix string, stage int, layers map[string]string) {
 		}
 		i := 0
 		if m.family == "mnasnet" && stage == 0 {
-			i = 1 // behind the stem
+			i = 1 // after the stem
 		}
 		if m.family == "mobilenetv3-" && len(kind) == 1 {
-			prefix = strings.TrimSuffix(prefix, "block.") // the last layer, which is no block
+			prefix = strings.TrimSuffix(prefix, "block.") // the last layer, which is not a block
 			layers["conv"], layers["bn1"] = prefix+"0", prefix+"1"
 			return
 		}

@@ -1,6 +1,6 @@
 package timm
 
-// tables has the families whose layers stand in timm in the same order and number as in torchvision.
+// tables has the families with the same order and number of layers in timm and torchvision.
 var tables = []table{
 	{"regnet-", "stem.conv.weight", `
 stem.conv               stem.0

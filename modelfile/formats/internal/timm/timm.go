@@ -14,13 +14,13 @@ import (
 // table is how timm calls what networks of a family are made of.
 type table struct {
 	family string // begins the names of architectures
-	mark   string // a tensor that tells this way of naming
+	mark   string // a tensor that identifies this naming scheme
 	rows   string // a line each: theirs, with # for a number, and ours, with {A} and {B} for these
 }
 
-// Names returns what tensors of an architecture are called in torchvision: an element for each of names,
-// which is the name itself where both agree. It is nil if these are not named as timm does, or timm has no
-// names of its own for them.
+// Names returns torchvision's names for the tensors of an architecture: one for each of
+// names, unchanged if both agree. It returns nil if names are not timm's, or if timm does
+// not name them differently.
 func Names(architecture string, names []string) []string {
 	if m := mobileOf(architecture); m != nil {
 		return m.names(names)

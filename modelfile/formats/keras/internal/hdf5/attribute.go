@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Attribute returns an attribute of o; ok is false if there is none of that name.
+// Attribute returns an attribute of o; ok is false if it has no attribute of that name.
 func (o *Object) Attribute(name string) (v Value, ok bool, err error) {
 	for i := range o.msgs {
 		if o.msgs[i].kind != msgAttribute {
@@ -62,7 +62,7 @@ func (c *cursor) attribute(name string) (p contents, found bool) {
 	return p, c.err == nil
 }
 
-// value makes a Value of its parts, whose data must hold all elements.
+// value makes a Value of its parts. The data must hold all elements.
 func (o *Object) value(p contents, where string) (Value, error) {
 	count, n, ok := elements(p.shape, p.t.Size)
 	if !ok || n > p.data.size {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// undefined is the address of what was never written.
+// undefined is the address of parts that were never written.
 const undefined = ^uint64(0)
 
-// cursor walks over a piece of the file. The first error sticks: what is read
-// after it is zero.
+// cursor reads through a piece of the file. The first error is kept: all later reads return
+// zero.
 type cursor struct {
 	b    []byte
 	base uint64 // offset of b in the file
@@ -24,7 +24,7 @@ func (c *cursor) fail(format string, args ...any) {
 	}
 }
 
-// take returns the next n bytes, nil after an error.
+// take returns the next n bytes; nil after an error.
 func (c *cursor) take(n int) []byte {
 	if c.err != nil {
 		return nil
@@ -49,7 +49,7 @@ func (c *cursor) u16() int    { return int(c.uint(2)) }
 func (c *cursor) u32() int    { return int(c.uint(4)) }
 func (c *cursor) u64() uint64 { return c.uint(8) }
 
-// rest returns what is left.
+// rest returns the remaining bytes.
 func (c *cursor) rest() []byte { return c.take(len(c.b) - c.at) }
 
 // expect reads a signature.
@@ -73,8 +73,8 @@ func (c *cursor) version(what string, known ...int) int {
 	return v
 }
 
-// aligned takes n bytes and skips to the next multiple of eight counted from
-// where they began.
+// aligned returns the next n bytes and skips to the next multiple of eight after their
+// start.
 func (c *cursor) aligned(n int) []byte {
 	p := c.take(n)
 	if pad := -n & 7; c.err == nil {

@@ -16,7 +16,7 @@ var layoutNames = [...]string{"compact", "contiguous", "chunked", "virtual"}
 // IsData reports whether o is a data set.
 func (o *Object) IsData() bool { return o.find(msgLayout) != nil }
 
-// Value returns what a data set holds.
+// Value returns the value of a data set.
 func (o *Object) Value() (Value, error) {
 	v, err := o.data()
 	if err != nil {

@@ -72,7 +72,7 @@ func (f *File) superblock() (uint64, error) {
 // budgetOf returns how many bytes of structures a file of size bytes may have.
 func budgetOf(size int64) int64 { return min(8*size+spareBudget, size/2+mostBudget) }
 
-// spend takes n bytes from the budget.
+// spend subtracts n bytes from the budget.
 func (f *File) spend(n int) error {
 	if f.budget -= int64(n); f.budget < 0 {
 		return fmt.Errorf("the structures of the file refer to the same bytes over and over: "+
@@ -81,7 +81,7 @@ func (f *File) spend(n int) error {
 	return nil
 }
 
-// check returns an error unless n bytes at addr lie in the file.
+// check returns an error unless the file has n bytes at addr.
 func (f *File) check(addr, n uint64, what string) error {
 	if size := uint64(f.size); addr > size || n > size-addr {
 		return fmt.Errorf("%s of %d bytes at offset %d lies outside the file of %d bytes", what, n, addr, size)
@@ -104,8 +104,8 @@ func (f *File) block(addr, n uint64, what string) (*cursor, error) {
 	return &cursor{b: b, base: addr}, nil
 }
 
-// head returns a cursor that begins at addr and may go on for n bytes, or to
-// the end of the file.
+// head returns a cursor that begins at addr and ends after n bytes or at the end of the
+// file.
 func (f *File) head(addr, n uint64, what string) (*cursor, error) {
 	if size := uint64(f.size); addr <= size {
 		n = min(n, size-addr)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// softLink is the address in the place of a symbolic link: no object can lie there.
+// softLink replaces the address of a symbolic link: it is never the address of an object.
 const softLink = undefined
 
 // Cache types of a symbol table entry (III.C).
@@ -149,7 +149,7 @@ func (w *walk) symbols(addr uint64) error {
 	return c.err
 }
 
-// add adds a member whose name lies at an offset of the heap.
+// add adds a member with its name at an offset of the heap.
 func (w *walk) add(at, object uint64) error {
 	if at >= uint64(len(w.heap)) {
 		return fmt.Errorf("a member's name at %d lies outside its heap of %d bytes", at, len(w.heap))

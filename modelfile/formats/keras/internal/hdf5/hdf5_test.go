@@ -161,8 +161,8 @@ func readOne(b []byte, path string) error {
 	return err
 }
 
-// TestHostile reads everything there is in damaged files: each has an error
-// somewhere, none takes long.
+// TestHostile reads everything in damaged files: each must return an error somewhere, and
+// quickly.
 func TestHostile(t *testing.T) {
 	files, err := filepath.Glob("testdata/hostile/*.h5")
 	if err != nil || len(files) < 20 {

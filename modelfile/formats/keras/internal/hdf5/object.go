@@ -21,7 +21,7 @@ const (
 	msgSymbols      = 0x11
 )
 
-// Object is a group or a data set: an object header and what it leads to.
+// Object is a group or a data set: an object header and the parts that it refers to.
 type Object struct {
 	f     *File
 	addr  uint64
@@ -41,7 +41,7 @@ type message struct {
 
 func (m *message) cursor() *cursor { return &cursor{b: m.body, base: m.base} }
 
-// Path returns the path by which the object was found, for messages.
+// Path returns the path that led to the object, for messages.
 func (o *Object) Path() string { return o.path }
 
 // object reads the header at addr; the same address gives the same object.
@@ -121,7 +121,7 @@ func (o *Object) messages(b extent, count int) (more []extent, err error) {
 	return more, nil
 }
 
-// find returns the message of a kind, nil if there is none.
+// find returns the message of a kind, or nil.
 func (o *Object) find(kind int) *message {
 	for i := range o.msgs {
 		if o.msgs[i].kind == kind {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Value is what a data set or an attribute holds.
+// Value is the content of a data set or an attribute.
 type Value struct {
 	Type  Type
 	Shape []int // empty for a scalar
@@ -16,8 +16,8 @@ type Value struct {
 	where string
 }
 
-// data is where the elements lie, in row-major order: in memory, or at an
-// offset of the file.
+// data is the place of the elements, in row-major order: in memory, or at an offset of the
+// file.
 type data struct {
 	bytes []byte // nil if they are in the file
 	at    int64

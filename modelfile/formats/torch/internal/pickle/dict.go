@@ -1,6 +1,6 @@
 package pickle
 
-// Dict is a dict in the order in which its keys were first set.
+// Dict is a dict with its keys in the order of their first assignment.
 type Dict struct {
 	Entries []Entry
 	index   map[any]int // of the keys that can be compared

@@ -1,7 +1,6 @@
-// Package pickle reads Python pickles of protocols 2 to 5 and executes
-// nothing: a class or function is only a name, and applying it to arguments
-// only notes that it was applied. What a pickle means is left to the caller.
+// Package pickle reads Python pickles of protocols 2 to 5 and executes nothing: a class or
+// function is only a name, and applying it to arguments only records the application. The
+// caller interprets the result.
 //
-// A pickle can cost at most the memory budget that its Reader was given,
-// whatever its opcodes ask for.
+// A pickle costs at most the memory budget given to its Reader, with any opcodes.
 package pickle

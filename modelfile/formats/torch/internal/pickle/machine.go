@@ -2,11 +2,11 @@ package pickle
 
 import "fmt"
 
-// What values cost, in bytes of memory: growth of slices, what an interface
-// points to, and rounding up to what the allocator gives included.
+// The cost of values, in bytes of memory: it includes growth of slices, the target of an
+// interface, and rounding up by the allocator.
 const (
 	costSlot   = 48 // on the stack, in a list or tuple; with a number in it
-	costHeader = 48 // of a string, bytes, a tuple or a long number, beside its slot
+	costHeader = 48 // of a string, bytes, a tuple or a long number, in addition to its slot
 	costByte   = 4  // of a line, which grows as it is read
 	costMemo   = 64
 	costObject = 192
@@ -48,7 +48,8 @@ func (m *machine) push(v any) error {
 	return m.charge(costSlot)
 }
 
-// floor is the length below which the stack belongs to what was before the last MARK.
+// floor is the length of the stack at the last MARK; values below it belong to earlier
+// opcodes.
 func (m *machine) floor() int {
 	if len(m.marks) == 0 {
 		return 0
@@ -72,7 +73,7 @@ func (m *machine) top() (any, error) {
 	return m.stack[len(m.stack)-1], nil
 }
 
-// take removes the last n values; the result is valid until the next push.
+// take removes and returns the last n values; the result is valid until the next push.
 func (m *machine) take(n int) ([]any, error) {
 	from := len(m.stack) - n
 	if from < m.floor() {

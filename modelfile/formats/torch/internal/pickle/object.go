@@ -89,8 +89,8 @@ func (m *machine) pushCall(callee, args any) error {
 	return m.pushObject(&Call{Func: callee, Args: tuple})
 }
 
-// build notes the state of an object. Plain containers have none, but a
-// subclass of dict that is pickled as its base may be given one.
+// build records the state of an object. Plain containers have no state, but a subclass of
+// dict that is pickled as its base may be given one.
 func build(m *machine) error {
 	state, err := m.pop()
 	if err != nil {

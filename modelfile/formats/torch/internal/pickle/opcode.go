@@ -7,9 +7,9 @@ type opcode struct {
 	run  func(*machine) error
 }
 
-// opcodes are those of protocols 0 to 5 (Python's Lib/pickletools.py). Extension codes
-// and out-of-band buffers are refused, and the persistent ids of protocol 0, which are
-// text: storages have tuples.
+// opcodes are the opcodes of protocols 0 to 5 (Python's Lib/pickletools.py). Extension
+// codes, out-of-band buffers and the persistent ids of protocol 0 are rejected. The latter
+// are text, but storages have tuples.
 var opcodes = [256]opcode{
 	0x80: {"PROTO", proto}, 0x95: {"FRAME", frame}, '.': {"STOP", stop},
 

@@ -12,8 +12,8 @@ const maxLine = 1024
 
 // Reader reads pickles that follow one another.
 type Reader struct {
-	// Persistent returns the object that a persistent id stands for: one
-	// that is kept outside the pickle. Without it such ids are refused.
+	// Persistent returns the object for a persistent id: it is stored outside the pickle.
+	// Without this function, persistent ids are rejected.
 	Persistent func(id any) (any, error)
 
 	src    *bufio.Reader
@@ -22,13 +22,13 @@ type Reader struct {
 	budget int64 // memory that may still be used, in bytes
 }
 
-// NewReader returns a reader of the size bytes of src. The values that it
-// makes take at most about budget bytes of memory in all.
+// NewReader returns a reader of the size bytes of src. Its values use at most about budget
+// bytes of memory in total.
 func NewReader(src io.Reader, size, budget int64) *Reader {
 	return &Reader{src: bufio.NewReader(src), left: size, budget: budget}
 }
 
-// Offset returns the offset of the next byte: after Load, the one behind the pickle.
+// Offset returns the offset of the next byte: after Load, the byte after the pickle.
 func (r *Reader) Offset() int64 { return r.offset }
 
 // Skip leaves out n bytes.
@@ -47,7 +47,7 @@ func (r *Reader) Skip(n int64) error {
 	return nil
 }
 
-// Uint64 reads a little-endian number that stands between pickles.
+// Uint64 reads a little-endian number between pickles.
 func (r *Reader) Uint64() (uint64, error) {
 	var b [8]byte
 	err := r.fill(b[:])
@@ -56,7 +56,7 @@ func (r *Reader) Uint64() (uint64, error) {
 
 func (r *Reader) advance(n int64) { r.offset, r.left = r.offset+n, r.left-n }
 
-// charge takes n bytes from the budget.
+// charge subtracts n bytes from the budget.
 func (r *Reader) charge(n int64) error {
 	if r.budget -= n; r.budget < 0 {
 		return fmt.Errorf("the pickle wants more memory than its file justifies")
@@ -92,7 +92,7 @@ func (r *Reader) uint(size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// sized reads as many bytes as the number of size bytes before them says.
+// sized reads a length of size bytes, and then that number of bytes.
 func (r *Reader) sized(size int) ([]byte, error) {
 	n, err := r.uint(size)
 	if err != nil {

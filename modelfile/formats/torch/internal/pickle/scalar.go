@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// maxLong is the longest LONG, in bytes: converting longer ones to text takes
-// more than linear time.
+// maxLong is the length limit of LONG, in bytes: converting a number to text needs more
+// than linear time.
 const maxLong = 1024
 
 func proto(m *machine) error {

@@ -11,8 +11,8 @@ import (
 // What protocols 0 and 1 write as lines of text, and what Python 2 kept of it in
 // protocol 2.
 
-// lineInt reads a decimal, or a bool as 00 or 01. Python 2 writes integers of more than 32
-// bits so: the ids of parameters in the state of an optimizer, say.
+// lineInt reads a decimal, or a bool as 00 or 01. Python 2 uses this for integers of more
+// than 32 bits, for example the ids of parameters in the state of an optimizer.
 func lineInt(m *machine) error {
 	text, err := m.line(maxLine)
 	if err != nil {
@@ -28,7 +28,7 @@ func lineInt(m *machine) error {
 	return m.push(v)
 }
 
-// lineLong reads a decimal of any length, with an L behind it.
+// lineLong reads a decimal of any length, followed by an L.
 func lineLong(m *machine) error {
 	text, err := m.line(maxLine)
 	if err != nil {
@@ -75,7 +75,7 @@ func lineUnicode(m *machine) error {
 	if err != nil {
 		return err
 	}
-	if err := m.charge(int64(len(line))); err != nil { // bytes above 127 take two
+	if err := m.charge(int64(len(line))); err != nil { // bytes above 127 become two
 		return err
 	}
 	var runes strings.Builder
@@ -92,7 +92,7 @@ func lineUnicode(m *machine) error {
 // escape is what may follow a backslash: a number of so many digits.
 type escape struct {
 	digits, base int
-	literal      string // stands for itself; digits is 0 then
+	literal      string // the result of the escape; digits is 0 then
 }
 
 var (
@@ -102,7 +102,7 @@ var (
 		'n': {literal: "\n"}, 'r': {literal: "\r"}, 't': {literal: "\t"}, 'v': {literal: "\v"}}
 )
 
-// unescape replaces what known lists; any other backslash stands for itself, as in Python.
+// unescape replaces the escapes in known; any other backslash is literal, as in Python.
 func unescape(s string, known map[byte]escape) (string, error) {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -168,7 +168,8 @@ func (m *machine) lineIndex() (uint64, error) {
 	return i, nil
 }
 
-// inst notes an object of an old class, whose arguments are those above the last MARK.
+// inst records an object of an old-style class. Its arguments are the values above the last
+// MARK.
 func inst(m *machine) error {
 	module, err := m.line(maxLine)
 	if err != nil {

@@ -26,7 +26,7 @@ type (
 type Call struct {
 	Func  any   // as a rule a Global
 	Args  Tuple // positional arguments
-	State []any // what the pickle wants the object's state set to (opcode BUILD)
+	State []any // the object's state, set by opcode BUILD
 	Items Dict  // entries set on the object
 	List  List  // items appended to the object
 }
@@ -34,7 +34,7 @@ type Call struct {
 // String returns the dotted name.
 func (g Global) String() string { return g.Module + "." + g.Name }
 
-// Describe says what kind of value v is, for messages.
+// Describe returns the kind of value v, for messages.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -10,9 +10,9 @@ import (
 // schema is the known part of caffe.proto: messages with the number, name and type of every
 // field, and how a layer that is built uses it:
 //
-//   - the field is read
-//     =V   the field is rejected if its value differs from V
-//   - the field does not affect the layer's results in prediction
+//	"+"   the field is read
+//	"=V"  the field is rejected if its value differs from V
+//	"-"   the field does not affect the layer's results in prediction
 //
 // A field that is not here is rejected: forks of Caffe have many. A * marks a repeated
 // field; an enum lists its names and numbers. Messages without marks belong to layers that

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rule returns where the batch is in the results of a node with unbatched operands. The
-// error ErrMixes refuses a node that mixes rows.
+// Rule returns where the batch is in the results of a node if its operands from the input
+// are unbatched. It returns ErrMixes for a node that mixes rows.
 type Rule func(*node.Node) (node.BatchAxis, error)
 
 // Same is the rule of operators of single elements of one operand.
@@ -17,11 +17,11 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 
 // Where the batch is in the results of operators, and which of them mix rows.
 
-// Aligned is the rule of operands that broadcast, aligned at their last axes: values have the batch
-// at one axis, constants the length 1 there.
+// Aligned is the rule for operands that broadcast, aligned at their last axes: values have
+// the batch at one axis, and constants have length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is Aligned except for the last axes, whose number is behind.
+// alignedAxisTo is like Aligned, but the last axes, behind of them, are not aligned.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {
@@ -45,7 +45,7 @@ func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	return found, nil
 }
 
-// AlongOther is the rule of an operator that works along an axis, and on each of its elements.
+// AlongOther is the rule for an operator that works along an axis other than the batch's.
 func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	def := 0
 	if c.Proto.OpType == "LpNormalization" {
@@ -57,7 +57,8 @@ func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Quantised is the rule of quantised values: an axis may have a scale for each index.
+// Quantised is the rule for quantisation: an axis with a scale per index must not be the
+// batch's.
 func Quantised(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.ScalesAxis() || c.AxisOf("axis", 1) != p.Axis {
 		return p, nil
@@ -204,7 +205,8 @@ func Gathered(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Tuples is the rule of GatherND: the batch follows the axes that tuples index.
+// Tuples is the rule for indices given as tuples: the batch must follow the axes that they
+// index.
 func Tuples(c *node.Node) (node.BatchAxis, error) {
 	p, index := c.In[0].BatchAxis, c.In[len(c.In)-1]
 	if len(c.In) != 2 || !index.IsConstant() || c.In[0].IsConstant() || len(index.Tensor.Shape) == 0 {
@@ -294,8 +296,8 @@ func Gemm(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Einsum is the rule of equations: one letter names the batch's axis in all values, in the result, and in no
-// constant but as a length of 1.
+// Einsum is the rule for equations: one letter must denote the batch's axis in all values
+// and in the result. It must not occur in a constant.
 func Einsum(c *node.Node) (node.BatchAxis, error) {
 	terms, result, ok := c.Letters()
 	if !ok {
@@ -327,15 +329,15 @@ func Einsum(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Set is the rule of ScatterND: the batch follows the axes that tuples index, in the value and in the
-// updates.
+// Set is the rule for setting blocks: the batch follows the axes that the tuples index,
+// both in the value and in the blocks.
 func Set(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes
 	}
 	p, index := c.In[0].BatchAxis, c.In[1].Tensor.Shape
 	rank := len(index) - 1
-	at := p.Axis - index[rank] + rank // of the updates
+	at := p.Axis - index[rank] + rank // in the blocks
 	x, s := c.In[2], c.FileShapeOf(2)
 	if p.Axis < index[rank] || at >= len(s) || x.IsConstant() && s[at] != 1 ||
 		!x.IsConstant() && (x.BatchAxis.Axis != at || !p.As(x.BatchAxis)) {

@@ -42,8 +42,8 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 	return one, axis, err
 }
 
-// shapeForFixed is ShapeForOne of a target that has the length of a fixed batch in one of its numbers: in
-// the length of the axis along which the next row continues.
+// shapeForFixed is ShapeForOne for a target that has the length of a fixed batch as a
+// factor of one of its numbers: the number of the axis along which the next row follows.
 func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
 	next := p.Inner * tensor.Count(from[p.Axis+1:])
@@ -65,7 +65,7 @@ func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err err
 	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", element.Printed(target))
 }
 
-// Reshaped is the rule of Reshape: N keeps the elements before and after it.
+// Reshaped is the rule for Reshape: the elements before and after N must stay the same.
 func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	target, ok := c.List("shape", 1)
 	if !ok || c.Err != nil {
@@ -83,7 +83,8 @@ func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	return batchAxisIn(c, to, axis, p, from)
 }
 
-// batchAxisIn is where the batch of a shape is in another shape of the same number of elements, at an axis.
+// batchAxisIn returns where the batch of a shape is after reshaping to to, with N in the
+// given axis.
 func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
 	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {

@@ -21,10 +21,10 @@ const (
 	inlineRaw        = 64
 )
 
-// Limits of a file.
+// Limits on the contents of a file.
 const (
 	MaxNodes    = 1 << 16  // nodes of a graph
-	spareMemory = 16 << 20 // bytes of a decoded model in addition to the size of its file
+	spareMemory = 16 << 20 // bytes that a decoded model may use in addition to the size of its file
 )
 
 // Decoder decodes a model field by field. The elements of initializers are
@@ -33,9 +33,9 @@ type Decoder struct {
 	src   io.ReaderAt
 	file  *message.File
 	size  int64
-	cost  int // memory of the decoded messages, in bytes
+	cost  int // memory used by decoded messages, in bytes
 	Model *onnxpb.ModelProto
-	raw   map[*onnxpb.TensorProto]message.Extent // where elements are
+	raw   map[*onnxpb.TensorProto]message.Extent // place of elements in the file
 }
 
 // Decode decodes the model in the size bytes of src.

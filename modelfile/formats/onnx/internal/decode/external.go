@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// External reads tensors from other files, inside the folder of the
-// model only: no path leads out of it, and no link is followed.
-// All tensors together may not be larger than their files.
+// External reads tensors from other files, only inside the folder of the model: paths must
+// not lead out of it, and links are not followed. All tensors together may not be larger
+// than their files.
 type External struct {
 	Dir    string          // "" if the model came from no file
 	seen   map[string]bool // files that were opened
@@ -24,7 +24,8 @@ type External struct {
 	Loaded int64           // bytes that were read
 }
 
-// Find looks for the want bytes of a tensor of external data, and returns a function that reads them.
+// Find finds the want bytes of a tensor of external data, and returns a function that reads
+// them.
 func (e *External) Find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := dataLocation(p)
 	if err != nil {
@@ -69,7 +70,8 @@ func (e *External) account(location string, size, n int64) error {
 	return nil
 }
 
-// dataLocation reads the entries that locate the data; length is -1 if it is absent.
+// dataLocation reads the entries for the place of the data; length is -1 if it is not
+// given.
 func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
 	length = -1
 	for _, e := range p.ExternalData {
@@ -124,7 +126,7 @@ func (e *External) Open(location string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// noLinks refuses a path that contains a symbolic link.
+// noLinks rejects a path with a symbolic link in it.
 func noLinks(root *os.Root, path string) error {
 	for p := filepath.Clean(path); p != "."; p = filepath.Dir(p) {
 		info, err := root.Lstat(p)

@@ -12,7 +12,7 @@ import (
 // A file may make operators of others: local functions. Their nodes replace the node that calls
 // them, under unique names.
 
-// inliner replaces calls by the nodes of local functions.
+// inliner replaces calls by the nodes of the called functions.
 type inliner struct {
 	functions map[string]*onnxpb.FunctionProto
 	opset     int

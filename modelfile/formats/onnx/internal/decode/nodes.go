@@ -2,8 +2,9 @@ package decode
 
 import "github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 
-// InOrder returns nodes so that each follows those that make its operands, as the standard wants
-// them and not all programs write them. Nodes that are in order, or that no order can help, stay.
+// InOrder returns nodes in topological order: the standard requires it, but not all
+// programs write it. Nodes that are in order, or that cannot be ordered, are returned
+// unchanged.
 func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	makes := map[string]int{}
 	for i, n := range nodes {
@@ -47,7 +48,7 @@ func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	return sorted
 }
 
-// EachInput calls f for all names of operands of a node, inside of its branches too.
+// EachInput calls f for all names that a node reads, including those in its branches.
 func EachInput(n *onnxpb.NodeProto, f func(name string)) {
 	for _, name := range n.Input {
 		f(name)

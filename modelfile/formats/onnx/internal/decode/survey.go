@@ -6,15 +6,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protobuf message can need far more memory than bytes: an empty message in
-// a list is two bytes in the file and hundreds decoded. So the file is
-// walked before it is decoded.
+// A protobuf message can use far more memory than bytes: an empty message in a list is two
+// bytes in the file and hundreds when decoded. So the file is walked before it is decoded.
 
-// kind is how a field is decoded.
+// kind is the way a field is decoded.
 type kind int
 
 const (
-	bytesField   kind = iota // the same bytes as in the file
+	bytesField   kind = iota // the same number of bytes as in the file
 	stringField              // and a header each
 	numberField              // 8 bytes a number, packed or not
 	messageField             // walked itself
@@ -54,18 +53,19 @@ var (
 
 func init() { attributeMessage[6] = list(graphMessage) } // what If runs
 
-// maxDepth bounds the depth of nested messages.
+// maxDepth bounds the nesting of messages.
 const maxDepth = 64
 
 func list(m fields) field { return field{messageField, m} }
 
-// messageCost is the memory of a decoded message in addition to its fields, in bytes: no struct of
-// onnxpb is larger, its entry in a list and the growth of that included.
+// messageCost is an upper bound of the memory of a decoded message in addition to its
+// fields, in bytes. It holds for all structs of onnxpb and includes the entry in a list and
+// the list's growth.
 const messageCost = 320
 
-// survey walks a message and returns an upper bound of the memory that it
-// takes decoded. The walk is linear: it goes over a message once for each
-// message around it, of which there are at most maxDepth.
+// survey walks a message and returns an upper bound of the memory that it needs when
+// decoded. The walk is linear: it visits a message once for each message around it, and at
+// most maxDepth of them.
 func survey(b []byte, m fields, base int) (cost int, err error) { return surveyed(b, m, base, 0) }
 
 func surveyed(b []byte, m fields, base, depth int) (cost int, err error) {
@@ -108,7 +108,7 @@ func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error)
 	case stringField:
 		return 48 + len(body), nil
 	case numberField:
-		return 8 * len(body), nil // a packed number has at least a byte
+		return 8 * len(body), nil // a packed number needs at least a byte
 	}
 	return len(body), nil
 }

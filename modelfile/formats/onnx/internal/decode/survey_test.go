@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// TestSurvey: what a message takes is no less than its texts and numbers, and what is
-// wrong with it is found at its place, however deep.
+// TestSurvey checks that the cost of a message is at least its texts and numbers, and that
+// a fault is found at its place, at any depth.
 func TestSurvey(t *testing.T) {
 	wrap := func(number protowire.Number, b []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), b)

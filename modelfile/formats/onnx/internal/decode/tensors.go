@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Initializer returns the tensor of an initializer, whose elements stay where
-// they are: in the file, in another one, or in p.
+// Initializer returns the tensor of an initializer. Its elements stay where they are: in
+// the file, in another one, or in p.
 func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
 	kind, shape, err := typeOf(p)
 	if err != nil {
@@ -60,7 +60,7 @@ func typeOf(p *onnxpb.TensorProto) (tensor.DType, []int, error) {
 	return d, shape, err
 }
 
-// Load returns the tensor that p itself holds, and takes its memory away from p.
+// Load returns the tensor with the elements stored in p, and removes them from p.
 func Load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
 	d, shape, err := typeOf(p)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Integers returns a function that reads the elements of a constant of integers or truth values.
+// Integers returns a function that reads the elements of a constant of integers or truth
+// values.
 func Integers(t tensor.Tensor) (func(k int) int64, error) {
 	switch t.DType {
 	case tensor.I64:
@@ -50,7 +51,8 @@ func widening[T int16 | int8 | uint8 | uint16 | uint32](t tensor.Tensor) func(k 
 	return func(k int) int64 { return int64(v[k]) }
 }
 
-// Reals returns a function that reads the elements of a constant of floats; halves have become f32.
+// Reals returns a function that reads the elements of a constant of floats; halves have
+// become f32.
 func Reals(t tensor.Tensor) (func(k int) float64, error) {
 	switch t.DType {
 	case tensor.F32:

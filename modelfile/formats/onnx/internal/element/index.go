@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Gather returns a tensor of a shape whose element at an index is the element of t at the
-// offset that from gives; at a negative offset it is zero.
+// Gather returns a tensor of a shape. The element at an index is the element of t at the
+// offset that from returns, or zero for a negative offset.
 func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
 	Each(shape, func(to int, index []int) {
@@ -39,7 +39,7 @@ func Each(shape []int, f func(k int, index []int)) {
 	}
 }
 
-// Strides returns the distance of neighbouring elements along every axis.
+// Strides returns the distance between neighbouring elements along every axis.
 func Strides(shape []int) []int {
 	out, n := make([]int, len(shape)), 1
 	for a := len(shape) - 1; a >= 0; a-- {
@@ -49,8 +49,8 @@ func Strides(shape []int) []int {
 	return out
 }
 
-// BroadcastIndex returns the offset, in a tensor of a shape, of the element that an index of a
-// shape to which it broadcasts selects.
+// BroadcastIndex returns a function from an index of the broadcast shape to the offset of
+// its element in a tensor of the given shape.
 func BroadcastIndex(shape []int, rank int) func(index []int) int {
 	skip, step := rank-len(shape), Strides(shape)
 	for a, n := range shape {

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AnyBatch represents the length N of the batch in computations with shapes, and
-// the integers after it represent 2*N, 3*N and so on. They may be moved around, and
-// computed with where the result is a multiple or does not depend on N; in
-// integers of 32 bits they begin at anyBatch32.
+// AnyBatch represents the length N of the batch in computations with shapes. The integers
+// after it represent 2*N, 3*N and so on. They can be moved around. Computations with them
+// are possible if the result is a multiple of N too or does not depend on N. In integers of
+// 32 bits they begin at anyBatch32.
 const (
 	AnyBatch   = -1<<63 + 20221121
 	anyBatch32 = -1<<31 + 20221121
@@ -18,7 +18,7 @@ const (
 	MaxTimes32 = 1 << 20
 )
 
-// BatchTimes represents times*N.
+// BatchTimes returns the integer that represents times*N.
 func BatchTimes(times int64) int64 { return AnyBatch + times - 1 }
 
 // TimesBatch returns the multiple of the length of the batch that v represents.

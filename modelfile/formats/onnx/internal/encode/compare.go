@@ -14,7 +14,8 @@ func encodeBinary(e *encoding) {
 		graph.Max: "Max", graph.Min: "Min", graph.Pow: "Pow"}[e.n.Op])
 }
 
-// raise gives rows of lower rank axes of length 1 behind the batch, so that the batch axes meet.
+// raise inserts axes of length 1 after the batch of rows of lower rank, so that the batch
+// axes match.
 func (e *encoding) raise() {
 	rank := len(e.result())
 	for i, v := range e.n.In {

@@ -8,10 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operations of bytes are written in QDQ form: the operator of floats, a DequantizeLinear before each
-// operand and a QuantizeLinear behind. A template has the ratios of scales alone, by, so a step of a map is
-// 1 between them, and by the scale of a weight or an addend: what a runtime makes of these scales, as a
-// product over a quotient, is by itself, to the bit.
+// Operations of bytes are written in QDQ form: the operator of floats, a DequantizeLinear
+// before each operand and a QuantizeLinear after it. A template has only the ratios of
+// scales, by. So the scale of a map is 1, and the scale of a weight or an addend is by: the
+// ratio that a runtime computes from these scales, as a product over a quotient, is exactly
+// by, to the bit.
 
 // dequantised is a value of bytes as floats.
 func (e *encoding) dequantised(suffix, x string, scale float64, zero int) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What is written.
+// Versions and limits of the written file.
 const (
 	writtenIR = 8
 	batchName = "N"

@@ -10,7 +10,7 @@ import (
 // layerNormSince is the first operator set with LayerNormalization.
 const layerNormSince = 17
 
-// filled adds a constant of n-dimensional shape whose elements are all v.
+// filled adds a constant of n-dimensional shape with all elements equal to v.
 func (w *writer) filled(name string, v float32, shape ...int) string {
 	t := tensor.New(tensor.F32, shape...)
 	for i := range t.F32() {
@@ -27,8 +27,8 @@ func (e *encoding) operand(i int) string {
 	return e.in[i]
 }
 
-// encodeLayerNorm writes LayerNormalization where that is known and the axes are the last ones,
-// else what it stands for.
+// encodeLayerNorm writes LayerNormalization if the operator set has it and the axes are the
+// last ones; otherwise it writes the operations that define it.
 func encodeLayerNorm(e *encoding) {
 	axes, rank := e.n.Ints("axes"), len(e.shape(0))
 	behind := axes[0] + len(axes)
@@ -54,8 +54,8 @@ func encodeLayerNorm(e *encoding) {
 	e.scaled("Div", []string{centred, e.intermediate("Sqrt", ".std", []string{sum})}, rank-behind)
 }
 
-// scaled adds a node, the product of its result with operand 1 and the sum with operand 2 as far
-// as they are there; they have more axes of length 1 behind their own.
+// scaled adds a node, the product of its result with operand 1, and the sum with operand 2,
+// if the operands are present. They get more axes of length 1 at the end.
 func (e *encoding) scaled(op string, in []string, more int) {
 	for i, then := range []string{"Mul", "Add"} {
 		w := e.operand(1 + i)

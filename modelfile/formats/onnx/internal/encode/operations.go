@@ -72,7 +72,7 @@ func (w *writer) node(n *graph.Node) {
 		w.fail("node %s (%v): %v is computed from weights alone; that is not written", w.f.NodeName(n), n.Op, t)
 		return
 	}
-	if n.Op != graph.Prelu { // whose slope is written in another shape
+	if n.Op != graph.Prelu { // its slope is written in another shape
 		for _, v := range n.In {
 			e.in = append(e.in, w.name(v))
 		}
@@ -90,14 +90,14 @@ func (e *encoding) result() []int { return e.f.Values[e.n.Out[0]].Type.Shape }
 // is adds the one node that the operation is.
 func (e *encoding) is(op string, attrs ...*onnxpb.AttributeProto) { e.add(op, e.in, e.out, attrs...) }
 
-// intermediate adds a node whose result leads to that of the operation.
+// intermediate adds a node with an intermediate result of the operation.
 func (e *encoding) intermediate(op, suffix string, in []string, attrs ...*onnxpb.AttributeProto) string {
 	return e.add(op, in, e.takenNames.Free(e.out+suffix), attrs...)
 }
 
 func named(op string) func(*encoding) { return func(e *encoding) { e.is(op) } }
 
-// withFloats makes the encoder of an operation whose attributes are numbers of the same names.
+// withFloats makes the encoder of an operation with float attributes of the same names.
 func withFloats(op string, names ...string) func(*encoding) {
 	return func(e *encoding) {
 		var attrs []*onnxpb.AttributeProto

@@ -45,8 +45,9 @@ func (w *writer) picked(o models.OutputInfo) {
 var castBounds = map[tensor.DType][2]float32{tensor.I16: {math.MinInt16, math.MaxInt16},
 	tensor.U16: {0, math.MaxUint16}, tensor.U32: {0, 0xffffff00}, tensor.U64: {0, 0x7fffff8000000000}}
 
-// typed writes x as an output of another type. Whole numbers of a byte are quantised by 1, which is read
-// back: a Cast of what a type does not hold differs between processors, so that others are cut off before.
+// typed writes x as an output of another type. Integers of one byte are quantised with
+// scale 1, which is understood when the file is read again. Otherwise values are clipped
+// first: the result of a Cast of a value out of range differs between processors.
 func (w *writer) typed(x, name string, is, want tensor.DType) {
 	switch {
 	case is == want:

@@ -63,7 +63,7 @@ func encodeUpsample(e *encoding) {
 		onnxpb.TextAttr("nearest_mode", rounding))
 }
 
-// scale returns a factor s for which floor(from*s) is to, in f32 and in f64.
+// scale returns a factor s with floor(from*s) equal to to, in f32 and in f64.
 func scale(from, to int) float32 {
 	s := float32(to) / float32(from)
 	for int(float32(from)*s) < to || int(float64(from)*float64(s)) < to {
@@ -72,7 +72,8 @@ func scale(from, to int) float32 {
 	return s
 }
 
-// encodeDropout keeps the place of a dropout. ONNX has none that drops whole samples.
+// encodeDropout keeps the place of a dropout. ONNX has no operator that drops whole
+// samples.
 func encodeDropout(e *encoding) {
 	if e.n.Text("each") == "sample" {
 		e.is("Identity")

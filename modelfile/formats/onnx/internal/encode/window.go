@@ -60,7 +60,8 @@ func encodeMatMul(e *encoding) {
 	e.add("MatMul", e.alignBatch(in), e.out)
 }
 
-// alignBatch gives rows as many leading axes as the other operand has, so that their batch axes meet.
+// alignBatch inserts axes of length 1 into rows until they have the rank of the other
+// operand, so that their batch axes match.
 func (e *encoding) alignBatch(in []string) []string {
 	for i := range in {
 		s, other := e.shape(i), e.shape(1-i)
@@ -91,7 +92,8 @@ func poolAttrs(e *encoding) []*onnxpb.AttributeProto {
 		onnxpb.IntsAttr("strides", w.Stride[:]...), onnxpb.IntsAttr("pads", w.Pad[:]...)}
 }
 
-// averageAttrs are those of an average, which counts the padding or does not.
+// averageAttrs returns the attributes of an average, which may or may not count the
+// padding.
 func averageAttrs(e *encoding) []*onnxpb.AttributeProto {
 	count := 0
 	if e.n.Bool("count_pad") {

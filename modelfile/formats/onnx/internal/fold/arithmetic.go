@@ -44,7 +44,8 @@ func IsInf(c *node.Node) []tensor.Tensor {
 	return isInfinite(c)
 }
 
-// unaryFold is a function of one number: of floats, in float64, and of integers; nil where it is not defined.
+// unaryFold is a function of one number: of floats, in float64, and of integers; nil if it
+// is undefined for them.
 type unaryFold struct {
 	real     func(float64) float64
 	integer  func(int64) int64
@@ -204,8 +205,8 @@ func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
 func larger(a, b float64) float64  { return max(a, b) }
 
-// comparison compares: f receives the order of two numbers, -1, 0 or 1, or 2 where
-// one is NaN.
+// comparison returns a comparison: f maps the order of two numbers to its result. The order
+// is -1, 0 or 1, or 2 if one of them is NaN.
 func comparison(f func(order int) bool) binaryFold {
 	of := func(order int) int64 {
 		if f(order) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RefuseText is called only for text: numbers are stored when the file is
-// opened.
+// RefuseText is only called for values other than numbers: numbers are stored when the file
+// is opened.
 func RefuseText(c *node.Node) tensor.Tensor {
 	c.Fail("its value is text")
 	return node.Nothing
@@ -212,7 +212,7 @@ func EyeLike(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// NonZero lists the indices of elements other than zero, an axis in a row.
+// NonZero lists the indices of the nonzero elements, one row per axis.
 func NonZero(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	if c.Err == nil && len(t.Shape) == 0 {

@@ -28,8 +28,8 @@ func Dequantize(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// Quantize rounds floats to integers, half to even, and clips them to
-// their type, as a device does.
+// Quantize rounds floats to integers, half to even, and clips them to their type, so a
+// value that is quantised and dequantised has the same loss as at run time.
 func Quantize(c *node.Node) tensor.Tensor {
 	x, q := c.Required(0), ReadQuantisation(c, tensor.U8)
 	if c.Err == nil && x.DType != tensor.F32 {
@@ -63,8 +63,8 @@ type Quantisation struct {
 
 func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
 
-// ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of
-// the integers where there is no zero point.
+// ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of the
+// integers if there is no zero point.
 func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise

@@ -17,7 +17,7 @@ type reduction struct {
 	add   func(acc, v float64) float64
 	end   func(acc float64, n int) float64
 	empty bool              // has a result without any number
-	whole *integerReduction // nil if integers are refused
+	whole *integerReduction // nil if it is undefined for integers
 }
 
 func same64(acc float64, _ int) float64 { return acc }
@@ -219,8 +219,8 @@ func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
-// elementOrder returns a comparison of elements a and b of t. First is the
-// larger, or the smaller; of equal ones the first.
+// elementOrder returns a function that reports whether element a of t comes before element
+// b: the larger or the smaller first, and of equal ones the first.
 func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {

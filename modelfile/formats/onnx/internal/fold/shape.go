@@ -195,7 +195,7 @@ func Pad(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// readPadding returns the padding of a constant, one number of its type.
+// readPadding returns the padding value of a constant, of its type.
 func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 	if fill, ok := c.Constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
@@ -212,8 +212,8 @@ func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 	return fill
 }
 
-// inner returns which element of an axis of n a mode puts at index i; ok is false where that is
-// none.
+// inner returns the element of an axis of length n that a padding mode puts at index i; ok
+// is false if it is the padding value.
 func inner(i, n int, mode string) (at int, ok bool) {
 	inside := i >= 0 && i < n
 	switch {

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Nothing is the result of operations on constants after an error.
+// Nothing replaces a constant after an error.
 var Nothing = tensor.New(tensor.F32, 0)
 
-// Reserve subtracts the size of a constant, of a shape and with elements of type d, from the budget,
-// and reports whether that is possible.
+// Reserve subtracts the size of a constant, of a shape and with elements of type d, from
+// the budget, and reports whether that is possible.
 func (c *Node) Reserve(d tensor.DType, shape []int) bool {
 	if c.Err != nil {
 		return false
@@ -106,7 +106,7 @@ func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
 	return t, at
 }
 
-// Within checks that indices are inside a shape on all axes but one.
+// Within checks that indices are inside a shape on all axes except one.
 func (c *Node) Within(index, shape []int, axis int) bool {
 	ok := len(index) == len(shape)
 	for a := range index {
@@ -118,8 +118,8 @@ func (c *Node) Within(index, shape []int, axis int) bool {
 	return c.Err == nil
 }
 
-// Tuples reads operand 1 as tuples of indices into the first axes of a shape
-// after some axes in common. It returns where each block begins, and its length.
+// Tuples reads operand 1 as tuples of indices into the first axes of a shape after the
+// common ones: begins are the offsets of the indexed blocks, and block is their size.
 func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	index, at := c.Integers(1)
 	rank := len(index.Shape)
@@ -150,7 +150,8 @@ func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	return begins, block
 }
 
-// BlocksShape returns the shape of the updates at operand 1, tuples of indices of a shape.
+// BlocksShape returns the shape of the blocks that are set at operand 1, tuples of indices
+// of a shape.
 func (c *Node) BlocksShape(shape []int) []int {
 	index := c.In[1].Tensor.Shape
 	last := len(index) - 1

@@ -11,7 +11,7 @@ import (
 // MaxPlaces bounds integers that are computed: f32 represents all integers below it.
 const MaxPlaces = 1 << 24
 
-// Extent is a lower and an upper bound of numbers.
+// Extent is a pair of bounds of integers. They need not be tight.
 type Extent struct{ Least, Most float64 }
 
 // Extent returns the bounds of a value; nil if they are not known.
@@ -32,7 +32,7 @@ func (x Value) Extent() *Extent {
 	return &Extent{float64(slices.Min(all)), float64(slices.Max(all))}
 }
 
-// Whole returns the bounds of numbers within e when they are rounded towards zero.
+// Whole returns the bounds of numbers within e after truncation to integers.
 func (e *Extent) Whole() *Extent {
 	if e == nil {
 		return nil

@@ -16,12 +16,12 @@ const (
 	FoldedTimes = 4         // times the size of the file and of its external data
 )
 
-// Shared is the state that all nodes of a file have in common.
+// Shared is the state shared by all nodes of a file.
 type Shared struct {
 	Opset       int
 	Batch       int64      // the length of the batch if the file fixes it, else 0
-	BatchAsAxis bool       // a node treats the file's batch of 1 as an axis like any other
-	FoldBudget  int        // bytes that remain for computed constants
+	BatchAsAxis bool       // a node uses the file's batch of 1 as an ordinary axis
+	FoldBudget  int        // bytes that computed constants may still use
 	Types       valueTypes // of the values of the graph
 }
 
@@ -34,8 +34,8 @@ type Node struct {
 	In        []Value
 	Err       error
 	Unbatched bool // the operands from the input, and then the results, have no batch axis in the file
-	// MixesBatch reports that err is about the batch axis, which is the same as
-	// another one where the file fixes the batch to 1.
+	// MixesBatch means that err is about the batch axis. If the file fixes the batch to 1,
+	// it is an axis like any other.
 	MixesBatch bool
 }
 
@@ -204,8 +204,8 @@ func (c *Node) AxisOf(name string, def int) int {
 	return c.FoldAxis(int64(c.Int(name, def)), len(c.Shape(0)))
 }
 
-// Concrete returns v, and 1 for the length of a batch that the file fixes to 1; it
-// fails if v represents the length of another batch.
+// Concrete returns v, or the multiple if v represents one of the length of a batch that the
+// file fixes to 1. It fails if v represents the length of another batch.
 func (c *Node) Concrete(v int64) int64 {
 	times, ok := element.TimesBatch(v)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Permutation reads the new order of the axes of a rank; the
-// attribute is absent where they are turned around.
+// Permutation reads the new order of the axes of a rank; without the attribute it is the
+// reverse order.
 func (c *Node) Permutation(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {
@@ -29,7 +29,8 @@ func (c *Node) Permutation(rank int) []int {
 	return perm
 }
 
-// Dropped reports which axes of length 1 are removed: those given, or all.
+// Dropped reports for each axis whether it is removed: the given axes of length 1, or all
+// of them.
 func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	drop := make([]bool, len(from))
 	for a, length := range from {
@@ -48,8 +49,8 @@ func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	return drop
 }
 
-// Squeezed returns the axes of a Squeeze. Of an empty list ONNX Runtime's two
-// halves differ: all axes of length 1, or no axis.
+// Squeezed returns the axes of a Squeeze. For an empty list the two halves of ONNX Runtime
+// disagree: all axes of length 1, or no axis.
 func (c *Node) Squeezed() (axes []int64, given bool) {
 	axes, given = c.List("axes", 1)
 	if given && len(axes) == 0 {
@@ -58,8 +59,8 @@ func (c *Node) Squeezed() (axes []int64, given bool) {
 	return axes, given
 }
 
-// Padding reads the lengths at both ends of rank axes. The graph has n of them; axis maps an axis
-// of ONNX to one of them.
+// Padding reads the padding at both ends of rank axes. The graph has n of these axes: axis
+// maps an axis of ONNX to one of them.
 func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
 	pads, _ := c.List("pads", 1)
@@ -89,8 +90,8 @@ func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []i
 	return before, after
 }
 
-// Sizes returns the ranges of an axis of a Split: of given lengths, or
-// equal ones as there are results.
+// Sizes returns the ranges of an axis of a Split: with given lengths, or equal ones, one
+// for each result.
 func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
 	sizes, given := c.List("split", 1)
 	if n := len(c.Proto.Output); !given && n > 0 {
@@ -129,8 +130,9 @@ func (c *Node) ScalesAxis() bool {
 	return len(c.In) > 1 && c.In[1].IsConstant() && c.In[1].Tensor.Count() > 1
 }
 
-// Letters returns a letter for each axis of the operands and of the result. The axes of ... get letters
-// that the equation lacks, and a result that it does not name has those that are there once, in their order.
+// Letters returns a letter for each axis of the operands and of the result. The axes of ...
+// get letters that are not in the equation. A missing result has the letters that occur
+// once, in their order.
 func (c *Node) Letters() (terms []string, result string, ok bool) {
 	equation := strings.ReplaceAll(c.Text("equation", ""), " ", "")
 	left, result, named := strings.Cut(equation, "->")
@@ -194,8 +196,8 @@ func (c *Node) FailOfEquation() {
 	c.Fail("of the equation %.80q does not fit %s", c.Text("equation", ""), problem.Plural(len(c.In), "operand"))
 }
 
-// Resolve fills in a target shape of Reshape: 0 copies a length, unless it is
-// meant, and one -1 is the remaining length.
+// Resolve returns a target shape of Reshape as lengths: 0 copies a length, unless zero is
+// set, and one -1 is replaced by the remaining length.
 func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 	n, rest, open := tensor.Count(from), 1, -1
 	if len(target) > tensor.MaxRank {

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Spec lists an operator's known attributes and operands, in all
-// operator sets that are read. A node with anything else is refused: what is
-// not known could change the answer.
+// Spec lists the known attributes and operands of an operator, in all operator sets that
+// are read. A node with anything else is rejected: an unknown attribute could change the
+// result.
 type Spec struct {
 	Operands int // at most; manyOperands for a list
-	// Honoured attributes are read; of some the values that have no
-	// counterpart are refused, each by a separate sentence.
+	// Honoured attributes are read; for some of them, values without a counterpart are
+	// rejected, each with a specific message.
 	Honoured string
-	// Irrelevant attributes change no supported answer.
+	// Irrelevant attributes do not change supported results.
 	Irrelevant string
 }
 
 // ManyOperands is the limit of operators that have a list of operands.
 const ManyOperands = 1 << 16
 
-// Check refuses a node with operands or attributes that are not known.
+// Check rejects a node with unknown attributes or operands of its operator.
 func (k Spec) Check(c *Node) error {
 	if n := len(c.Proto.Input); n > k.Operands {
 		return fmt.Errorf("has %d operands; %d are known", n, k.Operands)

@@ -6,7 +6,8 @@ const (
 	Producer = "bnctl"
 	// VarianceKey names the variance that running statistics keep, if it is not the unbiased one of PyTorch.
 	VarianceKey = "bnctl.running_variance"
-	// ResizeKey is the length to which the shorter side of an image file is resized; 0 as in models.Preprocess.
+	// ResizeKey is the length to which the shorter side of an image file is resized; 0 as
+	// in models.Preprocess.
 	ResizeKey = "bnctl.resize"
 	MaxResize = 1 << 16
 	// ExifKey reports whether image files are rotated by their EXIF orientation: exifApply.

@@ -47,8 +47,8 @@ func ones(names ...string) []Tensor {
 	return out
 }
 
-// TestApply gives a model the tensors of a file: by name and shape, without the
-// prefixes that all share, and without what plainly is no layer's.
+// TestApply applies the tensors of a file to a model: by name and shape, without prefixes
+// that all names share, and without tensors that clearly belong to no layer.
 func TestApply(t *testing.T) {
 	const fits = "the file does not fit model tiny: "
 	for _, c := range []struct{ tensors, left, err string }{
@@ -90,7 +90,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What cannot be read is no state.
+// Unreadable tensors are an error.
 func TestApplyOfWhatCannotBeRead(t *testing.T) {
 	bad, err := NewTensor("fc.bias", tensor.F32, []int{2}, func([]byte) error { return errors.New("torn") })
 	if err != nil {
@@ -107,8 +107,8 @@ func TestApplyOfWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The tensors of Keras and TensorFlow are turned, and what was left out is said
-// of the file that was given.
+// Tensors of Keras and TensorFlow are transposed, and tensors left out are recorded in the
+// file that was given.
 func TestApplyTurns(t *testing.T) {
 	const conv = `state fc.kernel f32[4,3,2,1] weight he_normal(0)
 
@@ -164,7 +164,7 @@ func main(x rows f32[3]) {
 	}
 }
 
-// TestParameters counts what is trained: no running statistics, no counters.
+// TestParameters counts trained parameters, without running statistics and counters.
 func TestParameters(t *testing.T) {
 	f := &File{Tensors: ones("fc.weight:2,3", "bn.weight:2", "bn.bias:2", "bn.running_mean:2", "bn.running_var:2",
 		"bn.num_batches_tracked:")}
@@ -177,7 +177,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestSuspectTensors names what is kept though by its name it is no layer's.
+// TestSuspectTensors lists kept tensors with names that do not look like a layer's.
 func TestSuspectTensors(t *testing.T) {
 	f := &File{Tensors: ones("fc.weight:2,3", "criterion.weight:4")}
 	if got := SuspectTensors(f); len(got) != 1 || got[0] != "criterion.weight" {
@@ -201,8 +201,8 @@ func TestCompleteValues(t *testing.T) {
 	}
 }
 
-// TestCompleteByWhatIsThere calls what it makes as the format calls its partner, and gives
-// it the partner's shape where gamma has none.
+// TestCompleteByWhatIsThere names the new statistic as the format names its partner, and
+// gives it the partner's shape if gamma is absent.
 func TestCompleteByWhatIsThere(t *testing.T) {
 	f := &File{Tensors: ones("bn.running_var:2", "bn.weight:2,1")}
 	if got := strings.Join(Complete(f, nil), " "); got != "bn.running_mean" {
@@ -232,8 +232,8 @@ func TestNormsOfNames(t *testing.T) {
 	}
 }
 
-// TestIdentifyTakesPrefixesOff finds a model of the zoo behind a prefix, beside what
-// plainly is no layer's; of one that lacks a tensor it says how near it is.
+// TestIdentifyTakesPrefixesOff finds a model of the zoo below a prefix, with a tensor that
+// clearly belongs to no layer; for a model that lacks a tensor, it reports the differences.
 func TestIdentifyTakesPrefixesOff(t *testing.T) {
 	zoo, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {
@@ -266,7 +266,7 @@ func TestIdentifyTakesPrefixesOff(t *testing.T) {
 	}
 }
 
-// TestDropPrefix takes off what all names begin with, and only that.
+// TestDropPrefix removes the common prefix of all names, and nothing else.
 func TestDropPrefix(t *testing.T) {
 	for in, want := range map[string]string{
 		"a.x:1 a.y:1":                 "x y, a",

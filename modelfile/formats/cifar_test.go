@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestPublishedLogits compares what the published CIFAR ResNets answer to
-// every stride-th of 500 test images with what PyTorch answers.
+// TestPublishedLogits compares the logits of the published CIFAR ResNets for every
+// stride-th of 500 test images with PyTorch's.
 func TestPublishedLogits(t *testing.T) {
 	for _, c := range []struct {
 		file, logits string

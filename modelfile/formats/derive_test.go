@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestDerivedAsPyTorchComputes: testdata/derived.py has made each file, and beside it what
-// its layers computed with.
+// TestDerivedAsPyTorchComputes reads files made by testdata/derived.py. The script also
+// stores the weights that the layers computed with.
 func TestDerivedAsPyTorchComputes(t *testing.T) {
 	files, err := filepath.Glob("testdata/derived/*.want.pth")
 	if err != nil || len(files) < 6 {
@@ -122,8 +122,8 @@ func TestNotReparametrised(t *testing.T) {
 	}
 }
 
-// TestLeftByPrograms: what thop, quantisation and averages put among the tensors of a model is
-// left out, and said.
+// TestLeftByPrograms: tensors that thop, quantisation and averages add to a model are left
+// out and reported.
 func TestLeftByPrograms(t *testing.T) {
 	for _, c := range []struct{ in, want, left string }{
 		{"total_ops total_params a.w a.total_ops", "a.w", "total_ops and 2 more: a counter of thop"},

@@ -52,7 +52,8 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// Of a graph without weights that is not supported the reason is said, not that it has no weights.
+// For an unsupported graph without weights, the error is the reason, not the lack of
+// weights.
 func TestEmptySaysTheReason(t *testing.T) {
 	text := func(b []byte, field protowire.Number, v string) []byte {
 		return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// small returns a model of the zoo with numbers of its own.
+// small returns a model of the zoo with distinct numbers.
 func small(t *testing.T) *models.Model {
 	t.Helper()
 	m, err := models.Build("mlp-bn", models.Options{})

@@ -98,8 +98,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldKeepsNames: what is folded is called as it was, and a layer whose weight is
-// computed takes nothing in.
+// TestFoldKeepsNames: folded parameters keep their names, and nothing is folded into a
+// layer with a computed weight.
 func TestFoldKeepsNames(t *testing.T) {
 	m := foldedModel(t)
 	folded, _, err := Fold(m)
@@ -164,8 +164,9 @@ func compareOutputs(t *testing.T, a, b *models.Model) {
 	}
 }
 
-// TestFoldKeeps: a batch norm that cannot be folded stays, with the reason, and the others are folded. A
-// reshape, as around the convolution of a line, is no hindrance.
+// TestFoldKeeps: a batch norm that cannot be folded is kept, with the reason, and the
+// others are folded. A reshape, as around the convolution of a line, does not prevent
+// folding.
 func TestFoldKeeps(t *testing.T) {
 	conv := func(b *graph.Builder, name string, x graph.Value) graph.Value {
 		return b.Op(graph.Conv, name, []graph.Value{x, param(b, name+".w", graph.Weight, 2, 2, 1, 1)})

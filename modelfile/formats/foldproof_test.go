@@ -20,8 +20,8 @@ func foldedModel(t *testing.T) *models.Model {
 	return finish(t, b, table, norm(b, "n2", b.Op(graph.Relu, "r", []graph.Value{norm(b, "n1", d, 2)}), 2))
 }
 
-// TestFoldProven runs the model with its batch norms, and then the folded one, on
-// the same rows, and says how far apart they are.
+// TestFoldProven runs the model with its batch norms and the folded one on the same rows,
+// and reports their difference.
 func TestFoldProven(t *testing.T) {
 	m := foldedModel(t)
 	var saw []tensor.Tensor
@@ -65,8 +65,8 @@ func TestFoldProven(t *testing.T) {
 	compareOutputs(t, m, u)
 }
 
-// TestFoldProvenRefuses takes for rounding what is small beside the largest output, and
-// nothing else.
+// TestFoldProvenRefuses accepts differences that are small relative to the largest output
+// as rounding, and rejects all others.
 func TestFoldProvenRefuses(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestFoldProvenRefuses(t *testing.T) {
 		most      float64
 		refused   string
 	}{
-		{[]float32{-100, 1}, []float32{-100, 1.0625}, 0.0625, ""}, // 0.1 beside 100
+		{[]float32{-100, 1}, []float32{-100, 1.0625}, 0.0625, ""}, // 0.1 relative to 100
 		{[]float32{-100, 1}, []float32{-100, 1.25}, 0.25, "outputs of up to 100 by up to 0.25"},
 		{[]float32{1, 100}, []float32{0.75, 100}, 0.25, "outputs of up to 100 by up to 0.25"},
 		{[]float32{0.01, 0.0}, []float32{0.0105, 0}, 0.0005, ""}, // 0.001 below 1
@@ -121,7 +121,7 @@ func TestFoldProvenFails(t *testing.T) {
 	if f, _, err := FoldProven(sick, nil); err == nil || f != nil {
 		t.Errorf("a variance below 0: %v, %v", f, err)
 	}
-	// One of 0 is none of it: only eps is left.
+	// A variance of 0 leaves only eps.
 	sick.State["n1.running_var"].F32()[0] = 0
 	if _, _, err := Fold(sick); err != nil {
 		t.Error(err)

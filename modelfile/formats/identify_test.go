@@ -61,8 +61,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// TestSameNames: of two architectures whose tensors are called the same one is assumed, and
-// said; the other one can be named.
+// TestSameNames: of two architectures with the same tensor names one is assumed and
+// reported; the other one can be named.
 func TestSameNames(t *testing.T) {
 	for name, other := range map[string]string{"resnet50": "resnet50-v1", "resnet101": "resnet101-v1", "resnet152": "resnet152-v1"} {
 		f := &File{Tensors: stateOf(t, other, "", 10)}
@@ -108,7 +108,8 @@ func TestIdentifyRefuses(t *testing.T) {
 	}
 }
 
-// TestIdentifyCountsClasses wherever the last layer stands, from two on.
+// TestIdentifyCountsClasses finds the number of classes, from two on, wherever the last
+// layer is.
 func TestIdentifyCountsClasses(t *testing.T) {
 	for _, classes := range []int{2, 7} {
 		tensors := stateOf(t, "mlp-bn", "", classes)
@@ -158,7 +159,7 @@ func TestPublishedResNets(t *testing.T) {
 	}
 }
 
-// TestSaveKeeps writes what was read, in both formats, and compares.
+// TestSaveKeeps writes the tensors that were read, in both formats, and compares.
 func TestSaveKeeps(t *testing.T) {
 	f, err := Open("torch/testdata/cases/types_zip.pth", Options{})
 	if err != nil {
@@ -191,9 +192,9 @@ func TestSaveKeeps(t *testing.T) {
 	}
 }
 
-// TestIdentifyAdvises: what helps is said alone, with the nearest network: for other widths, for other layers,
-// for a tensor that is no layer's, for missing statistics, for batch norms that torch.ao has put into
-// convolutions.
+// TestIdentifyAdvises: the error has one remedy, with the nearest network: for other
+// widths, for other layers, for a tensor that belongs to no layer, for missing statistics,
+// and for batch norms that torch.ao has put into convolutions.
 func TestIdentifyAdvises(t *testing.T) {
 	same := func(name string, shape []int) (string, []int) { return name, shape }
 	for _, c := range []struct {

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestKerasAxes: a sample of Keras that is no picture has the axes of the file in the
-// template and in the ONNX file that is made of it, and so has what comes out; both
-// compute the same.
+// TestKerasAxes: a Keras sample other than a picture, and the result, have the axes of the
+// file in the template and in the ONNX file made from it; both compute the same.
 func TestKerasAxes(t *testing.T) {
 	for _, c := range []struct {
 		file    string

@@ -148,8 +148,7 @@ func leaveAverages(f *File) {
 // averageCounters are what LitEma and ema_pytorch keep with the averages.
 var averageCounters = []string{"model_ema.decay", "model_ema.num_updates", "initted", "step"}
 
-// average returns the part of a name after the prefix of an average; "" if it has no such
-// prefix.
+// average returns the part of a name after the prefix of an average; "" without a prefix.
 func average(name string) string {
 	for _, mark := range []string{"model_ema.", "ema_model.", "ema_"} {
 		if rest, ok := strings.CutPrefix(name, mark); ok {

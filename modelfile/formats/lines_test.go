@@ -21,8 +21,8 @@ func main(x rows f32[4,8]) {
 }
 `
 
-// Kernels of convolutions over lines leave as [O,I,K], which is how PyTorch has them, and come in so. A convolution
-// of images whose kernel is one high stays what it is.
+// Kernels of convolutions over lines are written and read as [O,I,K], PyTorch's shape. A
+// convolution of images with a kernel of height one stays as it is.
 func TestKernelsOfLines(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(lines))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A tensor is left out by itself only where its name says what it is and the
-// model has nothing in its place.
+// A tensor is left out automatically only if its name shows its purpose and the model has
+// nothing in its place.
 func TestLooseBeside(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err != nil {
@@ -29,8 +29,8 @@ func TestLooseBeside(t *testing.T) {
 	}
 }
 
-// TestExcludeNonWeights leaves out of a file without an architecture what is no layer's of any, unless
-// something that is kept stands beside it, the rest would be nothing, or a graph names it.
+// TestExcludeNonWeights leaves out tensors that belong to no layer of any architecture,
+// unless a kept tensor has the same prefix, the rest would be empty, or a graph names them.
 func TestExcludeNonWeights(t *testing.T) {
 	for _, c := range []struct{ format, in, want, left string }{
 		{"pytorch zip", "a.w criterion.weight:4 best_acc1", "a.w", "[criterion.weight best_acc1]"},

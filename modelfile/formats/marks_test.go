@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMarks: of an ONNX file whose weights nodes compute, what is stored is
-// counted and kept, each weight once; settings and what is computed are neither.
+// TestMarks: in an ONNX file with weights computed by nodes, stored weights are counted and
+// kept, each once; settings and computed tensors are neither counted nor kept.
 func TestMarks(t *testing.T) {
 	for name, want := range map[string]struct {
 		parameters int

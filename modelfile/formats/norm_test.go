@@ -63,7 +63,8 @@ func TestModelNorms(t *testing.T) {
 	}
 }
 
-// TestNormsOfTornTensors gives back what a tensor cannot be read for, the counter too.
+// TestNormsOfTornTensors returns the error of an unreadable tensor, including the
+// counter's.
 func TestNormsOfTornTensors(t *testing.T) {
 	counter, err := NewTensor("bn.num_batches_tracked", tensor.I64, []int{},
 		func([]byte) error { return errors.New("torn") })

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOpenRefuses what an option says of another format, or of no tensor.
+// TestOpenRefuses rejects options that apply to another format, or that match no tensor.
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	save := func(name string, tensors ...Tensor) string {
@@ -27,7 +27,7 @@ func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		o    Options
-		want string // "" is none
+		want string // "" if it succeeds
 	}{
 		{plain, Options{Key: "model"}, "key is for PyTorch checkpoints, this is safetensors"},
 		{plain, Options{EMA: true}, "ema is for checkpoints of PyTorch and TensorFlow, this is safetensors"},

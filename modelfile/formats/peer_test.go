@@ -16,9 +16,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// TestPeerTorchvision exports models of the zoo, loads the files with
-// torchvision's own classes and compares the outputs. Debian's python3-torch
-// and python3-torchvision are wanted.
+// TestPeerTorchvision exports models of the zoo, loads the files with torchvision's classes
+// and compares the outputs. It needs Debian's python3-torch and python3-torchvision.
 func TestPeerTorchvision(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("peers are tested by make test-peers")
@@ -107,7 +106,7 @@ func inPeers(a models.Architecture) bool {
 	return a.Input.Channels == 3 && a.Name != "unet-bn" && a.Name != "espnet-c"
 }
 
-// numbersOf parses what a peer has printed.
+// numbersOf parses the output of a peer.
 func numbersOf(text []string, err error) ([]float64, error) {
 	var out []float64
 	for _, s := range text {
@@ -120,7 +119,7 @@ func numbersOf(text []string, err error) ([]float64, error) {
 	return out, err
 }
 
-// onnxRuntime checks an export of m and returns what it computes for two images.
+// onnxRuntime checks an export of m and returns its results for two images.
 func onnxRuntime(t *testing.T, m *models.Model, pixels []byte, size models.Size) ([]float64, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -154,7 +153,7 @@ func onnxRuntime(t *testing.T, m *models.Model, pixels []byte, size models.Size)
 	return out, nil
 }
 
-// torchvision loads an export of m and returns what it computes for two images.
+// torchvision loads an export of m and returns its results for two images.
 func torchvision(t *testing.T, m *models.Model, pixels []byte, side int, compute bool) ([]string, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -68,8 +68,8 @@ func TestRanksDiffer(t *testing.T) {
 	}
 }
 
-// statisticsFile returns a file of one batch norm; changed tensors take the place of
-// its own.
+// statisticsFile returns a file of one batch norm; changed tensors replace its default
+// ones.
 func statisticsFile(changed ...Tensor) *File {
 	f := &File{Tensors: ones("w:2,2", "bn.weight:2", "bn.running_mean:2", "bn.running_var:2")}
 	for _, c := range changed {
@@ -82,8 +82,8 @@ func statisticsFile(changed ...Tensor) *File {
 	return f
 }
 
-// TestMergeRanks refuses files that are not of one step, or cannot be read, and says
-// what it merged.
+// TestMergeRanks rejects files of different steps and unreadable files, and reports the
+// merge.
 func TestMergeRanks(t *testing.T) {
 	two := tensor.Of([]float32{3, 3}, 2)
 	for _, c := range []struct {
@@ -155,8 +155,8 @@ func TestReplicaOf(t *testing.T) {
 	}
 }
 
-// TestReplicasThatDiffer says which replica, by its number, and what it has more than the
-// first.
+// TestReplicasThatDiffer names the replica, by its number, and the tensors that the first
+// lacks.
 func TestReplicasThatDiffer(t *testing.T) {
 	f := &File{Tensors: ones("w:2", "w/replica_1:2", "v/replica_1:2", "u/replica_1:2")}
 	err := mergeReplicas(f, bn.Pooled)

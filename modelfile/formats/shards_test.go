@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestPartsOfAModel: a model of which files are missing is refused, and they are named, and so is
-// the file of one rank; what is only called like a part is read.
+// TestPartsOfAModel: a model with missing files is rejected with their names, and so is the
+// file of one rank; a complete file that is only named like a part is read.
 func TestPartsOfAModel(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name string) {

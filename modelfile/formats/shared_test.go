@@ -85,7 +85,7 @@ func TestRoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		number(m)
-		as := m // what a file of tensors alone is taken for
+		as := m // the expected architecture of a file of tensors alone
 		if a.SameAs != "" {
 			if as, err = models.Build(a.SameAs, models.Options{Classes: 3}); err != nil {
 				t.Fatal(err)
@@ -109,8 +109,8 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// large reports whether the files of a network are, or whether a smaller one of its family
-// stands for it.
+// large reports whether the files of a network are large, or whether a smaller network of
+// its family is tested instead.
 func large(a models.Architecture) bool {
 	small := []string{"mobilenetv3-small", "shufflenet-v2-x1-0", "squeezenet1-1"}
 	switch a.Family {
@@ -134,7 +134,7 @@ func number(m *models.Model) {
 	}
 }
 
-// throughFile exports a model and opens what was written.
+// throughFile exports a model and opens the file.
 func throughFile(t *testing.T, m *models.Model, name string) (*models.Model, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -150,8 +150,8 @@ func throughFile(t *testing.T, m *models.Model, name string) (*models.Model, err
 	return Template(f, nil)
 }
 
-// TestTensorFlowTurns fills a model with the weights of a checkpoint whose
-// kernels are channels last.
+// TestTensorFlowTurns fills a model with the weights of a checkpoint that has its kernels
+// channels last.
 func TestTensorFlowTurns(t *testing.T) {
 	f, err := Open("tensorflow/testdata/cases/replicas.index", Options{})
 	if err != nil {

@@ -83,8 +83,9 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestHeadersOfAnyLength: a safetensors file begins with the length of its header, whose bytes may be those with which
-// another format starts: 640 is \x80\x02, a pickle's; 274 is MXNet's; 0x120108 that of a SavedModel.
+// TestHeadersOfAnyLength: a safetensors file begins with the length of its header. These
+// bytes may be the start of another format: 640 is \x80\x02, a pickle; 274 is MXNet;
+// 0x120108 is a SavedModel.
 func TestHeadersOfAnyLength(t *testing.T) {
 	lengths := []int{0x120108, 1<<16 | 0x0280}
 	for n := 80; n < 1600; n++ {

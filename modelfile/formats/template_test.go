@@ -21,8 +21,8 @@ func torn(t *testing.T, name string, shape ...int) Tensor {
 	return bad
 }
 
-// TestTemplate takes the graph of the file, that which is named, or that of the zoo
-// which fits, in this order.
+// TestTemplate uses the graph of the file, the named architecture, or the one of the zoo
+// that fits, in this order.
 func TestTemplate(t *testing.T) {
 	own, named := modelOf(t, oneLayer), modelOf(t, oneLayer)
 	own.State = map[string]tensor.Tensor{}
@@ -59,7 +59,7 @@ func TestState(t *testing.T) {
 		{"fc.weight:2,3 fc.bias:2", "fc.bias fc.weight"},
 		{"m.fc.weight:2,3 m.fc.bias:2", "fc.bias fc.weight"},
 		{"a.b.c.fc.weight:2,3", "fc.weight"},
-		{"a.b.c.d.fc.weight:2,3", "d.fc.weight"}, // as many as an architecture may have before it
+		{"a.b.c.d.fc.weight:2,3", "d.fc.weight"}, // the limit of prefixes before a name
 		{"fc.weight:2,3 fc.other:1", "fc.other fc.weight"},
 		{"m.x:1 n.fc.weight:2,3", "m.x n.fc.weight"},
 		{"nothing.fits:7", "fits"},
@@ -114,7 +114,7 @@ func TestStateOfKeras(t *testing.T) {
 	}
 }
 
-// TestSearchFails names what cannot be told apart.
+// TestSearchFails names the candidates that cannot be distinguished.
 func TestSearchFails(t *testing.T) {
 	tensors := ones("fc9.weight:2")
 	if _, _, name, err := search(&tensors); err != nil || name != models.Architectures()[0].Name {

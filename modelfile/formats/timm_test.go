@@ -68,7 +68,7 @@ func TestIdentifyTimm(t *testing.T) {
 			t.Errorf("Lookup(%s): %s, %v; want %s", theirs[name], a.Name, err, name)
 		}
 		for i := range m.Graph.Main.Nodes {
-			// timm's networks have PyTorch's own eps, but Inception's.
+			// timm's networks have PyTorch's eps, except for Inception.
 			n, want := &m.Graph.Main.Nodes[i], 1e-5
 			if name == "inception-v3" {
 				want = 1e-3
@@ -81,7 +81,8 @@ func TestIdentifyTimm(t *testing.T) {
 	}
 }
 
-// What has the names and shapes of a network, and is another, is refused by its name; so is one of other widths.
+// A different network with the same names and shapes is rejected by its name; so is one of
+// other widths.
 func TestTimmsOthers(t *testing.T) {
 	_, files, _ := timmFiles(t)
 	for _, c := range []struct {
@@ -104,7 +105,7 @@ func TestTimmsOthers(t *testing.T) {
 	for _, x := range files["regnet-x-400mf"].Tensors {
 		shape := slices.Clone(x.Shape)
 		for i, n := range shape {
-			if n == 400 { // timm's own regnetx_004 ends in 384 channels
+			if n == 400 { // timm's regnetx_004 ends in 384 channels
 				shape[i] = 384
 			}
 		}
@@ -120,7 +121,8 @@ func TestTimmsOthers(t *testing.T) {
 	}
 }
 
-// A head for other classes, a prefix, and the elements of what has another shape in timm.
+// A head for other classes, a prefix, and the elements of tensors with another shape in
+// timm.
 func TestTimmState(t *testing.T) {
 	_, files, _ := timmFiles(t)
 	var tensors []Tensor

@@ -25,7 +25,7 @@ func namesOf(f *File) string {
 	return strings.Join(out, " ")
 }
 
-// TestUnwrapAverage says that statistics beside an average are stale.
+// TestUnwrapAverage reports that the statistics stored with an average are stale.
 func TestUnwrapAverage(t *testing.T) {
 	f := named("n_averaged", "module.a.w")
 	unwrap(f)
@@ -37,8 +37,8 @@ func TestUnwrapAverage(t *testing.T) {
 	}
 }
 
-// TestUnwrapListsSome lists the first wrappers, and takes off all; a model of layers that
-// each are wrapped has hundreds.
+// TestUnwrapListsSome removes all wrappers but lists only the first ones; a model with a
+// wrapper around each layer has hundreds.
 func TestUnwrapListsSome(t *testing.T) {
 	var names []string
 	for i := range maxWrappers + 3 {
@@ -51,8 +51,7 @@ func TestUnwrapListsSome(t *testing.T) {
 	}
 }
 
-// TestUnwrapKeepsNamesApart leaves a name as it is where another tensor has what it
-// would become.
+// TestUnwrapKeepsNamesApart keeps a name if another tensor already has the shorter one.
 func TestUnwrapKeepsNamesApart(t *testing.T) {
 	f := named("criterion.weight", "module.criterion.weight", "module.a.w")
 	unwrap(f)

@@ -154,7 +154,7 @@ func (b *build) declare(name string, role graph.Role, t tensor.Tensor) graph.Val
 		Init: graph.Init{Rule: initRules[role]}})
 }
 
-// initRules are the rules by which training would initialise a parameter.
+// initRules are the rules of training for the initial values of parameters.
 var initRules = map[graph.Role]string{graph.Weight: "xavier_uniform", graph.Bias: "zeros",
 	graph.Gamma: "ones", graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}
 

@@ -13,7 +13,7 @@ import (
 // a file, as Ultralytics does.
 const LabelKey = "names"
 
-// labelKeys are the keys for class names, in the order in which they are tried. They
+// labelKeys are the keys for class names, in the order of their use. They
 // include the keys of Ultralytics, Deepness and others.
 var labelKeys = []string{LabelKey, "class_names", "class_labels", "labels", "classes", "categories",
 	"id2label"}

@@ -8,7 +8,7 @@ const (
 	MaxTensors = 1 << 15
 	// MaxName is the longest name of a tensor, in bytes.
 	MaxName = 1024
-	// Slack is the number of bytes by which the tensors may exceed the size of their file:
+	// Slack is the limit of the tensors' bytes in addition to the size of their file:
 	// views may repeat stored elements.
 	Slack = 16 << 20
 )

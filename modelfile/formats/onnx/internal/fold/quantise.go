@@ -64,7 +64,7 @@ type Quantisation struct {
 func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
 
 // ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of the
-// integers if there is no zero point.
+// integers without a zero point.
 func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise

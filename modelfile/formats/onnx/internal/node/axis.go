@@ -7,7 +7,7 @@ import (
 
 // If the file leaves the length N of the batch open, the batch of a value may be elsewhere
 // than at its first axis: exporters move it after the positions of a sequence, and join it
-// with heads or windows. Rows of such values have the whole shape that the file has for N =
+// with heads or windows. Rows of these values have the whole shape that the file has for N =
 // 1, as unbatched values do; batchAxis is the axis that contains N, so that each operator's
 // rule can report whether it mixes rows. When the batch is the first axis again, it is the
 // batch of the rows.

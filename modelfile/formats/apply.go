@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ignorable reports whether a tensor that an architecture lacks may be left out: the counter
-// of a batch norm, which predicting does not need, and the index of Swin's table of distances and
-// its mask, which follow from the window.
+// ignorable reports whether a tensor that an architecture lacks may be left out: the
+// counter of a batch norm, which prediction does not need, and the index of Swin's table of
+// distances and its mask, which can be derived from the window.
 func ignorable(name string) bool {
 	return name == "num_batches_tracked" || strings.HasSuffix(name, ".num_batches_tracked") ||
 		strings.HasSuffix(name, ".relative_position_index") || strings.HasSuffix(name, ".attn_mask")
@@ -25,10 +25,10 @@ func ignorable(name string) bool {
 // fit describes how the tensors of a file match the parameters of a model.
 type fit struct {
 	taken   int
-	left    []Tensor // that fit nothing
+	left    []Tensor // tensors that fit no parameter
 	alike   int      // tensors in left that differ from a parameter only in the numbers of their names
 	missing []string // parameters without a tensor
-	renamed bool     // the tensors are called as timm calls them
+	renamed bool     // the tensors have timm's names
 }
 
 func (f fit) exact() bool { return len(f.left) == 0 && len(f.missing) == 0 }
@@ -76,7 +76,7 @@ func compare(tensors []Tensor, m *models.Model) fit {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		f.missing = append(f.missing, name+" "+tensor.Describe(tensor.F32, want[name]))
 	}
-	if len(f.missing) == 0 { // else it does not fit, whatever is left
+	if len(f.missing) == 0 { // otherwise it does not fit in any case
 		f.left = slices.DeleteFunc(f.left, func(t Tensor) bool { return looseBeside(t, m) != "" })
 	}
 	for _, t := range f.left {
@@ -142,9 +142,9 @@ func apply(f *File, m *models.Model) (*models.Model, error) {
 	return &out, out.Check()
 }
 
-// unprefixed returns tensors without the prefix that keeps them from fitting
-// m, and how they fit; if nothing helps, with the names that they have. They are renamed
-// where they fit m so, and were called as timm calls them.
+// unprefixed removes a prefix that keeps tensors from fitting m, and returns them with
+// their fit. If they fit under timm's names, it renames them, and renamed is true. If
+// nothing helps, it returns the tensors unchanged.
 func unprefixed(tensors []Tensor, m *models.Model) (fitting []Tensor, best fit, renamed bool) {
 	best = compare(tensors, m)
 	shorter, prefix := tensors, ""
@@ -181,15 +181,15 @@ func (f fit) advice(architecture string) string {
 	return fmt.Sprintf("if no layer needs them, leave them out: {drop} '%s'", f.left[0].Name)
 }
 
-// lacksStatistics reports whether nothing but running statistics is missing.
+// lacksStatistics reports whether only running statistics are missing.
 func (f fit) lacksStatistics() bool {
 	return len(f.missing) > 0 && len(f.left) == 0 && !slices.ContainsFunc(f.missing, func(name string) bool {
 		return !strings.Contains(name, ".running_mean ") && !strings.Contains(name, ".running_var ")
 	})
 }
 
-// otherWidths reports whether more tensors have the name of an unmatched parameter than
-// fit.
+// otherWidths reports whether the tensors that only differ in shape from a parameter
+// outnumber those that fit.
 func (f fit) otherWidths() bool {
 	missing := map[string]bool{}
 	for _, name := range f.missing {
@@ -229,7 +229,8 @@ func arranged(f *File, m *models.Model) (*File, error) {
 	return &File{Tensors: turned}, checkFlattened(m)
 }
 
-// withHeight gives kernels of convolutions over lines, [O,I,K], the height of 1 that graphs have for them.
+// withHeight inserts the height of 1 that graphs use into kernels of convolutions over
+// lines, [O,I,K].
 func withHeight(tensors []Tensor, lines map[string]bool) []Tensor {
 	tensors = slices.Clone(tensors)
 	for i, t := range tensors {

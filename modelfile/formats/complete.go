@@ -34,8 +34,8 @@ func Complete(f *File, as *models.Model) []string {
 	return made
 }
 
-// IdentifyIncomplete is Identify for a file that lacks running statistics, or
-// has them in another shape: all other tensors have to fit.
+// IdentifyIncomplete is Identify for a file with running statistics that are missing or
+// have another shape: all other tensors must fit.
 func IdentifyIncomplete(f *File) (*models.Model, error) {
 	var found []*models.Model
 	var names []string
@@ -61,7 +61,7 @@ func IdentifyIncomplete(f *File) (*models.Model, error) {
 	return nil, severalFit(names)
 }
 
-// statistic is a running mean or variance as it has to be.
+// statistic is a required running mean or variance.
 type statistic struct {
 	name  string
 	shape []int
@@ -103,7 +103,7 @@ func channels(n BatchNorm, f *File) ([]int, bool) {
 	return nil, false
 }
 
-// statistics returns the names that mean and variance have, or would have.
+// statistics returns the existing or the usual names of mean and variance.
 func statistics(n BatchNorm) (mean, variance string) {
 	if n.Mean != "" && n.Variance != "" {
 		return n.Mean, n.Variance

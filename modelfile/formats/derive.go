@@ -12,19 +12,19 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A derivation is how a tensor that a layer computes with follows from those that a
-// reparametrisation keeps in its place.
+// A derivation computes a tensor of a layer from the tensors that a reparametrisation
+// stores in its place.
 type derivation struct {
-	name  string   // of the tensor that follows
-	from  []Tensor // that are replaced
+	name  string   // of the derived tensor
+	from  []Tensor // tensors that it replaces
 	how   string   // "pruned: weight_orig * weight_mask"
 	value func() (numbers, error)
-	plain *Tensor // the tensor itself, where the file has it too
+	plain *Tensor // the derived tensor, if the file has it too
 	at    string  // tensor of the file that the result replaces; "": the first of from
 }
 
-// maxDerived is how many reparametrisations of one tensor are resolved: pruning of what
-// weight_norm keeps, and so on.
+// maxDerived is the number of nested reparametrisations of one tensor that are resolved:
+// for example pruning of weight_norm's tensors.
 const maxDerived = 8
 
 // derive resolves the reparametrisations that torch.nn.utils and torch.nn.utils.parametrize
@@ -33,7 +33,7 @@ const maxDerived = 8
 // weight_orig / sigma. Tensors that the file does not define are reported and kept.
 func derive(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
-		return // its names are the graph's
+		return // it already has the graph's names
 	}
 	done := map[string][]derivation{}
 	var order []string
@@ -56,7 +56,8 @@ func derive(f *File) {
 	nameUndefined(f)
 }
 
-// derivations returns what can be resolved at once, in the order of the file.
+// derivations returns the derivations that are possible without others, in the order of the
+// file.
 func derivations(f *File) []derivation {
 	have := make(map[string]Tensor, len(f.Tensors))
 	for _, t := range f.Tensors {
@@ -73,7 +74,7 @@ func derivations(f *File) []derivation {
 	return all
 }
 
-// derivationOf returns the derivation that t is the first tensor of.
+// derivationOf returns the derivation with t as its first tensor.
 func derivationOf(t Tensor, have map[string]Tensor, groups map[string]*parametrisation) (derivation, bool) {
 	if g := groups[t.Name]; g != nil {
 		return g.derivation()
@@ -101,7 +102,7 @@ func ofOriginal(name string, orig Tensor, have map[string]Tensor) (derivation, b
 	}
 	v, both := have[name+"_v"]
 	weight, saved := have[name]
-	if saved && slices.Equal(weight.Shape, orig.Shape) { // as PyTorch did before 1.0
+	if saved && slices.Equal(weight.Shape, orig.Shape) { // PyTorch before 1.0 saved the weight too
 		from := []Tensor{weight, orig, u}
 		if both {
 			from = append(from, v)
@@ -112,7 +113,7 @@ func ofOriginal(name string, orig Tensor, have map[string]Tensor) (derivation, b
 	return spectral(name, orig, u, v), both && fitsSpectral(orig, u, v)
 }
 
-// hookedName reports whether a tensor is called as those are that weight_norm is put on.
+// hookedName reports whether a tensor has a name that weight_norm can be applied to.
 func hookedName(name string) bool {
 	last := name[strings.LastIndex(name, ".")+1:]
 	return last == "weight" || last == "bias" || last == "in_proj_weight" || hookedLayer().MatchString(last)
@@ -161,7 +162,7 @@ func (d derivation) tensor() Tensor {
 	}
 	main := d.from[0]
 	if len(d.from) > 1 && tensor.Count(d.from[1].Shape) > tensor.Count(main.Shape) {
-		main = d.from[1] // weight_v is as large as the weight
+		main = d.from[1] // weight_v has the size of the weight
 	}
 	made, err := foreign.NewTensor(d.name, main.DType, main.Shape, func(dst []byte) error {
 		x, err := d.value()
@@ -176,8 +177,8 @@ func (d derivation) tensor() Tensor {
 	return made
 }
 
-// replaced describes the derivations of one kind, as tensors that the file has and the
-// result has not.
+// replaced describes the derivations of one kind, as tensors of the file that the result
+// lacks.
 func replaced(how string, all []derivation) Group {
 	g := Group{Name: all[0].name, Reason: how}
 	if n := len(all) - 1; n > 0 {

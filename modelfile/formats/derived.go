@@ -34,7 +34,7 @@ func load(t Tensor) (numbers, error) {
 	return out, nil
 }
 
-// product is what torch.nn.utils.prune computes: orig * mask.
+// product computes torch.nn.utils.prune: orig * mask.
 func product(orig, mask Tensor) (numbers, error) {
 	x, err := load(orig)
 	if err != nil {
@@ -148,7 +148,7 @@ func bySigma(orig, u, v Tensor) (numbers, error) {
 	return x, nil
 }
 
-// sigmaOf is u . M v, where the rows of M are the places along an axis of x.
+// sigmaOf computes u . M v. The rows of M are the indices of an axis of x.
 func sigmaOf(operands [3]numbers, shape []int, axis int) (sum float64) {
 	x, u, v := operands[0], operands[1], operands[2]
 	inner := tensor.Count(shape[axis+1:])
@@ -160,7 +160,7 @@ func sigmaOf(operands [3]numbers, shape []int, axis int) (sum float64) {
 	return sum
 }
 
-// round writes x as a type.
+// round writes x to dst, rounded to a type.
 func (x numbers) round(d tensor.DType, dst []byte) error {
 	for i, v := range x {
 		switch d {
@@ -179,7 +179,7 @@ func (x numbers) round(d tensor.DType, dst []byte) error {
 	return nil
 }
 
-// half rounds to the nearest float16, to even where two are as near.
+// half rounds to the nearest float16, ties to even.
 func half(v float64) uint16 {
 	sign := uint16(math.Float64bits(v) >> 48 & 0x8000)
 	const overflow, smallest, digits = 65520, -14, 10
@@ -196,7 +196,7 @@ func half(v float64) uint16 {
 	}
 }
 
-// brain rounds to the nearest bfloat16, to even where two are as near.
+// brain rounds to the nearest bfloat16, ties to even.
 func brain(v float32) uint16 {
 	if v != v {
 		return 0x7fc0

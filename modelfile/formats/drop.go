@@ -33,14 +33,14 @@ func drop(f *File, patterns []string) (unmatched []string, err error) {
 	return unmatched, nil
 }
 
-// notDropped refuses a pattern.
+// notDropped returns an error for a pattern.
 func notDropped(pattern, text, advice string) *problem.Error {
 	e := problem.Failure("drop", text, advice)
 	e.Value = pattern
 	return e
 }
 
-// matches is path.Match with * for slashes too.
+// matches is like path.Match, but * matches slashes too.
 func matches(pattern, name string) (bool, error) {
 	flat := strings.NewReplacer("/", "\x00")
 	return path.Match(flat.Replace(pattern), flat.Replace(name))

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Folded is what Fold did, by the names of the batch norms.
+// Folded is the result of Fold, by the names of the batch norms.
 type Folded struct {
 	Into     []string // folded into the layer before them
 	Unfolded []string // left as they are
-	Why      []string // they were, for each of Unfolded
+	Why      []string // the reason, for each of Unfolded
 }
 
 // Fold returns a copy of m with its batch norms folded into the preceding convolution,
@@ -47,7 +47,7 @@ type foldPlan struct {
 	layer map[int]int // by batch norm
 }
 
-// planFold finds what can be folded, and refuses what must not be.
+// planFold finds the batch norms that can be folded, and rejects invalid ones.
 func planFold(m *models.Model) (foldPlan, Folded, error) {
 	f := m.Graph.Main
 	plan, report := foldPlan{map[int]int{}, map[int]int{}}, Folded{}
@@ -95,7 +95,7 @@ func foldable(f *graph.Function, n *graph.Node) bool {
 func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int, users [][]int) (at int,
 	why string) {
 	v := norm.In[0]
-	read := 0 // by how many the values on the way are
+	read := 0 // largest number of readers of the values on the way
 	for {
 		i, ok := maker[v]
 		if !ok {
@@ -127,7 +127,7 @@ func layerBefore(f *graph.Function, norm *graph.Node, maker map[graph.Value]int,
 
 const noLayer = "no convolution or dense layer precedes it"
 
-// keepsChannels reports whether a node only gives the places of each channel another form.
+// keepsChannels reports whether a node only reshapes the positions of each channel.
 func keepsChannels(f *graph.Function, n *graph.Node) bool {
 	switch n.Op {
 	case graph.Reshape:

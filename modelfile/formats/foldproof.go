@@ -13,10 +13,10 @@ import (
 // Proof describes the result of folding and the rounding differences that it caused.
 type Proof struct {
 	Folded        []string `json:"folded"`         // batch norms, by name
-	Unfolded      []string `json:"kept"`           // those that cannot be folded
+	Unfolded      []string `json:"kept"`           // batch norms that cannot be folded
 	Why           []string `json:"kept_because"`   // the reason for each of Unfolded
-	MaxDifference float64  `json:"max_difference"` // of the outputs for the same random inputs
-	LargestOutput float64  `json:"largest_output"` // of these outputs, by size
+	MaxDifference float64  `json:"max_difference"` // of the outputs, for the same random inputs
+	LargestOutput float64  `json:"largest_output"` // largest absolute value of these outputs
 }
 
 // Relative returns the largest difference in units of the largest output.
@@ -35,9 +35,9 @@ const (
 	foldMost   = 1e-3 // difference that can be rounding, relative to the largest output
 )
 
-// FoldProven is Fold with a proof: run returns the outputs of m and of the
-// result for the same random rows, at full precision, and it is an error if the
-// result computes something else.
+// FoldProven is Fold with a proof: run returns the outputs of m and of the result for the
+// same random rows, at full precision. FoldProven returns an error if the outputs differ by
+// more than rounding.
 func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tensor.Tensor, error)) (
 	*models.Model, Proof, error) {
 	p := NotFolded()
@@ -75,8 +75,8 @@ func FoldProven(m *models.Model, run func(*models.Model, tensor.Tensor) ([]tenso
 	return f, p, nil
 }
 
-// unfolded returns m with batch norms that a device does not fold by itself,
-// as it may where all their numbers are state: gamma is computed, as 1*gamma+0.
+// unfolded returns m in a form that prevents a device from folding the batch norms, as it
+// may if all their numbers are state: gamma is computed, as 1*gamma+0.
 func unfolded(m *models.Model) (*models.Model, error) {
 	f, out := m.Graph.Main, *m
 	table := slices.Clone(m.Graph.State)
@@ -97,7 +97,8 @@ func unfolded(m *models.Model) (*models.Model, error) {
 	return &out, err
 }
 
-// compare adds an output to the largest difference. It returns its largest number.
+// compare updates the largest difference with an output. It returns the output's largest
+// number.
 func (p *Proof) compare(got, want []float32) float64 {
 	largest := 0.0
 	for i, w := range want {

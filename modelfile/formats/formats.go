@@ -51,9 +51,8 @@ type Options struct {
 	// EMA selects the average of the weights instead of the weights, in checkpoints of
 	// PyTorch and TensorFlow.
 	EMA bool
-	// Drop are patterns of names of tensors to be left out, as path.Match has
-	// them, except that * matches slashes too. Each has to match at least one
-	// tensor.
+	// Drop lists patterns for names of tensors to be left out, as in path.Match, except
+	// that * matches slashes too. Each must match at least one tensor.
 	Drop []string
 	// Rename lists REGEX=REPLACEMENT rules that rename tensors, each in turn: a Go regular
 	// expression that must match a whole name, and its replacement, with $1 for the first
@@ -62,19 +61,18 @@ type Options struct {
 	// Merge is the rule that merges the running statistics of several ranks or replicas;
 	// empty means bn.Pooled.
 	Merge bn.Rule
-	// Description describes the model of a Keras file of weights alone, in the
-	// JSON that to_json returns, or the network of a Caffe file, in the text of
-	// deploy.prototxt.
+	// Description describes the model of a Keras file of weights alone, in the JSON of
+	// to_json, or the network of a Caffe file, in the text of deploy.prototxt.
 	Description []byte
-	// Input is the shape of one sample, (C, H, W) for images, where the graph in
-	// a file leaves lengths open. Lengths that the file fixes have to be the same.
+	// Input is the shape of one sample, (C, H, W) for images, for a graph that leaves
+	// lengths open. Lengths that the file fixes must be the same.
 	Input []int
-	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has
-	// no more than one of them in memory.
+	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has at
+	// most one of them in memory.
 	TensorsOnly bool
-	// Training reads an ONNX graph in the form of training, for what will train it.
+	// Training reads an ONNX graph in the form for training.
 	Training bool
-	// Memory is where large weights of the model are put; nil: the heap.
+	// Memory holds large weights of the model; nil: the heap.
 	Memory *tensor.Region
 }
 

@@ -86,16 +86,16 @@ func noArchitecture(f *File, name string, nearest fit) error {
 	return problem.Failure("", "no architecture of the zoo fits "+these, detail+": "+advice)
 }
 
-// severalFit refuses to choose among architectures.
+// severalFit returns the error for several fitting architectures.
 func severalFit(names []string) error {
 	return problem.Failure("", "several architectures fit ("+join(names)+")", "name one with {arch}")
 }
 
-// maxPrefixes is how many prefixes are tried.
+// maxPrefixes is the number of prefixes that are tried.
 const maxPrefixes = 3
 
-// search compares tensors with every architecture. Of one that they fit under other names, timm's, they
-// get the names.
+// search compares tensors with every architecture. If they fit one under timm's names, they
+// get the names of the architecture.
 func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, err error) {
 	var names []string
 	for _, a := range models.Architectures() {
@@ -123,7 +123,7 @@ func search(tensors *[]Tensor) (found *models.Model, nearest fit, name string, e
 	return found, nearest, name, nil
 }
 
-// published has the models of the zoo, to compare with: a file is compared with all of them.
+// published caches the models of the zoo, because a file is compared with all of them.
 var published sync.Map
 
 // build returns an architecture with the number of classes of the tensors. The model is
@@ -160,9 +160,9 @@ func owned(m *models.Model) *models.Model {
 	return &c
 }
 
-// inputChannels returns the number of channels of the input by the first tensor of m among others:
-// published if its
-// shape is the same, 0 if the tensor is absent or has another form.
+// inputChannels returns the number of channels of the input, from the tensor named like the
+// first one of m: published if its shape is the same, 0 if it is absent or has another
+// form.
 func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	first := m.Graph.State[0]
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == first.Name })
@@ -177,8 +177,8 @@ func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 	return tensors[i].Shape[1]
 }
 
-// classes returns the number of classes of the last layer: the first length
-// of the tensor that is called as the last parameter of m.
+// classes returns the number of classes of the last layer: the first length of the tensor
+// named like the last parameter of m.
 func classes(m *models.Model, published int, tensors []Tensor) int {
 	last := m.Graph.State[len(m.Graph.State)-1]
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == last.Name })

@@ -23,7 +23,7 @@ func compiled(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// removed are the leftovers that no layer computes with.
+// removed lists the leftovers that layers do not compute with.
 var removed = []leftover{
 	{pattern: compiled(`(^|\.)total_(ops|params)$`), one: true, text: "a counter of thop"},
 	{pattern: compiled(`(^|\.)_extra_state$`), text: "extra state of a layer, for its own code"},
@@ -77,14 +77,15 @@ func simulated(f *File) bool {
 	return slices.ContainsFunc(f.Left, func(g Group) bool { return g.Reason == removed[2].text })
 }
 
-// fused reports whether they did, and torch.ao's batch norms are in convolutions.
+// fused reports whether the file is simulated and torch.ao's batch norms are in
+// convolutions.
 func fused(f *File) bool {
 	return simulated(f) && slices.ContainsFunc(f.Tensors, func(t Tensor) bool {
 		return strings.HasSuffix(t.Name, ".bn.running_mean")
 	})
 }
 
-// has reports whether t is called so.
+// has reports whether t is a leftover of this kind.
 func (k *leftover) has(t Tensor) bool {
 	return (!k.one || tensor.Count(t.Shape) == 1) && k.pattern().MatchString(t.Name)
 }
@@ -145,7 +146,7 @@ func leaveAverages(f *File) {
 	})
 }
 
-// averageCounters are what LitEma and ema_pytorch keep with the averages.
+// averageCounters are the values that LitEma and ema_pytorch store with the averages.
 var averageCounters = []string{"model_ema.decay", "model_ema.num_updates", "initted", "step"}
 
 // average returns the part of a name after the prefix of an average; "" without a prefix.

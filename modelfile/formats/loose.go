@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// auxiliaryHeads begin what torchvision calls the heads that help training: of a network for
-// pixels, of GoogLeNet, and of Inception.
+// auxiliaryHeads are the prefixes of torchvision's auxiliary heads for training: in
+// networks for segmentation, in GoogLeNet, and in Inception.
 var auxiliaryHeads = []string{"aux_classifier.", "aux1.", "aux2.", "AuxLogits."}
 
 // looseBeside returns the reason why t, a tensor outside the state of m, may be left out:

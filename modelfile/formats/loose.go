@@ -33,7 +33,7 @@ func looseBeside(t Tensor, m *models.Model) string {
 	return reason
 }
 
-// leaveLoose leaves out what looseBeside finds.
+// leaveLoose leaves out all tensors with a reason from looseBeside.
 func leaveLoose(f *File, m *models.Model) {
 	for _, t := range slices.Clone(f.Tensors) {
 		if reason := looseBeside(t, m); reason != "" {
@@ -85,7 +85,8 @@ func leaveMarked(f *File) {
 	})
 }
 
-// mereTensors reports whether files of a format hold no graph that names their tensors.
+// mereTensors reports whether files of a format have tensors without a graph that names
+// them.
 func mereTensors(format string) bool {
 	kind, _, _ := strings.Cut(format, " ")
 	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"

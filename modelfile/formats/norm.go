@@ -51,7 +51,7 @@ func normsByName(tensors []Tensor) []BatchNorm {
 	return found
 }
 
-// normOf returns the batch norm that a tensor is a statistic, or the counter, of.
+// normOf returns the batch norm to which a tensor belongs as a statistic or as the counter.
 func normOf(name string, have map[string]bool) (BatchNorm, bool) {
 	if n, ok := numberedNorm(name, have); ok {
 		return n, true
@@ -188,7 +188,7 @@ func ModelNorms(m *models.Model) []bn.Norm {
 	return norms
 }
 
-// loadF32 loads a tensor of floats as float32, in memory of r where it has that type.
+// loadF32 loads a tensor of floats as float32, in memory of r if it has that type already.
 func loadF32(t Tensor, r *tensor.Region) (tensor.Tensor, error) {
 	v, err := t.LoadIn(r)
 	if err != nil {

@@ -38,7 +38,7 @@ func parametrised(f *File) map[string]*parametrisation {
 			p.originals[m[3]] = t
 			continue
 		}
-		step, _ := strconv.Atoi(m[4]) // the pattern leaves nothing else
+		step, _ := strconv.Atoi(m[4]) // the pattern only matches digits
 		if p.steps[step] == nil {
 			p.steps[step] = map[string]Tensor{}
 		}
@@ -66,7 +66,7 @@ func (p *parametrisation) derivation() (derivation, bool) {
 	return derivation{}, false
 }
 
-// placed is d with the tensor first that comes first in the file.
+// placed returns d with p's first tensor as the place of the result.
 func (p *parametrisation) placed(d derivation) derivation {
 	d.at = p.first
 	return d

@@ -28,7 +28,7 @@ var (
 
 const adviceRanks = "merge them with the program that wrote them, and save one state dict"
 
-// refuseRank refuses a file that is a rank's of a parallel model, and names the others.
+// refuseRank rejects a file of one rank of a parallel model, and names the others.
 func refuseRank(path string) error {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func refuseRank(path string) error {
 	return nil
 }
 
-// siblings returns what else in a folder has the name of a part, with another number.
+// siblings returns the other files or folders with the name of a part and another number.
 func siblings(folder, base string, name *regexp.Regexp) (others []string) {
 	mine := name.FindStringSubmatch(base)
 	if mine == nil {

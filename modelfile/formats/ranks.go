@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OpenRanks opens the files that the ranks of one run have written, as one file.
-// The running statistics are merged by o.Merge; everything else has to be the
-// same in all files, bit for bit. The caller closes the result.
+// OpenRanks opens the files written by the ranks of one run, as one file. The running
+// statistics are merged by o.Merge; everything else must be the same in all files, bit for
+// bit. The caller closes the result.
 func OpenRanks(paths []string, o Options) (*File, error) {
 	var files []*File
 	closeAll := func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// renaming is REGEX=REPLACEMENT, read.
+// renaming is a parsed REGEX=REPLACEMENT.
 type renaming struct {
 	text    string
 	pattern *regexp.Regexp // matches whole names
@@ -99,7 +99,7 @@ func sayKept(f *File, renamed []bool) {
 	}
 }
 
-// distinctNames refuses two tensors that would have one name.
+// distinctNames rejects two tensors that would get the same name.
 func distinctNames(before, after []Tensor) error {
 	was := map[string]string{}
 	for i, t := range after {
@@ -112,7 +112,7 @@ func distinctNames(before, after []Tensor) error {
 	return foreign.CheckNames(after)
 }
 
-// notRenamed refuses a renaming.
+// notRenamed returns an error for a renaming.
 func notRenamed(text, why, advice string) *problem.Error {
 	e := problem.Failure("rename", why, advice)
 	e.Value = text

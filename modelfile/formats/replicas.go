@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// replicaPart is what MirroredStrategy adds to the names of the variables of
-// all replicas but the first, where a checkpoint was asked to expand them.
+// replicaPart is the part that MirroredStrategy adds to the names of the variables of all
+// replicas except the first, in a checkpoint that expands them.
 var replicaPart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/replica_([1-9][0-9]{0,3})$|/replica_([1-9][0-9]{0,3})/`)
 })
@@ -58,7 +58,7 @@ func replicaOf(name string) (string, int) {
 		return name, 0
 	}
 	digits := name[max(at[2], at[4]):max(at[3], at[5])]
-	k, _ := strconv.Atoi(digits) // the pattern leaves nothing else
+	k, _ := strconv.Atoi(digits) // the pattern only matches digits
 	tail := name[at[1]:]
 	if tail != "" {
 		tail = "/" + tail
@@ -66,8 +66,8 @@ func replicaOf(name string) (string, int) {
 	return name[:at[0]] + tail, k
 }
 
-// fullReplica completes the variables of a replica with those that it shares
-// with the first. One that the first lacks stays and is found by the merge.
+// fullReplica completes the variables of a replica with those that it shares with the
+// first. A variable that the first lacks is kept, and the merge reports it.
 func fullReplica(first []Tensor, local map[string]Tensor) *File {
 	f := &File{}
 	for _, t := range first {

@@ -28,11 +28,10 @@ func tensorWriter(path string) func(io.Writer, []Tensor, ...string) error {
 	return nil
 }
 
-// Save writes tensors with their names, order and types, in the format that
-// the ending of path asks for, with the names of classes, if there are some, and
-// returns the SHA-256 of the file in hex. One
-// tensor at a time is in memory. A file that is there already is replaced only
-// when the new one is complete.
+// Save writes tensors with their names, order and types, and the names of classes if there
+// are any, in the format for path's extension. It returns the SHA-256 of the file in hex.
+// One tensor at a time is in memory. An existing file is replaced only when the new one is
+// complete.
 func Save(path string, tensors []Tensor, labels ...string) (string, error) {
 	write := tensorWriter(path)
 	if write == nil {
@@ -41,8 +40,8 @@ func Save(path string, tensors []Tensor, labels ...string) (string, error) {
 	return serialize.WriteSummed(path, func(w io.Writer) error { return write(w, tensors, labels...) })
 }
 
-// SaveModel writes m as a template, or, if path ends in .pth, .pt or
-// .safetensors, its tensors alone. It returns the SHA-256 of the file in hex.
+// SaveModel writes m as a template, or only its tensors if path ends in .pth, .pt or
+// .safetensors. It returns the SHA-256 of the file in hex.
 func SaveModel(path string, m *models.Model) (string, error) {
 	if tensorFile(path) {
 		return Save(path, Tensors(m), m.Labels...)

@@ -17,7 +17,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// shardName is what files are called that hold a model together: each has some of its tensors.
+// shardName matches the names of the files of a model in several files: each has some of
+// its tensors.
 var shardName = compiled(`^(.*)-([0-9]{5})-of-([0-9]{5})(\.(?:safetensors|bin|pt|pth|ckpt))$`)
 
 const (
@@ -106,7 +107,8 @@ func exists(folder, name string) bool {
 	return err == nil
 }
 
-// numberedShards returns the files of a model by the name of one of them, which m has taken apart.
+// numberedShards returns the files of a model by the name of one of them; m are the parts
+// of this name.
 func numberedShards(path string, m []string) (*shards, error) {
 	total, _ := strconv.Atoi(m[3]) // five digits
 	mine, _ := strconv.Atoi(m[2])
@@ -208,7 +210,8 @@ func (s *shards) open(o Options, shard reader) (*File, error) {
 	return whole, nil
 }
 
-// add adds to the whole the tensors of one of the files, that the index does not look for elsewhere.
+// add adds the tensors of one of the files to the whole, except those that the index places
+// in another file.
 func (s *shards) add(whole, f *File, name string, from map[string]string) error {
 	if len(from) == 0 {
 		whole.Format, whole.Key, whole.Keys, whole.Wrappers = f.Format, f.Key, f.Keys, f.Wrappers
@@ -236,7 +239,7 @@ func (s *shards) add(whole, f *File, name string, from map[string]string) error 
 	return foreign.CheckTensors(whole.Tensors, math.MaxInt64-foreign.Slack)
 }
 
-// complete refuses files that lack a tensor which the index looks for in them.
+// complete returns an error if a tensor of the index is missing in the files.
 func (s *shards) complete(from map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.of)) {
 		if from[name] == "" {

@@ -21,14 +21,14 @@ import (
 // reader opens a file of one format.
 type reader func(path string, o Options) (*File, error)
 
-// headSize is how much of a file is looked at, in bytes.
+// headSize is the number of bytes of a file that are examined.
 const headSize = 4096
 
-// refused lists formats that are recognised by how they start, and not read.
+// refused lists formats that are recognised by their first bytes, but not read.
 var refused = []struct {
 	start  string
 	name   string
-	advice string // "": there is nothing to do
+	advice string // "" if there is no remedy
 }{
 	{"version https://git-lfs", "a Git LFS pointer, not the file itself", "fetch the file with git lfs pull"},
 	{"\x12\x01\x00\x00\x00\x00\x00\x00", "MXNet .params", adviceMXNet},
@@ -111,7 +111,7 @@ func ShardFiles(path string) []string {
 	return nil
 }
 
-// recogniseFile is recognise for one file, which is looked at alone.
+// recogniseFile is recognise for a single file; it does not look at others.
 func recogniseFile(path string) (string, reader, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -155,8 +155,8 @@ func recogniseFile(path string) (string, reader, error) {
 		"safetensors, Keras, ONNX, TensorFlow checkpoints and Caffe models", path, head[:min(len(head), 16)])
 }
 
-// mindSpore reports whether a file starts as a checkpoint of MindSpore: protocol buffers, of
-// which the first field is a message that starts with the name of a parameter and its tensor.
+// mindSpore reports whether a file starts like a checkpoint of MindSpore: protocol buffers
+// with a message as first field, which starts with the name of a parameter and its tensor.
 func mindSpore(head []byte) bool {
 	const text, message, longest = 1<<3 | 2, 2<<3 | 2, 127
 	if len(head) == 0 || head[0] != text {

@@ -48,7 +48,7 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	return state, nil
 }
 
-// sayQuantised notes tensors of integers where a model has weights or statistics.
+// sayQuantised reports tensors of integers in place of a model's weights or statistics.
 func sayQuantised(f *File, tensors []Tensor, m *models.Model) {
 	var names []string
 	for _, t := range tensors {

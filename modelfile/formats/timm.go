@@ -51,7 +51,7 @@ func shapedFor(m *models.Model, tensors []Tensor) []Tensor {
 	return out
 }
 
-// tensorFlowsName finds what timm calls networks that were trained with TensorFlow.
+// tensorFlowsName matches timm's names for networks that were trained with TensorFlow.
 var tensorFlowsName = compiled(`(?:^|[^a-z0-9])(tf_[a-z0-9]+_[a-z0-9_]+)`)
 
 // tensorFlows returns timm's name for the variant of a network that was trained with
@@ -69,7 +69,8 @@ func tensorFlows(f *File) string {
 	return ""
 }
 
-// checkTimm refuses a network that has the names and shapes of an architecture, and computes something else.
+// checkTimm rejects a network that has the names and shapes of an architecture but computes
+// something else.
 func checkTimm(f *File, architecture string) error {
 	name := tensorFlows(f)
 	if name == "" {
@@ -101,7 +102,7 @@ func sayTimm(f *File, m *models.Model, sets bool) {
 	}
 }
 
-// withEps returns m with another eps in all batch norms; m itself if that is 0.
+// withEps returns m with another eps in all batch norms, or m itself if eps is 0.
 func withEps(m *models.Model, eps float64) *models.Model {
 	if eps == 0 {
 		return m

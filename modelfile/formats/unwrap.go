@@ -8,13 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What wrappers of modules call the module inside: DataParallel, DistributedDataParallel,
-// DeepSpeed's and Megatron's engines, AveragedModel and timm's ModelEma; torch.compile; FSDP of
-// PyTorch and of FairScale; checkpoint_wrapper; Lightning Fabric; Opacus.
+// The names that wrappers give to the wrapped module: DataParallel,
+// DistributedDataParallel, DeepSpeed's and Megatron's engines, AveragedModel and timm's
+// ModelEma; torch.compile; FSDP of PyTorch and of FairScale; checkpoint_wrapper; Lightning
+// Fabric; Opacus.
 var wrapperNames = []string{"module", "_orig_mod", "_fsdp_wrapped_module", "_fpw_module",
 	"_checkpoint_wrapped_module", "_forward_module", "_module"}
 
-// maxWrappers is how many wrappers are listed one by one.
+// maxWrappers is the number of wrappers that are listed one by one.
 const maxWrappers = 16
 
 // branch is a component of the tensors' names, with the components that follow it.
@@ -25,7 +26,7 @@ type branch struct{ next map[string]*branch }
 // so it repeats until no wrapper remains.
 func unwrap(f *File) {
 	if f.Model != nil {
-		return // its names are the graph's
+		return // it already has the graph's names
 	}
 	dropAveraged(f)
 	root := &branch{}
@@ -102,7 +103,7 @@ func dropCounter(f *File, counter string) {
 	module := strings.TrimSuffix(f.Tensors[i].Name, counter) + "module."
 	for j, t := range f.Tensors {
 		if j != i && !strings.HasPrefix(t.Name, module) {
-			return // it is something else
+			return // not the counter of an average
 		}
 	}
 	f.Left = append(f.Left, Group{Name: f.Tensors[i].Name, Reason: "counter of an averaged model",

@@ -75,7 +75,7 @@ func softmax(c *call) error {
 	return err
 }
 
-// absVal is |x| = relu(x) + relu(-x).
+// absVal computes |x| = relu(x) + relu(-x).
 func absVal(c *call) error {
 	up := c.node(graph.Relu, ".up", c.in)
 	turned := c.node(graph.Affine, ".turned", c.in, "by", -1.0)
@@ -85,7 +85,7 @@ func absVal(c *call) error {
 
 func bnll(c *call) error { return c.done(c.node(graph.Softplus, "", c.in)) }
 
-// power is (shift + scale*x)^power.
+// power computes (shift + scale*x)^power.
 func power(c *call) error {
 	exponent, err1 := c.p.float(1, 1)
 	by, err2 := c.p.float(2, 1)
@@ -106,7 +106,7 @@ const (
 	eltwiseMax     = 2
 )
 
-// eltwise is a sum, which may be weighted, a product or a maximum.
+// eltwise computes a sum, which may be weighted, a product or a maximum.
 func eltwise(c *call) error {
 	how, err1 := c.p.uint(1, eltwiseSum)
 	coefficients, err2 := c.p.floats(2)

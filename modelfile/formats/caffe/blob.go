@@ -17,7 +17,7 @@ type blob struct {
 	src    io.ReaderAt
 	shape  []int
 	chunks []chunk
-	double bool // elements are doubles, else floats
+	double bool // elements are doubles, otherwise floats
 }
 
 // chunk is a run of count elements of a file at intervals of step bytes. Packed elements
@@ -30,7 +30,7 @@ const (
 	fieldDoubles = 8
 )
 
-// maxChunks is how many pieces the elements of a blob may come in; Caffe writes one.
+// maxChunks limits the pieces of a blob's elements; Caffe writes one.
 const maxChunks = 1024
 
 func (d *decoder) blob(p message.FieldExtent) (blob, error) {
@@ -122,7 +122,7 @@ func appendDims(dims []int, f message.Field, limit int) ([]int, error) {
 	return dims, err
 }
 
-// width is the bytes of an element in the file.
+// width returns the bytes of an element in the file.
 func (b *blob) width() int64 {
 	if b.double {
 		return 8

@@ -18,7 +18,7 @@ var errNoInput error = problem.Failure("",
 	"the network does not say how large its input is: it was saved with its data layer",
 	"name its deploy.prototxt with {arch}, or say the size with {input} 3,224,224")
 
-// build is a network on its way to a graph.
+// build converts a network to a graph.
 type build struct {
 	*graph.Builder
 	net     *net
@@ -26,7 +26,7 @@ type build struct {
 	table   []graph.State
 	state   map[string]tensor.Tensor
 	values  map[string]graph.Value // by their names, at this point of the network
-	logits  map[string]graph.Value // what went into the softmax that made a blob
+	logits  map[string]graph.Value // the operand of the softmax that made a blob
 	read    map[string]bool        // blobs that a layer has read since they were made
 	order   []string               // blobs, as they were made
 	scored  []string               // blobs that a loss reads

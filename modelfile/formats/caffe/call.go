@@ -19,7 +19,7 @@ type call struct {
 // shape returns the shape of an input, without the batch.
 func (c *call) shape(i int) []int { return c.Type(c.in[i]).Shape }
 
-// node adds a node called like the layer.
+// node adds a node named after the layer.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, attrs ...any) graph.Value {
 	return c.Op(op, c.UniqueName(clean(c.name+suffix)), in, attrs...)
 }

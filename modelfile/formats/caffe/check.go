@@ -38,7 +38,7 @@ func (l *layer) checkSettings(k kind) error {
 	})
 }
 
-// unread are the fields of LayerParameter with settings of layers that are not
-// read, which do nothing for those that are.
+// unread are the fields of LayerParameter with settings of unsupported layers. They have no
+// effect on supported ones.
 var unread = map[int]bool{103: true, 105: true, 111: true, 113: true, 120: true, 128: true, 132: true,
 	134: true, 136: true, 137: true, 145: true, 146: true, 147: true, 148: true}

@@ -6,7 +6,7 @@ import "github.com/bnctl/bnctl/problem"
 type kind struct {
 	make  func(*call) error // nil: the layer is left out
 	in    int               // inputs
-	most  int               // inputs at most, if that is not in
+	most  int               // inputs at most, if different from in
 	many  bool              // or more inputs, or more outputs
 	param int               // field of the layer's settings
 	data  bool              // it feeds the network
@@ -53,7 +53,7 @@ var kinds = map[string]kind{
 	"Crop":          {make: crop, in: 2, param: 144},
 }
 
-// refusals explains some types of layers that are not read.
+// refusals explains some unsupported types of layers.
 var refusals = map[string]*problem.Error{
 	"BN": problem.Failure("", "the batch norm of NVCaffe and SegNet, whose statistics were folded or are kept "+
 		"elsewhere, is not read", "convert the layer to BatchNorm and Scale"),

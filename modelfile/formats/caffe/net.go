@@ -137,7 +137,7 @@ func (d *decoder) layerField(l *layer, p message.FieldExtent) (err error) {
 		d.elements += 1 + len(b.chunks)
 	case 8, 9:
 		err = d.rule(l, p)
-	case 5, 6, 10, 11: // weights of losses, rates of learning, phase, what to propagate
+	case 5, 6, 10, 11: // weights of losses, learning rates, phase, propagation
 	default:
 		if p.Number < fieldTransform {
 			l.odd = p.Number
@@ -168,11 +168,11 @@ func (d *decoder) settings(l *layer, p message.FieldExtent) error {
 	if len(l.params[p.Number])+len(f.Bytes) > maxSettings {
 		return fmt.Errorf("field %d has more than %d bytes of settings", p.Number, maxSettings)
 	}
-	l.params[p.Number] = append(l.params[p.Number], f.Bytes...) // a message that comes in parts is their sum
+	l.params[p.Number] = append(l.params[p.Number], f.Bytes...) // a message in several parts is their concatenation
 	return err
 }
 
-// load reads a field that is not large.
+// load reads a small field.
 func (d *decoder) load(p message.FieldExtent) (message.Field, error) {
 	return d.file.Field(p, maxSettings)
 }

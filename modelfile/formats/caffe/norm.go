@@ -13,9 +13,9 @@ import (
 
 const fieldScale = 142 // scale_param
 
-// batchNorm reads blobs (sum of means, sum of variances, factor): the
-// statistics are the sums divided by the factor, 0 if that is 0. Variances are
-// unbiased. gamma and beta come from the Scale layer that follows.
+// batchNorm reads blobs (sum of means, sum of variances, factor): the statistics are the
+// sums divided by the factor, or 0 if the factor is 0. Variances are unbiased. gamma and
+// beta come from the Scale layer that follows.
 func batchNorm(c *call) error {
 	eps, err1 := c.p.float(3, 1e-5)
 	decay, err2 := c.decay()
@@ -147,7 +147,7 @@ func (c *call) scaleBehind() *layer {
 	return readers[0]
 }
 
-// scale multiplies channels, where it is not part of a batch norm, or two inputs.
+// scale multiplies channels, if it is not part of a batch norm, or two inputs.
 func scale(c *call) error {
 	if len(c.in) == 2 {
 		return c.scaleBy()
@@ -214,8 +214,8 @@ func bias(c *call) error {
 	return c.done(c.node(graph.Add, "", []graph.Value{c.in[0], v}))
 }
 
-// perChannel returns the shape that a vector over channels needs to meet the
-// input: [C,1,1].
+// perChannel returns the shape that broadcasts a vector over channels to the input:
+// [C,1,1].
 func (c *call) perChannel() ([]int, error) {
 	rank := len(c.shape(0))
 	axis, err1 := c.p.axis(1, 1, rank+1)

@@ -23,7 +23,7 @@ func (d *decoder) oldField(l *layer, p message.FieldExtent) error {
 		f, err := d.load(p)
 		l.kind = oldType(f.Bits)
 		return err
-	case 7, 8, 35, 1001, 1002: // rates of learning, decays, weights of losses, names of shared weights
+	case 7, 8, 35, 1001, 1002: // learning rates, decays, weights of losses, names of shared weights
 		return nil
 	}
 	f := messageNamed("V1LayerParameter").field(p.Number)

@@ -24,7 +24,7 @@ func Sniff(head []byte) bool {
 		switch {
 		case f.Type == message.Bytes && f.Number == 2 && (err != nil || len(f.Bytes) > 1 &&
 			bytes.IndexByte([]byte{0x0a, 0x12, 0x1a, 0x22}, f.Bytes[0]) >= 0):
-			return true // an old layer: it begins with one that is older, an input, an output or its name
+			return true // an old layer: it begins with an even older one, an input, an output or its name
 		case err != nil || f.Number == 2 || f.Number > 8:
 			return false
 		}
@@ -39,9 +39,8 @@ type Options struct {
 	TensorsOnly bool
 	// Input is the shape of one sample, (C, H, W), if the file does not give it.
 	Input []int
-	// Description describes the network in text, as deploy.prototxt does. It
-	// replaces the network in the file; weights are assigned by the names of
-	// layers.
+	// Description describes the network in text, like deploy.prototxt. It replaces the
+	// network in the file; weights are assigned by the names of layers.
 	Description []byte
 }
 
@@ -58,7 +57,7 @@ func Read(path string, o Options) (*foreign.File, error) {
 	})
 }
 
-// read reads the size bytes of src, which tensors are read from afterwards too.
+// read reads the size bytes of src. Tensors are read from it later too.
 func read(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	n, err := decodeNet(src, size)
 	if err != nil {

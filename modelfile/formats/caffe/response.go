@@ -48,8 +48,8 @@ func (c *call) power(v graph.Value, exponent float64) graph.Value {
 	return c.node(graph.Exp, ".power", []graph.Value{v})
 }
 
-// normalize is x / sqrt(sum(x*x) + eps) * scale, the layer of SSD: the sum over
-// the channels, or over all of an image; one scale, or one per channel.
+// normalize computes x / sqrt(sum(x*x) + eps) * scale, the layer of SSD: the sum is over
+// the channels, or over all of an image; there is one scale, or one per channel.
 func normalize(c *call) error {
 	s := c.shape(0)
 	across, err1 := c.p.uint(1, 1)

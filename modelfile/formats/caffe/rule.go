@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/message"
 )
 
-// rule is NetStateRule: when a layer is included, or excluded.
+// rule is NetStateRule: the conditions for including or excluding a layer.
 type rule struct {
 	exclude bool
 	phase   int  // train or test; -1 for either
-	staged  bool // it asks for a level or a stage too
+	staged  bool // it also has a level or a stage
 }
 
 // Phases.

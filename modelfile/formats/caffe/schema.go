@@ -394,7 +394,7 @@ type enumValue struct {
 	number      int
 }
 
-// parsed returns the schema, which is parsed once it is asked for.
+// parsed returns the schema. It is parsed on first use.
 var parsed = sync.OnceValues(func() (messages []protoMessage, enums []protoEnum) {
 	for line := range strings.Lines(schema) {
 		words := strings.Fields(line)

@@ -44,7 +44,7 @@ func reshape(c *call) error {
 	return c.done(c.node(graph.Reshape, "", c.in, "shape", shape[1:]))
 }
 
-// fillLength replaces a length of -1 by what n elements leave for it.
+// fillLength replaces a length of -1 by the one that makes n elements.
 func fillLength(shape []int, n int) ([]int, error) {
 	out := slices.Clone(shape)
 	open, rest := -1, 1
@@ -68,8 +68,8 @@ func fillLength(shape []int, n int) ([]int, error) {
 	return out, nil
 }
 
-// permute: axis i of the result is axis order[i] of the input, with the batch;
-// axes that order leaves out follow in their order.
+// permute makes axis order[i] of the input axis i of the result, counting the batch; axes
+// missing in order follow in their order.
 func permute(c *call) error {
 	order, err := c.p.uints(1)
 	if err != nil {
@@ -91,7 +91,7 @@ func permute(c *call) error {
 	return c.done(c.node(graph.Transpose, "", c.in, "perm", perm))
 }
 
-// maxTiles is how many copies of a blob Tile may join.
+// maxTiles limits the copies of a blob that Tile joins.
 const maxTiles = 256
 
 // tile joins copies of the input along an axis.

@@ -28,8 +28,8 @@ var beginsText = sync.OnceValue(func() *regexp.Regexp {
 		`^(?:\s*#[^\n]*\n|\s+)*(?:name|input|input_dim|input_shape|force_backward|state|layers?)\s*[:{]`)
 })
 
-// SniffText reports whether a file that starts with head may be the description
-// of a network in text, as deploy.prototxt is.
+// SniffText reports whether a file that starts with head may be the description of a
+// network in text, like deploy.prototxt.
 func SniffText(head []byte) bool {
 	if beginsText().Match(head) {
 		return true

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// activationOps gives the activations that are one node without attributes.
+// activationOps lists the activations that are one node without attributes.
 var activationOps = map[string]graph.Op{
 	"relu": graph.Relu, "relu6": graph.Relu6, "sigmoid": graph.Sigmoid, "tanh": graph.Tanh,
 	"elu": graph.Elu, "softplus": graph.Softplus, "exponential": graph.Exp,
@@ -25,7 +25,7 @@ func (c *call) activation() flow {
 	return c.apply(f, name, "")
 }
 
-// activated adds the activation that a layer of weights has built in.
+// activated adds the activation built into a layer of weights.
 func (c *call) activated(f flow) flow {
 	name := c.activationName()
 	if name == "linear" || c.err != nil {
@@ -56,7 +56,7 @@ func (c *call) activationName() string {
 	return "linear"
 }
 
-// apply adds the nodes of an activation; the last is called after the layer with the suffix.
+// apply adds the nodes of an activation; the last is named after the layer with the suffix.
 func (c *call) apply(f flow, name, suffix string) flow {
 	in := []graph.Value{f.v}
 	if op, ok := activationOps[name]; ok {
@@ -90,7 +90,7 @@ func (c *call) hardSigmoid(in []graph.Value, suffix string) graph.Value {
 	return c.node(graph.HardSigmoid, suffix, in, "alpha", slope)
 }
 
-// softsign is x/(1+|x|), with |x| = relu(x) + relu(-x).
+// softsign computes x/(1+|x|), with |x| = relu(x) + relu(-x).
 func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 	up := c.node(graph.Relu, suffix+".up", []graph.Value{x})
 	negative := c.node(graph.Affine, suffix+".negative", []graph.Value{x}, "by", -1.0)
@@ -100,7 +100,7 @@ func (c *call) softsign(x graph.Value, suffix string) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{x, under})
 }
 
-// operation is a function of Keras 3 in place of a layer.
+// operation makes a node for a function of Keras 3 in place of a layer.
 func operation(op graph.Op) func(*call) flow {
 	return func(c *call) flow {
 		f := c.operand()
@@ -116,7 +116,7 @@ func gelu(c *call) flow {
 	return operation(graph.Gelu)(c)
 }
 
-// softmaxOver adds a softmax over an axis of Keras that counts the batch.
+// softmaxOver adds a softmax over an axis in Keras's order, counting the batch.
 func (c *call) softmaxOver(f flow, axis int, suffix string) flow {
 	f = c.inElementOrder(f)
 	rank := len(f.shape)
@@ -164,7 +164,7 @@ func elu(c *call) flow {
 	return f.same(c.node(graph.Elu, "", []graph.Value{f.v}, "alpha", c.float("alpha", 1)))
 }
 
-// prelu has one slope per element, or per channel where the axes of space share it.
+// prelu has one slope per element, or per channel if the spatial axes share it.
 func prelu(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	shape := append([]int{}, f.shape...)

@@ -23,8 +23,8 @@ const (
 
 var camelCase = []*regexp.Regexp{regexp.MustCompile("(.)([A-Z][a-z]+)"), regexp.MustCompile("([a-z])([A-Z])")}
 
-// snake writes a class name as Keras does: BatchNormalization is
-// batch_normalization, Conv2D is conv2d.
+// snake converts a class name like Keras: BatchNormalization to batch_normalization, Conv2D
+// to conv2d.
 func snake(class string) string {
 	for _, w := range camelCase {
 		class = w.ReplaceAllString(class, "${1}_${2}")
@@ -90,7 +90,7 @@ func (l *layer) hasWeights() bool {
 	return any
 }
 
-// archived gives the weights of a layer of an archive to w.
+// archived adds the weights of a layer of an archive to w.
 func (w weights) archived(l *layer, at *node) error {
 	if l.class == "MultiHeadAttention" {
 		return w.archivedAttention(l, at)
@@ -103,7 +103,7 @@ func (w weights) archived(l *layer, at *node) error {
 	return w.numbered(l, vars, append(trainable, nonTrainable...))
 }
 
-// numbered gives the weights in a group, 0, 1, 2 and so on, to a layer.
+// numbered assigns the weights in a group, 0, 1, 2 and so on, to a layer.
 func (w weights) numbered(l *layer, vars *node, params []string) error {
 	for i, p := range params {
 		data, err := vars.open(strconv.Itoa(i))
@@ -125,7 +125,7 @@ func (w weights) numbered(l *layer, vars *node, params []string) error {
 	return nil
 }
 
-// archivedAttention gives the weights of the dense layers of an attention to it.
+// archivedAttention assigns the weights of the dense layers of an attention layer.
 func (w weights) archivedAttention(l *layer, at *node) error {
 	for _, p := range attentionParts {
 		name := p.archived

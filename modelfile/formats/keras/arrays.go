@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// array is a weight as the file holds it.
+// array is a weight as stored in the file.
 type array struct {
 	name  string
 	value value
@@ -16,7 +16,7 @@ type array struct {
 	shape []int
 }
 
-// value is where the elements of an array are.
+// value reads the elements of an array.
 type value interface {
 	Size() int // bytes
 	ReadInto(dst []byte) error
@@ -75,8 +75,8 @@ func readGroup(o *hdf5.Object, name string) (group, error) {
 	return g, nil
 }
 
-// nameList reads an attribute that lists names. Keras cuts a list that is too
-// long for one attribute into NAME0, NAME1 and so on.
+// nameList reads an attribute that lists names. Keras splits a list that is too long for
+// one attribute into NAME0, NAME1 and so on.
 func nameList(o *hdf5.Object, attr string) ([]string, error) {
 	v, ok, err := o.Attribute(attr)
 	if err != nil {

@@ -133,7 +133,8 @@ func attention(c *call) flow {
 	return c.inKerasOrder(c.node(graph.Dense, "", []graph.Value{v, kernel, bias}, "leading", 1))
 }
 
-// heads is a dense layer of each position, [positions, channels], as [heads, positions, width].
+// heads applies a dense layer to each position, [positions, channels], and returns [heads,
+// positions, width].
 func (c *call) heads(operand string, f flow, heads, width int) graph.Value {
 	v := c.inElementOrder(f).v
 	if !f.kerasOrder && !c.build.first {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// build is a model on its way from a description to a graph.
+// build converts a description to a graph.
 type build struct {
 	g              *graph.Builder
 	table          []graph.State
@@ -86,7 +86,7 @@ func (b *build) outputs(n *network, outs []flow) {
 	}
 }
 
-// chooseOrder finds where the model keeps its channels.
+// chooseOrder determines whether the model has its channels first or last.
 func (b *build) chooseOrder(n *network) error {
 	seen := map[string]string{}
 	var odd error

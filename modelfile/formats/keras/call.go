@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// call is one call of a layer on its way into the graph. The first error sticks.
+// call is one call of a layer while it is added to the graph. The first error is kept.
 type call struct {
 	*build
 	*fields
@@ -29,7 +29,7 @@ func (c *call) fail(format string, args ...any) flow {
 // operand returns the only operand.
 func (c *call) operand() flow { return c.in[0] }
 
-// node adds a node called after the layer, with a suffix if it is not the last of the layer.
+// node adds a node named after the layer, with a suffix if it is not the layer's last.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.err != nil || c.fields.err != nil {
 		return graph.None
@@ -140,7 +140,7 @@ func (b *build) inElementOrder(f flow) flow {
 	return b.channelsFirst(f)
 }
 
-// transposed adds the transposition of a value, once for all that want it.
+// transposed adds the transposition of a value, once for all its readers.
 func (b *build) transposed(v graph.Value, perm []int) graph.Value {
 	if v == graph.None {
 		return v
@@ -154,8 +154,8 @@ func (b *build) transposed(v graph.Value, perm []int) graph.Value {
 	return out
 }
 
-// outputFlow returns f as it leaves the model: pictures with their channels first, all
-// else with the axes of Keras.
+// outputFlow returns f in the layout of the model's outputs: pictures with their channels
+// first, everything else with the axes of Keras.
 func (b *build) outputFlow(f flow) flow {
 	rank := len(f.shape)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// windowSpec is how a layer with a window goes over an image of one or two axes.
+// windowSpec describes the window of a layer over an image of one or two axes.
 type windowSpec struct{ kernel, stride, dilation []int }
 
 // windowOf reads the window of a layer over axes of space.
@@ -70,7 +70,7 @@ func (c *call) spatialSize(f flow) (channels int, size []int) {
 	return shape[0], shape[1:]
 }
 
-// toImage turns a tensor of one axis of space into one of two.
+// toImage reshapes a tensor with one spatial axis to two.
 func (c *call) toImage(f flow) graph.Value {
 	if len(f.shape) == 3 {
 		return f.v
@@ -149,8 +149,8 @@ func depthwise(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
-// depthKernel loads a depthwise kernel as [in*multiplier, 1, kh, kw]. Keras on
-// Theano turned it before it convolved, so that it is one of a correlation.
+// depthKernel loads a depthwise kernel as [in*multiplier, 1, kh, kw]. Keras on Theano
+// flipped it before the convolution, so it is already the kernel of a correlation.
 func (c *call) depthKernel(w windowSpec, channels, many int) tensor.Tensor {
 	if c.major == 1 && c.first {
 		c.fail("kernels of Keras 1 with channels first are not supported")
@@ -159,7 +159,7 @@ func (c *call) depthKernel(w windowSpec, channels, many int) tensor.Tensor {
 	return t.Reshape(t.Shape[0]*t.Shape[1], 1, t.Shape[2], t.Shape[3])
 }
 
-// separable: a depthwise convolution without bias, then one of 1x1.
+// separable makes a depthwise convolution without bias, then one of 1x1.
 func separable(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")
@@ -173,7 +173,8 @@ func separable(c *call) flow {
 	return c.activated(c.shaped(v))
 }
 
-// convTranspose: "same" gives n*stride elements, "valid" all that are reached.
+// convTranspose makes n*stride elements for "same", and all elements that are reached for
+// "valid".
 func convTranspose(c *call) flow {
 	x := c.channelsFirst(c.operand())
 	w := c.windowOf(2, "kernel_size")

@@ -22,7 +22,7 @@ const (
 	maxNesting  = 8       // models inside models
 	maxBrackets = 256     // lists and objects inside one another, in a description
 	maxLayers   = 1 << 14 // layers of one model
-	maxCalls    = 1 << 16 // calls of layers, those in models that are called several times each time
-	maxShared   = 8       // times the file's size that its weights may be read, for layers that are shared
+	maxCalls    = 1 << 16 // calls of layers; those in a nested model count for each of its calls
+	maxShared   = 8       // limit of bytes read for weights, in units of the file's size, for shared layers
 	spareMemory = 64 << 20
 )

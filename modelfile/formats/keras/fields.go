@@ -12,13 +12,13 @@ type fields struct {
 	err error
 }
 
-// has reports whether the field is there and not null.
+// has reports whether the field exists and is not null.
 func (f *fields) has(key string) bool {
 	v, ok := f.m[key]
 	return ok && string(v) != "null"
 }
 
-// into decodes a field; v stays as it is if the field is not there.
+// into decodes a field; v is unchanged if the field is absent.
 func (f *fields) into(key string, v any, want string) {
 	if !f.has(key) || f.err != nil {
 		return
@@ -33,7 +33,7 @@ func (f *fields) int(key string, def int) int {
 	return def
 }
 
-// count is int for what there must be one of at least.
+// count is int for numbers that must be at least one.
 func (f *fields) count(key string, def int) int {
 	n := f.int(key, def)
 	if n < 1 && f.err == nil {
@@ -96,7 +96,7 @@ func (f *fields) ints(key string, n, def int) []int {
 	return list
 }
 
-// list reads any number of integers; nil if the field is not there.
+// list reads any number of integers; nil if the field is absent.
 func (f *fields) list(key, want string) []int {
 	if !f.has(key) || f.err != nil {
 		return nil
@@ -142,8 +142,7 @@ func (f *fields) axisOf(key string, def int) int {
 	return f.int(key, def)
 }
 
-// refuse makes an error of a field that is there with another value than the
-// JSON text usual.
+// refuse records an error if a field exists with another value than the JSON text usual.
 func (f *fields) refuse(key, usual, why string) {
 	off := string(f.m[key]) == "0" && usual == "false"
 	if f.err == nil && f.has(key) && string(f.m[key]) != usual && !off {
@@ -151,8 +150,8 @@ func (f *fields) refuse(key, usual, why string) {
 	}
 }
 
-// rename moves a field of an older version to its present name. Where both are
-// there the older one stays, to be refused.
+// rename moves a field of an older version to its present name. If both exist, the older
+// one stays and is rejected later.
 func (f *fields) rename(from, to string) {
 	if v, ok := f.m[from]; ok && f.m[to] == nil {
 		f.m[to] = v

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// flow is a tensor on its way through the model.
+// flow is a value in the model and its layout.
 type flow struct {
 	v     graph.Value
 	shape []int // as Keras has it, without the batch: (H, W, C)
@@ -31,8 +31,8 @@ func (b *build) graphShape(shape []int) []int {
 	return append([]int{shape[last]}, shape[:last]...)
 }
 
-// axis returns where the graph keeps axis a of Keras, without the batch, of a
-// tensor of a rank.
+// axis returns the graph's axis for axis a of Keras, without the batch, of a tensor of a
+// rank.
 func (b *build) axis(a, rank int) int {
 	switch {
 	case b.first || rank < 2:
@@ -47,7 +47,7 @@ func (b *build) axis(a, rank int) int {
 // model with the axes of Keras. Pictures, of three axes, have their channels first.
 func (b *build) keepsKerasOrder(rank int) bool { return !b.first && rank > 1 && rank != 3 }
 
-// at returns where v has axis a of Keras.
+// at returns the axis of v for axis a of Keras.
 func (b *build) at(f flow, a int) int {
 	if f.kerasOrder {
 		return a

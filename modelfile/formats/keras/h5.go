@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// content is a file of Keras, opened.
+// content is an open file of Keras.
 type content struct {
 	file        *foreign.File
 	size        int64
@@ -19,7 +19,7 @@ type content struct {
 	backend     string // "tensorflow", "theano"; may be empty
 	config      []byte // the model's description; nil in a file of weights alone
 	described   bool   // config is not from the file
-	tensorsOnly bool   // no model is wanted
+	tensorsOnly bool   // the model is not needed
 	given       []int  // the input's shape, for lengths that the file leaves open
 	root        *hdf5.Object
 	groups      []group
@@ -73,8 +73,8 @@ func likeArchive(o *hdf5.Object) bool {
 	})
 }
 
-// isKeras refuses an HDF5 file that has no list of layers: one that another
-// program has written, or Keras for something else than weights.
+// isKeras rejects an HDF5 file without a list of layers: another program wrote it, or Keras
+// wrote it for something else than weights.
 func isKeras(o *hdf5.Object) error {
 	for _, name := range []string{"layer_names", "layer_names0"} { // long lists are cut into parts
 		if _, ok, err := o.Attribute(name); ok || err != nil {

@@ -153,7 +153,8 @@ func oneRef(x any) (tensorRef, error) {
 	return tensorRef{name, call, at}, nil
 }
 
-// checkArguments refuses a call's arguments, except for those that prediction does not read.
+// checkArguments rejects a call's arguments, except for those that prediction does not
+// read.
 func checkArguments(x any) error {
 	args, ok := x.(map[string]any)
 	if !ok && x != nil {
@@ -176,7 +177,7 @@ func quoted(x any) string {
 	return fmt.Sprintf("%.80s", b)
 }
 
-// index returns a number that is a small integer.
+// index returns x as a small integer; ok is false for anything else.
 func index(x any) (int, bool) {
 	f, ok := x.(float64)
 	return int(f), ok && f >= 0 && f < maxLayers && f == float64(int(f))

@@ -70,7 +70,7 @@ func (b *build) graphInput(shape []int) []int {
 	return b.graphShape(shape)
 }
 
-// kerasShape is the shape of Keras of one that enters the model.
+// kerasShape returns the shape in Keras for a shape at the model's input.
 func (b *build) kerasShape(shape []int) []int {
 	if b.keepsKerasOrder(len(shape)) {
 		return shape
@@ -82,7 +82,7 @@ func (b *build) kerasShape(shape []int) []int {
 	return out
 }
 
-// fits reports whether given has the lengths of shape that are not open.
+// fits reports whether given agrees with all lengths of shape that are not open.
 func fits(given, shape []int) bool {
 	for i := range shape {
 		if len(given) != len(shape) || shape[i] >= 0 && shape[i] != given[i] {

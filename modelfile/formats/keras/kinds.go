@@ -9,13 +9,13 @@ import "github.com/bnctl/bnctl/graph"
 type layerKind struct {
 	make    func(*call) flow
 	joins   bool   // it accepts any number of operands, other layers one
-	reads   string // read, and turned into the graph
-	only    usual  // read, and refused with any but the usual value
+	reads   string // read and used in the graph
+	only    usual  // read, and rejected with any but the usual value
 	ignores string // does not affect the layer's results in prediction
 }
 
-// usual gives the JSON of the only value that is supported of a key, and what
-// any other would ask for.
+// usual gives the JSON of the only supported value of a key, and the meaning of other
+// values.
 type usual map[string]struct{ value, asks string }
 
 // Keys that many kinds share.
@@ -35,7 +35,7 @@ const (
 	ofRandom  = "rate seed noise_shape"
 )
 
-// everywhere is what any layer may have.
+// everywhere lists the keys that any layer may have.
 var everywhere = layerKind{
 	reads: "name trainable dtype batch_shape",
 	only: usual{
@@ -77,8 +77,8 @@ var (
 	}
 )
 
-// kinds is the closed list of layers that have a counterpart in the graph, by
-// the name of today.
+// kinds is the closed list of layers that have a counterpart in the graph, by their present
+// names.
 var kinds map[string]layerKind
 
 func init() { // the makers refer to the table's users

@@ -32,7 +32,7 @@ func (l *layer) params() (trainable, nonTrainable []string) {
 		add("gamma", "scale")
 		add("beta", "center")
 	case "Normalization":
-		if !l.fields.has("mean") { // what adapt() found, and of how many samples
+		if !l.fields.has("mean") { // the statistics of adapt(), and the number of samples
 			nonTrainable = []string{"mean", "variance", "count"}
 		}
 	case "MultiHeadAttention":
@@ -54,7 +54,7 @@ var oldNames = []struct{ end, name string }{
 	{"_alphas", "alpha"}, {"_W", "kernel"}, {"_b", "bias"},
 }
 
-// splitName splits a weight's name into its layer and its name within that.
+// splitName splits a weight's name into its layer and its name within the layer.
 func splitName(name string) (layer, param string) {
 	name = strings.TrimSuffix(name, ":0")
 	if at := strings.LastIndexByte(name, '/'); at >= 0 {
@@ -105,8 +105,8 @@ func slotsOf(leaves []slot) []slot {
 	return append(first, second...)
 }
 
-// match gives the arrays of a group to the slots of its layers: by name if
-// every slot finds one array, else by order.
+// match assigns the arrays of a group to the slots of its layers: by name if every slot
+// finds one array, otherwise by order.
 func (w weights) match(leaves []slot, g group) error {
 	slots := slotsOf(leaves)
 	if len(slots) != len(g.arrays) {
@@ -149,7 +149,7 @@ func byName(slots []slot, g group, one bool) (ordered []array, ok bool) {
 	return ordered, true
 }
 
-// matchGroups gives the arrays of all groups to the layers of n.
+// matchGroups assigns the arrays of all groups to the layers of n.
 func (c *content) matchGroups(n *network) (weights, error) {
 	w, only := weights{}, c.replicated()
 	for _, g := range c.groups {
@@ -159,7 +159,7 @@ func (c *content) matchGroups(n *network) (weights, error) {
 		case len(g.arrays) == 0 && (l == nil || l.net != nil || only != ""):
 			continue
 		case l == nil && g.name == only:
-			leaves = n.slots("") // the template, without what multi_gpu_model put around it
+			leaves = n.slots("") // the template, without the layers added by multi_gpu_model
 		case l == nil:
 			return nil, fmt.Errorf("the file has weights of a layer %.80q that the description has not", g.name)
 		case l.net != nil:

@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// usualKeys are where state dicts are found, the likeliest first.
+// usualKeys are the usual keys of state dicts, the likeliest first.
 var usualKeys = []string{"state_dict", "model_state_dict", "model_state", "model", "net", "network", "module",
 	"weights", "params"}
 
-// wholeKey is the key of everything that is in a file.
+// wholeKey is the key of the whole file.
 const wholeKey = "."
 
-// choose picks the state dict that the options ask for.
+// choose returns the state dict that the options select.
 func choose(root any, o Options) (stateDict, error) {
 	if o.Key != "" {
 		return byKey(root, o.Key)
@@ -80,7 +80,7 @@ func paths(dicts []stateDict) []string {
 	return all
 }
 
-// noTensors explains a checkpoint without tensors of the kind that is wanted.
+// noTensors explains a checkpoint without tensors of the requested kind.
 func noTensors(what string, root any) error {
 	entries, _ := entriesOf(root)
 	for _, e := range entries {
@@ -101,7 +101,7 @@ func noTensors(what string, root any) error {
 		foreign.List(names(entries))), "if it is under one of them, name it with {key}")
 }
 
-// wrongKey refuses a key.
+// wrongKey returns an error for a key.
 func wrongKey(key, text, advice string) error {
 	e := problem.Failure("key", text, advice)
 	e.Value = key

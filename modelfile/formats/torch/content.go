@@ -45,8 +45,8 @@ func (c *content) file(o Options) (*foreign.File, error) {
 	return f, nil
 }
 
-// labels returns the names of classes that a state dict has as an attribute, as
-// Write gives it one.
+// labels returns the names of classes in an attribute of a state dict, as Write stores
+// them.
 func labels(root any) (names []string) {
 	call, ok := root.(*pickle.Call)
 	if !ok {
@@ -104,7 +104,7 @@ func (c *content) tensorKeys() []string {
 // collector gathers the tensors of a state dict.
 type collector struct {
 	*foreign.File
-	seen map[any]bool // dicts; one that came twice could make the tree as large as it likes
+	seen map[any]bool // dicts; a repeated one could make the tree arbitrarily large
 }
 
 // collect adds the tensors of a dict and of the dicts in it.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxDepth is how deep dicts are searched for state dicts.
+// maxDepth limits the depth of the search for state dicts.
 const maxDepth = 16
 
 // Names of the parts of a checkpoint other than the model.
@@ -31,7 +31,7 @@ type stateDict struct {
 	entries []pickle.Entry
 	layers  int    // direct tensors named like the tensors of layers
 	others  int    // other direct tensors of more than one element that may belong to a layer
-	plain   bool   // no name of a tensor has a dot: it is one layer, or a branch
+	plain   bool   // names of tensors have no dots: it is one layer, or a branch
 	class   string // of the module that was pickled; "" of a dict
 	hooked  string // class of a module in it with a state_dict() that may return something else
 	err     error  // error in the module
@@ -39,7 +39,7 @@ type stateDict struct {
 
 func (d stateDict) String() string { return strings.Join(d.path, ".") }
 
-// weighed counts the tensors that a dict holds itself.
+// weighed counts the direct tensors of a dict.
 func (d stateDict) weighed() stateDict {
 	d.plain = true
 	if d.err != nil {

@@ -74,8 +74,8 @@ func isBig(system any) bool {
 	return false
 }
 
-// resolve returns the storage of an id, or the part of it that the id's view
-// (key, offset, numel) names; of ('module', class, file, source) the class.
+// resolve returns the storage for an id, or the part of it given by the id's view (key,
+// offset, numel); for ('module', class, file, source) it returns the class.
 func (l *legacy) resolve(id any) (any, error) {
 	if t, ok := id.(pickle.Tuple); ok && len(t) >= 2 && t[0] == "module" {
 		return t[1], nil

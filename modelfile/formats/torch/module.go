@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
 )
 
-// module is a pickled torch.nn.Module: what its __dict__ holds of tensors and
-// of modules. Its class is a name, and its code stays unread.
+// module is a pickled torch.nn.Module: the tensors and modules in its __dict__. Its class
+// is only a name, and its code is not read.
 type module struct {
 	class                        string
 	parameters, buffers, modules []pickle.Entry
 	transient                    []any // names of buffers that state_dict() leaves out
-	hooked                       bool  // hooks may change what state_dict() gives
+	hooked                       bool  // hooks may change the result of state_dict()
 }
 
 // Limits on a tree of modules: one module may appear in several places.
@@ -23,7 +23,7 @@ const (
 	maxModules     = 1 << 16
 )
 
-// moduleOf returns the module that an object is, by the three dicts that
+// moduleOf returns an object as a module, recognised by the three dicts that
 // torch.nn.Module.__init__ makes.
 func moduleOf(v any) (*module, bool) {
 	call, ok := v.(*pickle.Call)
@@ -78,8 +78,7 @@ func stateOf(call *pickle.Call) []*pickle.Dict {
 	return dicts
 }
 
-// setItems returns the items of a set, as protocol 4 and as those before
-// pickle it.
+// setItems returns the items of a set, pickled by protocol 4 or by an earlier one.
 func setItems(v any) []any {
 	switch v := v.(type) {
 	case *pickle.Set:
@@ -160,7 +159,7 @@ func (d *moduleDict) add(m *module, prefix string, depth int) error {
 	return nil
 }
 
-// module is moduleOf that looks at each object once.
+// module is moduleOf, but examines each object only once.
 func (d *moduleDict) module(v any) (*module, error) {
 	call, ok := v.(*pickle.Call)
 	if m := d.known[call]; ok && m != nil {

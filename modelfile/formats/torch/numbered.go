@@ -19,7 +19,7 @@ func numbered(root any) any {
 	return root
 }
 
-// numberWithin does so with the lists of state dicts in a dict, and in the dicts in it.
+// numberWithin does the same with the lists of state dicts in a dict, and in nested dicts.
 func numberWithin(d *pickle.Dict, depth int) {
 	const deepest = 3
 	for i, e := range d.Entries {

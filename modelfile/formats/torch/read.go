@@ -25,11 +25,11 @@ const (
 	// pickleSlack is the memory that the objects of a pickle may use in addition to a part
 	// of the file's size.
 	pickleSlack = 16 << 20
-	// maxPickle is the largest pickle that is read in one piece.
+	// maxPickle is the size limit for a pickle that is read in one piece.
 	maxPickle = 256 << 20
 )
 
-// content is a file of any of the variants, opened.
+// content is an open file of any of the variants.
 type content struct {
 	format string
 	root   any // value of the main pickle; its storages are *storage
@@ -44,8 +44,8 @@ func Read(path string, o Options) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src, which must stay readable as long as
-// tensors are loaded.
+// ReadFrom is Read for size bytes of src, which must stay readable while tensors are
+// loaded.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	c, err := open(src, size)
 	if err != nil {
@@ -70,7 +70,7 @@ const (
 // its length: 0x1950a86a20f9469cfc6c.
 var legacyMagic = []byte{0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 
-// legacyText is that number as protocol 1 writes it.
+// legacyText is the same number in protocol 1.
 var legacyText = []byte("L119547037146038801333356L\n.")
 
 // variant returns the variant of a file that starts with head.
@@ -88,8 +88,8 @@ func variant(head []byte) int {
 	return variantNone
 }
 
-// Sniff reports whether a file that starts with head (512 bytes will do) may
-// be one of torch.save's: an archive, a legacy stream, or at least a pickle.
+// Sniff reports whether a file that starts with head (512 bytes are enough) may come from
+// torch.save: an archive, a legacy stream, or at least a pickle.
 func Sniff(head []byte) bool {
 	return variant(head) != variantNone || len(head) >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
@@ -117,7 +117,7 @@ func open(src io.ReaderAt, size int64) (*content, error) {
 	return c, nil
 }
 
-// notSaved refuses a file that torch.save did not write.
+// notSaved returns the error for a file that torch.save did not write.
 func notSaved(head []byte) error {
 	const what = "not a file of torch.save: no zip archive, legacy stream or tar archive"
 	if Sniff(head) {

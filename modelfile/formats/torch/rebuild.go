@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxNested is how deep parameters may be wrapped in one another.
+// maxNested limits how deep parameters are wrapped in one another.
 const maxNested = 4
 
 // rebuilders are the modules with functions that make tensors.
@@ -28,9 +28,9 @@ func isTensor(v any) bool {
 	return false
 }
 
-// dataOf returns the tensor in a Parameter or Variable, as PyTorch pickled them
-// before 0.4: the argument of the class, or the first of five values of its
-// state. It is nil for anything else.
+// dataOf returns the tensor in a Parameter or Variable pickled by PyTorch before 0.4: the
+// argument of the class, or the first of five values of its state. It returns nil for
+// anything else.
 func dataOf(call *pickle.Call) any {
 	parameter := pickle.Global{Module: "torch.nn.parameter", Name: "Parameter"}
 	variable := pickle.Global{Module: "torch.autograd.variable", Name: "Variable"}
@@ -48,8 +48,8 @@ func dataOf(call *pickle.Call) any {
 	return nil
 }
 
-// rebuild does what torch._utils does: it makes a tensor of the arguments of
-// a rebuild function. The functions are known by name, and never called.
+// rebuild does the same as torch._utils: it makes a tensor from the arguments of a rebuild
+// function. The functions are known by name, and never called.
 func rebuild(v any) (*view, error) {
 	for range maxNested {
 		if ready, ok := v.(*view); ok {

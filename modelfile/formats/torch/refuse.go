@@ -58,8 +58,8 @@ func refuseObject(v any) error {
 	return problem.Advise(adviceTensors, "an object of %s stands among the tensors; it is not opened", class)
 }
 
-// className returns the class of an object, through the functions that make
-// objects of a class that is their argument.
+// className returns the class of an object. For functions that make an object of the class
+// in their argument, it returns that class.
 func className(call *pickle.Call) string {
 	g, _ := call.Func.(pickle.Global)
 	if (g.Module == "copy_reg" || g.Module == "copyreg") && len(call.Args) > 0 {

@@ -15,7 +15,7 @@ import (
 // and the groups of tensors that are left out.
 func (c *content) rest(f *foreign.File, chosen stateDict) {
 	if chosen.class != "" && len(chosen.path) == 0 {
-		return // a module is all that there is
+		return // a module is the whole file
 	}
 	level := c.root
 	for depth := 0; depth < max(len(chosen.path), 1); depth++ {
@@ -118,7 +118,7 @@ func hasTensors(v any) bool {
 	return g.Tensors > 0
 }
 
-// isDict reports whether v is a dict, or a module, which holds one.
+// isDict reports whether v is a dict, or a module, which contains one.
 func isDict(v any) bool {
 	_, ok := branches(v)
 	return ok

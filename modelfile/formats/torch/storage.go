@@ -19,7 +19,7 @@ type storage struct {
 	src   io.ReaderAt
 	base  int64    // offset of the first byte in src
 	big   bool     // big endian
-	root  *storage // where the bytes are, if this is a part of another storage
+	root  *storage // the storage with the bytes, if this is a part of it
 
 	crc   func(uint32) error // compares with the CRC-32 of all bytes; nil without one
 	check func() error       // verifies crc once
@@ -76,7 +76,7 @@ func (s *storage) verify() error {
 	return s.crc(h.Sum32())
 }
 
-// readAll fills dst with all bytes of s and verifies them on the way.
+// readAll fills dst with all bytes of s and verifies them.
 func (s *storage) readAll(dst []byte) error {
 	if err := s.readAt(dst, 0); err != nil || s.crc == nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
 )
 
-// maxMembers is how many members a tar archive may have; torch wrote four.
+// maxMembers limits the members of a tar archive; torch wrote four.
 const maxMembers = 16
 
 // tarFile is an archive of PyTorch 0.1: storages, tensors over them, and a
@@ -52,7 +52,7 @@ func (t *tarFile) list() error {
 			return err
 		}
 		if h.Typeflag != tar.TypeReg || h.Size > t.c.size-at {
-			continue // folders and links; a truncated member is missed below
+			continue // folders and links; a truncated member is reported below
 		}
 		t.members[h.Name] = member{at, h.Size}
 	}
@@ -91,7 +91,7 @@ func count(r *pickle.Reader, name string) (int64, error) {
 	return n, nil
 }
 
-// record reads the pickle (key, where, class) that a record starts with.
+// record reads the pickle (key, where, class) at the start of a record.
 func record(r *pickle.Reader) (key string, where, class any, err error) {
 	v, err := r.Load()
 	if err != nil {
@@ -273,8 +273,8 @@ func (t *tarFile) main() error {
 	return nil
 }
 
-// inline resolves the id of a tensor's storage where a writer has left it
-// among the arguments instead of marking it as persistent.
+// inline resolves the id of a tensor's storage if a writer has put it among the arguments
+// instead of marking it as persistent.
 func (t *tarFile) inline(v any) error {
 	call, ok := v.(*pickle.Call)
 	if !ok || !isTensor(v) || len(call.Args) == 0 {

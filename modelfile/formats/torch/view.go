@@ -17,11 +17,11 @@ type view struct {
 	stride []int64 // elements
 }
 
-// maxSpread is how many times larger than a view the part of the storage that
-// it touches may be and still be read in one piece.
+// maxSpread is the largest ratio of the part of the storage that a view touches to the view
+// for which the part is still read in one piece.
 const maxSpread = 8
 
-// check holds every element of v inside its storage.
+// check verifies that every element of v is inside its storage.
 func (v *view) check() error {
 	if err := tensor.CheckShape(v.dtype, v.shape); err != nil {
 		return err

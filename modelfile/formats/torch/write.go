@@ -15,11 +15,10 @@ const (
 	alignment = 64        // of the elements in the archive, as torch.save aligns them
 )
 
-// Write writes tensors as a state dict: a zip archive that torch.load, with
-// weights_only too, gives back as an OrderedDict of the same names, order,
-// types and shapes. The names of classes, if there are some, are its attribute
-// labels, which torch.load ignores; _metadata has the version of the outermost
-// module. One tensor at a time is in memory.
+// Write writes tensors as a state dict: a zip archive that torch.load, also with
+// weights_only, reads as an OrderedDict with the same names, order, types and shapes. The
+// names of classes, if there are any, are its attribute labels, which torch.load ignores;
+// _metadata has the version of the outermost module. One tensor at a time is in memory.
 func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	out := &counter{w: w}
 	z := &writer{zip: zip.NewWriter(out), out: out}

@@ -38,7 +38,8 @@ const (
 	moduleVersion     = 2
 )
 
-// attributes gives the state dict on the stack the version of its outermost module, and names of classes.
+// attributes adds the version of the outermost module and the names of classes to the state
+// dict on the stack.
 func (p *pickler) attributes(labels []string) {
 	p.WriteByte('}') // the state: a dict of attributes
 	p.text(metadataAttribute)
@@ -72,7 +73,7 @@ func (p *pickler) text(s string) {
 	p.WriteString(s)
 }
 
-// number writes an int that is not negative.
+// number writes a nonnegative int.
 func (p *pickler) number(n int) {
 	switch {
 	case n < 1<<8:
@@ -94,9 +95,8 @@ func (p *pickler) tuple(values []int) {
 	p.WriteByte('t')
 }
 
-// tensor writes the call of the function that rebuilds t: (storage, offset,
-// size, stride, requires_grad, hooks), and its type where no class of
-// storages has it.
+// tensor writes the call of the function that rebuilds t: (storage, offset, size, stride,
+// requires_grad, hooks), and its type if no class of storages has it.
 func (p *pickler) tensor(t foreign.Tensor, key string) {
 	row := dtypes[0]
 	for _, d := range dtypes {

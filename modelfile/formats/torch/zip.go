@@ -14,7 +14,7 @@ import (
 type zipStorages struct {
 	c     *content
 	zip   *foreign.Zip
-	stem  string // the folder that everything is in
+	stem  string // the common folder of all members
 	big   bool
 	byKey map[string]*storage
 }

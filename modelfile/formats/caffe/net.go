@@ -168,7 +168,7 @@ func (d *decoder) settings(l *layer, p message.FieldExtent) error {
 	if len(l.params[p.Number])+len(f.Bytes) > maxSettings {
 		return fmt.Errorf("field %d has more than %d bytes of settings", p.Number, maxSettings)
 	}
-	l.params[p.Number] = append(l.params[p.Number], f.Bytes...) // a message in several parts is their concatenation
+	l.params[p.Number] = append(l.params[p.Number], f.Bytes...) // parts of a message are joined
 	return err
 }
 

@@ -44,7 +44,7 @@ func (c *content) build(match func(*network) (weights, error)) error {
 	if c.tensorsOnly {
 		return nil
 	}
-	if err := inside.checkLayers(); err != nil { // before weights are counted, because unsupported layers have weights too
+	if err := inside.checkLayers(); err != nil { // first: unsupported layers have weights too
 		return err
 	}
 	w, err := match(n)

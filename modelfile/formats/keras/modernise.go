@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// renamedLayers gives the present name of layers of Keras 1, and of layers
-// that are the same when a model predicts.
+// renamedLayers gives the present names of layers of Keras 1, and of layers that are the
+// same in prediction.
 var renamedLayers = map[string]string{
 	"Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "AtrousConvolution2D": "Conv2D",
 	"SeparableConvolution2D": "SeparableConv2D", "Deconvolution2D": "Conv2DTranspose",
@@ -19,7 +19,7 @@ var renamedLayers = map[string]string{
 	"GlobalMaxPool1D": "GlobalMaxPooling1D", "GlobalMaxPool2D": "GlobalMaxPooling2D",
 }
 
-// renamedFields gives the present name of fields of Keras 1.
+// renamedFields gives the present names of fields of Keras 1.
 var renamedFields = [][2]string{
 	{"nb_filter", "filters"}, {"filter_length", "kernel_size"}, {"border_mode", "padding"},
 	{"subsample", "strides"}, {"subsample_length", "strides"}, {"bias", "use_bias"},
@@ -27,10 +27,10 @@ var renamedFields = [][2]string{
 	{"atrous_rate", "dilation_rate"}, {"length", "size"}, {"batch_input_shape", "batch_shape"},
 }
 
-// mergeModes gives the layer that a Merge of Keras 1 is now.
+// mergeModes gives the present layer for each mode of a Merge of Keras 1.
 var mergeModes = map[string]string{"sum": "Add", "mul": "Multiply", "concat": "Concatenate", "ave": "Average"}
 
-// modernise gives a layer the names of the present.
+// modernise renames a layer and its fields to their present names.
 func (l *layer) modernise() {
 	if name, ok := renamedLayers[l.class]; ok {
 		l.class = name
@@ -55,11 +55,11 @@ func (l *layer) modernise() {
 	}
 }
 
-// orders gives the data_format that a dim_ordering of Keras 1 is now.
+// orders gives the present data_format for a dim_ordering of Keras 1.
 var orders = map[string]string{"th": `"channels_first"`, "tf": `"channels_last"`}
 
-// modernMerge gives a Merge of Keras 1 its present class. What its other modes
-// would need goes.
+// modernMerge gives a Merge of Keras 1 its present class, and removes the fields of other
+// modes.
 func (l *layer) modernMerge() {
 	mode := l.fields.text("mode", "sum")
 	name, ok := mergeModes[mode]

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// network is a model as its description gives it.
+// network is a model in the form of its description.
 type network struct {
 	name    string
 	class   string // Sequential, Functional or Model
@@ -23,15 +23,15 @@ type network struct {
 // layer is one layer of a network.
 type layer struct {
 	name   string
-	class  string // as it is called today
+	class  string // its present name
 	asked  string // as the file calls it
 	fields fields
-	net    *network      // the model inside, if the layer is one
+	net    *network      // the nested model, if the layer is one
 	calls  [][]tensorRef // the operands of every call
 	keys   [][]string    // paths of the operands of each call in a dict; nil for a call without one
 
 	foreign   error // why the class is not one of Keras
-	operation bool  // it is a function of Keras 3, keras.ops.add, and no layer
+	operation bool  // it is a function of Keras 3, keras.ops.add, instead of a layer
 }
 
 // tensorRef identifies a tensor: a result of a call of a layer.
@@ -50,7 +50,7 @@ type layerConfig struct {
 	Inbound    json.RawMessage `json:"inbound_nodes"`
 }
 
-// isModel reports whether a class is one of those that hold layers.
+// isModel reports whether a class is a model, which has layers.
 func isModel(class string) bool {
 	return class == "Sequential" || class == "Functional" || class == "Model"
 }

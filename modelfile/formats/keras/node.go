@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/keras/internal/hdf5"
 )
 
-// node is a group or a data set of an archive. Keras 2.12 to 2.15 joined paths as the system does:
-// on Windows all groups are members of the root, and "layers\conv2d" is the name of one. Nodes are
-// a tree all the same.
+// node is a group or a data set of an archive. Keras 2.12 to 2.15 joined paths with the
+// system's separator: on Windows all groups are members of the root, with names like
+// "layers\conv2d". Nodes form a tree in any case.
 type node struct {
 	path  string
-	from  *hdf5.Object // has the object by its whole name; nil: the node is o
+	from  *hdf5.Object // contains the object under its whole name; nil: the node is o
 	whole string
-	o     *hdf5.Object // nil where only longer names lead through the node
-	names []string     // of below, in the file's order
+	o     *hdf5.Object // nil if the node is only part of longer names
+	names []string     // of the nodes below, in the file's order
 	below map[string]*node
 }
 
@@ -45,7 +45,7 @@ func nodesOf(o *hdf5.Object) (*node, error) {
 	return root, nil
 }
 
-// descend returns the node below p of that name, which names lead through.
+// descend returns the node of that name below p for names that continue below it.
 func (p *node) descend(name string) *node {
 	if p.below[name] == nil {
 		if p.below == nil {
@@ -102,7 +102,7 @@ func (p *node) members() ([]string, error) {
 	return names, err
 }
 
-// String is the path for messages.
+// String returns the path for messages.
 func (p *node) String() string { return "/" + p.path }
 
 func (p *node) isGroup() bool { return p.o == nil || p.o.IsGroup() }

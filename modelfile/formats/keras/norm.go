@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// batchNorm: momentum is the weight of the old statistics, and the variance
-// they keep is the biased one. Without scale gamma is 1, without center beta
-// is 0, and training leaves them so.
+// batchNorm makes a batch norm: momentum is the weight of the old statistics, and the
+// running variance is the biased one. Without scale gamma is 1, without center beta is 0,
+// and training does not change them.
 func batchNorm(c *call) flow {
 	f := c.operand()
 	if f.kerasOrder {

@@ -65,7 +65,7 @@ func (c *call) moment(name string, graphShape []int, channels bool) tensor.Tenso
 	return tensor.Of(values, shape...)
 }
 
-// weightAs loads a weight of a shape in the file as one of another shape here.
+// weightAs loads a weight with the given shape in the file and reshapes it.
 func (c *call) weightAs(shape []int, param string, file ...int) tensor.Tensor {
 	t := c.weight(param, file...)
 	if c.err != nil {
@@ -124,7 +124,7 @@ func layerNorm(c *call) flow {
 	return c.rowNorm(f, graph.LayerNorm, "axes", []int{0})
 }
 
-// groupNorm normalises groups of channels; -1 group is one for each channel.
+// groupNorm normalises groups of channels; -1 means one group per channel.
 func groupNorm(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	axis, groups := c.channelAxis(f), c.int("groups", 32)

@@ -17,7 +17,7 @@ import (
 // isOpLambda reports whether a class is a function of TensorFlow written as a layer.
 func isOpLambda(class string) bool { return class == "TFOpLambda" || class == "SlicingOpLambda" }
 
-// parseOpLambda reads the one call of a function: tensors are its operands, all
+// parseOpLambda reads the one call of a function: tensors are its operands, and everything
 // else is added to the layer's fields.
 func (l *layer) parseOpLambda(b json.RawMessage) error {
 	var calls [][]json.RawMessage
@@ -84,7 +84,7 @@ var functions = map[string]graph.Op{
 	"nn.gelu": graph.Gelu, "math.erf": graph.Erf, "math.softplus": graph.Softplus, "nn.softplus": graph.Softplus,
 }
 
-// opLambda is a function of tensors and constants.
+// opLambda makes the nodes of a function of tensors and constants.
 func opLambda(c *call) flow {
 	name := c.text("function", "")
 	op, ok := functions[name]
@@ -144,7 +144,7 @@ func (c *call) withConstant(op graph.Op, key string, before bool) flow {
 	return f.same(c.node(op, "", in))
 }
 
-// slicing turns the order of the channels, which is the only slice that is read.
+// slicing reverses the order of the channels, the only supported slice.
 func slicing(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	if name := c.text("function", ""); name != "__operators__.getitem" {

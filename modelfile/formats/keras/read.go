@@ -38,9 +38,9 @@ func Sniff(head []byte) bool {
 
 // Options are the settings for reading a file.
 type Options struct {
-	// Description describes the model of a file of weights alone, as
-	// save_weights writes it: what to_json returns, or the config.json of an
-	// archive. It is an error for a file that contains its model's description.
+	// Description describes the model of a file of weights alone, as written by
+	// save_weights: the result of to_json, or the config.json of an archive. It is an error
+	// for a file that contains its model's description.
 	Description []byte
 	// Input is the shape of one sample if the file leaves lengths open: (C, H,
 	// W), or in the file's order.
@@ -49,17 +49,16 @@ type Options struct {
 	TensorsOnly bool
 }
 
-// Read opens a file that Keras has written. The result has a Model if the file
-// describes one, or NoModel if that model is not supported. It has Tensors, in
-// Keras's order of axes, in any case; they are read from the file when asked
-// for: close the result afterwards.
+// Read opens a file written by Keras. The result has a Model if the file describes one, or
+// NoModel if that model is not supported. It always has Tensors, in Keras's order of axes;
+// they are read from the file on demand: close the result afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		return ReadFrom(src, size, o)
 	})
 }
 
-// errDescribed refuses a second description of a model.
+// errDescribed rejects a second description of a model.
 var errDescribed = problem.Failure("", "the file describes its model itself",
 	"leave the description in JSON out")
 

@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// GraphTensors returns the tensors of a file of weights alone, with the names
-// and the layout that they have in the graph of the model: "conv2d/kernel:0"
-// becomes conv2d.kernel, and kernels have their channels first.
+// GraphTensors returns the tensors of a file of weights alone with the names and the layout
+// of the model's graph: "conv2d/kernel:0" becomes conv2d.kernel, and kernels have their
+// channels first.
 func GraphTensors(tensors []foreign.Tensor) []foreign.Tensor {
 	out := make([]foreign.Tensor, len(tensors))
 	for i, t := range tensors {

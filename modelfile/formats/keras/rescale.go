@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// rescale is scale*x + offset, each a number or one per channel.
+// rescale computes scale*x + offset, each a number or one per channel.
 func rescale(c *call) flow {
 	f := c.operand()
 	if !c.several("scale") && !c.several("offset") {

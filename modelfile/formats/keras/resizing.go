@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// resizing interpolates pictures to a size with half-pixel centres, as TensorFlow
-// 2 does without antialias; nearest only to multiples, where no centre is in doubt.
+// resizing interpolates pictures to a size with half-pixel centres, like TensorFlow 2
+// without antialias; nearest is limited to multiples, where centres are unambiguous.
 func resizing(c *call) flow {
 	f := c.channelsFirst(c.operand())
 	height, width := c.count("height", 0), c.count("width", 0)

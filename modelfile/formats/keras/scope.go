@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// scope is one call of a network: the whole model, or a model inside.
+// scope is one call of a network: the whole model, or a nested one.
 type scope struct {
 	*build
 	net  *network
@@ -24,7 +24,7 @@ func newScope(b *build, n *network, path string) *scope {
 	return &scope{build: b, net: n, path: path, done: map[callSite][]flow{}, busy: map[callSite]bool{}}
 }
 
-// eval returns the tensor that r refers to, building what leads to it.
+// eval returns the tensor that r refers to, and builds the layers that it depends on.
 func (s *scope) eval(r tensorRef) (flow, error) {
 	at := callSite{r.layer, r.call}
 	if s.done[at] == nil {

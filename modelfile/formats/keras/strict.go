@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// decode reads JSON into v. Unlike encoding/json alone it refuses a key that
-// occurs twice in one object: two readers could see two different models.
+// decode reads JSON into v. Unlike encoding/json, it rejects a key that occurs twice in one
+// object: two readers could see two different models.
 func decode(b []byte, v any) error {
 	if len(b) > maxConfig {
 		return fmt.Errorf("a description of %d bytes; at most %d are supported", len(b), maxConfig)
@@ -43,7 +43,7 @@ func kindOf(value string) string {
 		"bool": "true or false", "number": "a number"}[first]
 }
 
-// wanted names the kind of value that a type is read from.
+// wanted returns the name of the JSON value for a Go type.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
@@ -56,8 +56,8 @@ func wanted(t reflect.Type) string {
 	return "a number"
 }
 
-// checkKeys reports the first key that occurs twice in its object, brackets that
-// are nested too deep, and too many of all.
+// checkKeys reports the first key that occurs twice in its object, brackets nested too
+// deeply, and too many of them in total.
 func checkKeys(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

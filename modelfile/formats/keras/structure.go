@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// edges reads what to add or cut at both ends of every axis of space: one
-// number for all, one per axis, or a pair per axis.
+// edges reads the lengths to add or cut at both ends of every spatial axis: one number for
+// all, one per axis, or a pair per axis.
 func (c *call) edges(key string, axes int) [][2]int {
 	out := make([][2]int, axes)
 	raw := c.m[key]
@@ -118,7 +118,7 @@ func upsample(c *call) flow {
 	return c.fromImage(v, axes)
 }
 
-// flatten leaves the elements where they are and remembers their order.
+// flatten keeps the order of the elements in the graph and records it.
 func flatten(c *call) flow {
 	x := c.inElementOrder(c.operand())
 	shape := c.graphShape(x.shape)
@@ -161,7 +161,7 @@ func reshape(c *call) flow {
 	return c.shaped(c.node(graph.Transpose, "", []graph.Value{v}, "perm", back))
 }
 
-// fillShape replaces a length of -1 by what n elements leave for it.
+// fillShape replaces a length of -1 by the one that makes n elements.
 func fillShape(shape []int, n int) error {
 	open, rest := -1, 1
 	for i, s := range shape {
@@ -184,7 +184,7 @@ func fillShape(shape []int, n int) error {
 	return nil
 }
 
-// permute: axis i of the result is axis dims[i] of the operand, counted from 1.
+// permute makes axis dims[i] of the operand, counted from 1, axis i of the result.
 func permute(c *call) flow {
 	x := c.inElementOrder(c.operand())
 	rank := len(x.shape)

@@ -72,8 +72,8 @@ func (c *content) metadata(z *foreign.Zip, e foreign.Entry) error {
 	return nil
 }
 
-// archivedWeights reads the weights of an archive, or of a .weights.h5 file,
-// which keeps them in the same way.
+// archivedWeights reads the weights of an archive, or of a .weights.h5 file, which stores
+// them in the same way.
 func (c *content) archivedWeights() (*foreign.File, error) {
 	root, err := nodesOf(c.root)
 	if err != nil {

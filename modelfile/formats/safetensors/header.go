@@ -26,8 +26,8 @@ type header struct {
 	metadata []foreign.Counter
 }
 
-// parser walks the tokens of the header: unlike encoding/json's Unmarshal it
-// sees keys that occur twice, and it stops at the first token out of place.
+// parser reads the tokens of the header: unlike json.Unmarshal, it detects duplicate keys
+// and stops at the first token out of place.
 type parser struct{ *json.Decoder }
 
 func parseHeader(b []byte) (*header, error) {
@@ -90,7 +90,7 @@ func (p parser) object(visit func(key string) error) error {
 	return p.delim('}')
 }
 
-// numbers reads an array of at most limit integers that are not negative.
+// numbers reads an array of at most limit nonnegative integers.
 func (p parser) numbers(limit int) ([]int64, error) {
 	if err := p.delim('['); err != nil {
 		return nil, err

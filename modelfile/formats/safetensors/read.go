@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// maxHeader is the longest header that is read, in bytes: a quarter of a
-// million tensors need less.
+// maxHeader is the length limit of a header, in bytes: a quarter of a million tensors need
+// less.
 const maxHeader = 32 << 20
 
-// maxMetadata is how many entries the free part of a header may have.
+// maxMetadata limits the entries of the free part of a header.
 const maxMetadata = 4096
 
 const lengthSize = 8 // bytes of the length before the header
@@ -37,8 +37,8 @@ func Read(path string) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src, which must stay readable as long as
-// tensors are loaded.
+// ReadFrom is Read for size bytes of src, which must stay readable while tensors are
+// loaded.
 func ReadFrom(src io.ReaderAt, size int64) (*foreign.File, error) {
 	var head [lengthSize]byte
 	if foreign.ReadAt(src, head[:], 0) != nil {

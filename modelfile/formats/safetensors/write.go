@@ -14,10 +14,9 @@ import (
 
 const alignment = 8 // of the first element in the file
 
-// Write writes tensors in their order, types and shapes, and the names of
-// classes, if there are some, as metadata. In the file the
-// elements of wider types come first, so that all are aligned. One tensor at a
-// time is in memory.
+// Write writes tensors in their order, types and shapes, and the names of classes, if there
+// are any, as metadata. In the file, elements of wider types come first, so that all are
+// aligned. One tensor at a time is in memory.
 func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	if err := foreign.CheckNames(tensors); err != nil {
 		return err
@@ -49,7 +48,7 @@ func Write(w io.Writer, tensors []foreign.Tensor, labels ...string) error {
 	return nil
 }
 
-// offsets returns where the elements of each tensor begin, by name.
+// offsets returns the offset of the first element of each tensor, by name.
 func offsets(stored []foreign.Tensor) map[string]int64 {
 	at, next := map[string]int64{}, int64(0)
 	for _, t := range stored {

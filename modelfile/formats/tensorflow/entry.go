@@ -22,7 +22,7 @@ type header struct {
 	big    bool
 }
 
-// maxShards is how many files the elements may be spread over.
+// maxShards limits the files of elements.
 const maxShards = 1024
 
 func parseHeader(b []byte) (header, error) {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// suffix is what object-based checkpoints append to the name of a variable.
+// suffix is the part that object-based checkpoints append to the name of a variable.
 const suffix = "/.ATTRIBUTES/VARIABLE_VALUE"
 
-// leftOut lists the variables that are not the model's, by their names, with
-// the name of the group that they are reported as.
+// leftOut lists the names of variables that do not belong to the model, with the group
+// under which they are reported.
 var leftOut = sync.OnceValue(func() []leaving {
 	return []leaving{
 		{regexp.MustCompile(`/\.OPTIMIZER_SLOT/([^/]+)/([^/]+)`), ".OPTIMIZER_SLOT/$1/$2", "optimizer slots"},
@@ -27,7 +27,7 @@ var leftOut = sync.OnceValue(func() []leaving {
 	}
 })
 
-// leaving is why variables of some names are left out.
+// leaving is the reason for leaving out variables of some names.
 type leaving struct {
 	name   *regexp.Regexp
 	group  string // $1 and $2 are the parts of the name in brackets
@@ -41,8 +41,8 @@ var numbers = sync.OnceValue(func() *regexp.Regexp {
 		`learning_rate|momentum|rho|beta_[12]|global_step|best\w*|total|count)$`)
 })
 
-// classify returns the name that a variable has among the model's tensors, or
-// the group that it is left out with.
+// classify returns the name of a variable among the model's tensors, or the group under
+// which it is left out.
 func classify(name string) (tensorName, group, reason string) {
 	tensorName = strings.TrimSuffix(name, suffix)
 	for _, l := range leftOut() {

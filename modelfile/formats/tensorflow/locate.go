@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// dataName is what files of elements are called.
+// dataName matches the names of files of elements.
 var dataName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+)\.data-[0-9]{5}-of-[0-9]{5}$`)
 })
@@ -89,7 +89,7 @@ func escape(path string) string {
 // stateFile is the file where TensorFlow records the latest checkpoint of a folder.
 const stateFile = "checkpoint"
 
-// latestName is its first line.
+// latestName matches its first line.
 var latestName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*model_checkpoint_path:\s*"([^"\\]+)"`)
 })

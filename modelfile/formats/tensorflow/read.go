@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxIndex is the largest index that is read, in bytes: a quarter of a million
-// variables need less.
+// maxIndex is the size limit of an index, in bytes: a quarter of a million variables need
+// less.
 const maxIndex = 64 << 20
 
 // Sniff reports whether a file is the index of a checkpoint.
@@ -167,7 +167,7 @@ func (l *loader) entry(key string, value []byte) error {
 	return err
 }
 
-// leave counts a variable among those that are left out. A counter is read.
+// leave adds a variable to the ones left out. A counter is read.
 func (l *loader) leave(e entry, group, reason string) error {
 	i, ok := l.groups[group]
 	if !ok {

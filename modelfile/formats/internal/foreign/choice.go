@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxListed is how many names a message lists.
+// maxListed limits the names listed in a message.
 const maxListed = 12
 
 // List joins names for a message, each in quotes, the first of them if they are many.
@@ -23,8 +23,8 @@ func List(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Chosen adds to an error that another choice among the places of f might
-// mend which one was made, and how to make another.
+// Chosen adds to an error which of several places of f was chosen, and how to choose
+// another one, which might help.
 func (f *File) Chosen(err error) error {
 	others := slices.DeleteFunc(slices.Clone(f.Keys), func(k string) bool {
 		return k == f.Key || strings.HasPrefix(f.Key, k+".")

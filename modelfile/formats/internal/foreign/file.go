@@ -16,23 +16,23 @@ type File struct {
 	// Tensors are the model's tensors, in the file's order, with the file's names and
 	// types. Tensors that only training needs are not included.
 	Tensors []Tensor
-	// Model is the graph with its weights if the format holds a graph, else nil.
+	// Model is the graph with its weights if the format has a graph, otherwise nil.
 	Model *models.Model
 	// NoModel is the reason why Model is nil although the file describes a graph: the part
 	// of the graph that has no counterpart. The tensors are usable all the same.
 	NoModel error
-	// Norms are the batch norms of the graph that the file describes, where it
-	// describes one, whether Model has them or not.
+	// Norms are the batch norms of the graph that the file describes, if any, whether Model
+	// has them or not.
 	Norms []BatchNorm
 	// Labels are the names of the classes from the file's metadata; nil if it has no
 	// labels.
 	Labels []string
 	// Marks lists Tensors that are not weights, and their purpose.
 	Marks map[string]Mark
-	// Key is where in the file the tensors stood, if it has several places for
-	// some: "state_dict". It is empty if the tensors are all that there is.
+	// Key is the place of the tensors in a file with several places for tensors:
+	// "state_dict". It is empty if the tensors are the whole file.
 	Key string
-	// Keys are the places where another choice could have been made.
+	// Keys are the other places that could have been chosen.
 	Keys []string
 	// Wrappers are the layers around the model that were opened or stripped,
 	// outermost first: "state_dict", "module.".
@@ -44,13 +44,13 @@ type File struct {
 	// FileName is the name of the file. For some programs it contains the variant of the
 	// network.
 	FileName string
-	// Eps is what batch norms add to variances where the program that wrote the file has another number than
-	// the architecture that its tensors fit; 0: the architecture's.
+	// Eps is the eps of batch norms in the program that wrote the file, if it differs from
+	// the architecture's; otherwise 0.
 	Eps float64
 	// Findings are remarks for the person who looks at the file.
 	Findings []Finding
 
-	// Memory is where large weights of the model are put; nil: the heap.
+	// Memory holds large weights of the model; nil: the heap.
 	Memory *tensor.Region
 
 	closers []io.Closer
@@ -103,7 +103,7 @@ func (f *File) Count(name, value string) {
 	f.Counters = append(f.Counters, Counter{name, value})
 }
 
-// Owns makes f close c when it is closed itself.
+// Owns makes Close of f close c too.
 func (f *File) Owns(c io.Closer) { f.closers = append(f.closers, c) }
 
 // Close closes the files that the tensors are read from.

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// LabelKey is the key under which class names are written into the metadata of
-// a file, as Ultralytics does.
+// LabelKey is the key of class names in the metadata of written files. Ultralytics uses the
+// same key.
 const LabelKey = "names"
 
 // labelKeys are the keys for class names, in the order of their use. They
@@ -18,7 +18,7 @@ const LabelKey = "names"
 var labelKeys = []string{LabelKey, "class_names", "class_labels", "labels", "classes", "categories",
 	"id2label"}
 
-// IsLabels reports whether metadata of a key may be names of classes.
+// IsLabels reports whether metadata under a key may be names of classes.
 func IsLabels(key string) bool { return slices.Contains(labelKeys, key) }
 
 // Label reads the names of the classes from metadata, if it has any.
@@ -45,9 +45,9 @@ func LabelText(labels []string) string {
 	return "{" + strings.Join(texts, ", ") + "}"
 }
 
-// ParseLabels reads class names: a list or a dict by number in JSON or as Python
-// prints it, a dict of numbers by name, lines "0:cat", lines or a list with
-// commas. It returns nil for anything else.
+// ParseLabels reads class names: a list or a dict by number in JSON or in Python's syntax,
+// a dict of numbers by name, lines "0:cat", lines, or a list with commas. It returns nil
+// for anything else.
 func ParseLabels(text string) []string {
 	text = strings.TrimSpace(text)
 	switch {
@@ -81,14 +81,14 @@ func ParseLabels(text string) []string {
 	return lines
 }
 
-// literal is a list or a dict of strings and numbers as Python prints it.
+// literal is a list or a dict of strings and numbers in Python's syntax.
 type literal struct {
 	text  string
 	close byte
 }
 
-// labels reads up to the closing bracket, which must be the end. Entries of a
-// dict may come in any order, and have to be all from 0.
+// labels reads up to the closing bracket, which must be the end. Entries of a dict may be
+// in any order, and must be complete from 0.
 func (p *literal) labels() []string {
 	names, next := map[int]string{}, 0
 	for {
@@ -130,7 +130,7 @@ func (p *literal) labels() []string {
 	return out
 }
 
-// entry reads the value of a dict's key: a name of a number, or a number of a name.
+// entry reads the value of a dict's key: a name for a number, or a number for a name.
 func (p *literal) entry(key string, keyIsText bool, name *string, at *int) bool {
 	value, isText, ok := p.value()
 	if !ok {

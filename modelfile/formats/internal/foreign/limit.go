@@ -4,7 +4,7 @@ import "fmt"
 
 // Limits on the contents of a file, in addition to its size.
 const (
-	// MaxTensors is how many tensors one file may hold.
+	// MaxTensors limits the tensors of one file.
 	MaxTensors = 1 << 15
 	// MaxName is the longest name of a tensor, in bytes.
 	MaxName = 1024
@@ -28,9 +28,9 @@ func CheckNames(tensors []Tensor) error {
 	return nil
 }
 
-// CheckTensors holds the tensors of a file of size bytes to the limits:
-// number, length of names, names that occur twice, and the sum of their
-// sizes, which views of shared storages could make as large as they like.
+// CheckTensors checks the tensors of a file of size bytes against the limits: their number,
+// the length of names, duplicate names, and the sum of their sizes, which views of shared
+// storages could make arbitrarily large.
 func CheckTensors(tensors []Tensor, size int64) error {
 	if len(tensors) > MaxTensors {
 		return fmt.Errorf("%d tensors; at most %d are supported", len(tensors), MaxTensors)

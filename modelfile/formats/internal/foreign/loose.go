@@ -43,7 +43,7 @@ func Trained(d tensor.DType) bool {
 // kind is a kind of tensor stored next to the layers, recognised by a component of its
 // name.
 type kind struct {
-	hints   []string // one of them is in the component
+	hints   []string // the component contains one of them
 	pattern func() *regexp.Regexp
 }
 

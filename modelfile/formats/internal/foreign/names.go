@@ -8,7 +8,7 @@ import (
 // maxName is the length of the longest name.
 const maxName = 128
 
-// Cut returns what of a name of ASCII is not longer than a name of Clean.
+// Cut shortens an ASCII name to the length limit of Clean.
 func Cut(name string) string { return name[:min(len(name), maxName)] }
 
 // Clean makes a name of a graph from a foreign name: characters that are not allowed become

@@ -7,8 +7,8 @@ type BatchNorm struct {
 	Eps, Decay                         float64 // 0 if the file does not state it
 }
 
-// SetTensors gives f its tensors under other names, in the same order, and the
-// batch norms of its graph the same names.
+// SetTensors replaces f's tensors by renamed ones, in the same order, and renames the
+// tensors in the batch norms of its graph.
 func (f *File) SetTensors(renamed []Tensor) {
 	names := make(map[string]string, len(renamed))
 	for i, t := range f.Tensors {

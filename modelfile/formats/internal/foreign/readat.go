@@ -2,8 +2,8 @@ package foreign
 
 import "io"
 
-// ReadAt fills dst from offset off of src. A file that ends before is an
-// io.ErrUnexpectedEOF.
+// ReadAt fills dst from offset off of src. It returns io.ErrUnexpectedEOF if src ends
+// before.
 func ReadAt(src io.ReaderAt, dst []byte, off int64) error {
 	n, err := src.ReadAt(dst, off)
 	if n == len(dst) {

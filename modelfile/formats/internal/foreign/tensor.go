@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Tensor is a named tensor of a file. Its elements are read when asked for,
-// so that a file larger than memory can pass through.
+// Tensor is a named tensor of a file. Its elements are read on demand, so that a file
+// larger than memory can be processed.
 type Tensor struct {
 	Name  string
 	DType tensor.DType
@@ -26,7 +26,7 @@ func NewTensor(name string, d tensor.DType, shape []int, read func(dst []byte) e
 	return Tensor{Name: name, DType: d, Shape: slices.Clone(shape), read: read}, nil
 }
 
-// InMemory returns a tensor that is in memory already.
+// InMemory returns a tensor that is already in memory.
 func InMemory(name string, t tensor.Tensor) Tensor {
 	return Tensor{Name: name, DType: t.DType, Shape: slices.Clone(t.Shape), read: func(dst []byte) error {
 		copy(dst, t.Bytes)
@@ -67,7 +67,7 @@ func (t Tensor) ReadInto(dst []byte) error {
 // Load reads the tensor into new memory.
 func (t Tensor) Load() (tensor.Tensor, error) { return t.LoadIn(nil) }
 
-// LoadIn is Load with memory of r.
+// LoadIn is Load into memory of r.
 func (t Tensor) LoadIn(r *tensor.Region) (tensor.Tensor, error) {
 	out := r.New(t.DType, t.Shape...)
 	return out, t.ReadInto(out.Bytes)

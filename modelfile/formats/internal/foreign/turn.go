@@ -52,7 +52,7 @@ func turned(t Tensor, shape []int, perm ...int) Tensor {
 	return out
 }
 
-// permute copies src to dst in the order of the axes that perm gives.
+// permute copies src to dst with its axes in the order of perm.
 func permute(dst []byte, src tensor.Tensor, perm []int) {
 	strides := make([]int, len(perm))
 	n := src.DType.Size()

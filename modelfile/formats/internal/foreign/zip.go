@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxDirectory is the largest zip directory that is read, in bytes; 100 bytes
-// an entry are usual.
+// maxDirectory is the size limit of a zip directory, in bytes; 100 bytes per entry are
+// usual.
 const maxDirectory = 4 << 20
 
 // Entry is a member of a zip archive.
@@ -33,9 +33,8 @@ type Zip struct {
 	src     io.ReaderAt
 }
 
-// OpenZip reads the directory of an archive. It refuses two members of one
-// name, and members that overlap, by name: so the members together are not
-// larger than the archive.
+// OpenZip reads the directory of an archive. It rejects duplicate names and members that
+// overlap, so the members together are not larger than the archive.
 func OpenZip(src io.ReaderAt, size int64) (*Zip, error) {
 	budget := &budgeted{src, maxDirectory}
 	archive, err := zip.NewReader(budget, size)

@@ -41,9 +41,9 @@ func (p FieldExtent) Want(t protowire.Type) error {
 	return nil
 }
 
-// Walk calls visit for every field of the message in e, in its order. An
-// encoding that is not valid is an error that names its offset in the file; an
-// error of visit is returned as it is.
+// Walk calls visit for every field of the message in e, in its order. For an invalid
+// encoding, it returns an error with the offset in the file; errors of visit are returned
+// unchanged.
 func (f *File) Walk(e Extent, visit func(FieldExtent) error) error {
 	for at := e.At; at < e.End(); {
 		p, err := f.next(at, e.End())

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// mobile is how torchvision calls the parts of a network of inverted residuals. In timm all of them have the
-// same names, whatever the family: conv_stem, blocks.STAGE.BLOCK and conv_head.
+// mobile gives torchvision's names for the parts of a network of inverted residuals. timm
+// uses the same names for all families: conv_stem, blocks.STAGE.BLOCK and conv_head.
 type mobile struct {
 	family string
 	others map[string]string // of layers outside of blocks
-	// block returns how the names of a block begin: it is number k of a stage, and number all of the network.
+	// block returns the prefix of a block's names: it is number k of a stage, and number
+	// all of the network.
 	block func(stage, k, all int) string
 	// unit returns the names, after that prefix, of convolution and batch norm i; last
 	// marks the last of its block.
@@ -110,7 +111,7 @@ func blockOf(name string) (at [2]int, rest string, ok bool) {
 	return at, rest, err == nil
 }
 
-// blocks returns, for each block by stage and number, what its layers are called.
+// blocks returns the names of the layers of each block, by stage and number.
 func (m *mobile) blocks(theirs []string) map[[2]int]map[string]string {
 	layers := map[[2]int]map[string]string{}
 	for _, name := range theirs {

@@ -1,6 +1,6 @@
-// Package timm knows what timm, another library of networks for PyTorch, calls the tensors of networks that
-// torchvision has too. The networks are the same; where torchvision keeps a dense layer, timm may keep a
-// convolution of one pixel, with the same elements.
+// Package timm translates tensor names of timm, another library of networks for PyTorch,
+// for networks that torchvision has too. The networks are the same; where torchvision has a
+// dense layer, timm may have a convolution of one pixel with the same elements.
 package timm
 
 import (
@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// table is how timm calls what networks of a family are made of.
+// table translates timm's names for the networks of a family.
 type table struct {
-	family string // begins the names of architectures
+	family string // prefix of the architectures' names
 	mark   string // a tensor that identifies this naming scheme
 	rows   string // a line each: theirs, with # for a number, and ours, with {A} and {B} for these
 }
@@ -38,8 +38,8 @@ func Names(architecture string, names []string) []string {
 	return nil
 }
 
-// Eps returns what timm's batch norms of an architecture add to variances where torchvision's add something
-// else; 0: both add the same.
+// Eps returns the eps of timm's batch norms in an architecture if it differs from
+// torchvision's, otherwise 0.
 func Eps(architecture string) float64 {
 	if strings.HasPrefix(architecture, "mobilenetv3-") || architecture == "efficientnet-v2-s" {
 		return 1e-5
@@ -64,7 +64,7 @@ func (t *table) name(name string) string {
 	return name
 }
 
-// row is a line of a table, read.
+// row is a parsed line of a table.
 type row struct {
 	theirs *regexp.Regexp
 	to     string

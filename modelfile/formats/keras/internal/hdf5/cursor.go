@@ -17,7 +17,7 @@ type cursor struct {
 	err  error
 }
 
-// fail makes an error of the current place, unless there is one already.
+// fail records an error at the current position, unless there is one already.
 func (c *cursor) fail(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("offset %d: %w", c.base+uint64(c.at), fmt.Errorf(format, args...))
@@ -60,7 +60,7 @@ func (c *cursor) expect(sign, what string) {
 	}
 }
 
-// version reads a version number of one byte, which must be one of those known.
+// version reads a version number of one byte, which must be one of known.
 func (c *cursor) version(what string, known ...int) int {
 	v := c.u8()
 	for _, k := range known {

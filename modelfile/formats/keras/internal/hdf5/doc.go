@@ -19,7 +19,7 @@ const (
 	maxDepth    = 16       // levels of a B-tree, links in a path
 	maxMessages = 1 << 16  // messages of one object header
 	maxText     = 64 << 20 // bytes of one string
-	spareBudget = 1 << 20  // bytes of structures that any file may have, however small it is
+	spareBudget = 1 << 20  // bytes of structures that any file may have, however small
 	mostBudget  = 12 << 20 // bytes of structures in addition to half the size of the file
 
 	superblockSize = 96 // bytes of a superblock of version 0

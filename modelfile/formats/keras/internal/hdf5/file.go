@@ -7,9 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File is an HDF5 file. Its structures are read when they are asked for, the
-// elements of data sets by Value.ReadInto alone. It is not safe for use by
-// several goroutines.
+// File is an HDF5 file. Its structures are read on demand, and the elements of data sets
+// only by Value.ReadInto. It is not safe for use by several goroutines.
 type File struct {
 	src     io.ReaderAt
 	size    int64

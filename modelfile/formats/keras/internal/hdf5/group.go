@@ -41,8 +41,8 @@ func (o *Object) list() error {
 	return nil
 }
 
-// localHeap returns the data segment of a local heap (III.D), which holds the
-// names of a group's members.
+// localHeap returns the data segment of a local heap (III.D), which contains the names of a
+// group's members.
 func (f *File) localHeap(addr uint64) ([]byte, error) {
 	c, err := f.head(addr, 32, "local heap")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The header messages that are read or refused (IV.A.2).
+// The header messages that are read or rejected (IV.A.2).
 const (
 	msgSpace        = 0x01
 	msgLinkInfo     = 0x02
@@ -44,7 +44,7 @@ func (m *message) cursor() *cursor { return &cursor{b: m.body, base: m.base} }
 // Path returns the path that led to the object, for messages.
 func (o *Object) Path() string { return o.path }
 
-// object reads the header at addr; the same address gives the same object.
+// object reads the header at addr; it returns the same object for the same address.
 func (f *File) object(addr uint64, name string) (*Object, error) {
 	if o := f.objects[addr]; o != nil {
 		return o, nil
@@ -131,8 +131,8 @@ func (o *Object) find(kind int) *message {
 	return nil
 }
 
-// Open returns the object at a path of names joined by slashes, relative to
-// o. Nothing above o is reached: dots are names like others.
+// Open returns the object at a path of names joined by slashes, relative to o. The path
+// cannot leave o: dots are ordinary names.
 func (o *Object) Open(name string) (*Object, error) {
 	steps := strings.Split(name, "/")
 	if len(steps) > maxDepth {

@@ -78,7 +78,7 @@ func (v Value) Strings() ([]string, error) {
 	return out, nil
 }
 
-// Text returns the one string that v holds.
+// Text returns the single string in v.
 func (v Value) Text() (string, error) {
 	if n := v.Count(); n != 1 {
 		return "", fmt.Errorf("hdf5: %s holds %d elements, want one string", v.where, n)

@@ -12,10 +12,10 @@ import (
 // are unbatched. It returns ErrMixes for a node that mixes rows.
 type Rule func(*node.Node) (node.BatchAxis, error)
 
-// Same is the rule of operators of single elements of one operand.
+// Same is the rule for elementwise operators of one operand.
 func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil }
 
-// Where the batch is in the results of operators, and which of them mix rows.
+// The rules of operators.
 
 // Aligned is the rule for operands that broadcast, aligned at their last axes: values have
 // the batch at one axis, and constants have length 1 there.
@@ -173,7 +173,8 @@ func Squeezed(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Expanded: the length at the batch's axis is 1, or that which it has.
+// Expanded is the rule for Expand: the new length at the batch's axis must be 1, or
+// unchanged.
 func Expanded(c *node.Node) (node.BatchAxis, error) {
 	p, s := c.In[0].BatchAxis, c.Shape(0)
 	l, _ := c.List("shape", 1)
@@ -230,7 +231,7 @@ func Concat(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Sliced: the batch's axis may be named where all of it is taken.
+// Sliced is the rule for Slice: the batch's axis may be named if all of it is kept.
 func Sliced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	starts, _ := c.List("starts", 1)
@@ -251,7 +252,8 @@ func Sliced(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Product: the batch is a leading axis of both operands, or an axis of positions of one.
+// Product is the rule for MatMul: the batch is a leading axis of both operands, or an axis
+// of positions of one.
 func Product(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 2 {
 		return node.BatchAxis{}, node.ErrMixes
@@ -346,7 +348,7 @@ func Set(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Triangle: the batch is in front of the matrices.
+// Triangle is the rule for Trilu: the batch is in front of the matrices.
 func Triangle(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.In[0].IsConstant() && p.Axis < len(c.Shape(0))-2 {
 		return p, nil

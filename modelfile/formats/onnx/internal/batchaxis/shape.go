@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1, and which of its
-// axes has N in it: the one that the file computed from N or copies, or else -1.
+// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1,
+// and the axis that contains N: the one that the file computed from N or copies, or -1.
 func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Fields that are walked instead of decoded, and what of an initializer stays
-// in the file.
+// Fields that are walked instead of decoded, and the fields of an initializer that stay in
+// the file.
 const (
 	fieldGraph       = 7  // of a model
 	fieldInitializer = 5  // of a graph
@@ -88,7 +88,7 @@ func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
 	if err != nil {
 		return err
 	}
-	if err := d.charge(cost - messageCost); err != nil { // into is there already
+	if err := d.charge(cost - messageCost); err != nil { // into exists already
 		return err
 	}
 	return proto.UnmarshalOptions{DiscardUnknown: true, Merge: true}.Unmarshal(b, into)

@@ -18,7 +18,7 @@ import (
 // not lead out of it, and links are not followed. All tensors together may not be larger
 // than their files.
 type External struct {
-	Dir    string          // "" if the model came from no file
+	Dir    string          // "" if the model is not from a file
 	seen   map[string]bool // files that were opened
 	size   int64           // bytes that these have
 	Loaded int64           // bytes that were read

@@ -117,8 +117,8 @@ func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxp
 
 // FunctionCall is one call of a function.
 type FunctionCall struct {
-	attributes map[string]*onnxpb.AttributeProto // that the call gives, and defaults
-	Names      map[string]string                 // of values outside, by those inside
+	attributes map[string]*onnxpb.AttributeProto // of the call, and defaults
+	Names      map[string]string                 // names of values outside, by the names inside
 	Prefix     string                            // of all other names
 }
 
@@ -153,8 +153,8 @@ func (c *FunctionCall) Copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	return out
 }
 
-// attribute returns an attribute of a node inside, nil if the call does not
-// give the one that it is.
+// attribute returns an attribute of a node inside, or nil if it refers to an attribute that
+// the call does not give.
 func (c *FunctionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
 	if a.RefAttrName != "" {
 		given := c.attributes[a.RefAttrName]

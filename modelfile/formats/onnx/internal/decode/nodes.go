@@ -83,7 +83,7 @@ func Makes(g *onnxpb.GraphProto, made map[string]bool) {
 	}
 }
 
-// Operator names a node's operator, with its domain if that is not the standard's.
+// Operator returns a node's operator, with its domain if it is not the standard's.
 func Operator(n *onnxpb.NodeProto) string {
 	if n.Domain != "" && n.Domain != "ai.onnx" {
 		return n.Domain + "." + n.OpType
@@ -91,7 +91,7 @@ func Operator(n *onnxpb.NodeProto) string {
 	return n.OpType
 }
 
-// First returns the first element of l, or else otherwise.
+// First returns the first element of l, or otherwise if l is empty.
 func First[T any](l []T, otherwise T) T {
 	if len(l) > 0 {
 		return l[0]

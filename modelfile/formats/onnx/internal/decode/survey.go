@@ -51,7 +51,7 @@ var (
 		14: list(entryMessage), 25: list(functionMessage)}
 )
 
-func init() { attributeMessage[6] = list(graphMessage) } // what If runs
+func init() { attributeMessage[6] = list(graphMessage) } // the branches of If
 
 // maxDepth bounds the nesting of messages.
 const maxDepth = 64

@@ -40,7 +40,7 @@ func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Ten
 	return foreign.InMemory(p.Name, t), err
 }
 
-// Peek is Initializer for a tensor that is read again: p keeps its elements.
+// Peek is Initializer for a tensor that will be read again: p keeps its elements.
 func (d *Decoder) Peek(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
 	if _, inFile := d.raw[p]; inFile || p.DataLocation == onnxpb.TensorProto_EXTERNAL {
 		return d.Initializer(p, ext)
@@ -73,7 +73,7 @@ func Load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
 	if len(p.RawData) > 0 {
 		t, err := tensor.FromBytes(d, shape, p.RawData)
 		if err == nil && uintptr(unsafe.Pointer(unsafe.SliceData(p.RawData)))%8 != 0 {
-			t = t.Clone() // views want their elements aligned
+			t = t.Clone() // views need aligned elements
 		}
 		return t, err
 	}

@@ -74,8 +74,8 @@ func SetReal(t tensor.Tensor, k int, v float64) {
 	t.F32()[k] = float32(v)
 }
 
-// SetInteger sets element k of a constant of integers to the low bits of v that
-// its type has, as C does it; of truth values all but zero is true.
+// SetInteger sets element k of a constant of integers to the low bits of v, as in C; for
+// truth values, everything except zero is true.
 func SetInteger(t tensor.Tensor, k int, v int64) {
 	times, ofBatch := TimesBatch(v)
 	switch {
@@ -118,7 +118,7 @@ func PutBits(t tensor.Tensor, i int, v uint64) {
 	}
 }
 
-// IsFloat reports whether a type is one of floats.
+// IsFloat reports whether a type is a float type.
 func IsFloat(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }

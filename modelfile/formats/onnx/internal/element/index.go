@@ -76,7 +76,7 @@ func Indices(n int) []int {
 	return l
 }
 
-// Lengths checks the dims of a tensor and the bytes they ask for.
+// Lengths checks the dims of a tensor and the number of bytes that they need.
 func Lengths(d tensor.DType, dims []int64) ([]int, error) {
 	shape := make([]int, len(dims))
 	for i, n := range dims {

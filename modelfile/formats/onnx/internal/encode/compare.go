@@ -28,7 +28,7 @@ func (e *encoding) raise() {
 	}
 }
 
-// zero adds a second operand where it is absent.
+// zero adds a second operand of zero if it is absent.
 func (e *encoding) zero(n int) {
 	if len(e.in) < n {
 		e.in = append(e.in, e.scalar(e.out+".zero", 0))

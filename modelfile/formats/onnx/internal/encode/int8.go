@@ -14,7 +14,7 @@ import (
 // ratio that a runtime computes from these scales, as a product over a quotient, is exactly
 // by, to the bit.
 
-// dequantised is a value of bytes as floats.
+// dequantised returns a value of bytes converted to floats.
 func (e *encoding) dequantised(suffix, x string, scale float64, zero int) string {
 	return e.intermediate("DequantizeLinear", suffix, []string{x, e.scalar(e.out+suffix+".scale", scale),
 		e.byte(e.out+suffix+".zero", zero)})
@@ -42,7 +42,7 @@ func (e *encoding) quantised(v string) {
 	e.add("QuantizeLinear", []string{v, e.scalar(e.out+".scale", 1), e.byte(e.out+".zero", zero)}, e.out)
 }
 
-// encodeSumInt8 is a Conv or a Gemm.
+// encodeSumInt8 writes a Conv or a Gemm.
 func encodeSumInt8(e *encoding) {
 	by := e.in[3]
 	weight := e.m.State[e.f.Values[e.n.In[1]].State]
@@ -63,7 +63,7 @@ func encodeSumInt8(e *encoding) {
 	e.quantised(e.intermediate(op, ".sum", in, attrs...))
 }
 
-// encodePairInt8 is an Add or a Mul.
+// encodePairInt8 writes an Add or a Mul.
 func encodePairInt8(e *encoding) {
 	op, a, b := "Mul", 1.0, 1.0
 	if e.n.Op == graph.AddInt8 {
@@ -85,7 +85,7 @@ func encodeAvgPoolInt8(e *encoding) {
 	e.quantised(e.intermediate("AveragePool", ".mean", x, averageAttrs(e)...))
 }
 
-// encodeTableInt8 picks from the table, which holds for any function.
+// encodeTableInt8 writes a lookup in the table, which works for any function.
 func encodeTableInt8(e *encoding) {
 	at := e.intermediate("Cast", ".at", e.in[:1], onnxpb.IntAttr("to", int(onnxpb.TensorProto_INT32)))
 	e.add("Gather", []string{e.in[1], at}, e.out)

@@ -17,7 +17,7 @@ const (
 	batchName = "N"
 )
 
-// writer is a model on its way to ONNX.
+// writer converts a model to ONNX.
 type writer struct {
 	m          *models.Model
 	f          *graph.Function

@@ -19,7 +19,7 @@ func (w *writer) filled(name string, v float32, shape ...int) string {
 	return w.initializer(w.takenNames.Free(name), t)
 }
 
-// operand returns the name of operand i, "" for one that is absent.
+// operand returns the name of operand i, or "" if it is absent.
 func (e *encoding) operand(i int) string {
 	if i >= len(e.in) {
 		return ""

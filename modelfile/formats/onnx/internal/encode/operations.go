@@ -50,7 +50,7 @@ func init() { // the encoders refer to the table's users
 // Operations returns the operations that have a counterpart in ONNX.
 func Operations() []graph.Op { return slices.Sorted(maps.Keys(encoders)) }
 
-// encoding is one node on its way to ONNX.
+// encoding is one node while it is written to ONNX.
 type encoding struct {
 	*writer
 	n   *graph.Node
@@ -87,7 +87,7 @@ func (e *encoding) shape(i int) []int { return e.f.Values[e.n.In[i]].Type.Shape 
 // result returns the shape of the result without the batch.
 func (e *encoding) result() []int { return e.f.Values[e.n.Out[0]].Type.Shape }
 
-// is adds the one node that the operation is.
+// is adds a single node for the operation.
 func (e *encoding) is(op string, attrs ...*onnxpb.AttributeProto) { e.add(op, e.in, e.out, attrs...) }
 
 // intermediate adds a node with an intermediate result of the operation.
@@ -132,13 +132,14 @@ func encodeSilu(e *encoding) {
 	e.add("Mul", []string{e.in[0], s}, e.out)
 }
 
-// encodeMish writes the parts: the operator is of operator set 18.
+// encodeMish writes the parts, because the operator needs operator set 18.
 func encodeMish(e *encoding) {
 	gate := e.intermediate("Tanh", ".tanh", []string{e.intermediate("Softplus", ".softplus", e.in)})
 	e.add("Mul", []string{e.in[0], gate}, e.out)
 }
 
-// encodeGelu writes the parts, in the order of the definition: the operator is of operator set 20.
+// encodeGelu writes the parts, in the order of the definition, because the operator needs
+// operator set 20.
 func encodeGelu(e *encoding) {
 	x := e.in[0]
 	scaled := func(suffix, v string, by float64) string {
@@ -181,7 +182,7 @@ func encodeSoftmax(e *encoding) {
 	e.is(op, onnxpb.IntAttr("axis", e.n.Int("axis")+1))
 }
 
-// encodeAffine writes a product and a sum, except for those that change nothing.
+// encodeAffine writes a product and a sum, and leaves out those without effect.
 func encodeAffine(e *encoding) {
 	by, add := e.n.Float("by"), e.n.Float("add")
 	x := e.in[0]

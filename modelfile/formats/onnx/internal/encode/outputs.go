@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// outputs gives the results their names: an Identity each, so that values keep theirs, or what gives
-// them the types that they have in the file that the model is of.
+// outputs names the results: each gets an Identity, so that values keep their names, or a
+// conversion to the type that it has in the file of the model.
 func (w *writer) outputs() {
 	for _, o := range w.m.Outputs() {
 		v := w.f.Outputs[o.Of].Value
@@ -28,7 +28,7 @@ func (w *writer) outputs() {
 	}
 }
 
-// picked writes an output that is the place of the largest of another one.
+// picked writes an output that is the index of the largest element of another one.
 func (w *writer) picked(o models.OutputInfo) {
 	of := w.f.Outputs[o.Of].Value
 	at := w.add("ArgMax", []string{w.name(of)}, w.takenNames.Free(o.Name+".place"), onnxpb.IntAttr("axis", 1),
@@ -40,8 +40,8 @@ func (w *writer) picked(o models.OutputInfo) {
 	w.typed(at, o.Name, tensor.I64, o.Type.DType)
 }
 
-// castBounds are the least and the greatest float32 that a Cast makes the same number of on all processors,
-// by way of i64.
+// castBounds are the least and the greatest float32 for which a Cast, by way of i64, gives
+// the same number on all processors.
 var castBounds = map[tensor.DType][2]float32{tensor.I16: {math.MinInt16, math.MaxInt16},
 	tensor.U16: {0, math.MaxUint16}, tensor.U32: {0, 0xffffff00}, tensor.U64: {0, 0x7fffff8000000000}}
 

@@ -24,7 +24,8 @@ func encodeConv(e *encoding) {
 	e.is("Conv", attrs...)
 }
 
-// encodeDense is a Gemm; with leading axes a MatMul with the weight turned, and an addition.
+// encodeDense writes a Gemm, or with leading axes a MatMul with the transposed weight and
+// an addition.
 func encodeDense(e *encoding) {
 	if e.n.Int("leading") == 0 {
 		e.is("Gemm", onnxpb.IntAttr("transB", 1))
@@ -39,7 +40,7 @@ func encodeDense(e *encoding) {
 	e.add("Add", []string{product, e.in[2]}, e.out)
 }
 
-// encodeMatMul turns the operands that hold their matrices transposed.
+// encodeMatMul transposes the operands that have transposed matrices.
 func encodeMatMul(e *encoding) {
 	in := slices.Clone(e.in)
 	for i, key := range []string{"transpose_a", "transpose_b"} {

@@ -115,10 +115,10 @@ func foldUnary(c *node.Node, f unaryFold) tensor.Tensor {
 // binaryFold is a function of two numbers, or of more from left to right.
 type binaryFold struct {
 	real       func(a, b float64) float64
-	integer    func(c *node.Node, a, b int64) int64 // of anyBatch too
+	integer    func(c *node.Node, a, b int64) int64 // also for anyBatch
 	variadic   bool                                 // accepts any number of operands
 	boolean    bool                                 // the result is a truth value
-	mixedTypes bool                                 // of the operands; the result has the first's
+	mixedTypes bool                                 // operands may differ in type; the result has the first's
 	ofTruths   bool                                 // the operands are truth values
 	anyType    bool                                 // truth values may be operands, too
 }
@@ -158,8 +158,8 @@ func ofAnyType(f binaryFold) binaryFold {
 	return f
 }
 
-// exact makes a function that leaves the length of the batch as it is if the other operand changes
-// nothing.
+// exact makes a function that returns the length of the batch unchanged if the other
+// operand is neutral.
 func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int64) int64 {
 	return func(c *node.Node, a, b int64) int64 {
 		_, left := element.TimesBatch(a)

@@ -88,7 +88,7 @@ func Size(c *node.Node) tensor.Tensor {
 	return tensor.Scalar(n)
 }
 
-// Range counts from a number to another one, which is not reached.
+// Range counts from one number up to, but not including, another.
 func Range(c *node.Node) tensor.Tensor {
 	from, to, by := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err == nil && (from.Count() != 1 || to.Count() != 1 || by.Count() != 1 || from.DType != to.DType ||

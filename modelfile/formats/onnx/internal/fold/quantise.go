@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Dequantize turns the integers of quantised weights into floats:
-// (x-zero)*scale, where both are one number or one for each index of an axis.
+// Dequantize converts the integers of quantised weights to floats: (x-zero)*scale, where
+// both are one number or one for each index of an axis.
 func Dequantize(c *node.Node) tensor.Tensor {
 	x, at := c.Integers(0)
 	q := ReadQuantisation(c, tensor.U8)

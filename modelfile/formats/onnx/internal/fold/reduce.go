@@ -79,7 +79,8 @@ func readFoldedAxes(c *node.Node, rank int) []bool {
 	return gone
 }
 
-// reduceShapes returns a shape without axes: as lengths of 1, and as it is after keepdims.
+// reduceShapes returns a shape with the removed axes as lengths of 1, and the result's
+// shape by keepdims.
 func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
@@ -203,7 +204,8 @@ func CumSum(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// elementAdder returns what sets element to of out to its element a plus element b of t.
+// elementAdder returns a function that sets element to of out to its element a plus element
+// b of t.
 func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	if element.IsFloat(t.DType) {
 		x, _ := element.Reals(out)

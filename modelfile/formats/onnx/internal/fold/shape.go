@@ -54,7 +54,7 @@ func Squeeze(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// dropAxesOf returns a shape without axes of length 1: those given, or all.
+// dropAxesOf returns a shape without axes of length 1: the given ones, or all.
 func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int) {
 	drop := c.Dropped(from, axes, given)
 	for a, length := range from {

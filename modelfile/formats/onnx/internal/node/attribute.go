@@ -76,8 +76,8 @@ func (c *Node) Ints(name string, n, def int) []int {
 	return out
 }
 
-// List returns integers that are an attribute in older operator sets and
-// operand i in newer ones; ok is false if neither is there.
+// List returns integers that are an attribute in older operator sets and operand i in newer
+// ones; ok is false if both are absent.
 func (c *Node) List(name string, i int) (l []int64, ok bool) {
 	if a := c.Attribute(name); a != nil {
 		return a.Ints, true
@@ -95,8 +95,8 @@ func (c *Node) List(name string, i int) (l []int64, ok bool) {
 	return []int64{}, true
 }
 
-// Scalar returns a number that is an attribute in older operator sets and
-// operand i in newer ones; ok is false if neither is there.
+// Scalar returns a number that is an attribute in older operator sets and operand i in
+// newer ones; ok is false if both are absent.
 func (c *Node) Scalar(name string, i int) (v float64, ok bool) {
 	if c.Attribute(name) != nil {
 		return c.Float(name, 0), true

@@ -12,10 +12,11 @@ import (
 // rule can report whether it mixes rows. When the batch is the first axis again, it is the
 // batch of the rows.
 
-// BatchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i is one of row n.
+// BatchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i belongs to
+// row n.
 type BatchAxis struct{ Axis, Outer, Inner int }
 
-// OfRows is where the batch of rows is.
+// OfRows is the batch axis of rows.
 var OfRows = BatchAxis{0, 1, 1}
 
 // ErrMixes reports operations that cannot be computed for each row alone.

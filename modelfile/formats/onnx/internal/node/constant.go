@@ -37,7 +37,7 @@ func (c *Node) NewConstant(d tensor.DType, shape []int) tensor.Tensor {
 	return tensor.New(d, shape...)
 }
 
-// Gathered is gatherElements if the budget allows it.
+// Gathered is element.Gather within the budget.
 func (c *Node) Gathered(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	if !c.Reserve(t.DType, shape) {
 		return Nothing

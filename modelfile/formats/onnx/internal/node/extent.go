@@ -14,7 +14,7 @@ const MaxPlaces = 1 << 24
 // Extent is a pair of bounds of integers. They need not be tight.
 type Extent struct{ Least, Most float64 }
 
-// Extent returns the bounds of a value; nil if they are not known.
+// Extent returns the bounds of a value; nil if they are unknown.
 func (x Value) Extent() *Extent {
 	switch {
 	case !x.IsConstant():
@@ -52,8 +52,8 @@ func (e *Extent) Fits(d tensor.DType) bool {
 	return ok && e != nil && e.Least >= float64(limits[0]) && e.Most <= float64(limits[1])
 }
 
-// Known returns the bounds of integers or truth values that are computed, by their type where nothing else
-// is known; nil of others.
+// Known returns the bounds of computed integers or truth values, from their type if nothing
+// else is known; nil for other values.
 func (c *Node) Known(x Value) *Extent {
 	limits, ok := element.Limits[x.Kind]
 	switch {

@@ -27,7 +27,8 @@ type Shared struct {
 
 type valueTypes interface{ Type(graph.Value) graph.Type }
 
-// Node is one node of a file with its operands. The first error sticks: results after it are empty.
+// Node is one node of a file with its operands. The first error is kept: later results are
+// empty.
 type Node struct {
 	*Shared
 	Proto     *onnxpb.NodeProto
@@ -63,13 +64,13 @@ func (c *Node) Fail(format string, args ...any) {
 	}
 }
 
-// FailAcrossBatch fails because of what works along the batch axis.
+// FailAcrossBatch records an error of an operation along the batch axis.
 func (c *Node) FailAcrossBatch(format string, args ...any) {
 	c.MixesBatch = c.MixesBatch || c.Err == nil
 	c.Fail(format, args...)
 }
 
-// Has reports whether operand i is there.
+// Has reports whether operand i is present.
 func (c *Node) Has(i int) bool { return i < len(c.Proto.Input) && c.Proto.Input[i] != "" }
 
 // Constant returns operand i, which must be a constant; ok is false if it is absent.
@@ -105,7 +106,7 @@ func (c *Node) Dynamic(i int) graph.Value {
 	return c.In[i].V
 }
 
-// IsDynamic reports whether operand i is there and computed from the input.
+// IsDynamic reports whether operand i is present and computed from the input.
 func (c *Node) IsDynamic(i int) bool { return c.Has(i) && !c.In[i].IsConstant() }
 
 // Shape returns the shape of the rows of operand i.
@@ -128,8 +129,8 @@ func (c *Node) FileShapeOf(i int) []int {
 	return c.ShapeOf(c.In[i])
 }
 
-// Dims returns the shape of operand 0 in the file; the batch stays open, also
-// where the file fixes it.
+// Dims returns the shape of operand 0 in the file; the batch stays open even if the file
+// fixes it.
 func (c *Node) Dims() []int64 {
 	if !c.Has(0) {
 		c.Fail("has no operand")
@@ -219,5 +220,5 @@ func (c *Node) Concrete(v int64) int64 {
 	return 1
 }
 
-// ErrLength refuses what depends on how long the batch is.
+// ErrLength reports operations that depend on the length of the batch.
 var ErrLength = errors.New("computes with the length of the batch")

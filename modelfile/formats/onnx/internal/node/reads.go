@@ -183,7 +183,7 @@ func (c *Node) Letters() (terms []string, result string, ok bool) {
 	return terms, result, true
 }
 
-// fileRank is the rank that operand i has in the file.
+// fileRank returns the rank of operand i in the file.
 func (c *Node) fileRank(i int) int {
 	if c.In[i].IsConstant() {
 		return len(c.In[i].Tensor.Shape)
@@ -191,7 +191,7 @@ func (c *Node) fileRank(i int) int {
 	return c.Rank(i)
 }
 
-// FailOfEquation refuses an equation that does not fit its operands.
+// FailOfEquation records an error for an equation that does not fit its operands.
 func (c *Node) FailOfEquation() {
 	c.Fail("of the equation %.80q does not fit %s", c.Text("equation", ""), problem.Plural(len(c.In), "operand"))
 }

@@ -24,14 +24,14 @@ type Value struct {
 	Items      []Value         // of a sequence
 	Picked     []int           // the shape of the picked indices, for a sample
 	Integer    bool            // v are integers in the file
-	Kind       tensor.DType    // of the integers, where it is known
+	Kind       tensor.DType    // of the integers, if known
 	Bytes      bool            // v are bytes of the graph: see quantise.go
-	Within     *Extent         // that the numbers do not leave, where it is known
-	Truth      bool            // v is 0 and 1, where the file has truth values
+	Within     *Extent         // bounds of the numbers, if known
+	Truth      bool            // v is 0 or 1, for truth values in the file
 	Grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
 	By         int64           // the growth from row to row
 	Lengths    bool            // c are lengths that are floats in the file: see lengths.go
-	Added      string          // the constant that is a part of v already, which its only reader adds
+	Added      string          // a constant already included in v; its only reader adds it
 }
 
 // Rows returns the value of rows of the graph.
@@ -45,7 +45,10 @@ func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
 	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
 }
 
-// FloatLengths returns a list of lengths, the batch's too, that are floats in the file.
+func (x Value) IsGrowing() bool { return x.Grows }
+
+// FloatLengths returns a list of lengths, possibly the batch's, that are floats in the
+// file.
 func FloatLengths(t tensor.Tensor) Value {
 	return Value{Form: Lengths, V: graph.None, Logits: graph.None, Tensor: t}
 }
@@ -94,7 +97,7 @@ func (x Value) IsInteger() bool {
 		x.IsConstant() && !element.IsFloat(x.Tensor.DType) && x.Tensor.DType != tensor.Bool
 }
 
-// IntegerType is the type that x has in the file, if it is known and one of integers; else 0.
+// IntegerType returns the type of x in the file if it is a known integer type, otherwise 0.
 func (x Value) IntegerType() tensor.DType {
 	if x.IsConstant() && x.IsInteger() {
 		return x.Tensor.DType
@@ -102,7 +105,7 @@ func (x Value) IntegerType() tensor.DType {
 	return x.Kind
 }
 
-// DType is the type that a value has in the file; all floats that are computed are f32.
+// DType returns the type of a value in the file; all computed floats are f32.
 func (x Value) DType() tensor.DType {
 	switch {
 	case x.IsConstant():

@@ -1,5 +1,5 @@
-// Package onnxpb is the generated form of onnx.proto, with the types and the attributes of ONNX by the names
-// that bnctl has for them.
+// Package onnxpb is the generated form of onnx.proto, with conversions between ONNX's types
+// and attributes and bnctl's names.
 package onnxpb
 
 //go:generate ./generate.sh

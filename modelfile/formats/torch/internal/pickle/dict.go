@@ -17,8 +17,8 @@ func (d *Dict) Get(key any) (any, bool) {
 	return nil, false
 }
 
-// set adds an entry, or replaces the value of one. Keys that are neither
-// strings nor numbers are never taken for equal.
+// set adds an entry, or replaces the value of one. Keys other than strings and numbers are
+// never treated as equal.
 func (d *Dict) set(key, value any) {
 	switch key.(type) {
 	case string, int64, float64, bool, nil, Global:

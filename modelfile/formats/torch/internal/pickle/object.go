@@ -64,7 +64,7 @@ func binPersID(m *machine) error {
 	return m.pushObject(v)
 }
 
-// reduce notes that a class or function is applied to a tuple of arguments.
+// reduce records the application of a class or function to a tuple of arguments.
 func reduce(m *machine) error {
 	values, err := m.take(2)
 	if err != nil {

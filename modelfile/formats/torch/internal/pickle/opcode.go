@@ -1,7 +1,7 @@
 package pickle
 
-// opcode is a row of the table of opcodes; run is nil where the opcode is
-// known and not supported.
+// opcode is a row of the table of opcodes; run is nil if the opcode is known but not
+// supported.
 type opcode struct {
 	name string
 	run  func(*machine) error

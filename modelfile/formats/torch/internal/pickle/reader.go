@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// maxLine is the longest line of a name or a number, in bytes.
+// maxLine is the length limit for a line with a name or a number, in bytes.
 const maxLine = 1024
 
 // Reader reads pickles that follow one another.
@@ -101,7 +101,7 @@ func (r *Reader) sized(size int) ([]byte, error) {
 	return r.bytes(n)
 }
 
-// line reads up to a newline, of at most so many bytes.
+// line reads up to a newline. most is the limit of the length in bytes.
 func (r *Reader) line(most int64) (string, error) {
 	var b []byte
 	for int64(len(b)) <= most {

@@ -68,7 +68,7 @@ func long(size int) func(*machine) error {
 	}
 }
 
-// pushInteger pushes an int64 where v is one.
+// pushInteger pushes v as an int64 if it fits.
 func (m *machine) pushInteger(v *big.Int) error {
 	if v.IsInt64() {
 		return m.push(v.Int64())
@@ -92,7 +92,7 @@ func binFloat(m *machine) error {
 	}
 	var bits uint64
 	for _, c := range b {
-		bits = bits<<8 | uint64(c) // big endian, unlike all else
+		bits = bits<<8 | uint64(c) // big endian, unlike everything else
 	}
 	return m.push(math.Float64frombits(bits))
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// What protocols 0 and 1 write as lines of text, and what Python 2 kept of it in
-// protocol 2.
+// The opcodes that protocols 0 and 1 write as lines of text, including those that Python 2
+// still used in protocol 2.
 
 // lineInt reads a decimal, or a bool as 00 or 01. Python 2 uses this for integers of more
 // than 32 bits, for example the ids of parameters in the state of an optimizer.
@@ -89,7 +89,7 @@ func lineUnicode(m *machine) error {
 	return m.push(s)
 }
 
-// escape is what may follow a backslash: a number of so many digits.
+// escape describes what may follow a backslash: a number with a given count of digits.
 type escape struct {
 	digits, base int
 	literal      string // the result of the escape; digits is 0 then

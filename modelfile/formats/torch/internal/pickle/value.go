@@ -5,10 +5,9 @@ import (
 	"math/big"
 )
 
-// A value of a pickle is one of: nil (None), bool, int64, *big.Int, float64,
-// string, Bytes, Tuple, *List, *Set, *Dict, Global, *Call and what
-// Reader.Persistent returns. Containers may be shared, and may contain
-// themselves.
+// A value of a pickle is one of: nil (None), bool, int64, *big.Int, float64, string, Bytes,
+// Tuple, *List, *Set, *Dict, Global, *Call, or a result of Reader.Persistent. Containers
+// may be shared, and may contain themselves.
 type (
 	// Bytes is a bytes or bytearray object.
 	Bytes []byte
@@ -22,7 +21,7 @@ type (
 	Global struct{ Module, Name string }
 )
 
-// Call is the result of a class or function that was not called.
+// Call records the application of a class or function, which is never called.
 type Call struct {
 	Func  any   // as a rule a Global
 	Args  Tuple // positional arguments

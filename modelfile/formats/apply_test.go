@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// modelOf returns a model without state, of a graph's text without its head.
+// modelOf returns a model without state from the text of a graph without its head.
 func modelOf(t *testing.T, text string) *models.Model {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte("bnctl graph 1\ngraph \"tiny\"\n\n" + text))
@@ -30,7 +30,7 @@ func main(x rows f32[3]) {
 }
 `
 
-// ones returns tensors called as given, "name:2,3", full of ones.
+// ones returns tensors of ones with names and shapes given as "name:2,3".
 func ones(names ...string) []Tensor {
 	var out []Tensor
 	for _, n := range names {
@@ -124,7 +124,8 @@ func main(x rows f32[3,5,5]) {
 	}
 }
 
-// TestCheckFlattened refuses only what depends on the order of channels and places.
+// TestCheckFlattened rejects only models that depend on the order of channels and
+// positions.
 func TestCheckFlattened(t *testing.T) {
 	for _, c := range []struct {
 		shape, nodes string
@@ -185,7 +186,7 @@ func TestSuspectTensors(t *testing.T) {
 	}
 }
 
-// TestCompleteValues wants mean 0 and variance 1 in the place of what does not fit.
+// TestCompleteValues replaces unfitting statistics by mean 0 and variance 1.
 func TestCompleteValues(t *testing.T) {
 	f := &File{Tensors: ones("bn.running_mean:3", "bn.weight:2", "bn.bias:2")}
 	made := Complete(f, nil)

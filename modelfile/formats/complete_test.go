@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file without a statistic, or with one of another shape, is completed by
-// the architecture or by the names of its tensors.
+// A file with a missing statistic, or one of another shape, is completed by the
+// architecture or by the names of its tensors.
 func TestComplete(t *testing.T) {
 	m, err := models.Build("resnet20", models.Options{})
 	if err != nil {

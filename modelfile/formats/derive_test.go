@@ -18,7 +18,7 @@ func TestDerivedAsPyTorchComputes(t *testing.T) {
 	if err != nil || len(files) < 6 {
 		t.Fatal("no goldens: ", files, err)
 	}
-	// Relative, of the type's last place: PyTorch sums norms and products in the type itself.
+	// Relative to the type's precision: PyTorch sums norms and products in the type itself.
 	tolerance := map[tensor.DType]float64{tensor.F32: 1e-6, tensor.F64: 1e-13, tensor.BF16: 0x1p-8}
 	for _, wanted := range files {
 		want, err := Open(wanted, Options{})
@@ -72,7 +72,8 @@ func of(shapes map[string][]int, names ...string) *File {
 	return f
 }
 
-// TestWhatIsNotDefinedIsNamed: it is kept as it is, and never called clean.
+// TestWhatIsNotDefinedIsNamed keeps undefined tensors unchanged, and never reports them as
+// clean.
 func TestWhatIsNotDefinedIsNamed(t *testing.T) {
 	for _, c := range []struct{ names, says string }{
 		{"a.parametrizations.weight.original a.bias", "a parametrisation"},                                   // torch.matrix_exp, or anybody's
@@ -135,7 +136,7 @@ func TestLeftByPrograms(t *testing.T) {
 			"model_ema.bbconvw: average of the weights model_ema.decay: a counter of averages"},
 		{"online_model.a.w ema_model.a.w initted step", "online_model.a.w",
 			"ema_model.a.w: average of the weights initted and 1 more: a counter of averages"},
-		{"ema_net.a.w b.w", "ema_net.a.w b.w", ""}, // of nothing that is here
+		{"ema_net.a.w b.w", "ema_net.a.w b.w", ""}, // the averaged tensor is absent
 		{"steps module.a.w", "a.w", "steps: counter of an averaged model"},
 	} {
 		f := named(strings.Fields(c.in)...)

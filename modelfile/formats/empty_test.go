@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch"
 )
 
-// TestEmpty: a file of nothing is refused in every format; a graph without weights has only no tensors.
+// TestEmpty: an empty file is rejected in every format; a graph without weights only lacks
+// tensors.
 func TestEmpty(t *testing.T) {
 	dir := t.TempDir()
 	files := []string{"keras/testdata/unbuilt.h5",

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Tensors go to a file that PyTorch reads, and come back by their names. Package
-// modelfile makes models of files.
+// Tensors are written to a file for PyTorch and read back by their names. Package modelfile
+// makes models from files.
 func ExampleOpen() {
 	folder, err := os.MkdirTemp("", "formats")
 	if err != nil {

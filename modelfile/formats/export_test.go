@@ -21,8 +21,8 @@ func small(t *testing.T) *models.Model {
 	return m
 }
 
-// TestExport writes the format that is named, or that the ending asks for, with all
-// tensors as they are.
+// TestExport writes the named format, or the one of the file name's extension, with all
+// tensors unchanged.
 func TestExport(t *testing.T) {
 	m := small(t)
 	for _, c := range []struct{ name, format, is string }{
@@ -66,7 +66,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportOpset writes the newest operator set unless another is asked for.
+// TestExportOpset writes the newest operator set unless another one is requested.
 func TestExportOpset(t *testing.T) {
 	m := small(t)
 	sums := map[int]string{}

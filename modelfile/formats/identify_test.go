@@ -17,8 +17,8 @@ func checkpoint(t *testing.T, name string) string {
 	return shareddata.File(t, "checkpoints/"+name)
 }
 
-// stateOf builds an architecture with new weights and returns its tensors,
-// called prefix+name.
+// stateOf builds an architecture with new weights and returns its tensors, named
+// prefix+name.
 func stateOf(t *testing.T, name, prefix string, classes int) []Tensor {
 	t.Helper()
 	m, err := models.Build(name, models.Options{Classes: classes})

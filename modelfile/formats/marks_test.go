@@ -16,7 +16,7 @@ func TestMarks(t *testing.T) {
 		// A convolution of 4x4x3x3, a batch norm of 4 channels.
 		"constants-dequantised": {144 + 4 + 4, []string{"q", "s", "z", "g", "b", "m", "v"}},
 		"constants-identity":    {144 + 4 + 4, []string{"w1", "b", "m", "v", "g1", "g"}},
-		"resize-line-axes":      {0, nil}, // sizes alone: kept, since nothing else is there
+		"resize-line-axes":      {0, nil}, // only sizes: kept, because nothing else is there
 	} {
 		f, err := OpenRanks([]string{filepath.Join("onnx/testdata/cases", name+".onnx")}, Options{TensorsOnly: true})
 		if err != nil {

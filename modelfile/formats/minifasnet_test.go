@@ -21,7 +21,7 @@ type faceNet struct {
 	shapes map[string][]int
 }
 
-// unit is convolution, batch norm and, unless linear, PReLU.
+// unit makes a convolution, a batch norm and, unless linear, a PReLU.
 func (n faceNet) unit(name string, x graph.Value, stride, pad int, linear bool) graph.Value {
 	w := n.shapes[name+".conv.weight"]
 	if w == nil {
@@ -46,7 +46,7 @@ func (n faceNet) norm(name string, x graph.Value) graph.Value {
 		param(n.Builder, name+".running_var", graph.Variance, c)})
 }
 
-// separable is a bottleneck: 1x1, 3x3 by channel, 1x1.
+// separable makes a bottleneck: 1x1, 3x3 by channel, 1x1.
 func (n faceNet) separable(name string, x graph.Value, stride int) graph.Value {
 	x = n.unit(name+".conv", x, 1, 0, false)
 	x = n.unit(name+".conv_dw", x, stride, 1, false)
@@ -75,7 +75,7 @@ func (n faceNet) forward() {
 		[]graph.Value{x, param(n.Builder, "prob.weight", graph.Weight, 3, 128)}), false)
 }
 
-// TestMiniFASNet gives a checkpoint its graph as a model file in text form.
+// TestMiniFASNet adds a graph, as a model file in text form, to a checkpoint.
 func TestMiniFASNet(t *testing.T) {
 	path := checkpoint(t, "pytorch/2.7_80x80_MiniFASNetV2.pth")
 	f, err := Open(path, Options{})

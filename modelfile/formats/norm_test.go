@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Batch norms are found by the names that every program gives their parts.
+// TestBatchNorms finds batch norms by the names that different programs give to their
+// parts.
 func TestBatchNorms(t *testing.T) {
 	var tensors []Tensor
 	for _, name := range []string{

@@ -53,10 +53,9 @@ func TestPeerTorchvision(t *testing.T) {
 	}
 }
 
-// TestPeerZoo exports every model of the zoo to PyTorch and to ONNX: torchvision's
-// classes, in f64, and ONNX Runtime compute the same from the two files, and
-// ONNX's checker accepts the second. Models that have no class there are
-// compared with the reference device.
+// TestPeerZoo exports every model of the zoo to PyTorch and to ONNX: torchvision's classes,
+// in f64, and ONNX Runtime compute the same from the two files, and ONNX's checker accepts
+// the second. Models without a class in torchvision are compared with the reference device.
 func TestPeerZoo(t *testing.T) {
 	if os.Getenv("BNCTL_PEERS") == "" {
 		t.Skip("peers are tested by make test-peers")
@@ -95,8 +94,8 @@ func TestPeerZoo(t *testing.T) {
 	}
 }
 
-// wantsItsSize reports whether dense layers, embeddings of places, or many convolutions without padding
-// want pictures of the size of a.
+// wantsItsSize reports whether a only accepts pictures of its size, because of dense
+// layers, embeddings of positions, or many convolutions without padding.
 func wantsItsSize(a models.Architecture) bool {
 	return a.Family == "vgg" || a.Name == "vit-b-16" || a.Name == "inception-v3"
 }

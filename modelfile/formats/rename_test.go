@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRename: each pattern has to match a whole name, and is applied to what those before it gave.
+// TestRename: each pattern must match a whole name, and is applied to the result of the
+// ones before it.
 func TestRename(t *testing.T) {
 	for _, c := range []struct{ in, by, want string }{
 		{"backbone.conv1.w backbone.bn1.w head.fc.w", "backbone.(.*)=$1 head.fc.(.*)=fc.$1",

@@ -167,7 +167,7 @@ func TestTensorFlowTurns(t *testing.T) {
 		"2 tensors fit nothing (bn/moving_mean f32[2]") {
 		t.Errorf("got %v", err)
 	}
-	f.Tensors = f.Tensors[2:] // the kernel alone
+	f.Tensors = f.Tensors[2:] // only the kernel
 	full, err := apply(f, m)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func TestRefusesFolders(t *testing.T) {
 	}
 }
 
-// TestFolders opens the one checkpoint of TensorFlow that a folder holds.
+// TestFolders opens the one checkpoint of TensorFlow in a folder.
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"replicas.index", "replicas.data-00000-of-00002", "replicas.data-00001-of-00002"} {

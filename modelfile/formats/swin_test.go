@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// The index of distances is torchvision's: row 84 for a place and itself, 0 and 168 from corner to corner.
+// The index of distances is the same as torchvision's: row 84 for a position and itself, 0
+// and 168 from corner to corner.
 func TestSwinsIndexIsWritten(t *testing.T) {
 	m, err := models.Build("swin-t", models.Options{})
 	if err == nil {

@@ -52,8 +52,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestState gives what there is to begin with: without counters, without the prefixes
-// that keep everything from fitting, and for no other reason than that.
+// TestState returns the tensors for initialisation: without counters, and without prefixes,
+// but only if no name fits with them.
 func TestState(t *testing.T) {
 	for _, c := range []struct{ tensors, want string }{
 		{"fc.weight:2,3 fc.bias:2", "fc.bias fc.weight"},

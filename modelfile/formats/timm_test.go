@@ -92,7 +92,7 @@ func TestTimmsOthers(t *testing.T) {
 		{"efficientnet-b0", "tf_efficientnet_b0_ns-c0e6a31c.pth", "", "timm's tf_efficientnet_b0_ns, whose tensors have"},
 		{"mobilenetv3-large", "best.pth", "tf_mobilenetv3_large_100", "shapes of mobilenetv3-large; but it pads"},
 		{"efficientnet-b0", "efficientnet_b0_ra.pth", "efficientnet_b0", ""},
-		{"resnet18", "tf_efficientnet_b0.pth", "", ""}, // no name of timm's in it
+		{"resnet18", "tf_efficientnet_b0.pth", "", ""}, // the file name has no name of timm
 	} {
 		f := &File{FileName: c.called, Tensors: files[c.network].Tensors}
 		f.Count("arch", c.arch)

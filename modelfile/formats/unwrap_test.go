@@ -74,16 +74,16 @@ func TestUnwrap(t *testing.T) {
 		{"features.module.0.w features.module.1.w head.w", "features.0.w features.1.w head.w",
 			"[features.module.]"},
 		{"module.features.module.0.w module.head.w", "features.0.w head.w", "[module. module.features.module.]"},
-		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer called module
+		{"module.a.w b.w", "module.a.w b.w", "[]"},                             // a layer named module
 		{"x.module.a x.other", "x.module.a x.other", "[]"},                     // a sibling
 		{"x.module x.module.a", "x.module x.a", "[x.module.]"},                 // and one of its parts
-		{"x.module", "x.module", "[]"},                                         // a tensor called module
+		{"x.module", "x.module", "[]"},                                         // a tensor named module
 		{"n_averaged module.a.w module.b.w", "a.w b.w", "[module.]"},           // AveragedModel
 		{"n_averaged module.module.a", "a", "[module. module.module.]"},        // of a DataParallel
-		{"n_averaged a.w", "n_averaged a.w", "[]"},                             // something else
+		{"n_averaged a.w", "n_averaged a.w", "[]"},                             // not an averaged model
 		{"modules.a modules.b", "modules.a modules.b", "[]"},                   // only the whole word
 		{"module.module module.b", "module b", "[module.]"},                    // a tensor inside
-		{"m.n_averaged m.module.a", "m.a", "[m.module.]"},                      // a part that is averaged
+		{"m.n_averaged m.module.a", "m.a", "[m.module.]"},                      // an averaged part
 		{"_fsdp_wrapped_module.a.w", "a.w", "[_fsdp_wrapped_module.]"},         // FSDP, full state dict
 		{"module.n_averaged module.module.a", "a", "[module. module.module.]"}, // DataParallel of an average
 	} {

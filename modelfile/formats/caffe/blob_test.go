@@ -44,7 +44,7 @@ func encode(v []float32, double bool, r *rand.Rand) []byte {
 				out = append(protowire.AppendTag(out, field, single), all[:width]...)
 				all = all[width:]
 			}
-		case 2: // a field that is not read
+		case 2: // an unread field
 			out = protowire.AppendVarint(protowire.AppendTag(out, 20, protowire.VarintType), r.Uint64())
 		}
 	}
@@ -125,8 +125,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestOldForks: a field that Caffe's first format has not, or has with another type, is
-// one of a fork, which may compute something else.
+// TestOldForks: a field that is absent from Caffe's first format, or has another type
+// there, belongs to a fork, which may compute something else.
 func TestOldForks(t *testing.T) {
 	const relu, reluSettings = 18, 30
 	for _, c := range []struct {

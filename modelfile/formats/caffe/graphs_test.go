@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// drawn is a network that scripts/peers/caffe_graphs.py has drawn, and what Caffe computes.
+// drawn is a random network of scripts/peers/caffe_graphs.py, with Caffe's results.
 type drawn struct {
 	Class string
 	Axes  int // of the layer's input blob, without the batch
@@ -28,7 +28,7 @@ type drawn struct {
 	Blobs map[string][]numbers
 	Out   string // a blob
 	X     numbers
-	Y     *numbers // nil where Caffe stops
+	Y     *numbers // nil if Caffe stops
 }
 
 type numbers struct {
@@ -65,7 +65,7 @@ func (d drawn) build() (m *models.Model, err error) {
 	return n.model(&foreign.File{})
 }
 
-// check compares what bnctl computes with what Caffe does.
+// check compares the results of bnctl and Caffe.
 func (d drawn) check(m *models.Model) error {
 	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
 	if err != nil {
@@ -144,8 +144,8 @@ func checkDrawn(t *testing.T, list io.Reader) {
 	t.Logf("%d of %d networks are read", total, n)
 }
 
-// TestGraphs: testdata/graphs.jsonl.gz has what scripts/peers/caffe_graphs.py prints for
-// the seed 0 and one round; TestPeerGraphs draws others.
+// TestGraphs reads testdata/graphs.jsonl.gz, the output of scripts/peers/caffe_graphs.py
+// for seed 0 and one round; TestPeerGraphs draws others.
 func TestGraphs(t *testing.T) {
 	f, err := os.Open("testdata/graphs.jsonl.gz")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// floats returns a blob that is one run of a file.
+// floats returns a blob in one run of a file.
 func floats(shape []int, v ...float32) blob {
 	var b []byte
 	for _, x := range v {
@@ -41,8 +41,8 @@ func readText(t *testing.T, text string, blobs map[string][]blob) (graph string,
 
 const norm = `layer { name: "b" type: "BatchNorm" bottom: "x" top: "y" } `
 
-// TestFraction: moving_average_fraction is the share of the old statistics that stays; 1, which
-// would never update them, counts as not given.
+// TestFraction: moving_average_fraction is the share of the old statistics that is kept; 1,
+// which would never update them, counts as absent.
 func TestFraction(t *testing.T) {
 	two := []int{2}
 	stats := []blob{floats(two, 1, 2), floats(two, 3, 4), floats([]int{1}, 1)}
@@ -70,7 +70,7 @@ func TestScaleBehindNorm(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		scale      []blob
-		want       string // "" where the layer is part of the norm
+		want       string // "" if the layer is part of the norm
 	}{
 		{"by itself", `layer { name: "s" type: "Scale" bottom: "y" top: "z" }`, []blob{gamma}, ""},
 		{"with bias", `layer { name: "s" type: "Scale" bottom: "y" top: "z" scale_param { bias_term: true } }`,
@@ -145,7 +145,7 @@ func TestStatisticsOfTheBatch(t *testing.T) {
 	}
 }
 
-// TestStatisticsThatDoNotFit: blobs of another length, and too few of them.
+// TestStatisticsThatDoNotFit rejects blobs of another length, and too few of them.
 func TestStatisticsThatDoNotFit(t *testing.T) {
 	two, one := []int{2}, []int{1}
 	for want, blobs := range map[string][]blob{
@@ -160,7 +160,7 @@ func TestStatisticsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestScaleByABlob: a second input scales the first from the batch on, [N,C] the
+// TestScaleByABlob: a second input scales the first from the batch on: [N,C] scales the
 // channels of [N,C,H,W]; nothing else is supported.
 func TestScaleByABlob(t *testing.T) {
 	const pooled = `layer { name: "p" type: "Pooling" bottom: "x" top: "p" ` +

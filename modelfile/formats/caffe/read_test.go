@@ -62,7 +62,7 @@ func predict(t *testing.T, m *models.Model, x tensor.Tensor) []float64 {
 	return out[0].F64()
 }
 
-// TestNetworks compares outputs with those that testdata/make.py computed.
+// TestNetworks compares outputs with the results of testdata/make.py.
 func TestNetworks(t *testing.T) {
 	for name, output := range map[string]string{"network": "prob", "old": "prob", "poolings": "all",
 		"snapshot": "logits", "usual": "l21"} {
@@ -192,7 +192,7 @@ func TestSniff(t *testing.T) {
 		"\x22\x04\x01\x02\x03\x04\xa2\x06\x05":     true,  // after lengths of an input
 		"\x3a\x00\x42\x00\xa2\x06\x05":             true,  // after fields 7 and 8
 		"\x4a\x01n\xa2\x06\x05":                    false, // field 9
-		"\x0a\x01n":                                false, // a name alone
+		"\x0a\x01n":                                false, // only a name
 		"\x12\x03\x22\x01n":                        true,  // an old layer that begins with its name
 		"\x12\x03\x2a\x01n":                        false, // one that begins with field 5
 		"\x12\x01\x22\x0a\x01n":                    false, // field 2 with one byte is not an old layer

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestActivationNames: what names of activations, functions of Keras 3 and of TensorFlow become.
+// TestActivationNames checks the nodes for names of activations and for functions of Keras
+// 3 and TensorFlow.
 func TestActivationNames(t *testing.T) {
 	operation := func(class, config string) string {
 		return strings.Replace(layerOf(class, "a", config, "in"), `"config"`, `"module":"keras.src.ops.nn","config"`, 1)

@@ -75,7 +75,7 @@ func product(shape []int) int {
 	return n
 }
 
-// attended is one sample through the layer, by its definition.
+// attended computes the layer for one sample, by its definition.
 func attended(x []float64, w map[string]numbers, positions, channels, heads, width, depth int) []float64 {
 	part := func(name string, p, h, i, of int) float64 {
 		sum := w[name+"_bias"].Data[h*of+i]

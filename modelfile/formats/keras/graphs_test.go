@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// drawn is a model that scripts/peers/keras_graphs.py has drawn, and what Keras computes.
+// drawn is a random model of scripts/peers/keras_graphs.py, with Keras's results.
 type drawn struct {
 	Class   string
 	Axes    int // of a sample
@@ -29,7 +29,7 @@ type drawn struct {
 	Config  json.RawMessage
 	Weights map[string]map[string]numbers
 	X       numbers
-	Y       *numbers // nil where Keras refuses the model
+	Y       *numbers // nil if Keras rejects the model
 }
 
 type numbers struct {
@@ -85,7 +85,7 @@ func (d drawn) build() (m *models.Model, err error) {
 	return b.toModel(n)
 }
 
-// check compares what bnctl computes with what Keras does.
+// check compares the results of bnctl and Keras.
 func (d drawn) check(m *models.Model) error {
 	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
 	if err != nil {
@@ -115,9 +115,9 @@ func (d drawn) check(m *models.Model) error {
 	return nil
 }
 
-// checkDrawn builds all models of a list. Each is refused by a sentence, or gives what
-// Keras gives; one that Keras refuses is refused. Every class of layer is read at least
-// once if all is set.
+// checkDrawn builds all models of a list. Each is rejected with a sentence, or computes the
+// same as Keras; a model that Keras rejects must be rejected. If all is set, every class of
+// layer must be read at least once.
 func checkDrawn(t *testing.T, list io.Reader, all bool) {
 	t.Helper()
 	lines := bufio.NewScanner(list)
@@ -169,8 +169,8 @@ func (d drawn) String() string {
 	return fmt.Sprintf("%s of %d axes, channels first %v: %.1500s", d.Class, d.Axes, d.First, d.Config)
 }
 
-// TestGraphs: testdata/graphs.jsonl.gz has what scripts/peers/keras_graphs.py prints for
-// the seed 0 and two rounds; TestPeerGraphs draws others.
+// TestGraphs reads testdata/graphs.jsonl.gz, the output of scripts/peers/keras_graphs.py
+// for seed 0 and two rounds; TestPeerGraphs draws others.
 func TestGraphs(t *testing.T) {
 	f, err := os.Open("testdata/graphs.jsonl.gz")
 	if err != nil {

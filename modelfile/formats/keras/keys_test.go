@@ -138,8 +138,8 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 	}
 }
 
-// TestTypes: a layer that computes in integers or in quantised numbers is not
-// the one that the graph would have; policies that only save memory are.
+// TestTypes: a layer that computes in integers or in quantised numbers differs from the one
+// in the graph and is rejected; policies that only save memory are accepted.
 func TestTypes(t *testing.T) {
 	policy := func(class, name string) string {
 		return fmt.Sprintf(`{"module":"keras","class_name":%q,"config":{"name":%q},"registered_name":null}`, class, name)
@@ -226,8 +226,8 @@ func kindsTable() string {
 
 func listed(keys string) string { return strings.Join(strings.Fields(keys), ", ") }
 
-// TestMomentum: momentum is the share of the old statistics that stays; 1, which would never update
-// them, counts as not given.
+// TestMomentum: momentum is the share of the old statistics that is kept; 1, which would
+// never update them, counts as absent.
 func TestMomentum(t *testing.T) {
 	c := opened(t, "testdata/base.h5")
 	for momentum, want := range map[float64]string{0.75: "decay=0.75", 1: "decay=0.99,", 1.5: "momentum is 1.5;",

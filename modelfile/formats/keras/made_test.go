@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plain is the input of testdata/make.py.
+// plain returns the input of testdata/make.py.
 func plain(shape ...int) tensor.Tensor {
 	x := tensor.New(tensor.F32, shape...)
 	for i := range x.F32() {
@@ -19,8 +19,8 @@ func plain(shape ...int) tensor.Tensor {
 	return x
 }
 
-// ramp is the input of testdata/make.py: pictures have their channels first, all else
-// the axes of the file.
+// ramp returns the input of testdata/make.py: pictures have their channels first, other
+// samples have the axes of the file.
 func ramp(shape ...int) tensor.Tensor {
 	x := plain(shape...)
 	if len(shape) != 4 { // with the batch
@@ -29,7 +29,7 @@ func ramp(shape ...int) tensor.Tensor {
 	return channelsFirst(x)
 }
 
-// TestLayers compares every layer with what testdata/make.py computes.
+// TestLayers compares every layer with the results of testdata/make.py.
 func TestLayers(t *testing.T) {
 	for _, c := range []struct {
 		file, name, output string
@@ -94,8 +94,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestInside: the model inside others, called twice with one set of weights,
-// and as the first layer of a Sequential model.
+// TestInside reads a nested model, called twice with one set of weights, and as the first
+// layer of a Sequential model.
 func TestInside(t *testing.T) {
 	x := ramp(2, 8, 8, 2)
 	base := model(t, "testdata/base.h5")

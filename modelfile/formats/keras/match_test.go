@@ -76,7 +76,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestMatch: by name where every weight finds one array, else by order.
+// TestMatch matches by name if every weight finds one array, otherwise by order.
 func TestMatch(t *testing.T) {
 	norm := settled(t, "n", "BatchNormalization", `{}`)
 	dense := settled(t, "d", "Dense", `{}`)
@@ -89,11 +89,11 @@ func TestMatch(t *testing.T) {
 		{one, "x/bias:0 x/kernel:0", "x/kernel:0 x/bias:0"}, // names for a single layer need not contain it
 		{one, "a b", "a b"},
 		{one, "bias_1 bias", "bias_1 bias"},                 // one of two is found: by order
-		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both are called the same: by order
+		{one, "kernel:0 y/kernel:0", "kernel:0 y/kernel:0"}, // both have the same name: by order
 		{two, "d/bias d/kernel n/gamma n/beta n/moving_mean n/moving_variance",
 			"n/gamma n/beta d/kernel d/bias n/moving_mean n/moving_variance"},
 		{two, "e/bias e/kernel n/gamma n/beta n/moving_mean n/moving_variance",
-			"e/bias e/kernel n/gamma n/beta n/moving_mean n/moving_variance"}, // no layer is called e
+			"e/bias e/kernel n/gamma n/beta n/moving_mean n/moving_variance"}, // e is not a layer
 	} {
 		var g group
 		for name := range strings.FieldsSeq(c.file) {
@@ -141,7 +141,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// TestGraphTensors: weights alone have the names and the shapes that a graph gives them.
+// TestGraphTensors: weights alone get the names and the shapes of the graph.
 func TestGraphTensors(t *testing.T) {
 	for name, want := range map[string]string{
 		"conv/kernel:0":       "conv.kernel [5 3 1 2]",

@@ -27,8 +27,8 @@ func layersOf(shape string, layers ...string) json.RawMessage {
 		`"input_layers":[["x",0,0]],"output_layers":[[%q,0,0]]}}`, strings.Join(all, ","), last))
 }
 
-// TestPreprocessing: layers and functions that turn pixels into numbers, and
-// normalise, by hand. The picture is 2x2 of 2 channels, last.
+// TestPreprocessing compares layers and functions that scale and normalise pixels with
+// results computed by hand. The picture is 2x2 with 2 channels, last.
 func TestPreprocessing(t *testing.T) {
 	x := numbers{[]int{1, 2, 2, 2}, []float64{0, 10, 2, 20, 4, 30, 6, 40}}
 	picture := "[null,2,2,2]"
@@ -88,7 +88,7 @@ func TestPreprocessing(t *testing.T) {
 	}
 }
 
-// TestRefusedPreprocessing: what would need a guess is refused by name.
+// TestRefusedPreprocessing: steps that would need a guess are rejected by name.
 func TestRefusedPreprocessing(t *testing.T) {
 	for want, layer := range map[string]string{
 		"want numbers":                      `Normalization|n|,"axis":-1,"mean":["a"],"variance":[1,1]`,

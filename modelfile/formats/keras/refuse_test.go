@@ -39,7 +39,7 @@ func layerOf(class, name, config, from string) string {
 		name, config, from)
 }
 
-// cutter is a layer of multi_gpu_model.
+// cutter describes a slicing layer of multi_gpu_model.
 func cutter(name string, i, parts int) string {
 	return layerOf("Lambda", name, fmt.Sprintf(`"arguments":{"i":%d,"parts":%d}`, i, parts), "in")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// TestWrongTypes puts a value of every kind in place of every value of a description:
-// the model is refused, or built all the same, and no message speaks of Go's types.
+// TestWrongTypes replaces every value of a description by a value of every kind: the model
+// is rejected or built, and messages never mention Go's types.
 func TestWrongTypes(t *testing.T) {
 	told := map[string]bool{}
 	for _, name := range []string{"same-keras3.h5", "lines.h5", "same-sequential-list.h5",

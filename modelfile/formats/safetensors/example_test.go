@@ -8,8 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
 )
 
-// A file of no tensors is its header. Elements of the tensors of others are read
-// when Load asks for them.
+// A file without tensors is only a header. The elements of tensors are read by Load.
 func ExampleReadFrom() {
 	var b bytes.Buffer
 	if err := safetensors.Write(&b, nil); err != nil {

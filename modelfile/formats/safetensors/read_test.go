@@ -44,8 +44,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestReadsHandMade reads a file laid out by the format's description, with
-// the entries in another order than the elements and a padded header.
+// TestReadsHandMade reads a file made by hand from the format's description, with the
+// entries in another order than the elements and a padded header.
 func TestReadsHandMade(t *testing.T) {
 	head := `{"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]},` +
 		`"a":{"data_offsets":[0,4],"shape":[],"dtype":"F32"},"__metadata__":{"by":"hand"}}  `
@@ -62,7 +62,7 @@ func TestReadsHandMade(t *testing.T) {
 	}
 }
 
-// refusals is a part of the message for each file of testdata/hostile.
+// refusals gives a part of the error for each file of testdata/hostile.
 var refusals = map[string]string{
 	"length_near_2_64":   "header of 18446744073709551615 bytes",
 	"length_negative":    "header of 9223372036854775808 bytes",

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// refusals is a part of the message for each file of testdata/hostile.
+// refusals gives a part of the error for each file of testdata/hostile.
 var refusals = map[string]string{
 	"crc_of_elements": "w: the file is damaged", "beyond_shard": "8 at offset 4 of 8",
 	"offset_near_2_64": "at offset 18446744073709551612 of 8",

@@ -96,7 +96,7 @@ func TestSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAsksForTheKey wants a question where several state dicts are as likely.
+// TestAsksForTheKey checks that the user must choose among equally likely state dicts.
 func TestAsksForTheKey(t *testing.T) {
 	for _, c := range []struct{ file, want string }{
 		{"lists.pth", `2 candidates for the state dict: "0", "1"; pick one with key`},

@@ -88,7 +88,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// archive is a zip archive as torch.save writes it, with one storage.
+// archive returns a zip archive in the format of torch.save, with one storage.
 func archive(t *testing.T, pickle string, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
 )
 
-// goldens reads a file of testdata: what PyTorch sees in each file.
+// goldens reads a file of testdata: the contents of each file according to PyTorch.
 func goldens(t *testing.T, name string) map[string]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("testdata", name))
@@ -126,7 +126,7 @@ func TestChoice(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		o    Options
-		want string // first tensor, or the error's end
+		want string // first tensor, or the end of the error
 	}{
 		{"training.pth.tar", Options{}, "module.0.weight f32[3,2,3,3]"},
 		{"training.pth.tar", Options{EMA: true}, "0.weight f32[3,2,3,3]"},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestParseLabels reads what Ultralytics, Deepness and others write, and nothing else.
+// TestParseLabels reads the formats of Ultralytics, Deepness and others, and nothing else.
 func TestParseLabels(t *testing.T) {
 	pets := []string{"cat", "dog"}
 	for text, want := range map[string][]string{

@@ -30,7 +30,8 @@ func TestLoose(t *testing.T) {
 	}
 }
 
-// The names of a large network are looked at many times.
+// BenchmarkLoose measures Loose because the names of a large network are examined many
+// times.
 func BenchmarkLoose(b *testing.B) {
 	for b.Loop() {
 		Loose("backbone.layer4.2.downsample.1.running_mean", tensor.F32, []int{64})

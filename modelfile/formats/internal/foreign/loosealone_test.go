@@ -22,7 +22,7 @@ func TestLooseAlone(t *testing.T) {
 		{"loss_fn/weight", tensor.F64, vector, "part of a loss"},
 		{"criterion.weight", tensor.F32, matrix, ""},      // trained: a margin of angles
 		{"loss_norm.weight", tensor.F32, vector, ""},      // a norm
-		{"criterion.bias", tensor.F32, vector, ""},        // a layer's
+		{"criterion.bias", tensor.F32, vector, ""},        // belongs to a layer
 		{"criterion.log_vars", tensor.F32, vector, ""},    // trained
 		{"clip_loss.logit_scale", tensor.F32, number, ""}, // trained
 		{"val_loss.mean_value", tensor.F32, number, "part of a loss"},

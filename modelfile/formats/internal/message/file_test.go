@@ -51,8 +51,8 @@ func list(b []byte, inFile bool) (fields []string, err error) {
 	return fields, err
 }
 
-// TestFileWalk: a message in a file has the fields that it has in memory, and
-// where it is cut off both ways find out.
+// TestFileWalk: a message has the same fields in a file and in memory, and truncation is
+// detected in both.
 func TestFileWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -70,7 +70,7 @@ func TestFileWalk(t *testing.T) {
 	}
 }
 
-// TestFileEnds: a file that is shorter than it was is an error.
+// TestFileEnds: a file that became shorter is an error.
 func TestFileEnds(t *testing.T) {
 	b := protowire.AppendBytes(protowire.AppendTag(nil, 1, Bytes), make([]byte, 100_000))
 	for _, n := range []int{0, 1, 3, 70_000} {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/onnxpb"
 )
 
-// TestLengthOfBatch: arithmetic with the length N of the batch is exact or refused.
+// TestLengthOfBatch: arithmetic with the length N of the batch is exact or rejected.
 func TestLengthOfBatch(t *testing.T) {
 	c := &node.Node{Shared: &node.Shared{}, Proto: &onnxpb.NodeProto{}}
 	n := element.BatchTimes

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// show writes a value the way the tests want it.
+// show formats a value for the tests.
 func show(v any) string {
 	var parts []string
 	each := func(items []any) string {
@@ -40,7 +40,7 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// TestLoad reads what Python's pickle.dumps(value, protocol) gives.
+// TestLoad reads the output of Python's pickle.dumps(value, protocol).
 func TestLoad(t *testing.T) {
 	for _, c := range []struct{ what, pickle, want string }{
 		{"[0, 255, 65535, -1, 2**31-1, -2**31], protocol 2",

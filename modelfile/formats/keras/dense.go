@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dense: on one axis a matrix product, on more a convolution of 1x1 over the channels.
+// dense makes a matrix product for one axis, and a convolution of 1x1 over the channels for more.
 func dense(c *call) flow {
 	x := c.operand()
 	units := c.count("units", 0)

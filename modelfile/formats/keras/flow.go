@@ -107,7 +107,7 @@ func permuted(t tensor.Tensor, perm []int) tensor.Tensor {
 	return out
 }
 
-// mirrored turns the last n axes of t by 180 degrees, in place.
+// mirrored reverses the last n axes of t, in place.
 func mirrored(t tensor.Tensor, n int) {
 	size := tensor.Count(t.Shape[len(t.Shape)-n:])
 	for all := t.F32(); len(all) > 0; all = all[size:] {

@@ -19,7 +19,7 @@ const (
 )
 
 // Sniff reports whether a file that starts with head (512 bytes are enough) may be a Keras
-// file: an HDF5 file, or a zip archive in which the first member has the name of a member
+// file: an HDF5 file, or a zip archive with a first member that is named like a member
 // of .keras archives.
 func Sniff(head []byte) bool {
 	if hdf5.Is(head) {

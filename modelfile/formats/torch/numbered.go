@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/torch/internal/pickle"
 )
 
-// numbered returns a list or tuple that has dicts or modules as a dict of its items, by their
-// numbers: people save [net.state_dict(), settings], and {"state_dict": [a.state_dict(), b.state_dict()]}.
+// numbered converts a list or tuple with dicts or modules to a dict of its items, by their
+// numbers: some files hold [net.state_dict(), settings], or
+// {"state_dict": [a.state_dict(), b.state_dict()]}.
 func numbered(root any) any {
 	if items, ok := itemsOf(root); ok && slices.ContainsFunc(items, isDict) {
 		root = byNumber(items)

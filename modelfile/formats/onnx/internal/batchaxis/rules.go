@@ -21,7 +21,8 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 // the batch at one axis, and constants have length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is like Aligned, but the last axes, behind of them, are not aligned.
+// alignedAxisTo is like Aligned, but the given number of last axes do not broadcast, so the
+// batch must be in front of them.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {

@@ -4,10 +4,10 @@ package onnxpb
 const (
 	// Producer is the name of the program.
 	Producer = "bnctl"
-	// VarianceKey names the variance that running statistics keep, if it is not the unbiased one of PyTorch.
+	// VarianceKey is the kind of variance in running statistics, if it differs from PyTorch's unbiased one.
 	VarianceKey = "bnctl.running_variance"
-	// ResizeKey is the length to which the shorter side of an image file is resized; 0 as
-	// in models.Preprocess.
+	// ResizeKey is the length of the shorter side of a resized image file; 0 as in
+	// models.Preprocess.
 	ResizeKey = "bnctl.resize"
 	MaxResize = 1 << 16
 	// ExifKey reports whether image files are rotated by their EXIF orientation: exifApply.

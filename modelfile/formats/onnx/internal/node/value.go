@@ -10,28 +10,47 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Value is the value of a name in ONNX: rows of the graph, or a constant.
+// Form is the payload of a value.
+type Form uint8
+
+const (
+	Plain Form = iota // rows of the graph, V, or else a constant, Tensor or File
+	// rows that an ArgMax picks from, along their first axis; Picked is the shape of a sample
+	Scores
+	Sequence // the list Items
+	Growth   // integers: Tensor in row 0, and By more from row to row
+	Lengths  // integers that are floats in the file: Tensor
+)
+
+// Elements is the kind of elements that rows have in the file. Rows of the graph are f32, except for bytes.
+type Elements uint8
+
+const (
+	Floats   Elements = iota
+	Integers          // of the type Kind, where it is known
+	Bytes             // integers that are bytes of the graph
+	Truths            // 0 and 1
+)
+
+// Value is the value of a name of ONNX.
 type Value struct {
-	V          graph.Value     // graph.None for a constant
-	Tensor     tensor.Tensor   // the constant
-	File       *foreign.Tensor // the constant, still in the file
-	Logits     graph.Value     // the operand of the softmax that made v; graph.None otherwise
-	Op         string          // the operator that made v
-	Unbatched  bool            // the rows have the whole shape of the file, the batch being 1
-	BatchAxis  BatchAxis       // where the batch is in an unbatched value, unless it is 1
-	FromArgMax bool            // v are the scores that an ArgMax picks from, along their first axis
-	Sequence   bool            // it is a list of values, items
-	Items      []Value         // of a sequence
-	Picked     []int           // the shape of the picked indices, for a sample
-	Integer    bool            // v are integers in the file
-	Kind       tensor.DType    // of the integers, if known
-	Bytes      bool            // v are bytes of the graph: see quantise.go
-	Within     *Extent         // bounds of the numbers, if known
-	Truth      bool            // v is 0 or 1, for truth values in the file
-	Grows      bool            // they are the integers c and, in row n, n times by more: see growing.go
-	By         int64           // the growth from row to row
-	Lengths    bool            // c are lengths that are floats in the file: see lengths.go
-	Added      string          // a constant already included in v; its only reader adds it
+	Form     Form
+	Elements Elements
+	Kind     tensor.DType // of integers, where it is known
+
+	V      graph.Value     // graph.None for a constant
+	Tensor tensor.Tensor   // the constant
+	File   *foreign.Tensor // the constant, still in the file
+	Items  []Value         // of a sequence
+	Picked []int           // of scores
+	By     int64           // of a growth
+
+	Unbatched bool        // rows have the whole shape of the file, the batch being 1
+	BatchAxis BatchAxis   // of unbatched values, unless the batch is 1
+	Within    *Extent     // bounds of the numbers, where they are known
+	Logits    graph.Value // the operand of the softmax that made V, or graph.None
+	Op        string      // the operator that made V
+	Added     string      // a constant that is a part of V already; the only reader of V adds it
 }
 
 // Rows returns the value of rows of the graph.
@@ -40,15 +59,15 @@ func Rows(v graph.Value) Value { return Value{V: v, Logits: graph.None} }
 // Constant returns the value of a constant.
 func Constant(t tensor.Tensor) Value { return Value{V: graph.None, Tensor: t, Logits: graph.None} }
 
-// Growing returns a value of integers: row 0 holds t, and row n holds t + n*by.
+// InFile returns the value of a constant that is still in the file.
+func InFile(t *foreign.Tensor) Value { return Value{V: graph.None, File: t, Logits: graph.None} }
+
+// Growing returns integers that equal t in row 0, and grow by a number from row to row.
 func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
 	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
 }
 
-func (x Value) IsGrowing() bool { return x.Grows }
-
-// FloatLengths returns a list of lengths, possibly the batch's, that are floats in the
-// file.
+// FloatLengths returns a list of lengths, the batch's too, that are floats in the file.
 func FloatLengths(t tensor.Tensor) Value {
 	return Value{Form: Lengths, V: graph.None, Logits: graph.None, Tensor: t}
 }
@@ -97,7 +116,7 @@ func (x Value) IsInteger() bool {
 		x.IsConstant() && !element.IsFloat(x.Tensor.DType) && x.Tensor.DType != tensor.Bool
 }
 
-// IntegerType returns the type of x in the file if it is a known integer type, otherwise 0.
+// IntegerType is the type that x has in the file, if it is known and one of integers; else 0.
 func (x Value) IntegerType() tensor.DType {
 	if x.IsConstant() && x.IsInteger() {
 		return x.Tensor.DType
@@ -105,7 +124,7 @@ func (x Value) IntegerType() tensor.DType {
 	return x.Kind
 }
 
-// DType returns the type of a value in the file; all computed floats are f32.
+// DType is the type that a value has in the file; all floats that are computed are f32.
 func (x Value) DType() tensor.DType {
 	switch {
 	case x.IsConstant():

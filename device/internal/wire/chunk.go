@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// InChunk returns the partial values of an exchange that are there, and its results, in the memory
-// of a chunk (device.proto): a result has the memory of the first partial value. The chunk has to
-// be as long as SizeOfChunk says.
+// InChunk returns the present partial values of an exchange and its results as views of a
+// chunk (device.proto). Each result shares the memory of the first partial value. The
+// length of the chunk must be the one that SizeOfChunk returns.
 func InChunk(chunk []byte, x *pb.Exchange) (partials, results []tensor.Tensor, err error) {
 	values, err := allHeaders(x)
 	if err != nil {
@@ -43,8 +43,8 @@ func chunkBytes(values [][]tensor.Tensor) int {
 	return n
 }
 
-// allHeaders returns type and shape of the partial values of each value that are there: of the
-// result if there is none.
+// allHeaders returns, for each value, the types and shapes of its present partial values,
+// or the type and shape of the result if it has no partial values.
 func allHeaders(x *pb.Exchange) (values [][]tensor.Tensor, err error) {
 	for i, v := range x.GetValues() {
 		h, err := shapeOf(v.GetResult())

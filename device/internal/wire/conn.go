@@ -35,8 +35,7 @@ func Body(m *pb.Message) string {
 	return name[len("*devicepb.Message_"):]
 }
 
-// Bytes returns the bytes that tensors take in all. Sizes that nothing real
-// has saturate.
+// Bytes returns the total size of the tensors in bytes. Impossibly large sizes saturate.
 func Bytes(heads []tensor.Tensor) int64 {
 	var total int64
 	for _, h := range heads {
@@ -87,7 +86,7 @@ type filler struct {
 
 func newFiller(dst []tensor.Tensor) *filler { return &filler{dst: dst, left: Bytes(dst)} }
 
-// Write takes the next piece. More than the tensors take is an error.
+// Write adds the next piece. More bytes than the tensors hold are an error.
 func (f *filler) Write(p []byte) (int, error) {
 	if int64(len(p)) > f.left {
 		return 0, fmt.Errorf("message with %d bytes more than its tensors take", int64(len(p))-f.left)

@@ -12,7 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// queue is a Stream that gives back what it was sent, as it was then.
+// queue is a Stream that returns the messages sent to it, with their contents at the time
+// of Send.
 type queue struct{ messages []*pb.Message }
 
 func (q *queue) Send(m *pb.Message) error {
@@ -29,7 +30,7 @@ func (q *queue) Recv() (*pb.Message, error) {
 	return m, nil
 }
 
-// buffer is a Pipe that gives back what it was written.
+// buffer is a Pipe that returns the bytes written to it.
 type buffer struct{ bytes.Buffer }
 
 func (b *buffer) Close() error { return nil }

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// SetReplicas tells which replicas the device has, and how many rows each of them has in this run:
-// what the device counts is checked against it.
+// SetReplicas sets the replicas of the device and the number of rows of each in this run.
+// The counts that the device sends are checked against them.
 func (c *Progress) SetReplicas(replicas, rows []int) {
-	if len(replicas) == len(rows) { // else the run is INVALID, and the device says so
+	if len(replicas) == len(rows) { // otherwise the run is INVALID, and the device reports it
 		c.replicas, c.rows = replicas, rows
 	}
 }
@@ -69,7 +69,7 @@ func countedOf(f *graph.Function, v graph.Value) int {
 	return tensor.Count(f.Values[n.In[0]].Type.Shape[1:])
 }
 
-// producer returns the node whose result v is; nil if there is none.
+// producer returns the node that produces v, or nil if v is not a result.
 func producer(f *graph.Function, v graph.Value) *graph.Node {
 	for i := range f.Nodes {
 		for _, out := range f.Nodes[i].Out {
@@ -81,7 +81,7 @@ func producer(f *graph.Function, v graph.Value) *graph.Node {
 	return nil
 }
 
-// Counts is what the host knows about outputs of a function before it is run: how much they count.
+// Counts holds the counts of a function's outputs that the host knows before the run.
 type Counts struct{ outputs []countingOutput }
 
 // countingOutput is an output that counts values or labels of the rows of each replica.
@@ -92,7 +92,7 @@ type countingOutput struct {
 	labels bool // hits, and labels that are not ignored: at most each
 }
 
-// CountsOf returns what the outputs of f count.
+// CountsOf returns the known counts of the outputs of f.
 func CountsOf(f *graph.Function) Counts {
 	var c Counts
 	at := 0

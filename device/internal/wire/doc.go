@@ -19,13 +19,13 @@ const (
 	Window = 8 << 20
 )
 
-// Handshake: what a plugin finds in its environment.
+// Handshake: the environment variables of a plugin.
 const (
 	CookieKey   = "BNCTL_DEVICE_PLUGIN"
 	CookieValue = "d5f3a1c07b9e4e27"
 	Protocol    = 1
 	Service     = "device"
-	// OutputKey is set where the host listens to what the plugin prints to standard output:
-	// the SDK does not point it elsewhere then.
+	// OutputKey is set if the host reads the plugin's standard output after the greeting.
+	// The SDK then does not redirect it.
 	OutputKey = "BNCTL_PLUGIN_HEARD"
 )

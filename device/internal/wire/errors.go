@@ -46,8 +46,8 @@ func KindOf(err error) device.Kind {
 	return device.Other
 }
 
-// DecodeError reads the error of a call on the device of that name; nil for
-// nil. What the far side calls itself is of no interest.
+// DecodeError decodes the error of a call on the named device; nil yields nil. The name
+// that the far side gives itself is ignored.
 func DecodeError(name, call string, in *pb.Error) error {
 	if in == nil {
 		return nil
@@ -62,7 +62,7 @@ func DecodeError(name, call string, in *pb.Error) error {
 	return &device.Error{Device: name, Call: call, Kind: kind, Err: advised(in, cause(in, kind))}
 }
 
-// advised returns the cause of an error with what the far side advises.
+// advised returns the cause with the far side's advice.
 func advised(in *pb.Error, cause error) error {
 	if in.Advice == "" {
 		return cause

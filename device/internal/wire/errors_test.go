@@ -51,7 +51,8 @@ func TestErrorsArriveWithTheirKind(t *testing.T) {
 	}
 }
 
-// TestAdviceArrives apart from what is wrong, with its options in braces.
+// TestAdviceArrives checks that advice arrives separately from the cause, with its options
+// in braces.
 func TestAdviceArrives(t *testing.T) {
 	err := fmt.Errorf("while it loads: %w", problem.Advise("use {batch} 8", "want %d MiB", 512))
 	got := DecodeError("cpu:1", "Load", EncodeError(device.Errorf("far", "Load", device.OutOfMemory, "%w", err)))

@@ -28,8 +28,8 @@ func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exch
 	return out, partials
 }
 
-// DecodeExchange reads an exchange whose partial values that are there have come as tensors.
-// Results, none of which is larger than limit bytes, have no memory: see SetResults.
+// DecodeExchange decodes an exchange. The present partial values have arrived as tensors.
+// Each result has at most limit bytes and gets its memory later: see SetResults.
 func DecodeExchange(in *pb.Exchange, partials []tensor.Tensor, limit int64) (
 	collective.Tag, []collective.Reduction, error) {
 	t := in.GetTag()
@@ -61,7 +61,7 @@ func SetResults(values []collective.Reduction, results []tensor.Tensor) {
 	}
 }
 
-// decodeReduction reads a value whose result has no memory yet.
+// decodeReduction decodes a value. Its result has no memory yet.
 func decodeReduction(v *pb.Value, partials []tensor.Tensor, limit int64) (
 	r collective.Reduction, rest []tensor.Tensor, err error) {
 	result, err := shapeOf(v.GetResult())
@@ -86,7 +86,7 @@ func decodeReduction(v *pb.Value, partials []tensor.Tensor, limit int64) (
 	return r, partials, nil
 }
 
-// checkReduction reports whether package collective can reduce such values.
+// checkReduction returns an error if package collective cannot reduce values of this type.
 func checkReduction(op pb.Reduction, t tensor.Tensor, limit int64) error {
 	switch {
 	case Bytes([]tensor.Tensor{t}) > limit:

@@ -10,8 +10,8 @@ import (
 // MinMapped is from how many bytes on a tensor is worth being mapped.
 const MinMapped = 64 << 10
 
-// EncodeFilePart names the file that a tensor is a view of; nil if it is none, if
-// others cannot find it, or if the tensor is small.
+// EncodeFilePart names the file that t is a view of. It returns nil if t is not a view of a
+// file, if other processes cannot find the file, or if t is small.
 func EncodeFilePart(t tensor.Tensor) *pb.FilePart {
 	if len(t.Bytes) < MinMapped {
 		return nil

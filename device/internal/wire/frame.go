@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// FrameKind is what a frame between bnctl and a fabric plugin is (fabric.proto).
+// FrameKind is the kind of a frame between bnctl and a fabric plugin (fabric.proto).
 type FrameKind uint8
 
 const (
@@ -16,15 +16,15 @@ const (
 	FrameLeft                         // a peer has left; this rank: all have
 	FrameAbort                        // all ranks are to end
 	FrameLeave                        // this rank leaves
-	FramePart                         // a message goes on in the next frame of its peer and lane
+	FramePart                         // the next frame of this peer and lane continues the message
 	FrameAwait                        // bnctl waits for a message; has the number received
 	FramePool                         // memory that both sides map, and its answer
-	FrameViews                        // a message whose pieces are in such memory
-	FrameBack                         // the memory of such a message is free again
+	FrameViews                        // a message with its pieces in shared memory
+	FrameBack                         // the shared memory of a message is free again
 )
 
-// MaxFrame bounds the content of a frame, in bytes: messages that are longer
-// take several frames, so that lanes take turns.
+// MaxFrame is the maximum size of a frame's content in bytes. Longer messages are split
+// into several frames, so that lanes alternate.
 const MaxFrame = 256 << 10
 
 // Frame is one of them.
@@ -38,13 +38,14 @@ type Frame struct {
 
 const frameHeader = 16
 
-// Await is the frame that says that the message after the first got of a peer in
-// a lane is waited for.
+// Await returns the frame that announces that bnctl waits for a message of a peer and lane.
+// got is the number of messages received before it.
 func Await(from int, lane uint8, got uint64) Frame {
 	return Frame{Kind: FrameAwait, Lane: lane, Peer: from, Content: binary.LittleEndian.AppendUint64(nil, got)}
 }
 
-// Got is the number in a frame of Await or Back; of other content it is that of nothing.
+// Got returns the number in an Await or Back frame. For other content it returns
+// math.MaxUint64.
 func (f Frame) Got() uint64 {
 	if len(f.Content) != 8 {
 		return math.MaxUint64

@@ -13,10 +13,10 @@ type mirror struct{ bytes.Buffer }
 func (*mirror) Flush() error { return nil }
 func (*mirror) Close() error { return nil }
 
-// fresh is memory of its own for each content.
+// fresh allocates new memory for each content.
 func fresh(_ Frame, n int) ([]byte, error) { return make([]byte, n), nil }
 
-// TestFrames: what is written is read.
+// TestFrames checks that frames are read as they were written.
 func TestFrames(t *testing.T) {
 	var b mirror
 	all := []Frame{{Kind: FrameMessage, Lane: 1, Peer: 7, Content: []byte("moments")},
@@ -38,7 +38,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestPieces: pieces become the contents of frames, none larger than one may be.
+// TestPieces checks that pieces become the contents of frames of at most MaxFrame bytes.
 func TestPieces(t *testing.T) {
 	whole := make([]byte, 3*MaxFrame+5)
 	for i := range whole {
@@ -66,8 +66,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestGot: the number of a frame of Await, and of any other content none that a
-// peer can have sent.
+// TestGot checks the number of an Await frame. Other content must yield a number that a
+// peer cannot have sent.
 func TestGot(t *testing.T) {
 	if got := Await(3, 1, 1<<40).Got(); got != 1<<40 {
 		t.Errorf("Got is %d, want %d", got, 1<<40)

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A device that was built before an attribute was added refuses nodes that have it:
-// it is sent where it says something.
+// A device that was built before an attribute was added refuses nodes with this attribute,
+// so the attribute is only sent where it has an effect.
 func TestAddedAttributesAreSentWhereTheySaySomething(t *testing.T) {
 	for _, c := range []struct {
 		op    graph.Op

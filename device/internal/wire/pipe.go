@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Pipe is a connection of bytes in both directions: shared memory. Flush makes
-// what was written visible to the other side.
+// Pipe is a bidirectional connection of bytes through shared memory. Flush makes written
+// bytes visible to the other side.
 type Pipe interface {
 	io.ReadWriteCloser
 	Flush() error

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// EncodeProgram writes p. Rules of initialisation stay behind: devices get
-// their state written.
+// EncodeProgram encodes p. Initialization rules are not sent: the host writes the state to
+// the device.
 func EncodeProgram(p *graph.Program) ([]byte, error) {
 	out := &pb.Program{Name: p.Name}
 	for _, s := range p.State {

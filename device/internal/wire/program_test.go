@@ -116,8 +116,8 @@ func TestForeignPrograms(t *testing.T) {
 	}
 }
 
-// FuzzDecodeProgram checks that no bytes make it panic, and that what it
-// accepts is a program that can be written again.
+// FuzzDecodeProgram checks that DecodeProgram never panics and that every accepted program
+// can be encoded again.
 func FuzzDecodeProgram(f *testing.F) {
 	for _, p := range programs(f) {
 		b, err := EncodeProgram(p)

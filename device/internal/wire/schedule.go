@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Schedule is what a run of a function exchanges: in each lane, in this order.
+// Schedule lists the exchanges of a run of a function: per lane, in order.
 type Schedule struct {
 	lanes [collective.Lanes][]expectedExchange
 }
@@ -24,10 +24,10 @@ type expectedExchange struct {
 type expectedValue struct {
 	op   collective.Op
 	kind tensor.Tensor // without elements
-	each int           // values of a row that its moments count; 0: it has none
+	each int           // values per row that the moments count; 0: not moments
 }
 
-// ScheduleOf returns what a run of f exchanges.
+// ScheduleOf returns the exchanges of a run of f.
 func ScheduleOf(f *graph.Function) *Schedule {
 	s := &Schedule{}
 	for _, x := range f.Exchanges() {
@@ -51,8 +51,8 @@ func ScheduleOf(f *graph.Function) *Schedule {
 	return s
 }
 
-// Progress is how far a run has come in a schedule. The zero value has none, and is
-// for runs that exchange nothing.
+// Progress is the position of a run in a schedule. The zero value has no schedule and is
+// for runs without exchanges.
 type Progress struct {
 	schedule *Schedule
 	step     uint64
@@ -73,8 +73,8 @@ func (unexpectedExchange) Rule() string {
 		"exchanges (device.proto, Tag and Exchange)."
 }
 
-// Next takes the exchange that the run comes to. The error says what came, and what
-// was due: the device is wrong then, not those that wait.
+// Next checks the next exchange of the run and advances. The error names the exchange that
+// came and the one that was due. It is a fault of the device, not of the members that wait.
 func (c *Progress) Next(tag collective.Tag, values []collective.Reduction) error {
 	if err := c.next(tag, values); err != nil {
 		return unexpectedExchange{err}
@@ -150,8 +150,8 @@ func (c *Progress) checkValues(d expectedExchange, tag collective.Tag, values []
 	return nil
 }
 
-// Left returns an error that names the first exchange of a run that ended well to which it
-// has not come; nil if it has come to all.
+// Left returns an error that names the first exchange missing from a run that ended without
+// an error. It returns nil if every exchange has come.
 func (c *Progress) Left() error {
 	if c.schedule == nil {
 		return nil

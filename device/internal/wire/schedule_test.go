@@ -43,8 +43,8 @@ func value(op collective.Op, d tensor.DType, shape ...int) collective.Reduction 
 	return collective.Reduction{Op: op, Result: tensor.New(d, shape...)}
 }
 
-// What a run comes to is held against its function: the first that is not due is named, with
-// what was due.
+// The exchanges of a run are checked against its function. The error names the first
+// unexpected exchange and the one that was due.
 func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 	const step = 9
 	pair := []collective.Reduction{value(collective.Sum, tensor.F32, 2),
@@ -56,7 +56,7 @@ func TestScheduleNamesWhatIsNotDue(t *testing.T) {
 		says string
 	}{
 		{[]done{first, gradient, second}, ""},
-		{[]done{first, second, gradient}, ""}, // lanes have orders of their own
+		{[]done{first, second, gradient}, ""}, // each lane has an independent order
 		{[]done{gradient, first, second}, ""},
 		{[]done{{0, 1, "a", pair}}, `exchange "a" came with sequence 1 in LANE_MOMENTS; due is sequence 0`},
 		{[]done{first, {0, 2, "d", one}}, `exchange "d" came with sequence 2 in LANE_MOMENTS; due is sequence 1`},

@@ -58,9 +58,8 @@ func Numbers[To, From number](in []From) []To {
 	return out
 }
 
-// Arena hands out memory for the tensors of one message after the other. It
-// keeps what it has, so that a session allocates nothing once it has seen its
-// largest message.
+// Arena provides memory for the tensors of one message at a time. It keeps its memory, so
+// that a session stops allocating after its largest message.
 type Arena struct{ memory []byte }
 
 // Allocate gives every header memory. The tensors are valid until the next Allocate.
@@ -81,8 +80,8 @@ func (a *Arena) Trim(most int) bool {
 	return true
 }
 
-// Span returns the bytes that tensors take one behind the other, each at a multiple of
-// the alignment of tensors.
+// Span returns the number of bytes that consecutive tensors occupy. Each begins at a
+// multiple of the alignment of tensors.
 func Span(heads []tensor.Tensor) int {
 	total := 0
 	for _, h := range heads {
@@ -91,7 +90,8 @@ func Span(heads []tensor.Tensor) int {
 	return total
 }
 
-// assignMemory gives every header memory, which must be of Span, and returns what is left.
+// assignMemory gives every header its part of memory, which must have at least Span bytes,
+// and returns the rest.
 func assignMemory(memory []byte, heads []tensor.Tensor) []byte {
 	for i, h := range heads {
 		n := h.Count() * h.DType.Size()

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// View is a piece of a message between bnctl and a fabric plugin: bytes of memory
-// that both map, or its own (fabric.proto).
+// View is a piece of a message between bnctl and a fabric plugin: either a range of memory
+// that both map, or bytes in the frame itself (fabric.proto).
 type View struct {
 	Pool           uint32 // number of the memory; 0: Inline
 	Offset, Length int64
@@ -17,7 +17,7 @@ type View struct {
 // ViewHeader is the bytes of a view in a frame, without those that are inline.
 const ViewHeader = 24
 
-// Views is the frame of a message that is these pieces, one behind the other.
+// Views returns the frame of a message that consists of these pieces in order.
 func Views(peer int, lane uint8, all []View) Frame {
 	f := Frame{Kind: FrameViews, Lane: lane, Peer: peer}
 	for _, v := range all {
@@ -32,8 +32,8 @@ func Views(peer int, lane uint8, all []View) Frame {
 	return f
 }
 
-// Views reads the content of a frame of Views. Whether there is what they name, only
-// the owner of the memory knows.
+// Views decodes the content of a frame of kind FrameViews. It does not check whether the
+// named memory exists; only the owner of the memory knows.
 func (f Frame) Views() ([]View, error) {
 	var all []View
 	for b := f.Content; len(b) > 0; {

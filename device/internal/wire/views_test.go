@@ -26,7 +26,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// FuzzViews: any bytes are views or an error, and none has bytes that were not there.
+// FuzzViews checks that any bytes decode to views or an error, and that a view never has
+// bytes that were not in the input.
 func FuzzViews(f *testing.F) {
 	f.Add(Views(0, 0, []View{{Inline: []byte("head")}, {Pool: 2, Offset: 64, Length: 128}}).Content)
 	f.Add(make([]byte, ViewHeader+1))

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// doubler is a program whose predict returns its rows twice as large, and a device
-// that has it.
+// doubler loads a program that has a predict function which doubles its rows, and returns
+// the executable and its device.
 func doubler(t *testing.T, role, level string) (device.Device, device.Executable) {
 	t.Helper()
 	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"p\"\n\n" +
@@ -39,7 +39,7 @@ func double(ctx context.Context, x device.Executable, v float32) (float32, error
 	return o.Outputs[0].F32()[2], nil
 }
 
-// TestRunsAhead makes many runs at once: each has its own answer.
+// TestRunsAhead makes many runs at once and checks that each gets its result.
 func TestRunsAhead(t *testing.T) {
 	for _, role := range []string{"ref", "cpu"} {
 		for _, level := range levels {
@@ -61,9 +61,9 @@ func TestRunsAhead(t *testing.T) {
 	}
 }
 
-// TestRunsAheadOfAStoppedPlugin has two runs under way on a device that does not move:
-// when it goes on both are answered, though the second was cancelled; when it dies both
-// say so, and so does the next call.
+// TestRunsAheadOfAStoppedPlugin has two runs in progress on a stopped device. After the
+// device continues, both are answered, although the second was cancelled. After it dies,
+// both return an error, and so does the next call.
 func TestRunsAheadOfAStoppedPlugin(t *testing.T) {
 	for _, level := range levels {
 		for _, sends := range []syscall.Signal{syscall.SIGCONT, syscall.SIGKILL} {

@@ -65,8 +65,8 @@ func oneSum(t *testing.T) *graph.Function {
 	return f
 }
 
-// TestOutcomeBeforeItsExchanges: a run whose exchanges are not all answered has no outcome yet. The
-// error ends the connection and waits for nobody.
+// TestOutcomeBeforeItsExchanges checks that an outcome is refused while exchanges of its
+// run are unanswered. The error ends the connection without waiting for the other members.
 func TestOutcomeBeforeItsExchanges(t *testing.T) {
 	tag := collective.Tag{Generation: 1, Lane: collective.Gradients, Name: "x"}
 	one := func(rank int) []collective.Reduction {
@@ -97,7 +97,7 @@ func TestOutcomeBeforeItsExchanges(t *testing.T) {
 	}
 }
 
-// TestPartOfNoRows: the host knows which replicas have rows in the run, and takes no part of others.
+// TestPartOfNoRows checks that the host refuses a part of replicas without rows in the run.
 func TestPartOfNoRows(t *testing.T) {
 	hub := collective.NewHub(2, 2)
 	h := &hasty{answered: make(chan struct{})}

@@ -13,17 +13,18 @@ import (
 // printed when it was started.
 const attachKey = "BNCTL_REATTACH_DEVICES"
 
-// attached lists the plugins of attachKey. An author starts the plugin in a debugger, and bnctl
-// connects to it as if it had started it:
+// attached lists the plugins of attachKey. An author starts the plugin in a debugger, and
+// bnctl connects to it as if it had started it:
 //
 //	$ bnctl-device-mine debug                     prints 1|1|unix|/tmp/plugin123|grpc|
 //	$ BNCTL_REATTACH_DEVICES='mine=1|1|unix|/tmp/plugin123|grpc|' bnctl train --devices mine
 //
-// The line is written into the pipe from which the handshake is read, so that everything behind it
-// is the same. Such a process has no shared memory of this one, and its session runs at stream/1.
+// The line is written into the pipe from which the handshake is read, so that all later
+// steps are the same. The process shares no memory with this one, and its session runs at
+// stream/1.
 //
-// An item without a name or a greeting is an error: without its greeting a plugin would be an
-// executable that is not there.
+// An item without a name or a greeting is an error: without its greeting, a plugin would be
+// an executable that does not exist.
 func attached() ([]Found, error) {
 	text := os.Getenv(attachKey)
 	if text == "" {
@@ -41,8 +42,8 @@ func attached() ([]Found, error) {
 	return out, nil
 }
 
-// attachment stands for a process that somebody else started: it has greeted
-// with greeting, and lives until it is released, which leaves it alone.
+// attachment represents a process that was started by somebody else. It has already greeted
+// with greeting. Releasing the attachment leaves the process running.
 type attachment struct {
 	greeting string
 	released chan struct{}

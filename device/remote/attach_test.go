@@ -46,7 +46,7 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 		if err := os.Remove(folder); err != nil && cmd.ProcessState.Success() && runtime.GOOS != "windows" {
 			t.Errorf("a plugin that was told to end left something behind: %v", err)
 		}
-		os.RemoveAll(folder) // what was killed
+		os.RemoveAll(folder) // what the killed process left
 	})
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
@@ -55,7 +55,7 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 	return cmd, in, strings.TrimSpace(line)
 }
 
-// attach returns the plugin that the environment says is running.
+// attach returns the running plugin that the environment names.
 func attach(t *testing.T) *remote.Plugin {
 	t.Helper()
 	found, err := remote.Find()

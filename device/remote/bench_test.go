@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BenchmarkEmptyRun is what a call costs: a function that does nothing.
+// BenchmarkEmptyRun measures the cost of a call: the function does nothing.
 func BenchmarkEmptyRun(b *testing.B) {
 	p := regression(b)
 	b.Run("process", func(b *testing.B) { emptyRun(b, load(b, ref.New("near"), p)) })
@@ -29,7 +29,7 @@ func emptyRun(b *testing.B, x device.Executable) {
 	}
 }
 
-// BenchmarkWrite is what a tensor of 1 MiB costs on its way to the device.
+// BenchmarkWrite measures the cost of sending a tensor of 1 MiB to the device.
 func BenchmarkWrite(b *testing.B) {
 	p := regression(b)
 	p.State[0].Shape = []int{512, 512}
@@ -48,10 +48,10 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkExchange is what an exchange costs in a group of CPU devices of one
-// thread: a run is a chain of many, with nothing but a sum of one row between.
-// The first sizes are those of batch norms of 16 and 256 channels, with results
-// that the chain goes on with; the last is all gradients of resnet20.
+// BenchmarkExchange measures the cost of an exchange in a group of CPU devices of one
+// thread. A run is a chain of many exchanges, with only a sum of one row between two of
+// them. The first sizes are those used by batch norms of 16 and 256 channels, and the chain
+// continues with their results. The last size is all gradients of resnet20.
 func BenchmarkExchange(b *testing.B) {
 	for _, level := range groupLevels {
 		plugin := start(b, "cpu", level...)
@@ -93,8 +93,8 @@ func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges in
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*exchanges), "µs/exchange")
 }
 
-// exchangesOf returns a program whose function has that number of exchanges.
-// Small ones depend on each other, in order; large ones do not.
+// exchangesOf returns a program with a function that has the given number of exchanges.
+// Small exchanges depend on each other, in order; large ones do not.
 func exchangesOf(t testing.TB, floats, exchanges int) *graph.Program {
 	p := &graph.Program{Name: "exchanges"}
 	b := graph.NewBuilder(graph.Train, &p.State)

@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// beside is a provider whose devices go on while their gradients are summed.
+// beside is a provider of devices that continue to compute while their gradients are
+// summed.
 type beside struct{ ref.Provider }
 
 func (b beside) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
@@ -87,8 +88,9 @@ func oneNumber(number uint64) device.Step {
 		Inputs: []tensor.Tensor{tensor.New(tensor.F32, 2, 1)}}
 }
 
-// Run makes six exchanges of gradients before one of moments, waits for that, and
-// then for the others, the last first; in an odd run for none of them.
+// Run makes six exchanges of gradients before one of moments. It waits for the moments,
+// then for the gradients in reverse order. In an odd run it does not wait for the
+// gradients.
 func (x *besideExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	var sums [][]collective.Reduction
 	var waits []func() error
@@ -131,7 +133,7 @@ func TestExchangesBesideEachOther(t *testing.T) {
 				done <- err
 			}()
 			other := hub.Member(1)
-			early := 6 - 4 // as many as may not be answered
+			early := 6 - 4 // the maximum number that may be unanswered
 			for i := range early {
 				if err := other.Start(ctx, tag(s, collective.Gradients, i), reduction(1, 100))(); err != nil {
 					t.Fatalf("%s: run %d: gradients %d: %v", level, number, i, err)
@@ -152,7 +154,8 @@ func TestExchangesBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestLostWithExchangesUnderWay: a device that dies then is lost, and nobody hangs.
+// TestLostWithExchangesUnderWay checks that a device that dies during exchanges is lost and
+// that no call hangs.
 func TestLostWithExchangesUnderWay(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "beside", level))

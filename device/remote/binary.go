@@ -12,16 +12,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// binary is an executable that was opened once: what is summed is what runs. On Linux the process is
-// started from the open file (/proc/self/fd/3), not from the path: a file that takes the name between
-// the check and the start is not run.
+// binary is an executable that is opened once, so that the file with the checked sum is the
+// one that runs. On Linux the process is started from the open file (/proc/self/fd/3), not
+// from the path: a file that replaces it between the check and the start is not run.
 type binary struct {
 	file *os.File
 	path string
 }
 
-// openBinary opens the executable of c and checks it against the sum. A
-// plugin that runs already has none.
+// openBinary opens the executable of c and checks its sum. A plugin that already runs has
+// no executable.
 func openBinary(c *Command) (*binary, error) {
 	if c.Greeting != "" {
 		return &binary{}, nil
@@ -38,13 +38,14 @@ func openBinary(c *Command) (*binary, error) {
 	return b, nil
 }
 
-// check refuses what is no executable file, or has another sum than the command says.
+// check returns an error if the file is not executable or does not have the sum of the
+// command.
 func (b *binary) check(c *Command) error {
 	i, err := b.file.Stat()
 	switch {
 	case err != nil:
 		return c.fail("start", device.Unavailable, "%w", err)
-	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // which has no such bits
+	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // no bits on Windows
 		return c.fail("start", device.Unavailable, "%s is not an executable file (%v)", b.path, i.Mode())
 	case c.SHA256 == "":
 		return nil
@@ -70,7 +71,7 @@ func sumOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// close closes the file; of a plugin that runs already there is none.
+// close closes the file. It does nothing for a plugin that already ran.
 func (b *binary) close() error {
 	if b.file == nil {
 		return nil

@@ -7,11 +7,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// exitTimeoutBroken is exitTimeout for a connection that the plugin closed during its start: on a busy
-// machine the system takes a while to end a process that was killed.
+// exitTimeoutBroken replaces exitTimeout if the plugin closed the connection during its
+// start: on a busy machine the system needs a while to end a killed process.
 const exitTimeoutBroken = 2 * time.Second
 
-// exitTimeoutAfter returns how long to wait for the end of a process whose start failed with err.
+// exitTimeoutAfter returns the time to wait for the end of a process that failed to start
+// with err.
 func exitTimeoutAfter(err error) time.Duration {
 	if status.Code(err) == codes.Unavailable {
 		return exitTimeoutBroken

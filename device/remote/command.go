@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// Command says how a plugin is started.
+// Command describes how to start a plugin.
 type Command struct {
 	Name string   // what errors call the plugin: "cuda"
 	Path string   // the executable
 	Args []string // its arguments
 	Env  []string // additional environment variables: KEY=VALUE
-	// SHA256 is the sum, in hexadecimal, that the executable must have; ""
-	// checks nothing. Exactly the file whose sum was checked is run.
+	// SHA256 is the required sum of the executable, in hexadecimal; "" disables the check.
+	// Exactly the checked file is run.
 	SHA256 string
 	// Greeting is the line that an already running plugin has printed, in a
 	// debugger for example; "" starts Path. Such a process is not ended by the
@@ -31,17 +31,17 @@ type Command struct {
 	Timeout time.Duration
 	// Slow is called with a sentence once a sixth of Timeout is over. It may be nil.
 	Slow func(text string)
-	// OpenTimeout bounds Open, in which a device may have to be initialised or its
-	// kernels compiled. 0 is a minute.
+	// OpenTimeout bounds Open, which may have to initialize a device or compile its
+	// kernels. 0 means one minute.
 	OpenTimeout time.Duration
 	// Log is called with the lines that the plugin writes to standard error. It
 	// may be nil.
 	Log func(line string)
-	// Printed is called with the lines that the plugin prints to standard output behind its
-	// greeting, where it may print nothing. It may be nil.
+	// Printed is called with each line that the plugin prints to standard output after its
+	// greeting, although it should not print any. It may be nil.
 	Printed func(line string)
 
-	files []*os.File // that it inherits behind those of its session
+	files []*os.File // inherited after the files of its session
 }
 
 const (
@@ -49,17 +49,17 @@ const (
 	startTimeout = time.Minute
 	// answerTimeout bounds calls that touch no device.
 	answerTimeout = 10 * time.Second
-	// openTimeout bounds Open, in which a driver may compile its kernels.
+	// openTimeout bounds Open: a driver may compile its kernels there.
 	openTimeout = time.Minute
-	// grace is how long a call may go on after its context has ended. A device
-	// that does not answer by then is lost.
+	// grace is the time that a call may continue after its context has ended. A device that
+	// does not answer by then is lost.
 	grace = 10 * time.Second
 )
 
-// timeout is Timeout or what it is by default.
+// timeout returns Timeout or its default.
 func (c *Command) timeout() time.Duration { return cmp.Or(c.Timeout, startTimeout) }
 
-// watch calls Slow when a start takes long, until what it returns is called.
+// watch calls Slow if a start is slow, unless stop is called first.
 func (c *Command) watch() (stop func()) {
 	if c.Slow == nil {
 		return func() {}
@@ -71,7 +71,7 @@ func (c *Command) watch() (stop func()) {
 	}).Stop
 }
 
-// opening is OpenTimeout or what it is by default.
+// opening returns OpenTimeout or its default.
 func (c *Command) opening() time.Duration { return cmp.Or(c.OpenTimeout, openTimeout) }
 
 // allows reports whether a session may run at a level.

@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestConformance judges the CPU device over the wire, at each level: in all cases
-// of the contract, and in a few of each operation. What it computes is judged in
-// plugins/cpu, case by case; over the wire only the messages are new.
+// TestConformance judges the CPU device over the wire at each level, with all cases of the
+// contract and a few of each operation. The results are judged case by case in plugins/cpu;
+// only the messages are new here.
 func TestConformance(t *testing.T) {
 	for _, level := range levels {
 		few := 4

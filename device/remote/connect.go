@@ -20,9 +20,9 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// peer is a plugin process that has greeted and said what it is.
+// peer is a plugin process that has greeted and described itself.
 //
-// How it comes to be one (go-plugin's protocol, which device.proto describes):
+// It is started as follows (go-plugin's protocol, which device.proto describes):
 //
 //	host                                        plugin
 //	 folder for the socket, pipes, memfd
@@ -42,21 +42,21 @@ type peer struct {
 	rpc     pb.DeviceClient
 	folder  *folder     // of its socket
 	segment *os.File    // what its session may share with it; nil without
-	bell    [2]*os.File // a pipe by which it wakes this process: the ends to read and to write; nil without
-	noShm   string      // why there is none
+	bell    [2]*os.File // wakes this process: the read and write ends of a pipe; nil without shared memory
+	noShm   string      // why there is no shared memory
 	info    device.Plugin
 }
 
 // maxInfo is how many bytes names and descriptions have at most.
 const maxInfo = 4 << 10
 
-// exitTimeout is the time in which a process whose connection broke should end: how it ended says
-// more than that the connection broke.
+// exitTimeout is the time to wait for a process to end after its connection broke: its exit
+// status explains more than the broken connection.
 const exitTimeout = 100 * time.Millisecond
 
-// connect starts a process of the plugin. The error says how the process
-// failed to become a plugin; it is of kind Lost if somebody killed it, and Canceled
-// if caller ended.
+// connect starts a process of the plugin. The error describes how the process failed to
+// become a plugin. Its kind is Lost if the process was killed, and Canceled if caller
+// ended.
 func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	ctx, cancel := awake.WithTimeout(caller, c.timeout())
 	defer cancel()
@@ -104,8 +104,9 @@ func (p *peer) prepare(b *binary) (err error) {
 	return nil
 }
 
-// child prepares a process of the executable, with what it inherits: the memory of its session, the
-// bell, and the files of the command behind them, at the descriptors that process describes.
+// child prepares a process of the executable and the files that it inherits, at the
+// descriptors that process describes: the memory of its session, the bell, and then the
+// files of the command.
 func (p *peer) child(b *binary) (err error) {
 	p.segment, p.noShm = newSegment(p.command)
 	var inherited []*os.File
@@ -125,9 +126,9 @@ func (p *peer) child(b *binary) (err error) {
 	return err
 }
 
-// newSegment makes the memory that the process inherits, whose pages are taken when a device is
-// opened. It returns nil and the reason if there is no shared memory: the session then runs at
-// level stream/1, and the reason becomes the device's Info.Note.
+// newSegment creates the memory that the process inherits. Its pages are reserved when a
+// device is opened. If there is no shared memory, newSegment returns nil and the reason;
+// the session then runs at level stream/1, and the reason becomes the device's Info.Note.
 func newSegment(c *Command) (*os.File, string) {
 	if !c.allows(device.Shm) {
 		return nil, ""
@@ -153,7 +154,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		SkipHostEnv:      true,
 		StartTimeout:     24 * time.Hour, // ours ends the process
 		Logger:           hclog.NewNullLogger(),
-		SyncStdout:       p.process.greeted.printed, // what a plugin in Go prints by os.Stdout comes by a call
+		SyncStdout:       p.process.greeted.printed, // os.Stdout of a Go plugin arrives by a call
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithInitialWindowSize(wire.Window),
@@ -167,8 +168,8 @@ func (p *peer) config() *plugin.ClientConfig {
 	}
 }
 
-// greet does the handshake and asks the plugin what it is. ctx bounds all of it: connect kills the
-// process when it ends, and so whatever waits here ends too.
+// greet does the handshake and asks the plugin to describe itself. ctx bounds all of it:
+// when it ends, connect kills the process, which ends every wait in greet.
 func (p *peer) greet(ctx context.Context) error {
 	if _, err := p.client.Start(); err != nil {
 		return err
@@ -187,12 +188,13 @@ func (p *peer) greet(ctx context.Context) error {
 	if n := len(p.info.Name + p.info.Version + p.info.About); n > maxInfo {
 		return fmt.Errorf("it describes itself with %d bytes, want at most %d", n, maxInfo)
 	}
-	p.folder.remove() // the connection goes on without a name, and nothing is left if either side dies
+	p.folder.remove() // the connection needs no name any more, and nothing is left if either side dies
 	return nil
 }
 
-// explain says why a process did not become a plugin. What the process itself says comes first: its
-// end and last words, then what is wrong with its greeting, and the error of the library last.
+// explain describes why a process did not become a plugin. The process comes first: its end
+// and last words. Then follow the fault in its greeting and, last, the error of the
+// library.
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
 	timedOut := ctx.Err() != nil
@@ -215,8 +217,9 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	return c.fail("start", device.Unavailable, "%s: %w", c.Path, plain(err))
 }
 
-// end ends the process, if there is one, and everything that belongs to it: folder, client, memory
-// and pipes. It may be called at any stage of the start; what is not there yet is nil.
+// end ends the process, if there is one, and everything that belongs to it: folder, client,
+// memory and pipes. It may be called at any stage of the start; parts that do not exist yet
+// are nil.
 func (p *peer) end() {
 	if p.process != nil {
 		p.process.end()

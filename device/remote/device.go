@@ -22,7 +22,7 @@ type remoteDevice struct {
 	session *session
 }
 
-// Info implements device.Device. The first of Levels is that of the session.
+// Info implements device.Device. The first of Levels is the session's level.
 func (d *remoteDevice) Info() device.Info { return d.info }
 
 // Load implements device.Device.
@@ -73,9 +73,9 @@ func (d *remoteDevice) Close() error {
 	return nil
 }
 
-// close ends the session, once: it lets the device free what it has, then ends
-// the process. A call that is under way ends first, by its context: the device would finish it
-// before it looked at Close.
+// close ends the session once: it asks the device to free its resources, then ends the
+// process. A call in progress must end first, by its context: the device would finish it
+// before it read Close.
 func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
@@ -104,7 +104,8 @@ func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in .
 	return s.answer(name, m.GetDone() != nil, m.GetDone().GetError(), m)
 }
 
-// answered is answer for a call whose answer brings tensors, unless it has an error: so many came.
+// answered is answer for a call that yields tensors unless it fails. came is the number of
+// tensors received.
 func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came int) error {
 	if right && e == nil && came != len(c.result) {
 		return s.wrong(c.name, fmt.Errorf("%s has no error and comes with %d tensors, want %v", wire.Body(m), came,
@@ -122,8 +123,8 @@ func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) er
 	return wire.DecodeError(s.name, name, e)
 }
 
-// wrong ends a device whose answer cannot be right, and returns why it is lost. It is ended at once:
-// what else it computes would be as little worth.
+// wrong ends a device that gave an impossible answer, and returns why it is lost. The
+// device is ended at once because its further results could not be trusted.
 func (s *session) wrong(name string, err error) error {
 	s.peer.process.kill()
 	return s.loss.record(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))

@@ -9,15 +9,15 @@
 //	defer p.Close()
 //	d, err := p.Open(ctx, "0", device.Options{})
 //
-// A Plugin is a device.Provider. Each device that it opens has a process of its
-// own, which ends when the device is closed. If that process dies, the host
+// A Plugin is a device.Provider. Each device that it opens runs in a separate
+// process, which ends when the device is closed. If that process dies, the host
 // soon gets an error of kind device.Lost, with the device's name and the last
 // lines that the process wrote to standard error.
 //
 // # From a path to a call
 //
 //	find.go, lock.go, guard.go     which executables there are, and which of them may be started
-//	binary.go                      the executable is opened once: the file that was checked is what runs
+//	binary.go                      the executable is opened once, so that the checked file is the one that runs
 //	process.go, greeting.go        the process: its pipes, its first line, its end
 //	connect.go                     the handshake: process, socket, shared memory
 //	open.go                        the device, and the level at which its session runs
@@ -25,7 +25,7 @@
 //	device.go, executable.go       device.Device and device.Executable, call by call
 //	lost.go                        why a device is lost
 //
-// # What connects the two processes
+// # Connections between the two processes
 //
 //	     host                                 plugin
 //	┌────────────┐  Unix socket (gRPC)   ┌────────────┐
@@ -38,14 +38,14 @@
 //	│  process   │  stdin, stdout, stderr│            │
 //	└────────────┴───────────────────────┴────────────┘
 //
-// The rings carry what the stream would carry, message by message; the stream then carries only
-// the end of the session. Which of both is used is decided once, when the device is opened.
+// The rings carry the same messages as the stream would; the stream then carries only
+// the end of the session. The choice between the two is made once, when the device is opened.
 //
 // # Fabrics
 //
 // A fabric plugin (JoinFabric) makes the process a rank of an MPI job. It is started, greeted and
-// ended like a device plugin, and speaks in frames over the same two rings (fabric.go). Ranks of
-// one machine talk past it, directly through memory of their own (IntraNode; link.go, meet.go).
+// ended like a device plugin, and exchanges frames over the same two rings (fabric.go). Ranks of
+// one machine bypass it and exchange messages through shared memory (IntraNode; link.go, meet.go).
 //
 // # Nothing outlives the host
 //

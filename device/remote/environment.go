@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// What plugins find of the host's environment. The rest stays out: what MPI or
-// a batch system says to the host is not said to each of its plugins. A plugin that links a library
-// with MPI in it would take itself for the rank that the host is, and wait for the others.
+// The variables of the host's environment that plugins inherit. All others are removed. A
+// plugin must not see the variables that MPI or a batch system sets for the host: if the
+// plugin linked a library that uses MPI, the library would identify itself as the host's
+// rank and wait for the others.
 //
-// The lists have what a process needs to find its home, its libraries and its hardware: the user and
-// the locale, the dynamic linker, the runtimes of Go and Python, and the drivers of GPUs.
+// The lists have the variables by which a process finds its home, its libraries and its
+// hardware: the user and the locale, the dynamic linker, the runtimes of Go and Python, and
+// the drivers of GPUs.
 var (
 	passed = []string{"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "SYSTEMROOT", "TEMP", "TERM",
 		"TMP", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV"}
@@ -18,8 +20,8 @@ var (
 		"NCCL_", "NVIDIA_", "OCL_", "OMP_", "POCL_", "PYTHON", "ROCR_", "XDG_"}
 )
 
-// environment returns the environment of a plugin: what is passed of the
-// host's, then more, the later winning.
+// environment returns the environment of a plugin: the inherited variables of the host's
+// environment, then more. Later entries win.
 func environment(host []string, more ...string) []string {
 	var out []string
 	for _, kv := range host {

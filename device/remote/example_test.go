@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// The plugins that are installed, and the devices of each. Only those of
+// This example lists the installed plugins and the devices of each. Only plugins in
 // devices.lock are started.
 func ExampleFind() {
 	ctx := context.Background()
@@ -32,7 +32,7 @@ func ExampleFind() {
 	}
 }
 
-// A device in a process of its own. When that process dies, calls end with an
+// This example runs a device in a separate process. If that process dies, calls return an
 // error of kind device.Lost.
 func ExampleStart() {
 	ctx := context.Background()

@@ -14,9 +14,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// limits is what a run exchanges, and what the host knows of its outputs, from the program alone.
-// Everything that a device sends is held against it before memory is taken for it: a plugin can be
-// wrong, and a length that it sends must not decide how much this process allocates.
+// limits holds the exchanges of a run and the known properties of its outputs, derived from
+// the program alone. Everything that a device sends is checked against it before memory is
+// allocated: a plugin can be wrong, and a length that it sends must not decide how much
+// this process allocates.
 type limits struct {
 	value    int64 // bytes of the largest value
 	all      int64 // bytes of all values together
@@ -24,7 +25,7 @@ type limits struct {
 	counts   wire.Counts // of the outputs
 }
 
-// limitsOf returns what the all-reduces of f exchange.
+// limitsOf returns the limits of f, from its all-reduces and outputs.
 func limitsOf(f *graph.Function) limits {
 	l := limits{schedule: wire.ScheduleOf(f), counts: wire.CountsOf(f)}
 	for i := range f.Nodes {
@@ -37,9 +38,10 @@ func limitsOf(f *graph.Function) limits {
 	return l
 }
 
-// allocate says where the tensors of a message of the plugin go. It is called when their types have
-// been read and before their bytes are: what does not belong to this call, or has other types than
-// its answer, is refused without memory being taken for it.
+// allocate returns the memory for the tensors of a message of the plugin. It is called
+// after their types have been read and before their bytes. Tensors that do not belong to
+// this call, or that have other types than its answer, are refused before memory is
+// allocated for them.
 func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	switch {
 	case m.Call != c.body.Call:
@@ -87,12 +89,13 @@ func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 	return nil
 }
 
-// errAlone is the error for an exchange of a device that holds all replicas, or of a function that
-// has none.
+// errAlone is the error for an exchange of a device that holds all replicas, or in a
+// function without exchanges.
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
-// checkExchanged reports whether a run that ended well has met the others, if it had
-// to: a plugin that does not know Join.leaves may take itself to be alone.
+// checkExchanged returns an error if an answer comes before the answers to its exchanges,
+// or if a successful run skipped exchanges that it had to make: a plugin that does not know
+// Join.leaves may assume that it is alone.
 func (s *session) checkExchanged(c *call, m *pb.Message) error {
 	if n := c.unanswered.Load(); n > 0 {
 		return fmt.Errorf("%s comes while %d exchanges are not answered", wire.Body(m), n)
@@ -109,12 +112,12 @@ func (s *session) checkExchanged(c *call, m *pb.Message) error {
 		s.group.Replicas[s.group.Rank], s.group.Leaves())
 }
 
-// exchange comes to the group for the device, which is sent what comes of it. The
-// error is about what the device sent.
+// exchange joins an exchange of the group on behalf of the device and sends the results to
+// the device. The error is about the message that the device sent.
 //
-// It does not wait: a goroutine of the session does, and answers when all members have come. So the
-// device can send the next exchange, of another lane, while this one is under way. receive waits
-// for these goroutines before a call ends.
+// It does not block: a goroutine of the session waits, and answers when all members have
+// come. So the device can send the next exchange, of another lane, while this one is in
+// progress. receive waits for these goroutines before a call ends.
 func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partials []tensor.Tensor) error {
 	tag, values, err := s.decode(c, x, partials)
 	if err != nil {
@@ -137,9 +140,10 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 	return nil
 }
 
-// decode reads an exchange, whose values lie in the pool or have come. Then it is checked against three
-// things: the sizes of the program, the group that the device is in, and the position in the run at
-// which it comes. The error of each names what came and what was due.
+// decode decodes an exchange, whether its values are in the pool or came in messages. It
+// then checks the exchange against three things: the sizes in the program, the group of the
+// device, and the position in the run. Each error names the exchange that came and the one
+// that was due.
 func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 	tag collective.Tag, values []collective.Reduction, err error) {
 	var results []tensor.Tensor

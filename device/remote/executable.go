@@ -18,14 +18,14 @@ import (
 
 // executable is a program loaded by a plugin.
 //
-// The version of its state, what a training run has kept and whether a commit may come are the
-// plugin's affair: this side sends calls and answers as they come. What this side knows is the
-// program, and with it the types of all results: they are allocated here, and an answer whose
-// tensors have other types is refused by the session.
+// The plugin keeps track of the version of its state, of the values retained for a commit
+// and of whether a commit may follow: this side only forwards calls and answers. It knows
+// the program, and with it the types of all results. Results are allocated here, and the
+// session refuses an answer with tensors of other types.
 type executable struct {
 	session *session
 	program *graph.Program
-	number  uint32            // by which the plugin knows it
+	number  uint32            // identifies the executable to the plugin
 	limits  map[string]limits // by function
 
 	mu    sync.Mutex
@@ -124,8 +124,8 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	return outcome, nil
 }
 
-// outputs returns the types of what a run of s yields. A function that is not
-// there yields nothing; the device says so.
+// outputs returns the types of the results of a run of s. A function that does not exist
+// has no results; the device reports the error.
 func (x *executable) outputs(s device.Step) ([]tensor.Tensor, error) {
 	f := x.program.Function(s.Function)
 	if f == nil {

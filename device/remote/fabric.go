@@ -20,11 +20,11 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// Fabric is a fabric.Fabric whose plugin runs in a process of its own.
+// Fabric is a fabric.Fabric with its plugin in a separate process.
 //
 // This process and the plugin exchange frames over the two rings of a segment, as the two ends of
-// a link do. The plugin alone knows the network's library (MPI), in which one thread at a time may
-// be; a crash in there ends the plugin, and this process says so.
+// a link do. Only the plugin loads the network's library (MPI), which allows one thread at a time.
+// A crash in the library ends the plugin, and this process reports it.
 //
 //	goroutines of this rank        this process                 plugin            other ranks
 //	  Send(to 2, gradients) ──> sending, writing ═ Part, Message ══> MPI_Isend ─────>
@@ -32,9 +32,9 @@ import (
 //	  Receive, nothing there ──────────────────── Await ══════════> polls more often from then on
 //	  Close                 ──────────────────── Leave ═══════════> waits for the others, Left
 //
-// Frames that the plugin may send at any time: Left (a rank has gone), Ended (the fabric is of no
-// use any more), Pool and Back (lend.go). over is closed with the first end of any kind, and cause
-// says why; every call returns that cause from then on.
+// The plugin may send these frames at any time: Left (a rank has left), Ended (the fabric can no
+// longer be used), Pool and Back (lend.go). over is closed with the first end of any kind, and cause
+// holds the reason; every call returns that cause from then on.
 type Fabric struct {
 	peer    *peer
 	binary  *binary
@@ -52,15 +52,14 @@ type Fabric struct {
 	sending [][collective.Lanes]sync.Mutex    // held while a message to a rank is sent
 	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
-	awaited [][collective.Lanes]uint64        // by rank: got + 1 when the plugin was last told to await
+	awaited [][collective.Lanes]uint64        // by rank: got + 1 at the last Await that was sent to the plugin
 	free    messagePool
 	*zeroCopy
 }
 
-// JoinFabric starts a fabric plugin, which makes this process a rank, and
-// returns when all ranks have joined or ctx has ended. library is the path of
-// the library to use; "" is that of the launcher. The error is of kind
-// Unavailable.
+// JoinFabric starts a fabric plugin, which makes this process a rank, and returns when all
+// ranks have joined or ctx has ended. library is the path of the library to use; "" selects
+// the launcher's library. The error is of kind Unavailable.
 func JoinFabric(ctx context.Context, c Command, library string) (*Fabric, error) {
 	if err := c.inheritLauncher(); err != nil {
 		return nil, err
@@ -131,7 +130,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	return err
 }
 
-// read takes what the plugin sends, until there is no more.
+// read handles the frames of the plugin until the connection ends.
 func (f *Fabric) read() {
 	f.reader.Go(func() { // so that it does not wait for a process that is gone
 		<-f.peer.process.exited
@@ -203,7 +202,7 @@ func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 
 var errNoRank = errors.New("there is no such rank")
 
-// lastWords says how the plugin ended, or that it did not.
+// lastWords describes how the plugin ended, or reports that it did not end.
 func (f *Fabric) lastWords() string {
 	if !f.peer.process.within(exitTimeout) {
 		return "its connection broke"
@@ -219,7 +218,7 @@ func (f *Fabric) end(cause string) {
 	})
 }
 
-// isClosed reports whether a channel on which nothing is sent was closed.
+// isClosed reports whether c is closed. Nothing is ever sent on c.
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -260,7 +259,7 @@ func (f *Fabric) Send(ctx context.Context, to int, lane collective.Lane, pieces 
 	if err := f.check(to, lane); err != nil {
 		return err
 	}
-	f.sending[to][lane].Lock() // frames of another message do not come between those of this one
+	f.sending[to][lane].Lock() // keeps the frames of a message together
 	defer f.sending[to][lane].Unlock()
 	if views := f.lendableViews(pieces); views != nil {
 		return f.lend(ctx, to, lane, views)
@@ -300,7 +299,7 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 		if err := f.ended(); err != nil {
 			return nil, err
 		}
-		gone := isClosed(f.left[from]) // before the box is looked at: what was sent before has arrived
+		gone := isClosed(f.left[from]) // read before the box: messages sent before the peer left have then arrived
 		if m, ok := box.Take(); ok {
 			return m, nil
 		}
@@ -321,9 +320,10 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 	}
 }
 
-// await tells the plugin, once for each message, that the next one of a rank and lane is waited for.
-// The frame says how many have arrived here: one that is on its way at this moment is counted by
-// the plugin and not here, so that it sees that there is nothing to hurry for.
+// await notifies the plugin, once for each message, that this process waits for the next
+// message of a rank and lane. The frame has the number of messages that have arrived here.
+// If a message is on its way, the plugin has counted one more and knows that it need not
+// hurry.
 func (f *Fabric) await(from int, lane collective.Lane) error {
 	got := f.got[from][lane].Load()
 	if f.awaited[from][lane] == got+1 {
@@ -333,7 +333,7 @@ func (f *Fabric) await(from int, lane collective.Lane) error {
 	return f.write(wire.Await(from, uint8(lane), got))
 }
 
-// Abort implements fabric.Fabric. The plugin tells all ranks, and this one has ended at once.
+// Abort implements fabric.Fabric. The plugin notifies all ranks; this rank ends at once.
 func (f *Fabric) Abort(cause string) {
 	_ = f.write(wire.Frame{Kind: wire.FrameAbort, Content: []byte(cause)})
 	f.end(cause)
@@ -374,7 +374,7 @@ func (f *Fabric) Close() error {
 	return nil
 }
 
-// release ends the plugin, with which the connection and the goroutine of read end.
+// release ends the plugin, which also ends the connection and the goroutine of read.
 func (f *Fabric) release() {
 	if f.peer != nil {
 		f.peer.end()
@@ -382,12 +382,12 @@ func (f *Fabric) release() {
 	_ = f.binary.close() // it was only read
 }
 
-// launcherFile is the descriptor at which a fabric plugin inherits the one that
-// leads to the launcher, if the launcher gave bnctl one.
+// launcherFile is the descriptor at which a fabric plugin inherits the connection to the
+// launcher, if the launcher gave one to bnctl.
 const launcherFile = "6"
 
-// inheritLauncher gives the plugin what the launcher gave this process: its
-// environment, and the descriptor that PMI_FD names (MPICH's family).
+// inheritLauncher passes the launcher's environment and the descriptor in PMI_FD (MPICH's
+// family) on to the plugin.
 func (c *Command) inheritLauncher() error {
 	c.Env = append(c.Env, os.Environ()...)
 	f, err := launcherSocket()

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// familyKey names the variable by which a plugin process and all that it has
-// started are known, whatever process group they have gone to. A process that
-// clears its environment is not found.
+// familyKey is the variable that identifies a plugin process and all processes that it has
+// started, whatever their process groups. A process that clears its environment is not
+// found.
 const familyKey = "BNCTL_PLUGIN_FAMILY"
 
 // newFamily returns a variable that no other plugin has.
 func newFamily() string { return familyKey + "=" + rand.Text() }
 
-// endFamily kills what a plugin that has ended has left.
+// endFamily kills the processes that remain after a plugin has ended.
 func endFamily(variable string) {
 	const rounds = 20 // a process that is killed may just have started another
 	for i := range rounds {
@@ -41,7 +41,7 @@ func killFamily(variable string) (found bool) {
 		if err != nil {
 			continue
 		}
-		p, err := os.FindProcess(pid) // from here on it is that process or none
+		p, err := os.FindProcess(pid) // a handle: never refers to a later process with this number
 		if err != nil {
 			continue
 		}

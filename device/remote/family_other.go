@@ -2,7 +2,7 @@
 
 package remote
 
-// newFamily returns nothing: what a plugin leaves is not found here.
+// newFamily returns "": processes that a plugin leaves are not found on this system.
 func newFamily() string { return "" }
 
 func endFamily(string) {}

@@ -32,10 +32,9 @@ func PluginName(path string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), prefix)
 }
 
-// Folders lists where Find looks for plugins, best first: $BNCTL_PLUGIN_PATH,
-// the user's own folder, lib/bnctl/plugins next to the folder of this
-// program, and that folder. Neither $PATH nor the current folder is among
-// them.
+// Folders lists where Find looks for plugins, best first: $BNCTL_PLUGIN_PATH, the user's
+// plugin folder, lib/bnctl/plugins next to the folder of this program, and that folder. It
+// includes neither $PATH nor the current folder.
 func Folders() []string {
 	folders := filepath.SplitList(os.Getenv(pathKey))
 	if data, err := dataFolder(); err == nil {
@@ -71,13 +70,13 @@ func dataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "bnctl"), nil
 }
 
-// Find returns the plugins that could be started. Of several with one name it returns the first in
-// this order. It runs none.
+// Find returns the plugins that could be started. If several have the same name, it returns the first in
+// this order. It does not run any of them.
 //
-//  1. those that run already ($BNCTL_REATTACH_DEVICES);
+//  1. plugins that already run ($BNCTL_REATTACH_DEVICES);
 //  2. the executables at paths, which the user has named in this call;
 //  3. those in Folders, in the order of Folders;
-//  4. those in devices.lock, which may lie anywhere.
+//  4. those in devices.lock, which may be anywhere.
 func Find(paths ...string) ([]Found, error) {
 	all, err := attached()
 	if err != nil {
@@ -91,7 +90,7 @@ func Find(paths ...string) ([]Found, error) {
 		all = append(all, Found{Name: PluginName(path), Path: absolute})
 	}
 	for _, folder := range Folders() {
-		// A folder that cannot be read has none, as one that is not there.
+		// An unreadable folder counts as missing and yields no plugins.
 		entries, _ := os.ReadDir(folder)
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) && !e.IsDir() {
@@ -110,7 +109,7 @@ func Find(paths ...string) ([]Found, error) {
 	return firstOfName(all), nil
 }
 
-// firstOfName leaves out what has the name of one before it.
+// firstOfName keeps only the first plugin of each name.
 func firstOfName(all []Found) []Found {
 	var out []Found
 	for _, f := range all {
@@ -121,8 +120,8 @@ func firstOfName(all []Found) []Found {
 	return out
 }
 
-// guarded refuses what others could have changed. The folder of this program is not looked at
-// again: a user that can write there can change the program itself.
+// guarded returns an error if others could have changed the plugin. It does not check the
+// folder of this program: a user that can write there can change the program itself.
 func (f Found) guarded() error {
 	if i, err := os.Lstat(f.Path); err == nil && f.Bundled && i.Mode().IsRegular() {
 		return checkNotWritable(f.Path, i)

@@ -27,7 +27,7 @@ func executable(t *testing.T, elements ...string) string {
 	return path
 }
 
-// place returns a folder, in which the user's data is for the length of a test.
+// place creates a folder that holds the user's data during a test, and returns it.
 func place(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -101,7 +101,7 @@ func TestCommandOfFound(t *testing.T) {
 		t.Errorf("a plugin that is not there: %v", err)
 	}
 	if runtime.GOOS == "windows" {
-		return // permissions are not those of Unix
+		return // permissions differ from Unix
 	}
 	for _, path := range []string{f.Path, filepath.Dir(f.Path)} {
 		if err := os.Chmod(path, 0o777); err != nil {
@@ -159,7 +159,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// What is recorded is what was started, not what has its name afterwards.
+// TestLockedIsWhatRuns checks that the recorded sum is of the file that was started, even
+// if another file has its name afterwards.
 func TestLockedIsWhatRuns(t *testing.T) {
 	place(t)
 	p := start(t, "ref")

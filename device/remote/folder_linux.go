@@ -27,8 +27,8 @@ const (
 
 var sweepOnce sync.Once
 
-// The folder is made under one name, locked, and only then given the name by which sweep looks for
-// it: between the two no other host takes it for one that was left behind.
+// The folder is created under one name, locked, and then renamed to a name that sweep looks
+// for. So no other host can mistake it for an abandoned folder in between.
 
 // newFolder makes a folder that only the user can read. Before the first one
 // of this process it removes those that dead hosts left.
@@ -51,8 +51,8 @@ func newFolder() (*folder, error) {
 	return f, nil
 }
 
-// folderBase returns where folders are made. Paths of sockets end at 104
-// bytes, of which go-plugin's part and ours take up to 63.
+// folderBase returns where folders are created. Paths of sockets are limited to 104 bytes;
+// go-plugin's part and ours use up to 63.
 func folderBase() string {
 	if d := os.TempDir(); len(d) < 40 {
 		return d
@@ -106,7 +106,7 @@ func empty(dir string) {
 	}
 }
 
-// remove removes the folder with what is in it. A second time it does nothing.
+// remove removes the folder and its contents. Further calls do nothing.
 func (f *folder) remove() {
 	if f.lock == nil {
 		return

@@ -12,21 +12,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// greeting keeps the first line that a plugin prints: where a handshake goes
-// wrong, it says why. What comes behind it is read, so that the plugin does not
-// block, and goes no further than to printed.
+// greeting keeps the first line that a plugin prints, to explain a handshake that fails.
+// Later output is read, so that the plugin does not block, and goes only to printed.
 type greeting struct {
 	mu      sync.Mutex
 	line    []byte
 	full    bool    // no more of it is stored
 	ended   bool    // it has come to its end
-	printed *output // takes the lines behind it
+	printed *output // receives the lines after it
 }
 
-// greetingBytes bounds what is stored of the first line: enough for an error to quote.
+// greetingBytes is the maximum stored length of the first line: enough for an error to
+// quote.
 const greetingBytes = 256
 
-// tee returns a reader that keeps the first line of what is read from r.
+// tee returns a reader of r that also records the first line.
 func (g *greeting) tee(r io.ReadCloser) io.ReadCloser { return &greetingReader{r, g} }
 
 // greetingReader gives go-plugin the first line and nothing else.
@@ -48,8 +48,9 @@ func (r *greetingReader) Read(p []byte) (int, error) {
 	}
 }
 
-// take keeps what belongs to the first line, and returns what lies behind it. A line can come in
-// several reads, and one read can have the end of the line and what was printed after it.
+// take records the part of p that belongs to the first line and returns the rest. A line
+// can arrive in several reads, and one read can hold both the end of the line and output
+// after it.
 func (g *greeting) take(p []byte) (rest []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,11 +78,11 @@ func (g *greeting) add(p []byte) {
 	g.line = append(g.line, p...)
 }
 
-// errSilent says that there is no greeting: the process printed nothing, or closed its output. How it
-// ended says more then.
+// errSilent reports that there is no greeting: the process printed nothing, or closed its
+// output. Its exit status explains more in that case.
 var errSilent = errors.New("it printed nothing")
 
-// complaint says what is wrong with the greeting; nil if nothing is. Its fields are those of
+// complaint describes the fault in the greeting, or returns nil if it has no fault. It has the fields of
 // go-plugin's handshake:
 //
 //	1 | 1 | unix | /tmp/plugin123 | grpc |

@@ -21,8 +21,8 @@ type running struct {
 	errs    []chan error
 }
 
-// runGroup starts a step on three devices that meet in shared memory, of which
-// the last has been sent a signal.
+// runGroup starts a step on three devices that meet in shared memory and sends a signal to
+// the last one.
 func runGroup(t *testing.T, signal syscall.Signal) *running {
 	t.Helper()
 	r := &running{}
@@ -92,7 +92,7 @@ func TestMemberOfAGroupIsLost(t *testing.T) {
 	}
 }
 
-// TestJoinWithoutTheMemory joins a group whose memory is not to be found.
+// TestJoinWithoutTheMemory joins a group with memory that cannot be found.
 func TestJoinWithoutTheMemory(t *testing.T) {
 	d := open(t, start(t, "ref"))
 	if !slices.Contains(d.Info().Levels, device.CollShm) {
@@ -106,8 +106,8 @@ func TestJoinWithoutTheMemory(t *testing.T) {
 	}
 }
 
-// TestGroupLevelCanBeForbidden checks that levels of groups are allowed like
-// those of sessions.
+// TestGroupLevelCanBeForbidden checks that group levels can be restricted like session
+// levels.
 func TestGroupLevelCanBeForbidden(t *testing.T) {
 	for _, allowed := range [][]string{{device.Shm}, {device.Stream}} {
 		if got := open(t, start(t, "ref", allowed...)).Info().Levels; slices.Contains(got, device.CollShm) {

@@ -13,14 +13,13 @@ import (
 // maxLinks bounds how many links a path leads over, as the kernel does: two may lead to each other.
 const maxLinks = 40
 
-// guarded refuses a file that others could have changed, or put another in the
-// place of: since they can write it, or a folder on the way to it. The way
-// goes through links, and through the folders that these lie in.
+// guarded returns an error if others could have changed or replaced a file: if they can write the
+// file or a folder on the way to it. The way includes links and the folders that contain them.
 //
-// It walks like the kernel does: rest are the names that are left, at is where it stands. A link puts
-// its target in front of what is left, and begins at the root again if the target is absolute:
+// It walks like the kernel does: rest holds the remaining names, at is the current position. A link puts
+// its target in front of rest, and restarts at the root if the target is absolute:
 //
-//	at         rest                         what is looked at
+//	at         rest                         what is checked
 //	/          opt bnctl mine               /opt: a folder, only root may write
 //	/opt       bnctl mine                   /opt/bnctl: a link to ../srv/bnctl
 //	/opt       .. srv bnctl mine            /, /srv, /srv/bnctl, /srv/bnctl/mine
@@ -64,9 +63,9 @@ func pathComponents(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }
 
-// checkNotWritable refuses a file or folder with write permission for everybody, or for a group
-// that has other members than this user and root. In a folder with the sticky bit, such as /tmp,
-// others cannot replace files of this user.
+// checkNotWritable returns an error for a file or folder that everybody may write, or a
+// group that has other members than this user and root. In a folder with the sticky bit,
+// for example /tmp, others cannot replace files of this user.
 func checkNotWritable(path string, i fs.FileInfo) error {
 	if i.IsDir() && i.Mode()&os.ModeSticky != 0 {
 		return nil

@@ -4,7 +4,7 @@ package remote
 
 import "io/fs"
 
-// hasOthers is whether permissions tell what others may do.
+// hasOthers reports whether permissions show what other users may do.
 const hasOthers = false
 
 // shared is not known here.

@@ -11,17 +11,18 @@ import (
 	"syscall"
 )
 
-// hasOthers is whether permissions tell what others may do.
+// hasOthers reports whether permissions show what other users may do.
 const hasOthers = true
 
-// The files that list the members of groups; tests have their own.
+// The files that list the members of groups; tests replace them.
 var groupFile, passwdFile = "/etc/group", "/etc/passwd"
 
-// shared reports whether the group of a file has a member other than root and this user, or is not
-// known. Systems that give every user a group of his own (Debian, Fedora) make files that the group
-// can write, and nobody else is in that group: such files are as safe as others. Members are listed
-// in two files: /etc/group names additional ones, /etc/passwd has the first group of every user.
-// Users of a directory service are in neither; then the group is not known unless it is local.
+// shared reports whether the group of a file has a member other than root and this user, or
+// is not known. Systems that give every user a private group (Debian, Fedora) create files
+// that the group can write. That group has no other members, so these files are safe.
+// Members are listed in two files: /etc/group names additional ones, and /etc/passwd has
+// the first group of every user. Users of a directory service are in neither; then the
+// group is only known if it is local.
 func shared(i fs.FileInfo) bool {
 	s, ok := i.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -47,8 +48,8 @@ func shared(i fs.FileInfo) bool {
 	return !known || slices.ContainsFunc(members, func(m string) bool { return !slices.Contains(trusted, m) })
 }
 
-// table reads a file whose lines have at least that number of fields; none if there is
-// no such file.
+// table reads the lines of a file that have at least the given number of fields. A missing
+// file has no lines.
 func table(path string, fields int) (rows [][]string) {
 	b, err := os.ReadFile(path)
 	if err != nil {

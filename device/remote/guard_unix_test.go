@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// way makes a folder tree whose every part others cannot write, with a file
-// far/bin/plugin and links to it, and returns its path.
+// way creates a folder tree that others cannot write, with a file far/bin/plugin and links
+// to it, and returns its path.
 func way(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -35,8 +35,8 @@ func way(t *testing.T) string {
 	return dir
 }
 
-// TestGuarded opens each part of the way to a plugin to others, by the file's
-// own name and through links.
+// TestGuarded makes each part of the path to a plugin writable for others, and checks the
+// plugin by the file's real name and through links.
 func TestGuarded(t *testing.T) {
 	dir := way(t)
 	for _, path := range []string{"far/bin/plugin", "near/direct", "near/folder/bin/plugin"} {

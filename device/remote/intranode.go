@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// intraNode is a fabric whose ranks of one machine send each other messages through memory
-// that they share, and lend what lies in pools. Ranks of other machines, and the end of
-// all, are the fabric's that it is over.
+// intraNode is a fabric that connects the ranks of one machine through shared memory. They also
+// lend each other values in pools. Messages to ranks of other machines, and the end of
+// the run, go through the underlying fabric.
 //
 //	rank 0 ══ link ══ rank 1          rank 2 ══ link ══ rank 3
 //	   │    machine a    │               │    machine b    │
@@ -37,7 +37,8 @@ func IntraNode(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Le
 	return newIntraNode(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
 }
 
-// newIntraNode is IntraNode over any fabric: over is closed when it has ended, and ended says why.
+// newIntraNode is IntraNode over any fabric. over is closed when that fabric has ended;
+// ended returns the reason.
 func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
 	timeout time.Duration) (*intraNode, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
@@ -59,7 +60,8 @@ func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, en
 	return n, nil
 }
 
-// link returns that to a rank; nil if there is none, or no such lane.
+// link returns the link to a rank, or nil if there is no link to it or the lane does not
+// exist.
 func (n *intraNode) link(peer int, lane collective.Lane) *link {
 	if peer < 0 || peer >= len(n.links) || lane >= collective.Lanes {
 		return nil
@@ -76,8 +78,8 @@ func (n *intraNode) Send(ctx context.Context, to int, lane collective.Lane, piec
 	return n.send(ctx, l, lane, pieces, nil)
 }
 
-// send sends a message over a link. If the link breaks because the fabric has ended, the error is
-// that of the fabric, which says more.
+// send sends a message over a link. If the link breaks because the fabric has ended, send
+// returns the fabric's error, which explains more.
 func (n *intraNode) send(ctx context.Context, l *link, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	if isClosed(n.over) {
@@ -90,9 +92,9 @@ func (n *intraNode) send(ctx context.Context, l *link, lane collective.Lane, pie
 	return err
 }
 
-// Lend implements fabric.Lender: a message whose pieces lie in pools is sent as views of them, and
-// the receiver adds the values where they are. It is true if so, and the caller must not change
-// them before the receiver has said that it is done.
+// Lend implements fabric.Lender. A message with pieces in pools is sent as views of them,
+// and the receiver adds the values in place. In this case Lend returns true, and the caller
+// must not change the values before the receiver reports that it is done.
 func (n *intraNode) Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (bool, error) {
 	if l := n.link(to, lane); l != nil {
 		if views := l.views(pieces); views != nil {
@@ -107,7 +109,7 @@ func (n *intraNode) Receive(ctx context.Context, from int, lane collective.Lane)
 	return fabric.Joined(ctx, n, from, lane)
 }
 
-// Borrow implements fabric.Lender: it returns the pieces of the next message where they lie.
+// Borrow implements fabric.Lender: it returns the pieces of the next message in place.
 func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]byte, bool, error) {
 	l := n.link(from, lane)
 	if l == nil {
@@ -118,7 +120,7 @@ func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) 
 		if isClosed(n.over) {
 			return nil, false, n.ended()
 		}
-		gone := isClosed(l.left) // before the box is looked at: what was sent before arrives
+		gone := isClosed(l.left) // read before the box: messages sent before the peer left have then arrived
 		if m, ok := l.boxes[lane].Take(); ok {
 			return m.pieces, m.lent, nil
 		}
@@ -136,9 +138,9 @@ func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) 
 	}
 }
 
-// Close implements fabric.Fabric. It says farewell on every link, leaves the fabric, which waits
-// for the others, and only then takes the links down: a rank that is behind can still receive what
-// was sent to it.
+// Close implements fabric.Fabric. It announces the end on every link, leaves the fabric,
+// which waits for the others, and only then closes the links: a slower rank can still
+// receive the messages that were sent to it.
 func (n *intraNode) Close() (err error) {
 	n.once.Do(func() {
 		ctx, stop := context.WithTimeout(context.Background(), closeTimeoutAfterAbort)

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ending is a fabric inside this process that says when it has ended.
+// ending is a fabric inside this process that reports its end.
 type ending struct {
 	fabric.Fabric
 	all  []*ending
@@ -73,7 +73,7 @@ func TestNeighboursAreAFabric(t *testing.T) {
 	}
 }
 
-// TestNeighboursMeet: ranks that are near have links, those that are far apart have none.
+// TestNeighboursMeet checks that only ranks with near numbers have links.
 func TestNeighboursMeet(t *testing.T) {
 	all, err := near(t.Context(), maxDistance+2)
 	if err != nil {
@@ -125,8 +125,8 @@ func TestOtherMachines(t *testing.T) {
 	high.end()
 }
 
-// TestSumsOfNeighbours: values in pools are added where they lie, again and again, and have the
-// bits of a sum that is copied.
+// TestSumsOfNeighbours adds values in pools in place, repeatedly, and compares the bits
+// with the bits for copied values.
 func TestSumsOfNeighbours(t *testing.T) {
 	const n, rounds = 50_001, 200
 	all, err := near(t.Context(), 3)
@@ -154,7 +154,7 @@ func TestSumsOfNeighbours(t *testing.T) {
 	}
 }
 
-// counting counts what is lent.
+// counting counts the lent messages.
 type counting struct {
 	*intraNode
 	lent *int
@@ -202,8 +202,8 @@ func sumOver(p *fabric.Peers, pool *shm.Pool, n, rounds int) error {
 	return nil
 }
 
-// TestLinkWaitsForWriters: a write that outlasts its call ends before close does, and none begins
-// afterwards.
+// TestLinkWaitsForWriters checks that a write that outlasts its call ends before close
+// returns, and that no write begins afterwards.
 func TestLinkWaitsForWriters(t *testing.T) {
 	all, err := near(t.Context(), 2)
 	if err != nil {

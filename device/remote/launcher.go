@@ -10,10 +10,11 @@ import (
 // pmiKey names the descriptor of the connection to an MPICH launcher.
 const pmiKey = "PMI_FD"
 
-// launcherSocket returns the descriptor of pmiKey; nil if there is none. The launcher of MPICH gives
-// each process an open connection by its number. The fabric plugin is the rank in the launcher's
-// eyes, so it inherits the connection, at a number of its own; this process never reads from it.
-// The file is made once: two of them would close the descriptor twice.
+// launcherSocket returns the descriptor in pmiKey, or nil if it is not set. The launcher of
+// MPICH gives each process an open connection by its number. The launcher treats the fabric
+// plugin as the rank, so the plugin inherits the connection, under a different number; this
+// process never reads from it. The os.File is created only once: a second one would close
+// the descriptor twice.
 var launcherSocket = sync.OnceValues(func() (*os.File, error) {
 	text := os.Getenv(pmiKey)
 	if text == "" {

@@ -12,11 +12,11 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// zeroCopy is what a fabric has of a plugin that sends from memory that it shares with
-// this process and receives into such memory, so that long messages are not copied.
+// zeroCopy is the state for a fabric plugin that sends from and receives into memory shared with this
+// process, so that long messages are not copied.
 //
 // A pool is an anonymous file that is mapped by every process that computes with it: by the device
-// that puts its gradients there, by this process, and by the plugin that sends them to another rank.
+// that writes its gradients there, by this process, and by the plugin that sends them to another rank.
 //
 //	device process          host                       fabric plugin              network
 //	┌──────────┐  Exchange  ┌───────────────┐  Views   ┌──────────┐
@@ -28,22 +28,22 @@ import (
 //	   │  pool: one copy of the values, in three processes   │
 //	   └─────────────────────────────────────────────────────┘
 //
-// A frame of kind Views has the pool's number, an offset and a length instead of bytes. Memory that
-// was lent must not be written again before the plugin has sent it: for each peer and lane this
-// side counts the messages that it has lent (sent), the plugin those that it is done with
+// A frame of kind Views has the pool's number, an offset and a length instead of bytes. Lent
+// memory must not be written again before the plugin has sent it: for each peer and lane this
+// side counts the messages that it has lent (sent), the plugin counts those that it has finished
 // (returned), and lend waits until both are equal.
 //
-// In the other direction the plugin receives into a pool of its own (number 1), and this process
-// hands out slices of it. Reuse gives them back with a frame of kind Back.
+// In the other direction the plugin receives into a second pool (number 1), and this process
+// hands out slices of it. Reuse returns them with a frame of kind Back.
 type zeroCopy struct {
-	received *shm.Pool // that the plugin receives into; nil: it shares none
+	received *shm.Pool // the pool that the plugin receives into; nil: not shared
 	sharedPools
 	lent [][collective.Lanes]outstanding
 }
 
-// sharedPools is the pools of this process that another one knows: a plugin, or the process of a
-// rank of the same machine. A pool is announced by its path when something in it is to be sent for
-// the first time, and used from when the other process says that it has mapped it:
+// sharedPools tracks the pools of this process that another one knows: a plugin, or the process of a
+// rank of the same machine. A pool is announced by its path before the first piece of it is sent,
+// and used once the other process has answered that it has mapped it:
 //
 //	this process        FramePool(number, path)  ───────>        the other
 //	  views: nil, bytes are copied                                 opens and maps
@@ -51,7 +51,7 @@ type zeroCopy struct {
 //	  views: (number, offset, length)
 //
 // If the file cannot be opened there (another user, another container) no answer comes, and all
-// bytes are copied from then on: slower, never wrong.
+// bytes are copied from then on: slower, but never wrong.
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool
@@ -61,7 +61,7 @@ type sharedPools struct {
 // announcedPool is a pool that the other process knows.
 type announcedPool struct {
 	number uint32
-	mapped atomic.Bool // as it says
+	mapped atomic.Bool // as the other process reported
 }
 
 // outstanding counts the messages to a peer in a lane that the plugin sends from pools.
@@ -76,8 +76,8 @@ const (
 	receivedNumber = 1
 	// minLent is from how many bytes in pools on a message is lent.
 	minLent = 32 << 10
-	// minView is from how many bytes on a piece that does not follow on the last
-	// one is sent from where it lies.
+	// minView is the smallest size, in bytes, at which a piece that does not follow on the
+	// last one is sent in place.
 	minView = 4 << 10
 )
 
@@ -133,8 +133,9 @@ func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	return all
 }
 
-// view returns where the other process finds a piece: in a pool that it has mapped, or
-// nowhere. A pool that it does not know is announced to it; what is sent until it answers is copied.
+// view returns the view of a piece in a pool that the other process has mapped, or the zero
+// View. A pool that it does not know is announced to it; pieces are copied until it
+// answers.
 func (s *sharedPools) view(b []byte) wire.View {
 	pool, at := poolOf(b)
 	if pool == nil {
@@ -165,8 +166,8 @@ func (s *sharedPools) setMapped(number int) {
 	}
 }
 
-// lend has the plugin send a message, and returns when the memory that it lies in is
-// free again. The caller holds the turn of the peer's lane.
+// lend makes the plugin send a message, and returns when the message's memory is free
+// again. The caller holds the turn of the peer's lane.
 func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message []wire.View) error {
 	l := &f.lent[to][lane]
 	if err := f.write(wire.Views(to, uint8(lane), message)); err != nil {
@@ -195,9 +196,9 @@ func (f *Fabric) setReturned(m wire.Frame) {
 	}
 }
 
-// receivedMessage returns a message that the plugin has received into its pool. It lies in one
-// piece, at a multiple of eight bytes, so that the floats in it can be read where they are; offset
-// and length are checked, for they come from another process.
+// receivedMessage returns a message that the plugin has received into its pool. The message
+// is contiguous and aligned to eight bytes, so that its floats can be read in place. Offset
+// and length are checked because they come from another process.
 func (f *Fabric) receivedMessage(m wire.Frame) ([]byte, error) {
 	views, err := m.Views()
 	switch {
@@ -217,7 +218,7 @@ func (f *Fabric) receivedMessage(m wire.Frame) ([]byte, error) {
 func (f *Fabric) Reuse(message []byte) {
 	if f.received != nil {
 		if at, ok := f.received.Offset(message); ok {
-			_ = f.write(wire.Back(f.rank, 0, int64(at))) // if it cannot be written, nobody needs it
+			_ = f.write(wire.Back(f.rank, 0, int64(at))) // if the write fails, the memory is no longer needed
 			return
 		}
 	}

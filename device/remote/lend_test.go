@@ -33,8 +33,9 @@ func pooled(t *testing.T) *shm.Pool {
 	return pool
 }
 
-// TestViewsOfPieces: what lies in a pool that the plugin has mapped is lent, neighbours as one and
-// short pieces inline; a message with more beside it than a frame has is written.
+// TestViewsOfPieces checks that values in a pool that the plugin has mapped are lent,
+// adjacent pieces as one view and short pieces inline. A message with too many inline bytes
+// for a frame is written.
 func TestViewsOfPieces(t *testing.T) {
 	pool := pooled(t)
 	f := &Fabric{zeroCopy: newZeroCopy(pool, 2, nil)}

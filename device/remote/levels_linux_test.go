@@ -15,8 +15,8 @@ import (
 // levels are those that this system has.
 var levels = []string{device.Stream, device.Shm}
 
-// groupLevels are those at which groups can meet, each with the best level of
-// sessions that goes with it.
+// groupLevels lists the levels at which groups can meet, each with the best session level
+// that it allows.
 var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, device.Shm}}
 
 func TestBestLevelFirst(t *testing.T) {
@@ -26,7 +26,7 @@ func TestBestLevelFirst(t *testing.T) {
 	}
 }
 
-// noshm is the reference device in a process whose shared memory is of no use.
+// noshm is the reference device in a process that cannot use its shared memory.
 func noshm() {
 	null, err := os.Open(os.DevNull)
 	if err == nil {
@@ -38,7 +38,8 @@ func noshm() {
 	serve.Serve(ref.Provider{})
 }
 
-// TestWithoutSharedMemory checks that a session goes on without, and says so.
+// TestWithoutSharedMemory checks that a session works without shared memory, with a note
+// that explains it.
 func TestWithoutSharedMemory(t *testing.T) {
 	d := open(t, start(t, "noshm"))
 	if got, why := d.Info().Levels[0], d.Info().Note; got != device.Stream || !strings.Contains(why,

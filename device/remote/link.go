@@ -13,12 +13,12 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// link is a connection with the process of another rank of this machine. The frames are
-// those between bnctl and a fabric plugin; each names the rank that sends it.
+// link is a connection with the process of another rank of this machine. It uses the same frames as
+// bnctl and a fabric plugin; each frame names the rank that sends it.
 //
 // Both processes map one segment. It has a ring of bytes for each direction, and all lanes of a
 // direction share its ring: messages are cut into frames of at most wire.MaxFrame bytes, so that a
-// long message of gradients does not hold up the moments that a run waits for.
+// long message of gradients does not delay the moments that a run waits for.
 //
 //	lower rank                     segment                        higher rank
 //	 send(moments)   ─┐   ┌──────────────────────────────┐
@@ -28,8 +28,8 @@ import (
 //	                      └──────────────────────────────┘
 //	 bell  <──────────────── one byte of a pipe ─────────────── a writer, if the reader sleeps
 //
-// What lies in a pool, memory that a device has mapped as well, is not copied into the ring. The
-// frame has views then (pool, offset, length), and the other side reads the bytes where they are:
+// Values in a pool, which a device maps as well, are not copied into the ring. The frame then has
+// views (pool, offset, length), and the other side reads the bytes in place:
 //
 //	frame  │ kind Views │ lane │ rank │ (pool 2, at 4096, 1 MiB) (inline, 24 bytes) │
 //	                                       │
@@ -37,11 +37,11 @@ import (
 //	                      │    │▒▒▒▒▒▒▒▒▒▒▒▒▒│            │
 //	                      └───────────────────────────────┘
 //
-// A pool is announced by its path in /proc the first time that something in it is sent; until the
+// A pool is announced by its path in /proc before the first piece of it is sent; until the
 // other side has answered that it has mapped it, its bytes are copied (lend.go).
 //
-// Three goroutines can be at a link: one reads (intraNode owns it), and each lane may have a
-// writer that outlasts its call. close waits for the writers.
+// Three goroutines can use a link at the same time: one reads (intraNode owns it), and each lane may
+// have a writer that outlasts its call. close waits for the writers.
 type link struct {
 	rank, peer int // the ranks at its ends: this one, and the other
 	pipe       *shm.Conn
@@ -60,11 +60,11 @@ type link struct {
 	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
 }
 
-// delivery is a message that has come: one piece if it was copied out of the ring, one for each
-// view if it lies in pools.
+// delivery is a received message: one piece if it was copied out of the ring, or one for
+// each view if it is in pools.
 type delivery struct {
 	pieces [][]byte
-	lent   bool // they lie where the sender has them, and must be given back by a message to it
+	lent   bool // the pieces are in the sender's pools and must be returned to it by a message
 }
 
 // partialMessage is a message that has come in part. The next message of a lane is most likely as
@@ -162,8 +162,9 @@ func (l *link) writeAll(frames []wire.Frame) error {
 	return nil
 }
 
-// frames returns those of a message: of at most wire.MaxFrame bytes each, the last of them of kind
-// FrameMessage, which completes it; or a single one with views.
+// frames returns the frames of a message: either a single one with views, or frames of at
+// most wire.MaxFrame bytes. The last of these has kind FrameMessage and completes the
+// message.
 func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) (all []wire.Frame) {
 	if len(views) > 0 {
 		return []wire.Frame{wire.Views(l.rank, uint8(lane), views)}
@@ -178,8 +179,8 @@ func (l *link) frames(lane collective.Lane, pieces [][]byte, views []wire.View) 
 	return all
 }
 
-// read takes what the other sends, until the connection is closed; the error is about
-// what it sent.
+// read handles the frames of the other rank until the connection is closed. The error is
+// about the frames.
 func (l *link) read() error {
 	for {
 		m, err := wire.ReadFrame(l.pipe, l.bufferFor)
@@ -192,9 +193,9 @@ func (l *link) read() error {
 	}
 }
 
-// bufferFor returns where the content of a frame is to be: after the content of the frames of its
-// message that have come, for a copied message. Frames that claim another rank than that of the
-// link, or a lane that does not exist, are refused before a byte of them is read.
+// bufferFor returns the memory for the content of a frame. Content of a copied message
+// follows the content of its earlier frames. Frames with a rank other than the link's, or
+// with a lane that does not exist, are refused before any of their bytes is read.
 func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
@@ -214,7 +215,7 @@ func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	return in.message[at:], nil
 }
 
-// handle does what a frame says. An error is about the other rank, and ends the run.
+// handle carries out a frame. An error is a fault of the other rank, and ends the run.
 func (l *link) handle(m wire.Frame) error {
 	switch m.Kind {
 	case wire.FrameMessage:
@@ -248,8 +249,8 @@ func (l *link) handle(m wire.Frame) error {
 	return nil
 }
 
-// resolve returns the pieces of a message that is lent: slices of the sender's pools. Numbers of
-// pools and offsets come from another process, and are checked against what is mapped.
+// resolve returns the pieces of a lent message: slices of the sender's pools. Pool numbers
+// and offsets come from another process and are checked against the mapped pools.
 func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	views, err := m.Views()
 	for _, v := range views {
@@ -269,8 +270,9 @@ func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	return pieces, err
 }
 
-// leave tells the other rank that nothing more comes from this one, so that a Receive that waits
-// for it ends with an error that says so. It waits until that is written, but not longer than ctx.
+// leave announces to the other rank that this one sends nothing more, so that a Receive
+// that waits for it fails with an error that explains it. It waits until the announcement
+// is written, but not longer than ctx.
 func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
 	begun := l.background(func() {

@@ -100,8 +100,7 @@ func (l Lock) Write() error {
 	})
 }
 
-// Find returns the row of the plugin with this name and path; nil if there is
-// none.
+// Find returns the row of the plugin with this name and path, or nil.
 func (l Lock) Find(name, path string) *Locked {
 	for i := range l {
 		if l[i].Name == name && l[i].Path == path {
@@ -123,9 +122,8 @@ func (l Lock) With(row Locked) Lock {
 	return out
 }
 
-// Locked returns the row of devices.lock for the running plugin. The sum is
-// that of the executable that was started, even if another file has its path by
-// now.
+// Locked returns the row of devices.lock for the running plugin. It has the sum of the
+// executable that was started, even if another file has its path by now.
 func (p *Plugin) Locked() (Locked, error) {
 	sum, err := sumOf(p.binary.file)
 	return Locked{p.command.Name, p.command.Path, p.info.Version, device.ProtocolV1, sum}, err

@@ -43,8 +43,8 @@ func (l Lock) check() error {
 	return nil
 }
 
-// check returns an error if a field is missing or cannot be right. Version is the
-// plugin's own description and may be empty.
+// check returns an error if a field is missing or invalid. Version is the plugin's
+// description of itself and may be empty.
 func (r *Locked) check() error {
 	sum, err := hex.DecodeString(r.SHA256)
 	switch {

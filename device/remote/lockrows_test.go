@@ -21,8 +21,8 @@ func writeLock(t *testing.T, text string) {
 	}
 }
 
-// A row that lacks a field would start a plugin without a check: each field but the version is
-// removed, emptied, and replaced by what cannot be right.
+// A row that lacks a field would start a plugin without a check. The test removes and
+// empties each field but the version, and replaces it by an invalid value.
 func TestIncompleteLockIsRefused(t *testing.T) {
 	home := place(t)
 	f := remote.Found{Name: "a", Path: executable(t, home, "bin", "bnctl-device-a")}

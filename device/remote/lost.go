@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A device is lost in one of three ways, and the error says which: its process has died (how it
-// ended, and its last words), it did not answer in time, or it broke the protocol. In the last two
-// cases the process is killed at once: what it still sends can no longer be trusted to belong to the
-// call that waits for it.
+// A device is lost in one of three ways, and the error names it: its process has died (with
+// its exit status and last words), it did not answer in time, or it broke the protocol. In
+// the last two cases the process is killed at once: its later messages cannot be matched to
+// a call any more.
 
 // dead reports whether the process has ended.
 func (p *peer) dead() bool {
@@ -22,9 +22,9 @@ func (p *peer) dead() bool {
 	}
 }
 
-// broken explains an error of the connection, which as such says little: if
-// the process died, how, and its last words; else it broke the protocol, and
-// is killed.
+// broken explains an error of the connection, which by itself explains little. If the
+// process died, the result describes how, with its last words. Otherwise the process broke
+// the protocol, and broken kills it.
 func (p *peer) broken(name, call string, err error) error {
 	if p.command.Greeting != "" {
 		p.process.kill()

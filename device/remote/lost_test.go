@@ -64,7 +64,7 @@ func TestPluginDiesInARun(t *testing.T) {
 	}
 }
 
-// TestCloseOfAStoppedPlugin closes a device whose process does not move.
+// TestCloseOfAStoppedPlugin closes a device while its process is stopped.
 func TestCloseOfAStoppedPlugin(t *testing.T) {
 	d := open(t, start(t, "ref"))
 	x := load(t, d, regression(t))
@@ -120,8 +120,8 @@ func TestAPluginThatHearsNothingDiesWithTheHost(t *testing.T) {
 	}
 }
 
-// TestGrandchildren: what a plugin has started ends with it, in a session of its
-// own too, whether the plugin is closed or killed.
+// TestGrandchildren checks that the processes that a plugin has started end with it, even
+// in another session, whether the plugin is closed or killed.
 func TestGrandchildren(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		told := make(chan int, 1)
@@ -147,7 +147,7 @@ func TestGrandchildren(t *testing.T) {
 		d.Close()
 		state, _ := status(pid)
 		for closed := time.Now(); state != "Z" && time.Since(closed) < 2*time.Second; state, _ = status(pid) {
-			time.Sleep(time.Millisecond) // the signal is sent, and the kernel may take its time
+			time.Sleep(time.Millisecond) // the signal is sent, but the kernel may need some time
 		}
 		if state != "Z" {
 			t.Errorf("a plugin was ended, killed: %v, and process %d of it is in state %q", killed, pid, state)
@@ -220,7 +220,7 @@ func sharedFiles() []string {
 	return names
 }
 
-// children returns the living processes whose parent is pid.
+// children returns the living child processes of pid.
 func children(t *testing.T, pid int) []int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -238,7 +238,7 @@ func children(t *testing.T, pid int) []int {
 	return out
 }
 
-// status returns state and parent of a process; "Z" and 0 if there is none.
+// status returns the state and parent of a process, or "Z" and 0 if it does not exist.
 func status(pid int) (state string, parent int) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -279,7 +279,7 @@ func TestNoLeaks(t *testing.T) {
 		}
 		_, _ = remote.Start(context.Background(), plugin("dies"))
 	}
-	once() // what is made once may stay
+	once() // resources that are made only once may stay
 	goroutines, files := settle()
 	for range 3 {
 		once()

@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// deaf greets, accepts connections and never says anything.
+// deaf greets, accepts connections and never answers.
 func deaf() {
 	path := os.Getenv("PLUGIN_UNIX_SOCKET_DIR") + "/socket"
 	l, err := net.Listen("unix", path)
@@ -136,8 +136,7 @@ func open(t testing.TB, p *remote.Plugin) device.Device {
 	return d
 }
 
-// parent is a device whose process starts another, which goes to a session of
-// its own.
+// parent is a device with a process that starts another one in a new session.
 func parent() {
 	self, err := os.Executable()
 	if err != nil {
@@ -170,7 +169,7 @@ func host() {
 	time.Sleep(time.Hour)
 }
 
-// asleep is a provider whose devices take longer to open than anybody waits.
+// asleep is a provider with devices that need longer to open than any caller waits.
 type asleep struct{ ref.Provider }
 
 func (asleep) Open(ctx context.Context, _ string, _ device.Options) (device.Device, error) {
@@ -178,7 +177,7 @@ func (asleep) Open(ctx context.Context, _ string, _ device.Options) (device.Devi
 	return nil, ctx.Err()
 }
 
-// chatty is a provider one of whose libraries prints to file descriptor 1.
+// chatty is a provider with a library that prints to file descriptor 1.
 type chatty struct{ ref.Provider }
 
 func (c chatty) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {

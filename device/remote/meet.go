@@ -13,21 +13,21 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// maxDistance is how far from each other the numbers of ranks are at most that have a link:
-// each takes the memory of two rings.
+// maxDistance is the maximum difference between the numbers of two ranks with a link. Each
+// link needs the memory of two rings.
 const maxDistance = 7
 
 // hello is what two ranks send each other over the fabric before anything else. The
 // lower rank offers memory, the other one answers, and the lower one agrees or does not.
 type hello struct {
 	Machine string // where Segment and Bell may be found
-	Segment string // path; "": there is none
+	Segment string // path; "": no segment
 	Bell    string // path of the pipe's end that the other writes to
 	Mark    shm.Mark
 	Agreed  bool
 }
 
-// pairing is a link in the making. Two ranks say hello over the fabric, which both already have,
+// pairing sets up a link. Two ranks introduce themselves over the fabric, which both already have,
 // and then know whether they can open each other's files:
 //
 //	lower rank                                       higher rank
@@ -42,10 +42,10 @@ type hello struct {
 //	        ────────────── agreed ─────────────────>  link
 //	 link
 //
-// The marks are random. Without them two containers with the same name of a machine, or two
-// processes with one number in two PID namespaces, could take unrelated memory for the shared one.
+// The marks are random. Without them, two containers with the same machine name, or two processes
+// with the same number in two PID namespaces, could mistake unrelated memory for the shared memory.
 // A mark of zeros is refused: new memory has it too.
-// Whatever fails on the way means that there is no link: messages then go through the fabric.
+// If any step fails, there is no link, and messages go through the fabric.
 type pairing struct {
 	rank, peer int
 	machine    string
@@ -121,7 +121,7 @@ func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	return links, nil
 }
 
-// send sends what this rank says to the other, over the fabric.
+// send sends a message of this rank to the other, over the fabric.
 func (m *pairing) send(ctx context.Context, f fabric.Fabric, what hello) error {
 	b, err := json.Marshal(what)
 	if err == nil {
@@ -130,7 +130,7 @@ func (m *pairing) send(ctx context.Context, f fabric.Fabric, what hello) error {
 	return m.wrap(err)
 }
 
-// receive receives what the other rank says.
+// receive receives a message of the other rank.
 func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, err error) {
 	b, err := f.Receive(ctx, m.peer, collective.Moments)
 	if err == nil {
@@ -139,7 +139,7 @@ func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, er
 	return reply, m.wrap(err)
 }
 
-// wrap says which rank it is that does not introduce itself.
+// wrap adds to err the rank that does not introduce itself.
 func (m *pairing) wrap(err error) error {
 	if err != nil {
 		return fmt.Errorf("rank %d does not introduce itself: %w", m.peer, err)
@@ -147,8 +147,9 @@ func (m *pairing) wrap(err error) error {
 	return nil
 }
 
-// offer makes the memory of a link; without it there is none. The memory is reserved at once: a
-// machine that has too little of it uses the fabric, and does not die in the middle of a run.
+// offer creates the memory of a link; if that fails, there is no link. The memory is
+// reserved at once: a machine with too little memory uses the fabric instead of dying in
+// the middle of a run.
 func (m *pairing) offer(hello) (mine hello) {
 	f, err := shm.New(shm.Bytes)
 	if err != nil || m.machine == "" {
@@ -176,7 +177,7 @@ func (m *pairing) mark(first bool) shm.Mark {
 	return *mark
 }
 
-// answer opens what the lower rank offers.
+// answer opens the memory that the lower rank offers.
 func (m *pairing) answer(reply hello) (mine hello) {
 	if reply.Machine == "" || reply.Machine != m.machine {
 		return mine
@@ -200,7 +201,7 @@ func (m *pairing) answer(reply hello) (mine hello) {
 	return hello{Bell: pathOf(m.bell[1]), Mark: m.mark(false), Agreed: true}
 }
 
-// agree opens what the higher rank has answered with.
+// agree opens the pipe in the higher rank's answer.
 func (m *pairing) agree(reply hello) (mine hello) {
 	if m.memory == nil || !reply.Agreed || reply.Mark == (shm.Mark{}) ||
 		*shm.MarkOf(m.memory, false) != reply.Mark {
@@ -228,8 +229,8 @@ func (m *pairing) link(agreed bool) *link {
 	return newLink(m.rank, m.peer, pipe, bell)
 }
 
-// end gives back what no link has taken. It may be called at any stage, and leaves a pairing that
-// says no from then on.
+// end releases the resources that did not become part of a link. It may be called at any
+// stage; afterwards the pairing makes no link.
 func (m *pairing) end() {
 	if m.memory != nil {
 		_ = shm.Unmap(m.memory) // what can fail is giving memory back
@@ -242,11 +243,13 @@ func (m *pairing) end() {
 	*m = pairing{rank: m.rank, peer: m.peer, machine: m.machine}
 }
 
-// pathOf returns a path at which other processes of the machine and user can open a file of this one.
+// pathOf returns a path by which other processes of the same machine and user can open a
+// file of this process.
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
-// machineName is the same for two processes that may open each other's files through /proc: the ID
-// of the boot and the PID namespace, in which a number means one process. "" is unknown.
+// machineName returns the same name for two processes that may open each other's files
+// through /proc: the ID of the boot and the PID namespace, in which a number identifies one
+// process. "" means unknown.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

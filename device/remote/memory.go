@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// messagePool is the memory of messages, or of outputs, that nobody looks at any more. New memory has to be
-// cleared, and its pages are mapped when they are first touched: for messages of
-// megabytes that takes longer than to copy them.
+// messagePool keeps the memory of messages and outputs that are no longer used. New memory
+// must be cleared, and its pages are mapped when they are first touched: for messages of
+// megabytes this costs more time than copying them.
 type messagePool struct {
 	mu   sync.Mutex
 	free [][]byte
@@ -71,7 +71,7 @@ func (m *messagePool) put(b []byte) {
 	}
 }
 
-// output returns a tensor of the type of t, whose elements may be anything.
+// output returns a tensor of the type of t with arbitrary elements.
 func (m *messagePool) output(t tensor.Tensor) tensor.Tensor {
 	n := t.Count() * t.DType.Size()
 	if b := m.find(n); b != nil {

@@ -2,8 +2,8 @@ package remote
 
 import "testing"
 
-// TestMemoryOfMessages: memory that was given back is taken again, the smallest
-// that is enough, by one message at a time; what is small or too much is not kept.
+// TestMemoryOfMessages checks that a message reuses the smallest returned memory that is
+// large enough, one message at a time, and that small or excess memory is not kept.
 func TestMemoryOfMessages(t *testing.T) {
 	var m messagePool
 	m.put(make([]byte, 4*minPooled))

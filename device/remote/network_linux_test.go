@@ -42,9 +42,9 @@ func resnet20(t testing.TB, replicas int) (*models.Model, *graph.Program) {
 		Functions: []*graph.Function{train, predict}}
 }
 
-// BenchmarkPredict is resnet20 on a CPU device of one thread, in this process
-// and in a plugin process in turn: medians of each, how much more the plugin
-// takes, and the part of that which passes outside of the device.
+// BenchmarkPredict runs resnet20 on a CPU device of one thread, in this process and in a
+// plugin process in turn. It reports the medians of each, the extra time of the plugin, and
+// the part of it that is spent outside of the device.
 func BenchmarkPredict(b *testing.B) {
 	m, p := resnet20(b, 1)
 	for _, rows := range []int{1, 32} {
@@ -73,11 +73,11 @@ func BenchmarkPredict(b *testing.B) {
 // predictor measures predictions on one device, in microseconds.
 type predictor struct {
 	exe            device.Executable
-	total, outside []float64 // outside: without what the device took
+	total, outside []float64 // outside: without the time of the device
 }
 
-// run predicts for a while, of which the first part does not count: the
-// processor has just done other work, for another process.
+// run predicts for a while. The first part is not counted, because the processor has just
+// run another process.
 func (p *predictor) run(b *testing.B, rows int) {
 	s := device.Step{Function: graph.Predict, Rows: []int{rows},
 		Inputs: []tensor.Tensor{tensor.New(tensor.U8, rows, 32, 32, 3)}}
@@ -115,9 +115,9 @@ func loadModel(t testing.TB, d device.Device, m *models.Model, p *graph.Program)
 	return exe
 }
 
-// BenchmarkRecovery trains resnet20 at batch 64 on two CPU devices, one of
-// which is killed in a step: how long until the run knows, and until the step
-// is done by the other alone, beside what such a step takes anyway.
+// BenchmarkRecovery trains resnet20 at batch 64 on two CPU devices and kills one during a
+// step. It measures the time until the run notices, and until the other device has done the
+// step alone, compared with the time of a normal step.
 func BenchmarkRecovery(b *testing.B) {
 	m, p := resnet20(b, 8)
 	ctx, plugin := context.Background(), start(b, "cpu")

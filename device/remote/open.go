@@ -16,12 +16,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// open opens a device in the process p, which has none, and its session. After
-// an error the process is of no use any more.
+// open opens a device and its session in the process p, which has no device yet. After an
+// error the process cannot be used any more.
 //
-// The levels are settled here. The host offers shared memory if it could make it and may use it;
-// the plugin maps it and answers level shm/1, or answers stream/1 with a note why not. A plugin that
-// was written without the SDK knows of no offer, and answers stream/1.
+// The levels are settled here. The host offers shared memory if it could create it and may
+// use it. The plugin maps it and answers level shm/1, or answers stream/1 with a note that
+// explains why. A plugin written without the SDK ignores the offer and answers stream/1.
 func open(ctx context.Context, p *peer, name, id string, o device.Options) (*remoteDevice, error) {
 	in := &pb.OpenRequest{
 		Id: id, Threads: int32(o.Threads), Kernels: o.Kernels, Precision: o.Precision, Segment: p.offer(),
@@ -73,8 +73,9 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	return d, nil
 }
 
-// offer reserves the shared memory and offers it; nil if there is none. Memory that is not reserved
-// would end the process with a fault when it is first touched and there is none left.
+// offer reserves the shared memory and returns its offer, or nil if there is no memory.
+// Without the reservation, touching memory that the machine does not have would end the
+// process with a fault.
 func (p *peer) offer() *pb.Segment {
 	if p.segment == nil {
 		return nil
@@ -86,8 +87,8 @@ func (p *peer) offer() *pb.Segment {
 	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
-// levels lists the levels of the session: what it runs at comes first, then those at which the
-// device can exchange with others, as far as the user allows them.
+// levels lists the levels of the session: the session's level first, then the levels at
+// which the device can exchange with others, as far as the user allows them.
 func (p *peer) levels(granted string, can []string) []string {
 	out := []string{granted}
 	for _, l := range can {
@@ -98,7 +99,7 @@ func (p *peer) levels(granted string, can []string) []string {
 	return out
 }
 
-// noteOn says why the session does not run at the best level that is allowed.
+// noteOn explains why the session does not run at the best allowed level.
 func (p *peer) noteOn(out *pb.OpenReply) string {
 	switch {
 	case out.GetLevel() != device.Stream:
@@ -131,9 +132,9 @@ func (p *peer) session(name string, opened *pb.OpenReply) (*session, error) {
 	return s, nil
 }
 
-// connection returns what the session's messages move over: the gRPC stream, or the rings of the
-// segment. host is nil except at level shm/1. A plugin that answers without rings (one of an earlier
-// SDK) does not ring the bell, and the host sleeps by a futex.
+// connection returns the connection for the session's messages: the gRPC stream, or the
+// rings of the segment. host is nil except at level shm/1. A plugin that answers without
+// rings (from an earlier SDK) does not ring the bell, and the host sleeps on a futex.
 func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message], opened *pb.OpenReply,
 	end func()) (wire.Conn, *shm.Conn, error) {
 	if opened.GetLevel() != device.Shm || p.segment == nil {

@@ -8,28 +8,27 @@ import (
 	"sync"
 )
 
-// output keeps the last of what a plugin writes to standard error, and hands
-// whole lines on.
+// output keeps the last lines that a plugin writes to standard error, and passes whole lines on.
 //
-// What it keeps is for one error: "the plugin process died: exit status 2; its last words: ...".
-// A runtime that ends a program says why in one line, and then prints a trace, which may be longer
-// than all that is stored. So the line that looks like a reason is remembered by itself:
+// The kept lines are for one error: "the plugin process died: exit status 2; its last words: ...".
+// A runtime that ends a program prints the reason in one line, and then a trace, which may be longer
+// than everything that is kept. So a line that looks like a reason is stored separately:
 //
 //	loading kernels                       log
-//	panic: index out of range [5]         <── death: what is quoted first
-//	goroutine 1 [running]:                    and a few lines of what follows
+//	panic: index out of range [5]         <── death: quoted first
+//	goroutine 1 [running]:                    and a few of the lines that follow
 //	…                                         200 lines more
 //
-// A program that goes on after such a line, as one does that catches an exception and logs it, has
-// not died of it: after a while the line no longer counts (deathExpires).
+// A program that continues after such a line (for example, one that catches an exception and logs it)
+// has not died of it: after a while the line no longer counts (deathExpires).
 type output struct {
 	mu   sync.Mutex
 	tail []byte
 	line []byte
 	log  func(string)
 
-	begun []byte        // a line without its end, in which death is looked for
-	death string        // the line that says why the program ends; "" if none does
+	begun []byte        // an unfinished line, which is searched for death
+	death string        // the line that explains why the program ends, or ""
 	since int           // bytes since then
 	end   chan struct{} // closed when the plugin can write no more
 }
@@ -43,10 +42,10 @@ const (
 	lineBytes = 16 << 10
 )
 
-// newOutput returns an output whose lines go to log too; nil: nowhere.
+// newOutput returns an output. It passes its lines on to log unless log is nil.
 func newOutput(log func(string)) *output { return &output{log: log, end: make(chan struct{})} }
 
-// Write takes what the plugin wrote.
+// Write adds output of the plugin.
 func (w *output) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,8 +77,8 @@ func (w *output) logLines(p []byte) {
 	}
 }
 
-// last returns the last lines, "" if there are none. Of a program that has said why it ends,
-// and then printed a trace, it returns the lines from there on.
+// last returns the last lines, or "". If the program printed why it ends, and then a trace,
+// last returns the lines from the reason on.
 func (w *output) last() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +91,7 @@ func (w *output) last() string {
 			return strings.Join(lastWords(lines[at:]), "\n")
 		}
 	}
-	return w.death // what came after it is longer than what is stored
+	return w.death // the output after it is longer than the stored lines
 }
 
 // lastWords cuts lines that begin with the reason of a death. Python and Node.js write the
@@ -107,13 +106,13 @@ func lastWords(lines []string) []string {
 	return lines[:lastLines]
 }
 
-// deaths begin the lines in which the runtimes of languages say why a program ends: Go, Python,
-// C++, Rust, the JVM, Node.js, .NET.
+// deaths are the beginnings of the lines in which language runtimes report why a program
+// ends: Go, Python, C++, Rust, the JVM, Node.js, .NET.
 var deaths = []string{"panic:", "fatal error:", "Traceback (most recent call last)", "terminate called",
 	"thread 'main' panicked", "Exception in thread", "Uncaught", "Unhandled exception"}
 
-// thrown reports whether a line is that of an exception, as Python and Node.js print it below or
-// above the trace: "ValueError: ...".
+// thrown reports whether a line describes an exception, as Python and Node.js print it
+// below or above the trace: "ValueError: ...".
 func thrown(line string) bool {
 	name, _, found := strings.Cut(line, ": ")
 	return found && !strings.ContainsAny(name, " \t") &&
@@ -123,8 +122,8 @@ func thrown(line string) bool {
 // memoryDeaths are parts of the lines of deaths for want of memory, of Go, C++ and Rust.
 var memoryDeaths = []string{"out of memory", "cannot allocate memory", "bad_alloc", "memory allocation of"}
 
-// ranOutOfMemory reports whether the program said that it ends for want of memory, as a limit of
-// address space (ulimit -v) makes it.
+// ranOutOfMemory reports whether the program printed that it ran out of memory, for example
+// because of a limit on its address space (ulimit -v).
 func (w *output) ranOutOfMemory() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +135,7 @@ func (w *output) ranOutOfMemory() bool {
 // deathExpires is after how many bytes more a plugin that seemed to end has not ended.
 const deathExpires = 256 << 10
 
-// noticeDeath remembers the last line that says why the program ends.
+// noticeDeath stores the last line that explains why the program ends.
 func (w *output) noticeDeath(p []byte) {
 	w.since += len(p)
 	for len(p) > 0 {
@@ -155,7 +154,7 @@ func (w *output) noticeDeath(p []byte) {
 	}
 }
 
-// tee returns r such that what is read from it is also written to w.
+// tee returns a reader of r that also writes everything it reads to w.
 func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w} }
 
 // outputReader keeps what go-plugin reads, and notes the end.

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The last words are those that say why a program ends, not the end of its trace.
+// TestLastWordsSayWhy checks that the last words explain why a program ends, instead of
+// quoting the end of its trace.
 func TestLastWordsSayWhy(t *testing.T) {
 	log := "loading\nready\n"
 	var trace, python strings.Builder

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// partial is a provider whose devices take large tensors as parts of files
-// alone, or not at all so.
+// partial is a provider with devices that accept large tensors only as parts of files, or
+// never as parts of files.
 type partial struct {
 	ref.Provider
 	parts bool
@@ -58,8 +58,8 @@ func (x partialExecutable) WriteAll(ctx context.Context, names []string,
 	return device.WriteEach(ctx, x, names, state)
 }
 
-// TestWriteOfAFile writes a state tensor that lies in a mapped file: plugins
-// that can take it from there do, the others get it.
+// TestWriteOfAFile writes a state tensor that is part of a mapped file. Plugins that can
+// read the file do so; others receive the bytes.
 func TestWriteOfAFile(t *testing.T) {
 	const rows, columns, front = 128, 256, 4096
 	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"p\"\n\nstate w f32[128,256] weight zeros\n" +

@@ -15,8 +15,8 @@ import (
 // Plugin is a plugin that can be started. It is a device.Provider. Its methods
 // may be called from any goroutine.
 //
-// A process opens one device in its life, so there is one process for each device. Start needs a
-// process to ask what the plugin is, and List to ask what there is: that one is kept as the idle
+// A process opens only one device, so there is one process for each device. Start needs a process
+// to describe the plugin, and List needs one to list the devices: it is kept as the idle
 // process and becomes the process of the first device:
 //
 //	Start ──> idle ─── List ──> idle ─── Open ──> process of device 0
@@ -31,12 +31,11 @@ type Plugin struct {
 	closed bool
 }
 
-// Start starts the plugin and returns when it has described itself. The error
-// is of kind Unavailable and says what failed: the executable is missing or is
-// another than devices.lock says, the process dies (with its last lines of
-// standard error), does not greet in time, is no plugin, or has another version
-// of the protocol. It is of kind Lost if the process was killed by a signal:
-// another attempt may succeed.
+// Start starts the plugin and returns when it has described itself. The error is of kind
+// Unavailable and gives the reason: the executable is missing or differs from devices.lock,
+// the process dies (with its last lines of standard error), does not greet in time, is not
+// a plugin, or has another version of the protocol. It is of kind Lost if the process was
+// killed by a signal: another attempt may succeed.
 func Start(ctx context.Context, c Command) (*Plugin, error) {
 	b, err := openBinary(&c)
 	if err != nil {
@@ -79,14 +78,14 @@ func (p *Plugin) List(ctx context.Context) ([]device.Info, string, error) {
 	return list, out.GetReason(), wire.DecodeError("plugin "+p.command.Name, "List", out.GetError())
 }
 
-// Open opens a device in a process of its own. In errors the device has the
-// name that it gives itself.
+// Open opens a device in a new process. Errors name the device by the name that it gives
+// itself.
 func (p *Plugin) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
 	return p.OpenAs(ctx, "", id, o)
 }
 
-// OpenAs is Open with another name for errors and logs, to tell several devices
-// with the same ID apart.
+// OpenAs is Open with another name for errors and logs, to distinguish several devices with
+// the same ID.
 func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) (device.Device, error) {
 	peer, err := p.take(ctx)
 	if err != nil {
@@ -100,8 +99,7 @@ func (p *Plugin) OpenAs(ctx context.Context, name, id string, o device.Options) 
 	return d, nil
 }
 
-// Close ends the plugin's process. Devices that it has opened have processes of
-// their own and stay open.
+// Close ends the plugin's idle process. Opened devices have other processes and stay open.
 func (p *Plugin) Close() error {
 	p.mu.Lock()
 	spare := p.idle
@@ -113,7 +111,7 @@ func (p *Plugin) Close() error {
 	return p.binary.close()
 }
 
-// take returns a process without a device: the spare one if it lives, else a new one.
+// take returns a process without a device: the spare one if it lives, or a new one.
 func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	p.mu.Lock()
 	spare := p.idle
@@ -132,8 +130,9 @@ func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	return spare, nil
 }
 
-// startPeer starts one more process, which must be what the first was: the executable is the same
-// file, but a script can read another one, and a library can have been replaced.
+// startPeer starts another process. It must describe itself as the first one did: although
+// the executable is the same file, a script can read another file, and a library can have
+// been replaced.
 func (p *Plugin) startPeer(ctx context.Context) (*peer, error) {
 	x, err := connect(ctx, &p.command, p.binary)
 	if err == nil && x.info != p.info {

@@ -12,16 +12,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pools are those of all devices of this process: what they exchange is there, and a
-// fabric's plugin may send it from there. The list is global because the two meet nowhere else: a
-// session knows nothing of fabrics, and a fabric gets slices of bytes. poolOf finds the pool of such
-// a slice by its address.
+// pools lists the pools of all devices of this process. They hold the values that devices
+// exchange, and a fabric's plugin may send from them. The list is global because sessions
+// and fabrics have no other connection: a session knows nothing of fabrics, and a fabric
+// gets slices of bytes. poolOf finds the pool of a slice by its address.
 var pools struct {
 	sync.RWMutex
 	all []*shm.Pool
 }
 
-// poolOf returns the pool that b lies in, and where; nil if it is in none.
+// poolOf returns the pool that contains b and the offset of b in it. It returns nil if
+// there is no such pool.
 func poolOf(b []byte) (*shm.Pool, int) {
 	pools.RLock()
 	defer pools.RUnlock()
@@ -33,10 +34,10 @@ func poolOf(b []byte) (*shm.Pool, int) {
 	return nil, 0
 }
 
-// offerPool returns the path of memory for what a member of a group exchanges with
-// other ranks, by way of this process; "" if there is none. A group that holds the whole tree
-// exchanges in memory of its own, or sends its values on the session: it needs no pool. The pool is
-// made with the first group of ranks and lasts as long as the device.
+// offerPool returns the path of memory for the values that a member of a group exchanges
+// with other ranks through this process, or "". A group that holds the whole tree needs no
+// pool: it exchanges in its group memory, or sends its values on the session. The pool is
+// created with the first group of ranks and lives as long as the device.
 func (s *session) offerPool(g device.Group) string {
 	if g.Whole() || s.host == nil {
 		return ""
@@ -72,9 +73,9 @@ func (s *session) dropPool() {
 	s.pool = nil
 }
 
-// inChunk returns the partial values of an exchange and its results where they lie in the pool. The
-// device has written the partial values there, and finds each result at the offset of the first
-// partial value when it is answered:
+// inChunk returns the partial values of an exchange and its results, in place in the pool. The
+// device has written the partial values there. When it is answered, it finds each result at the
+// offset of the first partial value:
 //
 //	pool  │ … │ partials bn1.moments │ partials bn2.moments │ … │
 //	          └───────────────────── chunk ─────────────────┘

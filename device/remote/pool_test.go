@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// summing is a provider whose devices make a large sum with the holders of the rest.
+// summing is a provider with devices that exchange a large sum with the holders of the
+// other replicas.
 type summing struct{ ref.Provider }
 
 func (s summing) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
@@ -78,8 +79,8 @@ func wide(t *testing.T) *graph.Program {
 	return p
 }
 
-// others is an Exchanger of the host: it adds what others have, and keeps whether results
-// lie over parts. In step 3 the group ends.
+// others is an Exchanger of the host. It adds the values of the other members, and records
+// whether results overlap parts. In step 3 the group ends.
 type others struct{ inPlace bool }
 
 func (o *others) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
@@ -96,8 +97,8 @@ func (o *others) Start(_ context.Context, tag collective.Tag, values []collectiv
 	}
 }
 
-// TestValuesInAPool: in a group that is a part of all, values of exchanges lie where both sides
-// find them; elsewhere, and at a level without shared memory, they are sent.
+// TestValuesInAPool checks that a group that holds only some of the replicas exchanges
+// values in shared memory. Other groups, and levels without shared memory, send the values.
 func TestValuesInAPool(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "summing", level))

@@ -26,7 +26,7 @@ import (
 //
 //	host                                    plugin
 //	stdin   (never written) ──────────────> 0   ends with the host, however it went
-//	greeted <────────────────────────────── 1   the line of the handshake, and what is printed later
+//	greeted <────────────────────────────── 1   the line of the handshake, and later output
 //	output  <────────────────────────────── 2   the log; its last lines explain a death
 //	                                        3   the executable itself (Linux), which is run by it
 //	segment ══════════════════════════════> 4   the shared memory of the session
@@ -42,11 +42,11 @@ import (
 //	    └──> aborted: it never starts
 //
 // exited is closed as soon as the process has ended: calls that wait for an answer learn of it at
-// once. reaped is closed a little later, when the processes that it has left behind are gone;
+// once. reaped is closed a little later, when the processes that it has started are gone too;
 // closing a device waits for that.
 //
-// A process that somebody else has started (attachment) has the same states, but nothing is done to
-// it: it is released, and goes on or ends as its owner likes.
+// A process that somebody else has started (attachment) has the same states, but is never signaled:
+// it is released, and continues or ends as its owner likes.
 type process struct {
 	cmd     *exec.Cmd
 	file    *os.File // that is executed; nil of an attachment
@@ -65,7 +65,7 @@ type process struct {
 	aborted    bool          // it is to be killed, or never to be started
 	signalled  bool          // this program has sent it a signal
 	exited     chan struct{} // closed after Wait
-	reaped     chan struct{} // closed when what it left is killed too
+	reaped     chan struct{} // closed when the processes that it left are killed too
 	state      string        // how it exited; valid then
 	starved    bool          // the system has ended it for want of memory; valid then
 	killed     int64         // memory.Killed before it started
@@ -91,7 +91,7 @@ func newProcess(b *binary, args, env []string, w, printed *output, files ...*os.
 	return p, nil
 }
 
-// pipes makes the pipes of the standard files, of which child has the other ends.
+// pipes creates the pipes of the standard files. child has the other ends.
 func (p *process) pipes() error {
 	pipes := make([]*os.File, 0, 6)
 	for range 3 {
@@ -147,13 +147,13 @@ func (p *process) live(started chan<- error) {
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
 	p.starved = p.endedForMemory() || p.output.ranOutOfMemory()
-	end() // nobody waits for the rest to learn of a death
+	end() // the end is known now: waiters need not wait for the rest
 	if p.family != "" {
 		endFamily(p.family)
 	}
 }
 
-// begin starts the process, unless it was aborted. After an error there is none.
+// begin starts the process, unless it was aborted. After an error there is no process.
 func (p *process) begin() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,8 +180,8 @@ func (p *process) Wait(context.Context) error {
 	return nil
 }
 
-// Kill ends the process, as go-plugin asks. One that is just dying by itself gets no signal, so
-// that its own end is what is reported.
+// Kill ends the process; go-plugin calls it. A process that is already dying gets no
+// signal, so that its real end is reported.
 func (p *process) Kill(context.Context) error {
 	p.within(exitTimeout)
 	p.kill()
@@ -190,8 +190,8 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// kill sends SIGKILL, to all of its process group where there are such. A
-// process that has not started never will.
+// kill sends SIGKILL to the process group, where the system has process groups, or to the
+// process. A process that has not started never will.
 func (p *process) kill() {
 	p.mu.Lock()
 	p.aborted = true
@@ -199,8 +199,8 @@ func (p *process) kill() {
 	p.signal(os.Kill)
 }
 
-// signal sends a signal to the process and all of its group while it runs, and remembers that it
-// has: a death by signal is the fault of somebody else only if this program has sent none.
+// signal sends a signal to the process and its whole group while it runs, and records that
+// it did: a death by signal is somebody else's fault only if this program has not sent one.
 func (p *process) signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,8 +279,9 @@ func (p *process) within(d time.Duration) bool {
 	return closesWithin(p.exited, d)
 }
 
-// closeOutput closes the pipes on this side, once: a process that the plugin has started may never
-// close the other ends. Before, it gives what the process wrote last a moment to arrive.
+// closeOutput closes the pipes on this side, once: a process that the plugin has started
+// may never close the other ends. It first waits a moment for the last output of the
+// process to arrive.
 func (p *process) closeOutput() {
 	p.outputOnce.Do(func() {
 		p.awaitOutput()
@@ -294,7 +295,7 @@ func (p *process) awaitOutput() {
 	closesWithin(p.output.end, 200*time.Millisecond)
 }
 
-// closesWithin reports whether what is closed within d.
+// closesWithin reports whether the channel is closed within d.
 func closesWithin(what <-chan struct{}, d time.Duration) bool {
 	ctx, stop := awake.WithTimeout(context.Background(), d)
 	defer stop()
@@ -306,7 +307,7 @@ func closesWithin(what <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// howItEnded says how the process ended, with its last words.
+// howItEnded describes how the process ended, with its last words.
 func (p *process) howItEnded() string {
 	p.awaitOutput()
 	if last := p.output.last(); last != "" {
@@ -318,7 +319,7 @@ func (p *process) howItEnded() string {
 // Stdout is what go-plugin reads the handshake from.
 func (p *process) Stdout() io.ReadCloser { return p.greeted.tee(p.stdout) }
 
-// Stderr is what the plugin logs.
+// Stderr returns the plugin's log.
 func (p *process) Stderr() io.ReadCloser { return p.output.tee(p.stderr) }
 
 // Name is the path of the executable.
@@ -335,7 +336,7 @@ func (p *process) number() int {
 	return p.cmd.Process.Pid
 }
 
-// Diagnose has nothing to add: this package writes its own errors.
+// Diagnose adds nothing: this package writes its error messages itself.
 func (p *process) Diagnose(context.Context) string { return "" }
 
 // PluginToHost and HostToPlugin leave addresses as they are: both sides live

@@ -8,18 +8,18 @@ import (
 
 const terminate = syscall.SIGTERM
 
-// isolate gives the process a group of its own, so that a Ctrl-C in the
-// terminal is the host's alone, has the kernel kill it when the host dies, and
-// makes it run the file that was opened, whatever lies at its path by now. The
-// file is the first that it inherits.
+// isolate puts the process into a new process group, so that only the host gets a Ctrl-C in
+// the terminal. It makes the kernel kill the process when the host dies, and makes the
+// process run the file that was opened, even if another file has its path by now. The
+// opened file is the first that the process inherits.
 func isolate(c *exec.Cmd, b *binary) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c.ExtraFiles = append([]*os.File{b.file}, c.ExtraFiles...)
 	c.Path = "/proc/self/fd/3"
 }
 
-// segmentFile and bellFile are the descriptors at which a plugin inherits the
-// memory of its session and the end of a pipe that wakes this process.
+// segmentFile and bellFile are the descriptors at which a plugin inherits the memory of its
+// session and the write end of the pipe that wakes this process.
 const (
 	segmentFile = 4
 	bellFile    = 5

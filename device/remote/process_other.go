@@ -13,7 +13,7 @@ var terminate = os.Interrupt
 // the end of its standard input.
 func isolate(*exec.Cmd, *binary) {}
 
-// segmentFile and bellFile are of no use: there is no shared memory of this kind.
+// segmentFile and bellFile are unused: this system has no shared memory of this kind.
 const (
 	segmentFile = 3
 	bellFile    = 4

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// regression is a program that trains y = dense(x) with all the ways in which
-// values cross the border: inputs and outputs by row, by replica and whole,
-// exchanges, kept outputs, state and hyper-parameters.
+// regression is a program that trains y = dense(x) and passes values across the interface
+// in every way: inputs and outputs by row, by replica and whole, exchanges, kept outputs,
+// state and hyper-parameters.
 func regression(t testing.TB) *graph.Program {
 	t.Helper()
 	p := &graph.Program{Name: "regression"}

@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// Rendezvous makes the shared memory through which devices of plugins exchange
+// Rendezvous creates the shared memory through which devices of plugins exchange
 // values at level coll.shm/1. It implements device.Rendezvous.
 //
-// The host makes the memory and is no member of the group: it sees how many have arrived, and can
-// abort. The path goes to the devices with Join; once all have opened it, Joined seals it, and
-// no other process gets in.
+// The host creates the memory but is not a member of the group: it sees how many have arrived, and
+// can abort. Join passes the path to the devices; once all have opened it, Joined seals it, and
+// other processes can no longer open it.
 //
 //	device 0 ──┐                          ┌── device 1
 //	           ├── memory of the group ───┤
@@ -37,7 +37,7 @@ type groupMemory struct{ *shm.Group }
 // Rendezvous implements device.GroupMemory: the path of the memory.
 func (m groupMemory) Rendezvous() []byte { return []byte(m.Path()) }
 
-// Joined implements device.GroupMemory: nobody else finds the memory from now on.
+// Joined implements device.GroupMemory: other processes cannot open the memory from now on.
 func (m groupMemory) Joined() { m.Seal() }
 
 // Exchanges implements device.GroupMemory.

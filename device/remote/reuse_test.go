@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestReusedOutputs: outputs lie where those lay that were given back, and nowhere else.
+// TestReusedOutputs checks that new outputs use the memory of returned outputs, but never
+// the memory of outputs still in use.
 func TestReusedOutputs(t *testing.T) {
 	p, err := graph.ParseProgram([]byte("bnctl program 1\nprogram \"relu\"\n\n" +
 		"func predict(x rows f32[10000]) {\n  y = relu(x)\n  return y rows = y\n}\n"))

@@ -15,36 +15,36 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// session makes the calls on one device, one at a time. A run that exchanges
-// nothing may be sent while another is under way.
+// session makes the calls on one device, one at a time. A run without exchanges may be sent while
+// another one is in progress.
 //
-// A call is a message with tensors, and has one answer. Between the two the device may come to
-// exchanges, each of which is answered when all members of the group have come to it:
+// A call is a message with tensors, and has one answer. In between, the device may send exchanges.
+// Each is answered when all members of the group have come to it:
 //
 //	host                                          device
 //	 Run(step 7, inputs)  ─────────────────────────>  computes
-//	                      <───── Exchange(moments)    goes on with what needs no sums
+//	                      <───── Exchange(moments)    continues with nodes that need no sums
 //	 Hub.Start ... wait
 //	 Reduced(sums)        ─────────────────────────>
-//	                      <───── Exchange(gradients)  several may be under way, each on its lane
+//	                      <───── Exchange(gradients)  several may be in progress, each on its lane
 //	                      <───── Exchange(gradients)
 //	 Reduced, Reduced     ─────────────────────────>
 //	                      <───── Outcome(outputs)
 //
 // # Locks
 //
-// mu orders the sending: the calls of one goroutine go out together. order (a chain of channels)
-// orders the receiving: the answers of a connection come in the order of the calls, and each call
-// takes its turn to read them. So a second Run can be sent, and its inputs be in the ring, while
-// the first one is still computed; the device begins it without a pause. Only calls that exchange
-// nothing may overtake in this way: an exchange has to be answered by the goroutine that reads.
+// mu orders the sending: the calls of one goroutine are sent together. order (a chain of channels)
+// orders the receiving: answers arrive in the order of the calls, and each call waits for its turn
+// to read its answers. So a second Run can be sent, and its inputs be in the ring, while the first
+// one is still computed; the device begins it without a pause. Only calls without exchanges may be
+// sent ahead like this: an exchange has to be answered by the goroutine that reads.
 //
 // # How a call ends that does not end
 //
-// A context that ends makes the watchdog ask the plugin to cancel the call, by a call of its own on
-// the socket. If no answer has come after the grace period the process is killed. Whatever breaks
-// the connection is an error of the call that was reading; loss keeps it, and every later call
-// returns the same error.
+// When a context ends, the watchdog asks the plugin to cancel the call, by a separate call on the
+// socket. If there is no answer after the grace period, the process is killed. An error of the
+// connection is returned by the call that was reading; loss keeps it, and every later call returns
+// the same error.
 type session struct {
 	peer            *peer
 	name            string
@@ -69,8 +69,8 @@ type session struct {
 	pool     *shm.Pool // for the values of exchanges; nil: they come and go
 }
 
-// watchProcess ends the connection when the process does, so that no call
-// waits for what cannot come.
+// watchProcess closes the connection when the process ends, so that no call waits for an
+// answer that cannot come.
 func (s *session) watchProcess() {
 	<-s.peer.process.exited
 	s.end()
@@ -84,18 +84,18 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 	s.conn.Close()
 }
 
-// call is one call: what is sent, and what may come back. The types of the tensors of the answer,
-// the number of exchanges and their sizes are known beforehand from the program; an answer that
-// does not fit them is the end of the device.
+// call is one call: the message to send, and the expected answer. The types of the answer's
+// tensors, the number of exchanges and their sizes are known from the program; an answer
+// that does not match them ends the device.
 type call struct {
 	name           string // in errors: "Run train"
 	body           *pb.Message
 	in             []tensor.Tensor
 	result         []tensor.Tensor // types of the tensors that come back
-	free           *messagePool    // where these may lie; nil: in new memory
-	limits         limits          // of exchanges; zero: none may come
+	free           *messagePool    // memory for them; nil: new memory
+	limits         limits          // on exchanges; zero: none may come
 	progress       wire.Progress   // of the exchanges that came
-	rows           []int           // of a run: those of each replica
+	rows           []int           // of each replica, for a run
 	exchanges      int             // exchanges so far
 	exchangedBytes int64           // bytes that they brought
 	unanswered     atomic.Int32    // exchanges without an answer
@@ -159,7 +159,7 @@ func (s *session) mayPipeline(calls []*call) bool {
 	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
 		return false
 	}
-	const head = 4 << 10 // more than such a message has without its tensors
+	const head = 4 << 10 // an upper bound on the message without its tensors
 	return s.host == nil || wire.Bytes(c.in)+head <= int64(s.host.Available())
 }
 
@@ -173,7 +173,7 @@ func (s *session) send(calls []*call) error {
 	return nil
 }
 
-// receiveAll receives the answers of calls, in the order in which they were sent.
+// receiveAll receives the answers of calls, in the order of the calls.
 func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 	for _, c := range calls {
 		if c.answer, c.out, err = s.receive(ctx, c); err != nil {
@@ -183,8 +183,8 @@ func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 	return nil
 }
 
-// check refuses a call that cannot be made: on a device that is closed or lost, after ctx has ended,
-// or with a tensor whose bytes are not those of its shape.
+// check returns an error if a call cannot be made: the device is closed or lost, ctx has
+// ended, or the bytes of a tensor do not match its shape.
 func (s *session) check(ctx context.Context, c *call) error {
 	switch {
 	case s.closing.Load():
@@ -208,7 +208,7 @@ func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []te
 	ctx, end := context.WithCancel(ctx)
 	defer func() {
 		if end(); err != nil {
-			s.conn.Close() // nobody reads answers any more
+			s.conn.Close() // answers are no longer read
 		}
 		s.replying.Wait()
 	}()
@@ -230,8 +230,8 @@ func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []te
 	}
 }
 
-// watchdog ends a call whose context has ended: it asks the plugin, and after
-// a while gives the plugin up.
+// watchdog ends a call after its context has ended: it asks the plugin to cancel, and kills
+// the plugin if that does not help within the grace period.
 type watchdog struct {
 	stop     func() bool
 	timedOut atomic.Bool
@@ -259,8 +259,8 @@ func (s *session) guard(ctx context.Context, number uint64) *watchdog {
 	return p
 }
 
-// fail makes the error of a call whose connection broke, and remembers that
-// the device is lost.
+// fail returns the error of a call with a broken connection, and records that the device is
+// lost.
 func (s *session) fail(name string, err error, p *watchdog) error {
 	switch lost := s.loss.err(); {
 	case s.closing.Load():

@@ -7,16 +7,16 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// deviceThreads is the sessions of this process and the threads that their devices
-// compute with. A device that waits may spin only while every one of those
-// threads has a core of its own, this process only while there is one more.
+// deviceThreads holds the sessions of this process and the number of threads that each
+// device computes with. A waiting device may spin only if every one of these threads has a
+// separate core; this process may spin only if there is one more core.
 var deviceThreads = struct {
 	mu       sync.Mutex
 	sessions map[*session]int
 }{sessions: map[*session]int{}}
 
-// threads says how many threads the device of s computes with; 0 takes it out. All sessions get new
-// policies then: one more device can mean that none of them may spin any longer.
+// threads sets the number of threads of the device of s; 0 removes the session. All
+// sessions then get new policies: with one more device they may have to stop spinning.
 func (s *session) threads(n int) {
 	deviceThreads.mu.Lock()
 	defer deviceThreads.mu.Unlock()
@@ -31,13 +31,12 @@ func (s *session) threads(n int) {
 	}
 }
 
-// waitPolicies returns how awake the host is and how awake a device while it waits.
-// A device that waits for other ranks leaves its core to the processes that bring what
-// it waits for.
+// waitPolicies returns how the host waits and how a device waits. A device that waits for other
+// ranks frees its core for the processes that bring the values.
 //
 //	threads of all devices      host          device, alone     device, among ranks
 //	fewer than cores            spins         spins             spins
-//	as many                     naps          spins             naps
+//	equal                       naps          spins             naps
 //	more                        sleeps        sleeps            sleeps
 func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	switch n := launcher.Cores(); {

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// spoilKey names what a spoilt device does to the outputs of its runs.
+// spoilKey is the variable that names how a spoilt device changes the outputs of its runs.
 const spoilKey = "BNCTL_TEST_SPOIL"
 
 // spoils change the outputs of train of the program regression, for two rows in a replica: y
@@ -40,7 +40,7 @@ var spoils = map[string]struct {
 		"output m: replica 0 of 2 rows counts 3 values; due are 2"},
 }
 
-// spoilt is a provider of devices whose runs return something else than they should.
+// spoilt is a provider of devices with wrong results.
 type spoilt struct{ ref.Provider }
 
 func (p spoilt) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
@@ -70,8 +70,8 @@ func (x spoiltExecutable) Run(ctx context.Context, s device.Step) (device.Outcom
 	return o, err
 }
 
-// What a run returns is held against the program: a device that returns something else is lost, and
-// the error says what came and what was due.
+// The outputs of a run are checked against the program. A device with other outputs is
+// lost, and the error names the output that came and the one that was due.
 func TestOutputsThatAreNotDue(t *testing.T) {
 	for how, want := range spoils {
 		for _, level := range levels {

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// TestStartSaysWhatIsWrong starts programs that are no good plugins.
+// TestStartSaysWhatIsWrong starts programs that are not valid plugins.
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "plugin")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho boom >&2\nexit 3\n"), 0o700); err != nil {
@@ -75,7 +75,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestSlowStart: a start that takes long is told while it goes on, once.
+// TestSlowStart checks that a slow start is reported once while it is in progress.
 func TestSlowStart(t *testing.T) {
 	c, said := plugin("silent"), make(chan string, 9)
 	c.Timeout, c.Slow = 3*time.Second, func(text string) { said <- text }
@@ -94,8 +94,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// TestOpenTakesTooLong: a device that does not open is unavailable, and the error says
-// what to do; a caller that has enough gets a call that was canceled.
+// TestOpenTakesTooLong checks that a device that does not open is unavailable and that the
+// error gives the remedy. A caller that cancels gets an error of kind Canceled.
 func TestOpenTakesTooLong(t *testing.T) {
 	c := plugin("asleep")
 	c.Timeout, c.OpenTimeout = patience, 100*time.Millisecond
@@ -147,8 +147,8 @@ func TestListAndDescribe(t *testing.T) {
 	}
 }
 
-// TestPluginThatPrints opens a device whose library prints to standard output
-// long after the handshake, when nobody reads that any more.
+// TestPluginThatPrints opens a device with a library that prints to standard output long
+// after the handshake.
 func TestPluginThatPrints(t *testing.T) {
 	c := plugin("chatty")
 	heard := make(chan string, 1)

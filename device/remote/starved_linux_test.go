@@ -13,8 +13,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A process that was killed is one that the system has ended for want of memory if the system has ended one
-// since it was started; any other way to die is none, and neither is a signal of this program.
+// A killed process counts as ended by the system for lack of memory only if the system has
+// ended a process for that reason since it was started. No other death counts, and neither
+// does a signal of this program.
 func TestEndedForWantOfMemory(t *testing.T) {
 	if memory.Killed() < 1 {
 		t.Skip("the system does not say how many processes it has ended for want of memory")

@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// whyNot adds to the error of a start that says that this system does not run
-// such files what the file is, if it is an executable.
+// whyNot adds the kind of the executable to the error of a start, if the system cannot run
+// this kind of file.
 func whyNot(err error, f *os.File) error {
 	if f == nil || !errors.Is(err, syscall.ENOEXEC) {
 		return err
@@ -30,8 +30,8 @@ func whyNot(err error, f *os.File) error {
 	return err
 }
 
-// executableKind returns what an executable is for: "an ELF executable for
-// aarch64"; "" if it is in none of the known formats, as a script is.
+// executableKind describes the system that an executable is for ("an ELF executable for
+// aarch64"). It returns "" for unknown formats, including scripts.
 func executableKind(r io.ReaderAt) string {
 	if f, err := elf.NewFile(r); err == nil {
 		return "an ELF executable for " + strings.ToLower(strings.TrimPrefix(f.Machine.String(), "EM_"))

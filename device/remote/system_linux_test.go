@@ -27,8 +27,8 @@ func header(t *testing.T, n int, values ...any) []byte {
 	return append(b.Bytes(), make([]byte, max(n-b.Len(), 0))...)
 }
 
-// TestPluginOfAnotherSystem: a file that the system cannot start is named by
-// what it is.
+// TestPluginOfAnotherSystem checks that the error describes a file that the system cannot
+// start.
 func TestPluginOfAnotherSystem(t *testing.T) {
 	e := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_VAX), Version: uint32(elf.EV_CURRENT),
 		Ehsize: 64}

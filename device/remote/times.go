@@ -6,9 +6,10 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// correctTimes replaces times of a plugin that cannot be right: its clock may jump, or it may report
-// what it likes. wall is the time of the call as this process measured it. A run takes no longer than
-// its call, waits no longer than it takes, and its nodes together take no longer either.
+// correctTimes replaces impossible times of a plugin: its clock may jump, or it may report
+// anything. wall is the duration of the call as measured by this process. A run is not
+// longer than its call, its wait is not longer than the run, and neither is the sum of its
+// nodes.
 func correctTimes(o *device.Outcome, wall time.Duration) {
 	if o.Took < 0 || o.Took > wall {
 		o.Took = wall

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// lies change the times of a run.
+// lies are functions that change the times of a run.
 var lies = map[string]func(o *device.Outcome){
 	"negative":         func(o *device.Outcome) { o.Took, o.Blocked = -time.Hour, -time.Second },
 	"hours":            func(o *device.Outcome) { o.Took, o.Blocked = 5*time.Hour, time.Hour },
@@ -27,8 +27,8 @@ var lies = map[string]func(o *device.Outcome){
 	},
 }
 
-// Times that a plugin reports are not believed if they cannot be right: they lie within the time of
-// the call.
+// Impossible times reported by a plugin are corrected: they do not exceed the time of the
+// call.
 func TestTimesThatCannotBe(t *testing.T) {
 	for how := range lies {
 		for _, level := range levels {

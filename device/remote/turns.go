@@ -2,21 +2,21 @@ package remote
 
 import "sync"
 
-// receiveOrder has calls receive one after the other, in the order in which they were sent.
+// receiveOrder lets calls receive one after the other, in the order in which they were sent.
 //
-// Each call waits for the channel of the call before it, and closes its own when it is done:
+// Each call waits for the channel of the call before it, and closes its channel when it is done:
 //
 //	call 1   take ── sends ── receives ──── closes a
 //	call 2        take ── sends ── waits for a ── receives ── closes b
 //	call 3             take ── sends ── waits for b ──────────── receives
 //
-// A mutex would do for two calls, but not for three: it does not say which waiter comes next.
+// A mutex would work for two calls, but not for three: it does not guarantee which waiter is next.
 type receiveOrder struct {
 	mu   sync.Mutex
-	last chan struct{} // closed when the call that took the last turn is over; nil: there was none
+	last chan struct{} // closed when the call with the last turn is over; nil: there was no call
 }
 
-// take takes the next turn. It has come when before is closed; done ends it.
+// take reserves the next turn. The turn begins when before is closed; done ends it.
 func (t *receiveOrder) take() (before <-chan struct{}, done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +55,8 @@ func (f *loss) err() error {
 	return f.why
 }
 
-// record says why the device is lost, if nobody has, and returns what was said first.
+// record stores why the device is lost unless a reason is already stored, and returns the
+// stored reason.
 func (f *loss) record(why error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -17,13 +17,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// unaskedKey names what a plugin without the SDK does that it was not asked for.
+// unaskedKey is the variable that names the unexpected action of a plugin without the SDK.
 const unaskedKey = "BNCTL_TEST_UNASKED"
 
 // session is the stream of a session, on the side of a plugin.
 type session = grpc.BidiStreamingServer[pb.Message, pb.Message]
 
-// unasked maps what a plugin does in place of an answer to what is said of it.
+// unasked maps the actions of a plugin that replace its answer to the expected errors.
 var unasked = map[string]struct {
 	answer func(s session, call *pb.Message, answer *pb.Message) error
 	says   string
@@ -81,7 +81,7 @@ var unasked = map[string]struct {
 	}, "bytes"},
 }
 
-// rude is a plugin in plain gRPC, whose device computes nothing and answers as it likes.
+// rude is a plugin in plain gRPC. Its device computes nothing and sends arbitrary answers.
 type rude struct{ pb.UnimplementedDeviceServer }
 
 func serveRude() {
@@ -128,8 +128,8 @@ func (rude) Session(s session) error {
 	}
 }
 
-// A plugin that sends what it was not asked for is lost with the call during which that comes, and the
-// error says what came.
+// A plugin that sends an unexpected message is lost. The call in progress fails, and the
+// error names the message.
 func TestAnswersThatNobodyAskedFor(t *testing.T) {
 	for how, want := range unasked {
 		t.Setenv(unaskedKey, how)
@@ -161,14 +161,15 @@ func (fickle) Describe() device.Plugin {
 	return device.Plugin{Name: "fickle", Version: "1", About: fmt.Sprint("process ", os.Getpid())}
 }
 
-// wordy is a provider that has more to say of itself than anybody shows.
+// wordy is a provider with a description that is too long to show.
 type wordy struct{ ref.Provider }
 
 func (wordy) Describe() device.Plugin {
 	return device.Plugin{Name: "wordy", Version: "1", About: strings.Repeat("a", 5000)}
 }
 
-// A plugin is what it was when it was first started, or its device does not open.
+// A device does not open if its plugin describes itself differently than at its first
+// start.
 func TestAPluginThatDescribesItselfAnew(t *testing.T) {
 	p := start(t, "fickle")
 	open(t, p) // in the process that was described

@@ -198,7 +198,7 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 	}
 }
 
-// TestAbortReachesEverybody aborts a group of which one member waits.
+// TestAbortReachesEverybody aborts a group while one member waits.
 func TestAbortReachesEverybody(t *testing.T) {
 	for _, level := range levels {
 		d := open(t, start(t, "ref", level))
@@ -245,8 +245,8 @@ func (d olderDevice) Join(ctx context.Context, g device.Group) error {
 	return d.Device.Join(ctx, g)
 }
 
-// TestOlderPluginInALargerTree: one that takes itself to be alone must not get
-// away with the sums of its own replicas.
+// TestOlderPluginInALargerTree checks that a plugin that assumes to be alone cannot return
+// the sums of only its replicas.
 func TestOlderPluginInALargerTree(t *testing.T) {
 	d := open(t, start(t, "older", device.Stream))
 	x := load(t, d, regression(t))

@@ -14,15 +14,15 @@ import (
 // the buffers of the connection: no side waits for space while both of them write.
 const maxPipelined = 64
 
-// Write implements device.Executable. Of a tensor in a mapped file the plugin
-// is told where it lies, so that it is not copied.
+// Write implements device.Executable. For a tensor in a mapped file the plugin receives the
+// file and the position, so that the bytes are not copied.
 func (x *executable) Write(ctx context.Context, name string, t tensor.Tensor) error {
 	return x.WriteAll(ctx, []string{name}, map[string]tensor.Tensor{name: t})
 }
 
-// WriteAll implements device.Executable: as many writes as the plugin takes are
-// under way at once. A model of some hundred small tensors is written in a few round trips instead of
-// one for each of them.
+// WriteAll implements device.Executable. It keeps the maximum number of writes that the
+// plugin allows in progress. A model of some hundred small tensors is written in a few
+// round trips instead of one for each of them.
 func (x *executable) WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	most := 1
 	if x.session.pipelinesWrites {
@@ -38,8 +38,9 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 	return nil
 }
 
-// writeSome sends the tensors of names and then receives all answers. A plugin that cannot open the
-// file of a tensor says so with kind Unavailable, and is sent the bytes instead.
+// writeSome sends the tensors of names and then receives all answers. If a plugin cannot
+// open the file of a tensor, it returns an error of kind Unavailable and is sent the bytes
+// instead.
 func (x *executable) writeSome(ctx context.Context, names []string, state map[string]tensor.Tensor) error {
 	calls := make([]*call, len(names))
 	for i, name := range names {

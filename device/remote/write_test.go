@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// manyStates returns a program of n state tensors, of which one is larger than
-// what a connection holds, and what to write to them.
+// manyStates returns a program of n state tensors, and the values to write to them. One
+// tensor is larger than the capacity of a connection.
 func manyStates(t *testing.T, n int) (*graph.Program, []string, map[string]tensor.Tensor) {
 	t.Helper()
 	text := "bnctl program 1\nprogram \"p\"\n\n"
@@ -63,7 +63,7 @@ func TestWriteAll(t *testing.T) {
 			if !errors.Is(err, device.Invalid) || !strings.Contains(err.Error(), "s7") {
 				t.Errorf("%s at %s: a wrong tensor among others: %v", role, level, err)
 			}
-			if err := x.WriteAll(context.Background(), names, state); err != nil { // it goes on
+			if err := x.WriteAll(context.Background(), names, state); err != nil { // the executable still works
 				t.Errorf("%s at %s: after that: %v", role, level, err)
 			}
 		}

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Messages of one rank to another belong to the present round, as exchanges do: they are numbered from
-// 0 between these two, and the next AllGather drops what nobody has received.
+// Like exchanges, messages from one rank to another belong to the current round: they are
+// numbered from 0 for each pair of ranks, and the next AllGather drops those that were not
+// received.
 
 // Send sends the concatenation of pieces to one other rank, for its Receive of that number. It does not wait
 // for that. One goroutine at a time sends to a rank, in the order of the numbers. The caller may change the

@@ -10,13 +10,14 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 )
 
-// TestSendToOneRank: messages of a round come in their order; what was not received is dropped with it, and a rank
-// that calls the round off ends the wait of the others.
+// TestSendToOneRank checks that the messages of a round arrive in order, that unreceived
+// messages are dropped at its end, and that a rank that calls the round off ends the wait
+// of the others.
 func TestSendToOneRank(t *testing.T) {
 	ctx := context.Background()
 	errs := onRanks(3, func(p *fabric.Peers) error {
 		to, from := (p.Rank()+1)%3, (p.Rank()+2)%3
-		for n := range uint32(4) { // of which the last is left
+		for n := range uint32(4) { // the last one is not received
 			if err := p.Send(ctx, to, n, fmt.Append(nil, p.Rank()), fmt.Append(nil, "/", n)); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
-// Three ranks tell each other how many images per second they train.
+// Three ranks exchange the number of images per second that each trains.
 func Example() {
 	var wait sync.WaitGroup
 	for _, r := range inprocess.New(3) {

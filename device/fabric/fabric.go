@@ -28,12 +28,12 @@ type Fabric interface {
 	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
 	// Receive returns the next message from another rank in a lane. It belongs to
-	// the caller; one of 16 bytes or more begins at a multiple of 8. Three things
-	// might happen:
-	// 1. It came, now or before.
-	// 2. ctx ended: the error is its error, and no message is lost by it.
+	// the caller; a message of 16 bytes or more begins at a multiple of 8. There are
+	// three outcomes:
+	// 1. The message came, now or before.
+	// 2. ctx ended: Receive returns its error, and no message is lost.
 	// 3. The fabric has ended, here or everywhere, or the peer is known to be gone:
-	// the error wraps Ended and says why.
+	// the error wraps Ended and gives the reason.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
 
 	// Reuse gives back a received message that is not needed any more: later ones
@@ -45,28 +45,30 @@ type Fabric interface {
 	// processes too. Only the first call counts.
 	Abort(cause string)
 
-	// Close leaves the fabric. What was sent before arrives. A rank that is closed
-	// takes part no more, and its peers find that out when they receive: their
-	// error wraps Ended. Closing twice is legal.
+	// Close leaves the fabric. Messages that were sent before still arrive. A closed rank
+	// no longer takes part, and its peers learn of it when they receive: their error wraps
+	// Ended. Closing twice is legal.
 	Close() error
 }
 
-// Lender is a Fabric that lets a peer read a message where it lies, as between
-// ranks of one machine.
+// Lender is a Fabric that lets a peer read a message in place, for example between ranks of
+// one machine.
 type Lender interface {
 	Fabric
 
-	// Lend is Send, but pieces behind the first may be lent: then the peer reads them
-	// where they lie, and the caller must not change them before the peer has told
-	// that it has read them. The others are copied.
+	// Lend is Send, but all pieces after the first may be lent: the peer then reads them in
+	// place, and the caller must not change them before the peer has reported that it has
+	// read them. The other pieces are copied.
 	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
 
-	// Borrow is Receive of a message in pieces, one behind the other, of which those of Lend
-	// are not cut. Those of a message that was lent are the peer's: Reuse takes none.
+	// Borrow is Receive of a message as a sequence of pieces. The pieces passed to Lend are
+	// not cut. The pieces of a lent message belong to the peer and must not be passed to
+	// Reuse.
 	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
 }
 
-// Joined is Receive for a Lender: what it borrows, as one message of the caller's.
+// Joined is Receive for a Lender: it returns the borrowed pieces as one message that
+// belongs to the caller.
 func Joined(ctx context.Context, l Lender, from int, lane collective.Lane) ([]byte, error) {
 	pieces, lent, err := l.Borrow(ctx, from, lane)
 	if err == nil && !lent {
@@ -75,6 +77,6 @@ func Joined(ctx context.Context, l Lender, from int, lane collective.Lane) ([]by
 	return slices.Concat(pieces...), err
 }
 
-// Ended is wrapped by the errors of a fabric that was closed or aborted, or
-// whose peer has ended.
+// Ended is wrapped by the errors of a fabric that was closed or aborted, or after a peer
+// has ended.
 var Ended = errors.New("the fabric has ended")

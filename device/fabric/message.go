@@ -6,9 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// message is one that is made up for Send: its head, and views of values behind
-// it. Each begins at a multiple of 8 bytes, so that the receiver can add the
-// values where they are.
+// message is a message under construction for Send: its head, followed by views of values.
+// Each begins at a multiple of 8 bytes, so that the receiver can add the values in place.
 type message struct {
 	head   []byte   // memory of the first piece
 	pieces [][]byte // the first is for the head
@@ -28,7 +27,7 @@ func (m *message) mark(there bool) {
 	m.head = append(m.head, b)
 }
 
-// keep puts a copy of a value into the head, behind all marks and before all values.
+// keep copies a value into the head, after all marks and before all values.
 func (m *message) keep(value []byte) {
 	m.pad()
 	m.head = append(m.head, value...)
@@ -42,8 +41,8 @@ func (m *message) values() {
 	m.pieces[0] = m.head
 }
 
-// add puts a value behind the others. It has to be there until the message is sent, or
-// as long as it is lent.
+// add appends a value. The value must stay valid until the message is sent, or as long as
+// it is lent.
 func (m *message) add(value []byte) {
 	m.pieces = append(m.pieces, value)
 	if n := padding(len(value)); n > 0 {
@@ -51,7 +50,7 @@ func (m *message) add(value []byte) {
 	}
 }
 
-// A part is there unless none of its replicas had rows.
+// A part is present unless all of its replicas have no rows.
 const (
 	absent  = 0
 	present = 1
@@ -64,13 +63,13 @@ const alignment = 8
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// received is a message that has come, of which the first bytes have been read.
+// received is a message that has arrived and been read in part.
 type received struct {
 	pieces [][]byte // that are left, as they came
 	at     int      // in the first
 }
 
-// next moves to the piece with the next byte, and returns what is left of it.
+// next moves to the piece with the next byte and returns the rest of that piece.
 func (r *received) next() []byte {
 	for len(r.pieces) > 0 && r.at == len(r.pieces[0]) {
 		r.pieces, r.at = r.pieces[1:], 0
@@ -92,7 +91,7 @@ func (r *received) marks(n int) ([]byte, error) {
 	return marks, err
 }
 
-// take reads the next bytes, and what makes them a multiple of 8: they are a view.
+// take returns a view of the next n bytes and skips the padding to a multiple of 8.
 func (r *received) take(n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil

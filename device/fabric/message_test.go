@@ -21,7 +21,8 @@ func whole(marks []bool, values ...[]byte) []byte {
 	return slices.Concat(m.pieces...)
 }
 
-// TestMessages: what is put into a message is read from it, each value at a multiple of 8 bytes.
+// TestMessages checks that a message is read as it was written, with each value at a
+// multiple of 8 bytes.
 func TestMessages(t *testing.T) {
 	values := [][]byte{[]byte("12345678"), {}, []byte("abc"), bytes.Repeat([]byte("x"), 4097)}
 	m := whole([]bool{true, false, true}, values...)

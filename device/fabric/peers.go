@@ -15,11 +15,10 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 )
 
-// Peers is the ranks of a run: this one, and those that it reaches over a fabric.
-// All of them make the same calls of AllGather in the same order. Between two of
-// these is a round: what is exchanged in it by an Uplink. A round that was called
-// off on any rank (CallOff) is called off on all that wait in it, and what was
-// under way is dropped.
+// Peers is the ranks of a run: this one, and those reachable over a fabric. All ranks make
+// the same calls of AllGather in the same order. The exchanges of an Uplink between two of
+// these calls form a round. A round that any rank calls off (CallOff) is called off on all
+// ranks that wait in it, and its unfinished exchanges are dropped.
 type Peers struct {
 	fabric   Fabric
 	timeout  time.Duration // after which a peer that is silent is gone
@@ -31,8 +30,8 @@ type Peers struct {
 	wait     sync.WaitGroup
 }
 
-// New returns the ranks of a fabric. A peer from which no message comes for the timeout
-// (0: 30 s) counts as gone. Until Close every rank sends the others heartbeats.
+// New returns the ranks of a fabric. A peer that sends no message for the timeout (0: 30 s)
+// counts as gone. Until Close, every rank sends heartbeats to the others.
 func New(f Fabric, timeout time.Duration) *Peers {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &Peers{fabric: f, timeout: cmp.Or(timeout, 30*time.Second), stop: stop}
@@ -61,22 +60,21 @@ func (p *Peers) Abort(cause string) {
 	p.fabric.Abort(fmt.Sprintf("rank %d: %s", p.Rank(), cause))
 }
 
-// kind is what a message is.
+// kind is the kind of a message.
 type kind uint8
 
 const (
 	alive    kind = iota // the sender is there
 	record               // of AllGather
 	partials             // of an exchange
-	results              // of an exchange: what the sender has combined
+	results              // of an exchange: the range that the sender has combined
 	callOff              // of the round
 	taken                // of an exchange: the results that were lent are read
 	direct               // of Send
 )
 
-// headerBytes is those before the content of a message: its kind, three zeros, the
-// number of its exchange in the lane, the round. They keep floats behind them
-// aligned.
+// headerBytes is the length of a message's header: its kind, three zeros, the number of its
+// exchange in the lane, and the round. The length keeps the floats that follow aligned.
 const headerBytes = 4 + 4 + 8
 
 // header begins every message.
@@ -100,7 +98,7 @@ func parse(message []byte) (header, error) {
 		binary.LittleEndian.Uint32(message[4:])}, nil
 }
 
-// heartbeat tells all peers, every now and then, that this rank is there.
+// heartbeat regularly tells all peers that this rank is alive.
 func (p *Peers) heartbeat(ctx context.Context) {
 	tick := time.NewTicker(p.every())
 	defer tick.Stop()
@@ -164,11 +162,11 @@ func (p *Peers) sendBy(ctx context.Context, to int, lane collective.Lane, pieces
 
 // arrival is a message that has come.
 type arrival struct {
-	pieces [][]byte // of which the first has the header
+	pieces [][]byte // the first includes the header
 	lent   bool     // the memory is the peer's
 }
 
-// content returns what is behind the header.
+// content returns the bytes after the header.
 func (a arrival) content() []byte {
 	if len(a.pieces) == 1 && !a.lent {
 		return a.pieces[0][headerBytes:]
@@ -205,8 +203,8 @@ func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, wan
 	}
 }
 
-// next returns the next message of a peer. Only what it has waited counts as
-// silence, not the time for which this process was suspended.
+// next returns the next message of a peer. Only time spent waiting counts as silence, not
+// time for which this process was suspended.
 func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (header, arrival, error) {
 	for silent := time.Duration(0); ; {
 		wait := max(min(p.patience()/4, time.Second), time.Millisecond)
@@ -230,8 +228,8 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 	}
 }
 
-// gone says which rank is: the one that was waited for, or others that were as
-// silent, since a rank may stand still over another that is gone.
+// gone returns an error that names the missing ranks: the one that was waited for, or
+// others that were silent for as long, since a rank may be blocked by another that is gone.
 func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent time.Duration) error {
 	text, it := fmt.Sprintf("rank %d is gone", from), "it"
 	for r := range p.Size() {
@@ -284,8 +282,8 @@ func (p *Peers) patience() time.Duration {
 	return p.timeout
 }
 
-// ShortenTimeout says that the run is to stop: a launcher says so when a rank is gone. Then
-// a peer may be silent for a few seconds only.
+// ShortenTimeout reports that the run is about to stop: a launcher signals this when a rank
+// is gone. From then on a peer may be silent for only a few seconds.
 func (p *Peers) ShortenTimeout() { p.stopping.Store(true) }
 
 // AllGather brings a record of every rank to all, and begins the next round.
@@ -317,7 +315,7 @@ func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	return all, nil
 }
 
-// Broadcast brings what rank 0 has to all: its own to rank 0, too. It is an AllGather.
+// Broadcast returns the data of rank 0 on all ranks, including rank 0. It is an AllGather.
 func (p *Peers) Broadcast(ctx context.Context, mine []byte) ([]byte, error) {
 	if p.Rank() > 0 {
 		mine = nil
@@ -329,9 +327,9 @@ func (p *Peers) Broadcast(ctx context.Context, mine []byte) ([]byte, error) {
 	return all[0], nil
 }
 
-// Together calls f and leaves the fabric. It returns the error of f, which also ends all
-// ranks, with the text of say as the cause. Errors that wrap Ended or Agreed end none:
-// the other ranks know of them.
+// Together calls f and leaves the fabric. It returns the error of f. An error also ends all
+// ranks, with the text of say as the cause, unless it wraps Ended or Agreed: the other
+// ranks know of these already.
 func (p *Peers) Together(f func() error, say func(error) string) error {
 	err := f()
 	if err != nil && !errors.Is(err, Ended) && !errors.Is(err, Agreed) {
@@ -340,7 +338,7 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 	return errors.Join(err, p.Close())
 }
 
-// Agreed is wrapped by an error with which all ranks end, each for itself.
+// Agreed is wrapped by an error with which every rank ends by itself.
 var Agreed = errors.New("the ranks have agreed to stop")
 
 // CallOff ends the round on all ranks that wait for this one in an exchange.

@@ -9,20 +9,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Uplink completes the exchanges of this rank's devices with those of all other
-// ranks: a collective.Uplink.
+// Uplink completes the exchanges of this rank's devices with those of all other ranks: a
+// collective.Uplink.
 //
-// Sums are reduce-scattered and all-gathered: every rank combines a range of the
-// elements along the tree and sends the result to all. With G bytes of results, P
-// ranks and k partial values of each value per rank that is (k+1) G (P-1)/P bytes
-// sent by each rank, never more than the k G (P-1) of all partial values to all
-// ranks. Small values are not worth two messages, and moments cannot be split: all
-// ranks get them, and each rank combines them all.
+// Sums are reduce-scattered and all-gathered: every rank combines a range of the elements
+// along the tree and sends the result to all. With G bytes of results, P ranks and k
+// partial values of each value per rank, each rank sends (k+1) G (P-1)/P bytes, never more
+// than the k G (P-1) bytes of sending all partial values to all ranks. Small values are not
+// worth two messages, and moments cannot be split: all ranks get them, and each rank
+// combines them all.
 //
-// A rank of the same machine reads scattered values where they lie (Lender): no value
-// is overwritten before all have read it. A rank that has sent its range of the
-// results has read its range of the partial values, and says when it has read the
-// others' results.
+// A rank of the same machine reads scattered values in place (Lender): no value is
+// overwritten before all ranks have read it. A rank that has sent its range of the results
+// has read its range of the partial values. It reports when it has read the others'
+// results.
 type Uplink struct {
 	peers *Peers
 	nodes [][]collective.Node // by rank: Cover of its replicas
@@ -37,8 +37,8 @@ type lane struct {
 	sum      tensor.Tensor // memory
 }
 
-// NewUplink returns the uplink of a rank in a run in which each rank holds the
-// replicas that follow those of the rank before: counts says how many.
+// NewUplink returns the uplink of a rank. Each rank holds the replicas that follow those of
+// the previous rank; counts has the number of replicas of each rank.
 func NewUplink(p *Peers, counts []int) *Uplink {
 	u := &Uplink{peers: p}
 	for _, n := range counts {
@@ -61,11 +61,11 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 	return u
 }
 
-// Nodes returns the nodes of the tree of which this rank has partial values.
+// Nodes returns the nodes of the tree for which this rank has partial values.
 func (u *Uplink) Nodes() []collective.Node { return u.nodes[u.peers.Rank()] }
 
-// sharedFrom is from how many bytes on a sum is shared out: below, a second
-// message takes longer than what it saves.
+// sharedFrom is the minimum size, in bytes, of a sum that is divided among the ranks: for
+// smaller sums a second message costs more time than it saves.
 const sharedFrom = 16 << 10
 
 // Complete makes an exchange with all other ranks: each value comes with a
@@ -124,7 +124,7 @@ func (e *exchange) rangeOf(v *collective.Reduction, rank int) (from, to int) {
 	return rank * n / e.peers.Size() * size, (rank + 1) * n / e.peers.Size() * size
 }
 
-// sendParts sends to each rank what it is to combine.
+// sendParts sends to each rank the parts that it combines.
 func (e *exchange) sendParts(ctx context.Context) error {
 	return e.others(func(to int) error {
 		m := &e.message
@@ -217,12 +217,12 @@ func (e *exchange) read(from int, r *received) error {
 	return r.end()
 }
 
-// nearBytes is how much of a sum is combined at a time: what is added in several
-// steps stays in the nearest cache.
+// nearBytes is the part of a sum, in bytes, that is combined at a time: it stays in the
+// nearest cache while several values are added to it.
 const nearBytes = 8 << 10
 
-// combine completes this rank's share of a value. The result may lie over one of
-// this rank's parts, so it is put there when all parts of a range were read.
+// combine completes this rank's share of a value. The result may overlap one of this rank's
+// parts, so each range is written only after all its parts were read.
 func (e *exchange) combine(i int) {
 	v := &e.values[i]
 	rank := e.peers.Rank()

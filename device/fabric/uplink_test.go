@@ -37,7 +37,8 @@ type value struct {
 	leaves []tensor.Tensor // the zero Tensor: no rows
 }
 
-// draw draws values of that number of replicas; some have none of a replica.
+// draw returns random values of the given number of replicas; for some of them, a replica
+// has no value.
 func draw(p *rand.Rand, replicas int) []value {
 	var all []value
 	empty := p.IntN(replicas + 1)
@@ -70,8 +71,8 @@ func draw(p *rand.Rand, replicas int) []value {
 	return all
 }
 
-// reductions returns what a holder of some replicas brings to an exchange. Every other result
-// lies over a part.
+// reductions returns the reductions of a rank that holds some of the replicas. Every other
+// result overlaps a part.
 func reductions(values []value, replicas int, held []int) []collective.Reduction {
 	var out []collective.Reduction
 	for i, v := range values {
@@ -98,8 +99,8 @@ func reductions(values []value, replicas int, held []int) []collective.Reduction
 	return out
 }
 
-// TestAnyNumberOfRanksGivesTheSameBits reduces values of which some replicas
-// have nothing over 1 to 5 ranks of 1 to 3 members each.
+// TestAnyNumberOfRanksGivesTheSameBits reduces values over 1 to 5 ranks of 1 to 3 members
+// each. Some replicas have no value.
 func TestAnyNumberOfRanksGivesTheSameBits(t *testing.T) {
 	for seed := range uint64(12) {
 		p := rand.New(rand.NewPCG(seed, 1))
@@ -181,7 +182,7 @@ func meet(hub *collective.Hub, values []value, replicas, first, count, members i
 	return errors.Join(errs...)
 }
 
-// TestBytesOfASum counts what a rank sends for a large sum beside the bound of
+// TestBytesOfASum compares the bytes that a rank sends for a large sum with the bound of
 // (k+1) G (P-1)/P bytes.
 func TestBytesOfASum(t *testing.T) {
 	const n = 100_000
@@ -217,8 +218,8 @@ func TestBytesOfASum(t *testing.T) {
 	}
 }
 
-// TestATurnThatIsCalledOff: a rank fails in a turn, all others come back from
-// their exchanges, and the next turn has none of what was under way.
+// TestATurnThatIsCalledOff checks that when a rank fails in a turn, all others return from
+// their exchanges, and that the next turn does not see the unfinished exchanges.
 func TestATurnThatIsCalledOff(t *testing.T) {
 	const size = 3
 	errs := onRanks(size, func(p *fabric.Peers) error {
@@ -262,7 +263,8 @@ func TestATurnThatIsCalledOff(t *testing.T) {
 	}
 }
 
-// TestARankThatSaysNothing is found gone; one that takes its time is not.
+// TestARankThatSaysNothing checks that a silent rank is reported as gone, but a slow one is
+// not.
 func TestARankThatSaysNothing(t *testing.T) {
 	ranks := inprocess.New(2)
 	p := fabric.New(ranks[0], 200*time.Millisecond)
@@ -297,7 +299,7 @@ func TestRanksThatSayNothing(t *testing.T) {
 	}
 }
 
-// suspended is a fabric of a process that stands still while it first receives.
+// suspended is a fabric of a process that is suspended during its first Receive.
 type suspended struct {
 	fabric.Fabric
 	once sync.Once
@@ -316,7 +318,8 @@ func (s *suspended) Receive(ctx context.Context, from int, lane collective.Lane)
 	return s.Fabric.Receive(ctx, from, lane)
 }
 
-// TestSuspended: the time for which a process stood still is not the peer's silence.
+// TestSuspended checks that the time for which this process was suspended does not count as
+// the peer's silence.
 func TestSuspended(t *testing.T) {
 	ranks := inprocess.New(2)
 	a, b := fabric.New(&suspended{Fabric: ranks[0]}, 400*time.Millisecond), fabric.New(ranks[1], 0)
@@ -328,7 +331,7 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// stuck is a fabric whose peer takes nothing.
+// stuck is a fabric with a peer that accepts no messages.
 type stuck struct{ fabric.Fabric }
 
 func (stuck) Send(ctx context.Context, _ int, _ collective.Lane, _ ...[]byte) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
-// Judge a fabric of one's own. In a test, each case is a t.Run.
+// Judge your fabric. In a test, each case is a t.Run.
 func ExampleCases() {
 	open := func(_ context.Context, size int) ([]fabric.Fabric, error) { return inprocess.New(size), nil }
 	for _, c := range fabrictest.Cases()[:1] {

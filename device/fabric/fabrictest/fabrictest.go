@@ -24,14 +24,14 @@ type Opener func(ctx context.Context, size int) ([]fabric.Fabric, error)
 type Case struct {
 	Name string
 	Rule string // the sentence of package fabric that it checks
-	// Sizes are the numbers of ranks of the fabrics that the case opens. An Opener
-	// in a process that a launcher has started returns this process's rank if the
-	// size is the launcher's, and none otherwise.
+	// Sizes are the numbers of ranks of the fabrics that the case opens. In a process
+	// started by a launcher, an Opener returns this process's rank if the size equals the
+	// number of ranks of the launcher, and no rank otherwise.
 	Sizes []int
 	Run   func(ctx context.Context, open Opener) error
 }
 
-// Cases returns all cases. Each takes less than a few seconds.
+// Cases returns all cases. Each runs for at most a few seconds.
 func Cases() []Case {
 	return []Case{
 		{"ranks", "Rank is the number of this process among them, from 0. Size is their number.",
@@ -110,11 +110,11 @@ func ranks(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// lengths are those of messages: none, odd, around pages, and more than any
-// network takes at once.
+// lengths are the lengths of messages: zero, odd, around pages, and more than any network
+// transfers at once.
 var lengths = []int{0, 1, 3, 4095, 4096, 4097, 65537, 3 << 20, 0, 7}
 
-// message returns content that says where it is from.
+// message returns content that identifies its sender, receiver and lane.
 func message(from, to int, lane collective.Lane, n int) []byte {
 	b := make([]byte, lengths[n])
 	for i := range b {
@@ -168,7 +168,7 @@ func expect(ctx context.Context, r fabric.Fabric, from int, lane collective.Lane
 func lanes(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
 		peer := 1 - r.Rank()
-		for range 20 { // nobody receives them before the other lane
+		for range 20 { // received only after the other lane
 			if err := r.Send(ctx, peer, collective.Gradients, make([]byte, 1<<20)); err != nil {
 				return err
 			}
@@ -238,8 +238,8 @@ func pieces(ctx context.Context, open Opener) error {
 	})
 }
 
-// reuse gives every other message back, while the next may be on its way. The
-// others stay what they were.
+// reuse returns every other message while the next may be on its way. The other messages
+// must not change.
 func reuse(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
 		stored := map[int][]byte{}
@@ -274,8 +274,8 @@ func reuse(ctx context.Context, open Opener) error {
 	})
 }
 
-// lending has a Lender lend messages, of which every other one is borrowed, and the rest
-// received. They stay as they are until the peer says that it has them.
+// lending makes a Lender lend messages; every other one is borrowed, and the rest are
+// received. They must not change until the peer reports that it has read them.
 func lending(ctx context.Context, open Opener) error {
 	return with(ctx, open, 2, func(ctx context.Context, r fabric.Fabric) error {
 		l, ok := r.(fabric.Lender)

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/inprocess"
 )
 
-// Two ranks of one process. Each runs in a goroutine of its own.
+// Two ranks of one process. Each runs in a separate goroutine.
 func ExampleNew() {
 	ranks := inprocess.New(2)
 	done := make(chan struct{})

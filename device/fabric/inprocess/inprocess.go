@@ -1,6 +1,6 @@
-// Package inprocess is a fabric whose ranks are goroutines of one process.
-// Messages are copied into unbounded queues, or lent. It is also the simplest
-// implementation of fabric.Fabric and fabric.Lender.
+// Package inprocess is a fabric that connects goroutines of one process as ranks. Messages
+// are copied into unbounded queues, or lent. It is also the simplest implementation of
+// fabric.Fabric and fabric.Lender.
 //
 // Use it in tests of code that runs on several ranks.
 package inprocess
@@ -30,7 +30,7 @@ func New(size int) []fabric.Fabric {
 	return ranks
 }
 
-// world is what the ranks share.
+// world is the state that the ranks share.
 type world struct {
 	mu      sync.Mutex
 	queues  map[route]*mailbox.Box[message]
@@ -127,7 +127,7 @@ func (r *rank) Borrow(ctx context.Context, from int, lane collective.Lane) ([][]
 		if err := r.ended(); err != nil {
 			return nil, false, err
 		}
-		gone := isClosed(r.world.closed[from]) // before the queue is looked at: what was sent before arrives
+		gone := isClosed(r.world.closed[from]) // read before the queue: messages sent before the end have then arrived
 		if m, ok := q.Take(); ok {
 			return m.pieces, m.lent, nil
 		}

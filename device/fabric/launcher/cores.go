@@ -8,9 +8,9 @@ import (
 // allowed is how many logical CPUs' time this process may use, when it starts.
 var allowed = limited(runtime.NumCPU(), runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS"))
 
-// limited returns how many of the CPUs that a process may run on it may keep busy:
-// Go's runtime takes fewer where the limit of a cgroup (a container's) is lower, unless
-// GOMAXPROCS in the environment says what it takes.
+// limited returns how many of the allowed CPUs a process may keep busy. Go's runtime uses
+// fewer if a cgroup (a container) has a lower limit, unless the environment sets
+// GOMAXPROCS.
 func limited(cpus, procs int, environment string) int {
 	if environment != "" {
 		return cpus
@@ -18,10 +18,10 @@ func limited(cpus, procs int, environment string) int {
 	return min(cpus, procs)
 }
 
-// Cores returns the number of logical CPUs for this process, at least 1: those that
-// it is bound to, or its share of the machine's if other ranks on this machine may
-// run on the same ones. Ranks count as bound to CPUs of their own if the launcher's
-// process may run on more than they may.
+// Cores returns the number of logical CPUs for this process, at least 1: the CPUs that it
+// is bound to, or its share of the machine's CPUs if other ranks on this machine may run on
+// the same ones. Ranks count as bound to separate CPUs if the launcher's process may run on
+// more CPUs than they may.
 func Cores() int {
 	if runtime.NumCPU() < parentCores() {
 		return allowed

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// said are the variables in which launchers say which rank a process is, and how
-// many there are.
+// said lists the variables in which launchers pass the rank of a process and the number of
+// ranks.
 var said = []struct{ rank, size string }{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
 	{"PMI_RANK", "PMI_SIZE"},                         // MPICH, Intel MPI, srun --mpi=pmi2
@@ -39,8 +39,7 @@ func Several() bool {
 	return size > 1
 }
 
-// local are the variables in which launchers say how many of the ranks are on
-// this machine.
+// local lists the variables in which launchers pass the number of ranks on this machine.
 var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}
 
 // here returns how many ranks a launcher has started on this machine, which share

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRank reads what launchers say.
+// TestRank reads the variables that launchers set.
 func TestRank(t *testing.T) {
 	for _, s := range said {
 		t.Setenv(s.rank, "")
@@ -59,7 +59,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// A limit below the processor's CPUs counts, but not what GOMAXPROCS says.
+// TestLimited checks that a limit below the number of CPUs counts, but GOMAXPROCS does not.
 func TestLimited(t *testing.T) {
 	for _, c := range []struct {
 		cpus, procs int

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parentCores returns how many logical CPUs the process may run on that has
-// started this one; 0 if the system does not say.
+// parentCores returns the number of logical CPUs that the parent process may run on, or 0
+// if the system does not report it.
 func parentCores() int {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(os.Getppid(), &set) != nil {

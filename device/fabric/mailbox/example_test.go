@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device/fabric/mailbox"
 )
 
-// One goroutine puts messages, one takes them and waits while there is none.
+// One goroutine puts messages; the other one receives them, and waits while there are no
+// messages.
 func ExampleBox() {
 	box := mailbox.New[[]byte]()
 	go func() {

@@ -41,6 +41,6 @@ func (b *Box[M]) Take() (message M, ok bool) {
 	return message, true
 }
 
-// Arrived returns a channel that has an element if there may be messages since
-// the last Take that found none.
+// Arrived returns a channel that has an element if messages may have arrived since the last
+// unsuccessful Take.
 func (b *Box[M]) Arrived() <-chan struct{} { return b.arrived }

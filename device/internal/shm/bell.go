@@ -1,9 +1,10 @@
 package shm
 
-// A goroutine that sleeps by a futex is in a system call to Go: it keeps one of the Ps on which
-// goroutines run. Where as many sleep as there are Ps, Go's monitor takes them away again and
-// again, and looks around every 20 microseconds meanwhile: two devices on two cores lost 3 to 5
-// percent of them to it. A goroutine that reads from a pipe keeps no P.
+// To Go, a goroutine that sleeps on a futex is in a system call: it keeps one of the Ps on
+// which goroutines run. If the number of sleepers reaches the number of Ps, Go's monitor
+// repeatedly takes the Ps away and meanwhile checks every 20 microseconds: two devices on
+// two cores lost 3 to 5 percent of the cores to this. A goroutine that reads from a pipe
+// keeps no P.
 
 // listen returns when ready does or the connection is closed: it reads from the
 // pipe.
@@ -17,7 +18,7 @@ func (r *ring) listen(ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		if err := awaitBell(r.bellRead); err != nil { // closed, or there is no other end any more
+		if err := awaitBell(r.bellRead); err != nil { // closed, or the other end does not exist any more
 			return r.sleep(&r.data, ready)
 		}
 	}

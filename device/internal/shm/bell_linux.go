@@ -16,21 +16,20 @@ const (
 	futexWake = 1
 )
 
-// The errors of futex(2) say that the value has changed, that the time is over or
-// that a signal came: a sleeper looks again in each case.
+// The errors of futex(2) mean that the value has changed, that the time is over or that a
+// signal came: a sleeper checks again in each case.
 
 // bell wakes sleepers in other processes.
 type bell struct {
-	rung     atomic.Uint32 // how often; what the futex watches
+	rung     atomic.Uint32 // number of rings; the futex watches it
 	sleepers atomic.Int32  // how many sleep or are about to, and died so
 }
 
 func (b *bell) count() uint32 { return b.rung.Load() }
 
-// ring wakes all sleepers. If there are none it makes no system call. The call
-// never waits, so it is a raw one, of which Go's scheduler does not know: any
-// other would wake Go's monitor thread, which then runs every 20 microseconds
-// for a millisecond.
+// ring wakes all sleepers. It makes no system call if there are no sleepers. The call never
+// blocks, so it is a raw one that Go's scheduler does not see: any other call would wake
+// Go's monitor thread, which then runs every 20 microseconds for a millisecond.
 func (b *bell) ring() {
 	b.rung.Add(1)
 	if b.sleepers.Load() != 0 {
@@ -48,8 +47,7 @@ func (b *bell) sleep(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
-// sleepUnseen is sleep in a raw system call, of which Go's scheduler does not
-// know.
+// sleepUnseen is sleep in a raw system call, which Go's scheduler does not see.
 func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)

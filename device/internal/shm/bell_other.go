@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bell exists where there is no futex only to give the counters their layout.
+// bell has no function on systems without futex: it only gives the counters their layout.
 type bell struct {
 	rung     atomic.Uint32
 	sleepers atomic.Int32

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Conn is one side of a connection: an io.ReadWriteCloser whose writes are
-// seen by the other side after Flush at the latest. One goroutine reads and
-// one writes; Close may be called by any, and makes both return Closed. It
-// says nothing to the other process: what watches that process does.
+// Conn is one side of a connection: an io.ReadWriteCloser. The other side sees written
+// bytes after Flush at the latest. One goroutine reads and one writes; any goroutine may
+// call Close, which makes both return Closed. Close does not notify the other process: that
+// is left to the code that watches the process.
 type Conn struct {
 	in, out *ring
 	closed  atomic.Bool
@@ -20,9 +20,9 @@ type Conn struct {
 	inUse   sync.RWMutex // held for reading while the segment is touched
 }
 
-// Host returns the side of the process that made the segment. It owns the
-// mapping from now on, and the bell: the end of a pipe from which it reads where
-// it would sleep. That takes no thread, as a futex does. nil is none.
+// Host returns the side of the process that created the segment. It owns the mapping from
+// now on, and the bell: the end of a pipe that it reads from where it would otherwise
+// sleep. Unlike a futex, this blocks no thread. bell may be nil.
 func Host(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 0, 1)
 	if err == nil {
@@ -31,8 +31,8 @@ func Host(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Guest returns the side of the process that inherited it. It owns the mapping
-// from now on, and the other end of the pipe: nil if the host has none.
+// Guest returns the side of the process that inherited the segment. It owns the mapping
+// from now on, and the other end of the pipe, which is nil if the host has no bell.
 func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	c, err := newConn(segment, 1, 0)
 	if err == nil {
@@ -41,9 +41,9 @@ func Guest(segment []byte, bell *os.File) (*Conn, error) {
 	return c, err
 }
 
-// Link returns one side of a connection of two processes, each of which has mapped the
-// segment by itself; first says which. It owns the mapping from now on, the bell that
-// it reads from, and the end of the other side's bell that it writes to.
+// Link returns one side of a connection of two processes that have each mapped the segment;
+// first selects the side. It owns the mapping from now on, the bell that it reads from, and
+// the end of the other side's bell that it writes to.
 func Link(segment []byte, first bool, bell, other *os.File) (*Conn, error) {
 	c, err := newConn(segment, side(first), side(!first))
 	if err == nil {
@@ -60,8 +60,8 @@ func side(first bool) int {
 	return 1
 }
 
-// Mark is what a side of a link writes into the segment: a process that finds it there has mapped
-// the same memory.
+// Mark is written into the segment by a side of a link. A process that finds the other
+// side's mark has mapped the same memory.
 type Mark [16]byte
 
 // MarkOf returns where a side's mark is in a segment.
@@ -81,8 +81,7 @@ func newConn(segment []byte, out, in int) (*Conn, error) {
 	return c, nil
 }
 
-// SetWaitPolicy says how awake each side is while it waits for bytes, this one and
-// the other.
+// SetWaitPolicy sets how this side and the other side wait for bytes.
 func (c *Conn) SetWaitPolicy(here, there WaitPolicy) {
 	_ = c.use(func() error {
 		c.in.waitPolicy.Store(uint32(here))
@@ -99,7 +98,7 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush makes what was written visible.
+// Flush makes written bytes visible to the other side.
 func (c *Conn) Flush() error {
 	return c.use(func() error {
 		c.out.publish()
@@ -129,12 +128,12 @@ func (c *Conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Await reports whether there are bytes to read, after at most d; a signal ends
-// it early. Up to 8 milliseconds it sleeps in a raw system call, of which Go's scheduler does not
-// know: otherwise Go's monitor thread would check every 20 microseconds whether
-// the call has ended, on a core that a device may be computing on. So the
-// goroutine keeps its P (its share of GOMAXPROCS) while it sleeps: use Await for
-// short times, in a process with little else to do.
+// Await reports whether there are bytes to read, after at most d; a signal ends it early.
+// Up to 8 milliseconds it sleeps in a raw system call that Go's scheduler does not see:
+// otherwise Go's monitor thread would check every 20 microseconds whether the call has
+// ended, on a core that a device may be computing on. The goroutine therefore keeps its P
+// (its share of GOMAXPROCS) while it sleeps: use Await for short times, in a process with
+// little else to do.
 func (c *Conn) Await(d time.Duration) (ready bool) {
 	_ = c.use(func() error {
 		ready = c.in.peek(d)

@@ -117,7 +117,7 @@ func TestMessagesIntoAnEmptyRing(t *testing.T) {
 		for k := range want {
 			want[k] = byte(i + k*k>>8)
 		}
-		cut := r.IntN(len(want)) // what comes first may be read before the rest is written
+		cut := r.IntN(len(want)) // the first part may be read before the rest is written
 		got := make([]byte, len(want))
 		for _, part := range [][2]int{{0, cut}, {cut, len(want)}} {
 			if _, err := host.Write(want[part[0]:part[1]]); err != nil {

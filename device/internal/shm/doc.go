@@ -1,16 +1,16 @@
-// Package shm moves bytes between two processes through memory that they
-// share: two rings of bytes, one in each direction, with a futex for sleeping.
+// Package shm transfers bytes between two processes through shared memory: two rings of
+// bytes, one in each direction, with a futex for sleeping.
 //
-// The memory is an anonymous file that the child inherits, so that nothing can
-// be left behind, whichever side dies first (docs/design/shared-memory.md).
+// The memory is an anonymous file that the child inherits, so that nothing remains,
+// whichever side dies first (docs/design/shared-memory.md).
 //
-// Neither side trusts the counters of the other: a ring that says more than
-// it can hold ends the connection.
+// Neither side trusts the counters of the other: a ring that claims to hold more than it
+// can ends the connection.
 package shm
 
 import "errors"
 
-// RingBytes is what a ring of Bytes holds; a power of two.
+// RingBytes is the capacity of a ring of Bytes; a power of two.
 const RingBytes = 4 << 20
 
 // Bytes is the length of a segment: two rings and their counters.
@@ -19,5 +19,5 @@ const Bytes = 2 * (ringHeader + RingBytes)
 // Closed is the error of operations on a connection that has ended.
 var Closed = errors.New("shared memory: connection closed")
 
-// Unsupported is the error of New and Map where there is no shared memory of this kind.
+// Unsupported is the error of New and Map on systems without this kind of shared memory.
 var Unsupported = errors.New("shared memory: not supported on this system")

@@ -18,8 +18,8 @@ const (
 	slotsPerRank = 2 // one is read while the next is written
 )
 
-// slotBytes is what a rank puts into a slot at most, by lane. Larger exchanges
-// take several rounds.
+// slotBytes is the maximum number of bytes that a rank writes into a slot, by lane. Larger
+// exchanges are made in several rounds.
 var slotBytes = [collective.Lanes]int{collective.Moments: 128 << 10, collective.Gradients: 1 << 20}
 
 // groupHead is the head of a group's segment.
@@ -31,10 +31,10 @@ type groupHead struct {
 	spin       atomic.Uint32 // whether waiting may begin with spinning
 }
 
-// record says to which round of which exchange a slot belongs.
+// record identifies the exchange and the round that a slot belongs to.
 type record struct {
 	step, sequence, round uint64
-	values                uint64 // a sum over what is reduced
+	values                uint64 // a checksum of the kinds of the values
 	length                uint64 // of the name
 	name                  [recordBytes - 5*8]byte
 }
@@ -81,7 +81,7 @@ func layout(segment []byte, ranks int) (head *groupHead, lanes [collective.Lanes
 	return (*groupHead)(unsafe.Pointer(unsafe.SliceData(segment))), lanes
 }
 
-// check reports whether a segment is that of a group.
+// check returns an error if the segment does not belong to the group.
 func (h *groupHead) check(generation uint64, ranks int) error {
 	if h.magic != groupMagic || h.generation != generation || h.ranks != uint64(ranks) {
 		return fmt.Errorf("shared memory: the segment is not that of generation %d of %d devices", generation,

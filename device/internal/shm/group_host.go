@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Group is the host's side of the segment in which the devices of one group
-// meet. The host is no member of their exchanges: it watches, and aborts.
+// Group is the host's side of the segment that connects the devices of one group. The host
+// is not a member of their exchanges: it only watches, and aborts.
 type Group struct {
 	file  *os.File
 	lanes []laneMemory
@@ -17,8 +17,8 @@ type Group struct {
 	segment []byte // nil when closed
 }
 
-// NewGroup makes the segment of a group. spin says whether its members may
-// spin before they sleep.
+// NewGroup creates the segment of a group. spin reports whether its members may spin before
+// they sleep.
 func NewGroup(generation uint64, ranks int, spin bool) (*Group, error) {
 	n := groupBytes(ranks)
 	f, err := New(n)
@@ -46,7 +46,7 @@ func NewGroup(generation uint64, ranks int, spin bool) (*Group, error) {
 // Path is where children of this process find the segment until Seal.
 func (m *Group) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd()) }
 
-// Seal closes the way to the segment: nobody joins any more.
+// Seal closes the file of the segment: members can no longer join.
 func (m *Group) Seal() { m.file.Close() }
 
 // use calls f while the segment is mapped.
@@ -69,8 +69,8 @@ func (m *Group) Abort() {
 	})
 }
 
-// Missing returns the ranks that have not come to a barrier at which others
-// wait, in the first lane in which somebody waits; nil if nobody does.
+// Missing returns the ranks that others wait for at a barrier, in the first lane with a
+// waiting rank. It returns nil if no rank waits.
 func (m *Group) Missing() (missing []int) {
 	m.use(func() {
 		for i := range m.lanes {

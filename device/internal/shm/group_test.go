@@ -40,7 +40,7 @@ func group(t testing.TB, spin bool, replicas ...[]int) (*Group, []*Member) {
 	return m, members
 }
 
-// kinds of values that are reduced: how, of which type and shape.
+// kinds lists the operations, types and shapes of the reduced values.
 var kinds = []struct {
 	op    collective.Op
 	dtype tensor.DType
@@ -55,7 +55,7 @@ var kinds = []struct {
 	{collective.Sum, tensor.F32, []int{0}},
 }
 
-// values makes what each rank brings to exchange n; replicas in absent have no rows.
+// values returns the values of each rank for exchange n; replicas in absent have no rows.
 func values(n int, replicas [][]int, absent ...int) [][]collective.Reduction {
 	leaves := len(slices.Concat(replicas...))
 	out := make([][]collective.Reduction, len(replicas))
@@ -140,8 +140,8 @@ func TestExchangeHasTheBitsOfTheHub(t *testing.T) {
 	}
 }
 
-// TestLanesAreApart starts gradients of which a member comes late, and makes
-// exchanges of moments meanwhile.
+// TestLanesAreApart starts an exchange of gradients with a late member, and makes exchanges
+// of moments meanwhile.
 func TestLanesAreApart(t *testing.T) {
 	replicas := [][]int{{0}, {1}}
 	m, members := group(t, false, replicas...)

@@ -53,7 +53,7 @@ type exchange struct {
 	rest   []remainder // of later rounds
 }
 
-// begin comes to an exchange: it begins the first round, and waits for nobody.
+// begin starts the first round of an exchange without waiting.
 func (l *lane) begin(tag collective.Tag, values []collective.Reduction) (*exchange, error) {
 	for i, v := range values {
 		if err := l.check(v); err != nil {
@@ -97,7 +97,7 @@ func (l *lane) check(v collective.Reduction) error {
 	return nil
 }
 
-// sumOver tells values that are reduced in other ways, or in other numbers, apart.
+// sumOver returns a checksum that distinguishes values with other reductions or counts.
 func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, generation, len(values))
@@ -120,9 +120,9 @@ func (l *lane) beginRound(x *exchange) {
 	l.arrive()
 }
 
-// endRound brings the pieces together and puts the results where they belong.
-// What is small every member combines for itself; of the rest each combines
-// its range, and takes the others' ranges when they are done.
+// endRound combines the pieces of the round and stores the results. Every member combines
+// small pieces by itself. Of other pieces each member combines its range, and copies the
+// others' ranges when they are done.
 func (l *lane) endRound(ctx context.Context, x *exchange) error {
 	slot := l.round % slotsPerRank
 	if err := l.member.wait(ctx, l, l.barrier); err != nil {
@@ -179,8 +179,8 @@ func (r *record) String() string {
 		r.sequence, r.step, r.name[:min(r.length, uint64(len(r.name)))], r.round)
 }
 
-// area returns the memory of partial value i in a slot: a byte for each piece, which says whether
-// it is there, then the pieces.
+// area returns the memory of partial value i in a slot: a byte for each piece that marks it
+// as present or absent, followed by the pieces.
 func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
 	n := maxSegments + l.partialBytes()
 	b := l.slots[rank][slot][i*n:][:n]
@@ -208,8 +208,8 @@ func (l *lane) put(p *piece, slot uint64) {
 	}
 }
 
-// localRange returns the units of a piece that only this member combines; where every member
-// combines all, there are none.
+// localRange returns the units of a piece that only this member combines. The range is
+// empty if every member combines all units.
 func (l *lane) localRange(p *piece) (from, to int) {
 	if !p.shared() {
 		return p.units(), p.units()
@@ -247,7 +247,7 @@ func (l *lane) combine(p *piece, slot uint64) {
 	}
 }
 
-// fetch takes the ranges of a piece that other members have combined.
+// fetch copies the ranges of a piece that other members have combined.
 func (l *lane) fetch(p *piece) {
 	from, to := l.localRange(p)
 	copy(p.slice(p.value.Result.Bytes, 0, from), l.result[p.offset:])

@@ -12,9 +12,8 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Member is a device's side of the segment of its group: a
-// collective.Exchanger. The members combine what they bring themselves, each
-// its range of every value.
+// Member is a device's side of the segment of its group: a collective.Exchanger. The
+// members combine their values themselves: each combines its range of every value.
 type Member struct {
 	rank    int
 	head    *groupHead
@@ -73,7 +72,7 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	m.before = done
 	l.awake.Store(false)
 	var err error
-	go func() { // its owner waits for it by what is returned here
+	go func() { // the caller waits for it with the returned function
 		defer close(done)
 		<-before
 		err = m.end(ctx, l, m.begin(l, tag, values))
@@ -110,7 +109,7 @@ func (m *Member) begin(l *lane, tag collective.Tag, values []collective.Reductio
 	return x
 }
 
-// end ends what was begun.
+// end finishes an exchange that begin started.
 func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
 	m.inUse.RLock()
 	defer m.inUse.RUnlock()

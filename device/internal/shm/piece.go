@@ -11,9 +11,9 @@ const maxSegments = 512
 // sharedBytes is how large a piece is that the members combine by ranges.
 const sharedBytes = 16 << 10
 
-// piece is what one round reduces of one value: the units [from, to). A unit
-// of a sum is an element, a unit of moments a channel. In a slot a piece of
-// moments is moments of its channels.
+// piece is the part of one value that one round reduces: the units [from, to). A unit of a
+// sum is an element, a unit of moments is a channel. In a slot, a piece of moments is
+// stored as the moments of its channels.
 type piece struct {
 	value    *collective.Reduction
 	index    int // in the round
@@ -21,8 +21,8 @@ type piece struct {
 	offset   int // in the round, in bytes
 }
 
-// next takes the pieces of a round from values and returns what is left of them.
-// What is left of a value that was split is marked by its first unit.
+// next returns the pieces of a round and the remaining values. The remainder of a split
+// value has the position of its first unit.
 func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	var pieces []piece
 	capacity, offset := l.partialBytes(), 0
@@ -43,7 +43,7 @@ func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	return pieces, values
 }
 
-// remainder is what is still to be reduced of a value: from this unit on.
+// remainder is the part of a value that is still to be reduced: from this unit on.
 type remainder struct {
 	*collective.Reduction
 	from int

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// Pool is memory that several processes map, so that what one of them puts there
-// the others need not copy. One takes chunks of it and tells the others, by their
-// offsets, when they may touch them.
+// Pool is memory that several processes map, so that bytes written by one need not be
+// copied for the others. One process allocates chunks of it and sends their offsets to the
+// others when they may access them.
 type Pool struct {
 	file   *os.File
 	memory []byte
@@ -23,7 +23,8 @@ type Pool struct {
 type extent struct{ from, to int }
 
 const (
-	// PoolBytes is the length of a pool. It takes memory only as far as chunks reach.
+	// PoolBytes is the length of a pool. It uses memory only up to the end of its last
+	// chunk.
 	PoolBytes = 1 << 30
 	// unit is what chunks begin at and end at: pages.
 	unit = 4 << 10
@@ -61,8 +62,8 @@ func mapPool(f *os.File) (*Pool, error) {
 // Path is where children of this process find the pool until Close.
 func (p *Pool) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), p.file.Fd()) }
 
-// Alloc returns a chunk of n bytes, the first that is free; nil if there is none, or
-// no memory for it. Its content is whatever was there.
+// Alloc returns the first free chunk of n bytes, or nil if there is no free chunk or not
+// enough memory. Its content is undefined.
 func (p *Pool) Alloc(n int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +92,7 @@ func (p *Pool) gap(n int) (before, from int) {
 	return len(p.allocated), from
 }
 
-// reserve takes memory up to an offset. Without it an access when memory is short
+// reserve allocates memory up to an offset. Without it, an access when memory is short
 // would be a fault that kills the process.
 func (p *Pool) reserve(to int) bool {
 	if to <= p.reserved {
@@ -133,7 +134,7 @@ func (p *Pool) At(offset, n int64) ([]byte, bool) {
 	return p.memory[offset : offset+n : offset+n], true
 }
 
-// Offset returns where b begins in the pool; false if it lies elsewhere.
+// Offset returns the offset of b in the pool, or false if b is not in the pool.
 func (p *Pool) Offset(b []byte) (int, bool) {
 	if len(b) == 0 {
 		return 0, false
@@ -146,8 +147,8 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 // chunk: a device that has given up an exchange does not know.
 func (p *Pool) Close() error { return p.file.Close() }
 
-// Drop is Close of a pool whose contents nobody needs any more: its memory is given
-// back, and what is read there from now on is zeros.
+// Drop is Close of a pool with contents that are no longer needed: its memory is freed, and
+// reads return zeros from now on.
 func (p *Pool) Drop() error {
 	err := drop(p.file, PoolBytes)
 	if e := p.Close(); err == nil {

@@ -26,7 +26,8 @@ func newPools(t *testing.T) (here, there *Pool) {
 	return here, there
 }
 
-// TestPoolIsShared: what one side puts into a chunk the other finds at its offset.
+// TestPoolIsShared checks that bytes written to a chunk by one side are found at its offset
+// by the other.
 func TestPoolIsShared(t *testing.T) {
 	here, there := newPools(t)
 	chunk := there.Alloc(10 * unit)
@@ -77,7 +78,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestForeignRanges: what is not wholly in a pool is not there.
+// TestForeignRanges checks that ranges that are not wholly in a pool are refused.
 func TestForeignRanges(t *testing.T) {
 	p, _ := newPools(t)
 	for _, r := range [][2]int64{{-1, 1}, {0, -1}, {0, PoolBytes + 1}, {PoolBytes, 1}, {1 << 62, 1 << 62}} {

@@ -8,14 +8,14 @@ import (
 	"unsafe"
 )
 
-// ringHeader is the memory of a ring's counters, in bytes: each in a cache line
-// of its own, so that the sides don't disturb each other.
+// ringHeader is the size of a ring's counters in bytes. Each counter has a separate cache
+// line, so that the sides don't disturb each other.
 const ringHeader = 512
 
 // counters is the head of a ring, as both processes see it.
 type counters struct {
 	written    atomic.Uint64 // bytes since the beginning; the producer's
-	origin     atomic.Uint64 // of the bytes since the beginning, one that lies at the start; the producer's
+	origin     atomic.Uint64 // bytes since the beginning at a byte that is at the start of the memory; the producer's
 	_          [48]byte
 	read       atomic.Uint64 // bytes since the beginning; the consumer's
 	_          [56]byte
@@ -33,11 +33,11 @@ type ring struct {
 	memory    []byte
 	closed    *atomic.Bool
 	pos       uint64        // bytes that this side has written or read
-	published uint64        // of which the other side knows
+	published uint64        // bytes that the other side knows of
 	usual     time.Duration // that this side waits for bytes, if it is more than a shortSpin
 
-	bellRead  *os.File // the reader's end; nil: there is no pipe
-	bellWrite *os.File // the writer's end; nil: there is none
+	bellRead  *os.File // the reader's end; nil without a pipe
+	bellWrite *os.File // the writer's end; nil without a pipe
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -63,10 +63,10 @@ func (r *ring) window(n uint64) []byte {
 	return r.memory[at:min(at+n, uint64(len(r.memory)))]
 }
 
-// write copies p into the ring, waiting for space. What it wrote is published
-// when pieceBytes are written, and by publish. In an empty ring it begins at the
-// start of the memory, so that message after message takes the same bytes, which
-// both sides have in their caches, and their pages mapped.
+// write copies p into the ring, waiting for space. The bytes are published after every
+// pieceBytes, and by publish. If the ring is empty, write begins at the start of the
+// memory, so that successive messages use the same bytes: these are in the caches of both
+// sides, and their pages are mapped.
 func (r *ring) write(p []byte) error {
 	for len(p) > 0 {
 		free, err := r.free()
@@ -102,7 +102,7 @@ func (r *ring) free() (uint64, error) {
 	return uint64(len(r.memory)) - used, err
 }
 
-// publish lets the consumer see what was written.
+// publish makes the written bytes visible to the consumer.
 func (r *ring) publish() {
 	if r.published != r.pos {
 		r.published = r.pos
@@ -112,8 +112,8 @@ func (r *ring) publish() {
 	}
 }
 
-// take copies at least one byte into p, waiting for it, and at most a piece:
-// the other side may go on then, and what is longer Go copies past the caches.
+// take waits for bytes and copies at least one into p, but at most a piece: the other side
+// can then continue, and Go would copy longer ranges past the caches.
 func (r *ring) take(p []byte) (int, error) {
 	if r.written.Load() == r.pos {
 		if err := r.await(); err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New makes a segment of that size: a file without a name, for children to
-// inherit or to open through /proc. It takes no memory until Reserve.
+// New creates a segment of the given size: a file without a name, for children to inherit
+// or to open through /proc. It uses no memory until Reserve.
 func New(bytes int) (*os.File, error) {
 	fd, err := unix.MemfdCreate("bnctl", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -34,8 +34,8 @@ func seal(f *os.File, bytes int) error {
 	return nil
 }
 
-// Reserve takes the memory of a segment. Without it an access when memory is
-// short would be a fault that kills the process.
+// Reserve allocates the memory of a segment. Without it, an access when memory is short
+// would be a fault that kills the process.
 func Reserve(f *os.File, bytes int) error {
 	if err := unix.Fallocate(int(f.Fd()), 0, 0, int64(bytes)); err != nil {
 		return fmt.Errorf("shared memory: %d MiB: %w", bytes>>20, err)

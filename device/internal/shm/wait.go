@@ -17,16 +17,16 @@ const (
 const (
 	// shortSpin is how long a reader that may spin looks before anything else.
 	shortSpin = 20 * time.Microsecond
-	// early is how much before the usual time a reader wants to be awake: a slice of Linux's scheduler (1.4
-	// milliseconds on two cores). To be woken up from a core that has gone to sleep takes up to 100
-	// microseconds, a timer 50; but who has got the core meanwhile, whatever its priority, may finish its slice
-	// first.
+	// early is how long before the usual time a reader wants to be awake: a slice of
+	// Linux's scheduler (1.4 milliseconds on two cores). Waking up on a sleeping core needs
+	// up to 100 microseconds, a timer 50. But a thread that has got the core meanwhile may
+	// finish its slice first, whatever its priority.
 	early = 1500 * time.Microsecond
 	// late is how long after the usual time it still spins, at least.
 	overdue = 200 * time.Microsecond
-	// shared is how long it takes to let others have the core if one of them
-	// computes. The system itself takes it for up to 100 microseconds, a timer's
-	// tick for 30 to 60 on a virtual machine.
+	// shared is the shortest pause that shows that another thread computed on the core. The
+	// system itself uses the core for up to 100 microseconds, and a timer's tick uses it
+	// for 30 to 60 on a virtual machine.
 	shared = 300 * time.Microsecond
 	// maxEarly and maxOverdue bound the time that a reader spins before and after the usual.
 	maxEarly   = 2 * time.Millisecond
@@ -86,16 +86,18 @@ func (r *ring) peek(d time.Duration) bool {
 	return r.written.Load() != r.pos
 }
 
-// learn brings the usual time nearer to that of one wait: at once if that was shorter.
+// learn moves the usual time toward the time of one wait; a shorter time replaces it at
+// once.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
 // looks is how often a spinning waiter looks before it asks for the time: for about a microsecond.
 const looks = 500
 
-// poll spins until something is ready or the time has come, and reports
-// whether it is ready. It does not yield the core between two looks: Linux from 6.6 on gives a core that is
-// yielded to any other thread, one of idle priority too, for a slice of milliseconds. If somebody takes the
-// core, that may be the peer, which has no other than this one: it gives up then.
+// poll spins until ready returns true or the time is over, and reports whether it is ready.
+// It does not yield the core between two checks: Linux 6.6 and later give a yielded core to
+// any other thread, even one of idle priority, for a slice of milliseconds. If another
+// thread gets the core, it may be the peer, which may have no other core: poll then gives
+// up.
 func poll(ready func() bool, until time.Time) bool {
 	for last := time.Now(); ; {
 		for range looks {
@@ -140,15 +142,15 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 }
 
 const (
-	// A nap is shorter than the 10 milliseconds after which Go's monitor takes
-	// the P of a goroutine that sleeps in the system. Once it has done so
-	// it looks every 20 microseconds for more, for some milliseconds, on a core
-	// that a device may be computing on: a step of 85 milliseconds lost two.
+	// shortNap is less than the 10 milliseconds after which Go's monitor takes the P of a
+	// goroutine that sleeps in a system call. After it has taken one, the monitor checks
+	// every 20 microseconds for more, for some milliseconds, on a core that a device may be
+	// computing on: a step of 85 milliseconds lost two.
 	shortNap = 8 * time.Millisecond
 	// shortNaps come first. A longer wait has time.
 	shortNaps = 64
-	// longNap bounds every sleep, so that a side whose peer is gone and that
-	// nobody wakes looks around now and then.
+	// longNap bounds every sleep, so that a side that is never woken because its peer is
+	// gone checks now and then.
 	longNap = 200 * time.Millisecond
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A reader that may spin is awake a slice of the scheduler before what it waits for, and does not sleep at
-// all where little would be left.
+// A reader that may spin wakes up a slice of the scheduler before the expected time, and
+// does not sleep at all if little time would be left.
 func TestAwakeFor(t *testing.T) {
 	const us, ms = time.Microsecond, time.Millisecond
 	for _, c := range []struct{ usual, asleep, until time.Duration }{

@@ -15,13 +15,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BenchmarkWaiting is what two members wait for each other that do equal work:
-// a step is 42 exchanges with an exchange of 16 channels' moments, as in training
-// resnet20, and between two of them 2 milliseconds of arithmetic in registers or
-// of going over 4 MiB of the member's own memory. The work never differs and
-// there is no device around it, so what is waited beside the time of an exchange
-// is how unevenly the machine runs two threads. An operation is a step; the
-// median and the mean are of the steps' shares that a member waits.
+// BenchmarkWaiting measures how long two members with equal work wait for each other. A
+// step is 42 exchanges of 16 channels' moments, as in training resnet20, with 2
+// milliseconds of work between two of them: arithmetic in registers, or copying within 4
+// MiB of the member's memory. The work never differs and there is no device around it, so
+// the waiting time beyond the time of an exchange shows how unevenly the machine runs two
+// threads. An operation is a step; the median and the mean are of the steps' shares that a
+// member waits.
 func BenchmarkWaiting(b *testing.B) {
 	for _, kind := range []struct {
 		name string
@@ -113,9 +113,9 @@ func arithmetic() func() {
 	}
 }
 
-// goOver returns a way over 4 MiB: one half is copied onto the other. The memory
-// is two large pages, if the system grants them: small ones lie better or worse
-// in the caches, and one member would be slower than the other for good.
+// goOver returns a function that copies one half of 4 MiB onto the other. The memory is two
+// large pages, if the system grants them: the placement of small pages in the caches
+// varies, and would make one member slower for good.
 func goOver() func() {
 	const size, page = 4 << 20, 2 << 20
 	b := make([]byte, size+page)

@@ -13,9 +13,9 @@ type Case struct {
 	Rule      string   `json:"rule"` // the rule of the contract that the case checks
 	Precision string   `json:"precision"`
 	Lacks     []string `json:"lacks,omitempty"`   // operations that the device refused, as it may
-	Refused   []string `json:"refused,omitempty"` // operations nodes of which the device refused, as it may
+	Refused   []string `json:"refused,omitempty"` // operations with nodes that the device refused, as it may
 	Error     string   `json:"error,omitempty"`
-	Advice    string   `json:"advice,omitempty"` // what the author should do about the error
+	Advice    string   `json:"advice,omitempty"` // remedy for the author
 	Ms        int64    `json:"ms"`
 }
 

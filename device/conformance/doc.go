@@ -6,6 +6,6 @@
 // Use it to test a plugin from a program. To test a device in the same process,
 // use package devicetest in a Go test.
 //
-// An operation that a device refuses as the contract says is no fault, except
-// for the operations that training of a small network needs.
+// A device may refuse an operation as the contract allows. This is not a fault,
+// except for the operations that training of a small network needs.
 package conformance

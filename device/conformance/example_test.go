@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// A plugin of one's own, judged before it is trusted: bnctl plugin test does this.
+// Judge a plugin before you trust it: bnctl plugin test does this.
 func ExamplePlugin() {
 	plugin := remote.Command{Name: "mine", Path: "/opt/mine/bnctl-device-mine"}
 	faults, err := conformance.Plugin(context.Background(), plugin, conformance.Options{},

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// printed is what a plugin prints to standard output.
+// printed counts the lines that a plugin prints to standard output, and keeps the first.
 type printed struct {
 	mu    sync.Mutex
 	lines int
@@ -26,7 +26,7 @@ func (p *printed) add(line string) {
 	}
 }
 
-// result judges what the plugin has printed.
+// result judges the printed lines.
 func (p *printed) result() devicetest.Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -39,7 +39,7 @@ func (p *printed) result() devicetest.Result {
 	return r
 }
 
-// nameResult judges what the plugin calls itself: its file says how people call it.
+// nameResult judges the name that the plugin gives itself: users call it by its file name.
 func nameResult(path, name string) devicetest.Result {
 	r := devicetest.Result{Case: devicetest.Case{Name: outside + "its name",
 		Rule: "PluginInfo.name: as in the name of the executable, bnctl-device-NAME: rename one of them."}}
@@ -50,7 +50,7 @@ func nameResult(path, name string) devicetest.Result {
 	return r
 }
 
-// Lines tells of the level as a whole: faults that no case has, then the counts.
+// Lines describes the level as a whole: faults outside of the cases, then the counts.
 func (j Judgement) Lines() []string {
 	var lines, lacks []string
 	for _, op := range j.Missing {

@@ -13,10 +13,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say what of a plugin is tested. The zero value tests everything.
+// Options select the tests of a plugin. The zero value tests everything.
 type Options struct {
 	Levels []string          // levels to test; nil: all that the device has
-	Case   string            // run the cases whose names contain this; "": all
+	Case   string            // run the cases with names that contain this; "": all
 	ID     string            // of the device; "": the first
 	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
@@ -26,16 +26,16 @@ type Judgement struct {
 	Level   string
 	Cases   int
 	Lacks   []graph.Op // operations that the device does not have
-	Missing []graph.Op // those of Lacks that training of any network needs
+	Missing []graph.Op // the operations in Lacks that training of any network needs
 	Faults  int        // cases that failed, and operations that are missing
 	Stopped string     // why not all cases were run; "" if all were
 }
 
-// Plugin tests the plugin that cmd starts, and returns the number of faults. It
-// calls each after every case, and done after every level. A device that is lost again and
-// again is not judged to the end. An error means that
-// there is no result: a *Broken if the plugin does not start or lists no
-// device, a *problem.Error if the plugin does not have what o asks for.
+// Plugin tests the plugin that cmd starts, and returns the number of faults. It calls each
+// after every case, and done after every level. A device that is lost repeatedly is not
+// judged to the end. An error means that there is no result: a *Broken if the plugin does
+// not start or lists no device, a *problem.Error if the plugin lacks something that o
+// requests.
 func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),
 	done func(Judgement)) (faults int, err error) {
 	cases, err := o.cases()
@@ -62,7 +62,7 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 	return faults, nil
 }
 
-// outside begins the names of what is judged beside the cases.
+// outside is the prefix of the names of tests that are not cases.
 const outside = "process: "
 
 // cases returns those that o.Case picks.
@@ -77,8 +77,8 @@ func (o *Options) cases() ([]devicetest.Case, error) {
 	return cases, nil
 }
 
-// device returns the device that o names, the levels to judge it at, and what the plugin
-// calls itself.
+// device returns the device that o names, the levels to judge it at, and the name that the
+// plugin gives itself.
 func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, name string,
 	err error) {
 	p, err := remote.Start(ctx, cmd)
@@ -167,7 +167,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	return j, nil
 }
 
-// ofGroups returns those of the cases in which devices meet.
+// ofGroups returns the cases that use groups of devices.
 func ofGroups(cases []devicetest.Case) []devicetest.Case {
 	all := devicetest.GroupCases()
 	return slices.DeleteFunc(slices.Clone(cases), func(c devicetest.Case) bool {

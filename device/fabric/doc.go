@@ -13,8 +13,8 @@
 // # Messages
 //
 // Messages from one rank to another in one lane arrive in the order in which
-// they were sent, each once and whole, of any length, zero included. Messages
-// in one lane never wait for messages in another.
+// they were sent, each once and whole, of any length, zero included. What is
+// sent in one lane never waits for what is sent in another.
 //
 // # The end
 //

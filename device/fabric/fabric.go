@@ -28,10 +28,10 @@ type Fabric interface {
 	Send(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) error
 
 	// Receive returns the next message from another rank in a lane. It belongs to
-	// the caller; a message of 16 bytes or more begins at a multiple of 8. There are
-	// three outcomes:
+	// the caller; one of 16 bytes or more begins at a multiple of 8. There are three
+	// outcomes:
 	// 1. The message came, now or before.
-	// 2. ctx ended: Receive returns its error, and no message is lost.
+	// 2. ctx ended: the error is its error, and no message is lost by it.
 	// 3. The fabric has ended, here or everywhere, or the peer is known to be gone:
 	// the error wraps Ended and gives the reason.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
@@ -45,9 +45,9 @@ type Fabric interface {
 	// processes too. Only the first call counts.
 	Abort(cause string)
 
-	// Close leaves the fabric. Messages that were sent before still arrive. A closed rank
-	// no longer takes part, and its peers learn of it when they receive: their error wraps
-	// Ended. Closing twice is legal.
+	// Close leaves the fabric. What was sent before arrives. A rank that is closed
+	// takes part no more, and its peers find that out when they receive: their
+	// error wraps Ended. Closing twice is legal.
 	Close() error
 }
 
@@ -61,9 +61,9 @@ type Lender interface {
 	// read them. The other pieces are copied.
 	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
 
-	// Borrow is Receive of a message as a sequence of pieces. The pieces passed to Lend are
-	// not cut. The pieces of a lent message belong to the peer and must not be passed to
-	// Reuse.
+	// Borrow is Receive of a message in pieces, one behind the other. The pieces passed to
+	// Lend are not cut. The pieces of a lent message belong to the peer and must not be
+	// passed to Reuse.
 	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
 }
 

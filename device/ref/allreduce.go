@@ -33,8 +33,8 @@ func (f *frame) allReduce(ctx context.Context, e graph.Exchange) error {
 	return nil
 }
 
-// members returns the number of replicas of the group and those of this device. A device without a
-// group has all replicas of what it runs.
+// members returns the number of replicas of the group and the replicas of this device. A
+// device without a group has all replicas of its runs.
 func (f *frame) members() (leaves int, local []int) {
 	if len(f.group.Replicas) > 0 {
 		return f.group.Leaves(), f.group.Replicas[f.group.Rank]
@@ -45,7 +45,8 @@ func (f *frame) members() (leaves int, local []int) {
 	return f.replicas(), local
 }
 
-// reduction combines the largest subtrees of the canonical tree whose replicas this device has.
+// reduction combines the largest subtrees of the canonical tree that consist of replicas of
+// this device.
 func (f *frame) reduction(n graph.Node, leaves int, local []int) collective.Reduction {
 	x := f.values[n.In[0]]
 	d := f.stored(x.typ.DType)

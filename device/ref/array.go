@@ -72,8 +72,8 @@ func fullShape(t graph.Type, lead int) []int {
 	return append([]int{lead}, t.Shape...)
 }
 
-// fromTensor returns the elements of t, whose type and shape were checked, or
-// which holds F64 where typ says F32 (Eval64).
+// fromTensor returns the elements of t. Its type and shape were checked, but it may hold
+// F64 where typ has F32 (Eval64).
 func fromTensor(typ graph.Type, lead int, t tensor.Tensor) *array {
 	a := newArray(typ, lead)
 	switch t.DType {

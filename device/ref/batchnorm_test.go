@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// normGolden is testdata/batchnorm.json: operands, and results by what the
-// statistics are taken over.
+// normGolden is testdata/batchnorm.json: operands and results, keyed by the set that the
+// statistics are computed over.
 type normGolden struct {
 	Rows     []int
 	Channels int

@@ -6,8 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// call is one node whose operands are there and whose results are zeros to be
-// filled by its loop.
+// call is one node with its operands. Its results are zeros, which its loop fills.
 type call struct {
 	*frame
 	*graph.Node
@@ -25,8 +24,8 @@ func (c *call) in(i int) *array {
 	return c.values[c.In[i]]
 }
 
-// products are the operations whose first two operands are multiplied as
-// matrices; a third one is a bias.
+// products are the operations that multiply their first two operands as matrices; a third
+// operand is a bias.
 var products = []graph.Op{graph.Conv, graph.ConvGradInput, graph.ConvGradWeight, graph.ConvTranspose,
 	graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// definitions holds the loops of class class.FMA that differ from those of the
-// device itself: float32 operations in the order that package class states.
+// definitions holds the loops of class class.FMA that differ from the device's default
+// loops: float32 operations in the order that package class defines.
 var definitions = map[graph.Op]func(*call){
 	graph.Conv: defineConv, graph.ConvTranspose: defineConv, graph.ConvGradInput: defineConv,
 	graph.Dense: defineConv, graph.DenseGradInput: defineConv,

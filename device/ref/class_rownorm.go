@@ -5,12 +5,13 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// values returns the elements of row n of a at the places, as package class takes them.
+// values returns the elements of row n of a at the places in s, in the form that package
+// class uses.
 func (s set) values(a *array, n int) class.Channel {
 	return class.Channel{Rows: 1, Positions: len(s), At: func(i int) float32 { return float32(a.at(n)[s[i]]) }}
 }
 
-// channels cuts the places of a group into those of its channels, of that many elements.
+// channels splits the places of a group into its channels of plane elements each.
 func (s set) channels(plane int) []set {
 	var all []set
 	for ; len(s) > 0; s = s[plane:] {
@@ -69,7 +70,8 @@ func defineGroupNorm(c *call) {
 	}
 }
 
-// defineRowNormGrad: of lines, or of groups, whose sums are those of their channels.
+// defineRowNormGrad computes the gradient over lines, or over groups. A group's sums are
+// the sums of its channels.
 func defineRowNormGrad(c *call) {
 	x, dy := c.in(0), c.in(1)
 	lines := c.Op == graph.LayerNormGrad

@@ -12,7 +12,7 @@ type geometry struct {
 	taps                    []tap
 }
 
-// geometryOf takes the shapes (C, H, W) of both images.
+// geometryOf returns the geometry for the shapes (C, H, W) of both images.
 func geometryOf(w graph.Window, in, out []int) geometry {
 	return geometry{
 		groups: w.Groups, inPerGroup: in[0] / w.Groups, outPerGroup: out[0] / w.Groups,

@@ -15,7 +15,7 @@ type backend struct {
 	ops        []graph.Op
 	precisions []string
 	bf16       bool   // opened at precision device.BF16
-	class      string // whose definitions it computes; "": none
+	class      string // the class with the definitions that it computes; "": the default
 }
 
 // New returns a reference device with that name in errors and logs. It refuses
@@ -38,7 +38,7 @@ func (b backend) info() device.Info {
 	}
 	if b.class != "" {
 		info.Description, info.Kernels = "the definitions of class "+b.class+", in plain loops", b.class
-		// Folded nodes have no times of their own.
+		// Folded nodes have no separate times.
 		info.Features = slices.DeleteFunc(info.Features, func(f string) bool { return f == device.Profile })
 	}
 	return info
@@ -50,8 +50,8 @@ func Features() []string {
 		device.Slots}
 }
 
-// Ops returns the operations that have a loop here, in the order of their
-// numbers: all but those of the host.
+// Ops returns the operations that have a loop here, in the order of their numbers: all
+// except the host's operations.
 func Ops() []graph.Op {
 	ops := []graph.Op{graph.AllReduce}
 	for o := range loops {

@@ -57,8 +57,8 @@ func (f *frame) lead(k graph.Kind) int {
 	return 1
 }
 
-// block returns the block of a that goes with block n of a result of kind k:
-// whole values go with everything, those of a replica with its rows.
+// block returns the block of a that corresponds to block n of a result of kind k: a whole
+// value corresponds to every block, and a replica's value corresponds to each of its rows.
 func (f *frame) block(a *array, k graph.Kind, n int) []float64 {
 	switch {
 	case a.typ.Kind == k:
@@ -128,7 +128,7 @@ func (f *frame) result(v graph.Value) tensor.Tensor {
 	return a.tensor(f.stored(a.typ.DType), 0, a.lead)
 }
 
-// stored returns the type in which values of type d leave the frame.
+// stored returns the type that values of type d have outside the frame.
 func (f *frame) stored(d tensor.DType) tensor.DType {
 	if f.f64 && d == tensor.F32 {
 		return tensor.F64

@@ -85,7 +85,7 @@ func (g *golden) attrs() graph.Attrs {
 	return a
 }
 
-// withList adds a list of integers, or of floats where one is no integer.
+// withList adds a list of integers, or of floats if an element is not an integer.
 func withList(a graph.Attrs, key string, v []any) graph.Attrs {
 	var integers []int64
 	var floats []float64

@@ -26,8 +26,8 @@ func flat(shape, at []int) int {
 	return i
 }
 
-// broadcastIndex returns, for every element of shape to, the element of shape
-// from that it takes: axes align at the last, axes of length 1 stretch.
+// broadcastIndex returns, for every element of shape to, its source element of shape from:
+// axes align at the last, axes of length 1 stretch.
 func broadcastIndex(from, to []int) []int {
 	index := make([]int, tensor.Count(to))
 	source := make([]int, len(from))

@@ -19,7 +19,8 @@ func dequantize(c *call) {
 	}
 }
 
-// requantise sets result 0 to sums, of which every line of so many elements is one output channel.
+// requantise sets result 0 to sums. Each output channel is a contiguous line of the given
+// length.
 func (c *call) requantise(sums []int64, line int) {
 	q, by, channels := class.Int8Of(c.Node), c.in(3).f, c.out(0).typ.Shape[0]
 	for i, sum := range sums {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Call is one node whose operands are computed.
+// Call is one node with computed operands.
 type Call struct {
 	*graph.Node
 	// In are the operands, in order; the zero Tensor where one is absent. A value of kind Rows has

@@ -44,7 +44,7 @@ func (b replacing) Load(p *graph.Program, _ device.Capacity) (lifecycle.Runner, 
 	return lifecycle.NewHostRunner(p, x.Run), nil
 }
 
-// about returns the first conformance cases whose names begin with a text.
+// about returns the first conformance cases with names that begin with a text.
 func about(text string) []devicetest.Case {
 	all := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {
 		return !strings.HasPrefix(c.Name, text)

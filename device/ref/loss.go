@@ -39,7 +39,7 @@ func (c *call) target(class, label, classes int) float64 {
 	return t
 }
 
-// weightsTargets reports whether weights of classes are those of targets, not of labels.
+// weightsTargets reports whether class weights apply to targets instead of labels.
 func (c *call) weightsTargets() bool { return c.Bool("weighted_targets") }
 
 // targets returns the sum of the targets of all classes: 1 unless they are weighted.
@@ -54,8 +54,8 @@ func (c *call) targets(label, classes int) float64 {
 	return sum
 }
 
-// weight returns the weight of a label: that of its row, operand i, times that
-// of its class; 1 for what there is not.
+// weight returns the weight of a label: the weight of its row, operand i, times the weight
+// of its class. A missing weight is 1.
 func (c *call) weight(i, n, label int) float64 {
 	weight := 1.0
 	if w := c.in(i); w != nil {

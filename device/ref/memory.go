@@ -10,8 +10,8 @@ import (
 // largeRun is from how many bytes on a run asks whether the machine has them.
 const largeRun = 1 << 30
 
-// checkMemory refuses a run whose values do not fit the memory that is available: a process that
-// takes more is ended by the system, and says nothing.
+// checkMemory refuses a run with values that do not fit into the available memory: the
+// system would end the process without a message.
 func (f *frame) checkMemory() error {
 	want := f.needs()
 	if want < largeRun {
@@ -21,12 +21,12 @@ func (f *frame) checkMemory() error {
 	return lifecycle.CheckMemory(want, free, "free")
 }
 
-// needs returns how many bytes the values of a run take at once.
+// needs returns the maximum number of bytes that the values of a run occupy at a time.
 func (f *frame) needs() float64 {
 	last, most, now := lastUses(f.fn), 0.0, 0.0
-	ends := make([]float64, len(f.fn.Nodes)+2) // what is not needed any more when so many nodes have run
+	ends := make([]float64, len(f.fn.Nodes)+2) // bytes that become free after each number of nodes
 	for i, n := range f.fn.Nodes {
-		if n.Op != graph.Reshape { // which takes the elements over
+		if n.Op != graph.Reshape { // its result shares the elements of its operand
 			for _, v := range n.Out {
 				bytes := f.bytes(v)
 				now += bytes
@@ -39,7 +39,7 @@ func (f *frame) needs() float64 {
 	return most
 }
 
-// bytes returns the bytes of a value, whose elements are float64.
+// bytes returns the size of a value in bytes; its elements are float64.
 func (f *frame) bytes(v graph.Value) float64 {
 	t := f.fn.Values[v].Type
 	return float64(8 * float64(f.lead(t.Kind)) * float64(tensor.Count(t.Shape)))

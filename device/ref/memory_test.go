@@ -12,8 +12,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestMemoryIsPlanned: attention over a sequence whose scores do not fit the memory of any machine is
-// refused before anything is taken, not ended by the system.
+// TestMemoryIsPlanned checks that attention over a very long sequence is refused before
+// memory is allocated, instead of being ended by the system: its scores do not fit into the
+// memory of any machine.
 func TestMemoryIsPlanned(t *testing.T) {
 	if total, _ := memory.Machine(); total == 0 {
 		t.Skip("the system does not say how much memory there is")

@@ -61,7 +61,7 @@ func runningMoments(c *call) {
 	copy(m[1+len(m)/2:], c.in(1).at(0))
 }
 
-// selectMoments: a replica of too few values takes the running statistics.
+// selectMoments uses the running statistics for a replica with too few values.
 func selectMoments(c *call) {
 	m, running, y := c.in(0), c.in(1).at(0), c.out(0)
 	for r := range y.lead {

@@ -20,7 +20,7 @@ func normalise(c *call) {
 	}
 }
 
-// eachChannel visits the elements i of block n of a, whose shape is (C, ...).
+// eachChannel visits the elements i of block n of a, which has shape (C, ...).
 func eachChannel(a *array, n int, visit func(ch, i int)) {
 	plane := a.size / a.typ.Shape[0]
 	for i := range a.at(n) {

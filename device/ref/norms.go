@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// sqrt32 returns the correctly rounded f32 root: that of float64 has more than
-// twice the digits, so the second rounding does no harm (Figueroa 1995).
+// sqrt32 returns the correctly rounded f32 root. The float64 root has more than twice the
+// digits, so the second rounding does no harm (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // sumSquares: blocks of 1024 elements along the canonical tree.

@@ -6,7 +6,7 @@ type pooled struct {
 	windows [][]int // by output pixel: the input pixels it sees, in row-major order
 }
 
-// poolWindows takes the shapes (C, H, W) of both images.
+// poolWindows returns the windows for the shapes (C, H, W) of both images.
 func (c *call) poolWindows(in, out []int) pooled {
 	p := pooled{in: in[1] * in[2], out: out[1] * out[2]}
 	p.windows = make([][]int, p.out)
@@ -18,8 +18,8 @@ func (c *call) poolWindows(in, out []int) pooled {
 	return p
 }
 
-// each visits every output element: where its plane of the input begins, its
-// own index, and the pixels it sees.
+// each visits every output element with the start of its input plane, its index, and the
+// pixels of its window.
 func (p pooled) each(out *array, visit func(plane, i int, window []int)) {
 	for i := range out.lead * out.size {
 		visit(i/p.out*p.in, i, p.windows[i%p.out])
@@ -51,7 +51,7 @@ func maxPoolGrad(c *call) {
 	})
 }
 
-// divisor returns what an average over the window is divided by.
+// divisor returns the divisor of an average over the window.
 func (c *call) divisor(window []int) float64 {
 	if k := c.Ints("kernel"); c.Bool("count_pad") {
 		return float64(k[0] * k[1])

@@ -22,7 +22,7 @@ func (b backend) refuse(p *graph.Program) device.Refused {
 	return r
 }
 
-// lacks says why the device cannot run n; "" if it can.
+// lacks returns why the device cannot run n, or "" if it can.
 func (b backend) lacks(f *graph.Function, n *graph.Node) string {
 	if !slices.Contains(b.ops, n.Op) {
 		return "this device does not have the operation"

@@ -60,18 +60,20 @@ func (c *call) scaled(i int) (scale, bias float64) {
 	return scale, bias
 }
 
-// layerNorm: y = scale*((x-mean)*s) + bias, scale and bias being those of the place in the line.
+// layerNorm computes y = scale*((x-mean)*s) + bias, with a scale and bias for each place in
+// the line.
 func layerNorm(c *call) {
 	c.rowNorm(c.lineSets(), func(k, _ int) int { return k })
 }
 
-// groupNorm: y = scale*(x-mean)*s + bias, scale and bias being those of the channel.
+// groupNorm computes y = scale*(x-mean)*s + bias, with a scale and bias for each channel.
 func groupNorm(c *call) {
 	plane := c.in(0).size / c.in(0).typ.Shape[0]
 	c.rowNorm(c.groupSets(), func(_, i int) int { return i / plane })
 }
 
-// rowNorm normalises sets of every row; of says which scale goes with place k of a set, i of a row.
+// rowNorm normalises sets of every row; of returns the index of the scale for place k of a
+// set, which is element i of a row.
 func (c *call) rowNorm(sets []set, of func(k, i int) int) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {

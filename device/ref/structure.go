@@ -48,7 +48,7 @@ func sliceGrad(c *call) {
 	}
 }
 
-// taken returns, for every element of a take of shape, the element of shape from that it is.
+// taken returns, for every element of a take of shape, its source element of shape from.
 func (c *call) taken(from, shape []int) []int {
 	axis, indices := c.Int("axis"), c.Ints("index")
 	index, source := make([]int, tensor.Count(shape)), make([]int, len(from))

@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// tap is what one element of a kernel touches in one line of the output of a
-// window: n pairs of an element of the input image and one of the output.
+// tap is the work of one kernel element on one output line of a window: n pairs of an
+// element of the input image and one of the output.
 type tap struct {
 	kernel int // ky*kw + kx
 	in     int // first element of the input: iy*W + ix
@@ -12,9 +12,8 @@ type tap struct {
 	n      int
 }
 
-// taps lists every pair of real elements that a window over an image of size
-// (H, W) joins, in row-major order of the kernel, then of the output. Padding
-// takes no part.
+// taps lists every pair of real elements that a window over an image of size (H, W)
+// connects, in row-major order of the kernel, then of the output. Padding is left out.
 func taps(w graph.Window, size, out [2]int) []tap {
 	var list []tap
 	for ky := range w.Kernel[0] {
@@ -34,7 +33,7 @@ func taps(w graph.Window, size, out [2]int) []tap {
 	return list
 }
 
-// inside returns the range of ox in [0, out) for which 0 <= ox*stride + left < size.
+// inside returns the range of ox in [0, out) with 0 <= ox*stride + left < size.
 func inside(left, stride, size, out int) (from, to int) {
 	for from < out && from*stride+left < 0 {
 		from++

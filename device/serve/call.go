@@ -78,8 +78,8 @@ func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) er
 	return e.Write(ctx, in.GetState(), t[0])
 }
 
-// writeFilePart writes a tensor that lies in a file. The device may hold the file
-// longer than this call.
+// writeFilePart writes a tensor that is part of a file. The device may keep the file open
+// after this call.
 func writeFilePart(ctx context.Context, e device.Executable, in *pb.Write) error {
 	t, file, err := wire.DecodeFilePart(in.GetPart())
 	if err != nil {

@@ -20,9 +20,9 @@ func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	(<-servers).Stop()
 }
 
-// muteUnary points standard output at standard error with the first call:
-// until then the line of the handshake has to get through, afterwards nobody
-// reads it and a library that prints would block.
+// muteUnary points standard output at standard error on the first call: until then the line
+// of the handshake must get through. Afterwards standard output is not read any more, and a
+// library that prints would block.
 func muteUnary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	mute()
 	return next(ctx, in)

@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// chunks is memory that this process takes for the values of exchanges, and that the
-// host maps too: so it need not read them from a ring and write them to one. The
-// zero value has none.
+// chunks is the memory that this process allocates for the values of exchanges. The host
+// maps it too, so that the values need not be copied through a ring. The zero value has no
+// memory.
 type chunks struct {
 	pool *shm.Pool
 	path string
 }
 
-// chunk is that of one exchange.
+// chunk is the memory of one exchange.
 type chunk struct {
 	offset  int
 	results []tensor.Tensor
@@ -25,8 +25,8 @@ type chunk struct {
 // minChunk is from how many bytes on values are put into the pool.
 const minChunk = 32 << 10
 
-// join maps the memory that the host offers to a member of a new group; where it cannot
-// be had values are sent. Nobody is at those of the former group any more.
+// join maps the memory that the host offers to a member of a new group. If that fails,
+// values are sent. The values of the former group are no longer in use.
 func (c *chunks) join(path string) {
 	if path != c.path {
 		c.leave()
@@ -46,8 +46,8 @@ func (c *chunks) leave() {
 	}
 }
 
-// store copies the partial values of an exchange into the host's pool, and says so in the exchange.
-// It returns nil if they are to be sent.
+// store copies the partial values of an exchange into the host's pool and sets the chunk of
+// x. It returns nil if the values must be sent.
 func (c *chunks) store(x *pb.Exchange, partials []tensor.Tensor) *chunk {
 	if c.pool == nil || wire.Bytes(partials) < minChunk {
 		return nil
@@ -73,7 +73,8 @@ func (c *chunks) store(x *pb.Exchange, partials []tensor.Tensor) *chunk {
 	return &chunk{offset, results}
 }
 
-// copyCached copies in pieces: longer copies bypass the caches, from which others will read.
+// copyCached copies in pieces: longer copies bypass the caches, which others will read
+// from.
 func copyCached(dst, src []byte) {
 	for len(src) > 0 {
 		n := copy(dst, src[:min(len(src), cachedBytes)])
@@ -83,7 +84,7 @@ func copyCached(dst, src []byte) {
 
 const cachedBytes = 256 << 10
 
-// fetch takes the results of an exchange, and gives its chunk back.
+// fetch copies the results of an exchange and frees its chunk.
 func (c *chunks) fetch(k *chunk, values []collective.Reduction) {
 	for i, v := range values {
 		copy(v.Result.Bytes, k.results[i].Bytes)

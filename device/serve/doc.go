@@ -6,9 +6,9 @@
 //
 //	func main() { serve.Main(myProvider{}) }
 //
-// The provider and its devices are called as package device says. Package serve
+// The provider and its devices are called as package device describes. Package serve
 // adds the handshake, sessions over gRPC and through shared memory, the exchanges
 // of a group and `BINARY describe`. It also makes the process a well-behaved
 // child: it ends when its standard input ends, ignores SIGINT and SIGHUP, and
-// redirects to standard error what libraries print to standard output.
+// redirects output that libraries print to standard output to standard error.
 package serve

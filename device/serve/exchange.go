@@ -44,16 +44,16 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 	return nil
 }
 
-// leave unmaps the memory of a group that this process is no member of any more.
+// leave unmaps the memory of a group after this process has left the group.
 func leave(m *shm.Member) {
 	if m != nil {
 		_ = m.Close() // what can fail is giving memory back
 	}
 }
 
-// exchanger exchanges with the other members of a group through the host: it sends the partial
-// values and takes the results in the middle of a run, on the session's connection, which nothing
-// else uses meanwhile.
+// exchanger exchanges with the other members of a group through the host: in the middle of
+// a run, it sends the partial values and receives the results on the session's connection,
+// which is not used for anything else meanwhile.
 type exchanger struct {
 	session *session
 	pending []*pendingExchange
@@ -64,7 +64,7 @@ type exchanger struct {
 type pendingExchange struct {
 	tag    collective.Tag
 	values []collective.Reduction
-	chunk  *chunk // where they lie for the host; nil: they are sent
+	chunk  *chunk // their memory in the host's pool; nil: they are sent
 	done   bool
 	err    error
 }
@@ -73,8 +73,9 @@ type pendingExchange struct {
 // memory, and four are enough to overlap exchanges with computing.
 const maxPending = 4
 
-// Start sends the partial values. The results are taken by the goroutine that waits for them, or
-// for those of another exchange; at once where the host takes one at a time.
+// Start sends the partial values. The results are received by the goroutine that waits for
+// them, or for the results of another exchange. If the host accepts only one exchange at a
+// time, they are received at once.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	s, d := x.session, &pendingExchange{tag: tag, values: values}
 	for tag.Lane == collective.Gradients && len(x.pending) >= maxPending {
@@ -115,7 +116,7 @@ func (x *exchanger) drain() {
 	}
 }
 
-// receive takes the next answer. The error is that of the connection.
+// receive receives the next answer. The error is the connection's error.
 func (x *exchanger) receive() error {
 	var d *pendingExchange
 	m, results, err := x.session.conn.Recv(func(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
@@ -143,8 +144,8 @@ func (x *exchanger) receive() error {
 	return nil
 }
 
-// answered returns the exchange of an answer: the only one, or that of its lane
-// and sequence; nil if it answers none.
+// answered returns the exchange that r answers: the only one, or the one with its lane and
+// sequence. It returns nil if there is no match.
 func (x *exchanger) answered(r *pb.Reduced) *pendingExchange {
 	for _, d := range x.pending {
 		is := collective.Lane(r.GetLane()) == d.tag.Lane && r.GetSequence() == d.tag.Sequence

@@ -77,8 +77,8 @@ func TestAnswersInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestOneExchangeAtATime: a host that does not say more gets one, and its answer
-// needs no name.
+// TestOneExchangeAtATime checks that a host that does not announce support for more gets
+// one exchange at a time, and that its answer needs no name.
 func TestOneExchangeAtATime(t *testing.T) {
 	conn := &answering{numbers: []float32{7}, answers: []*pb.Reduced{{}}}
 	s := newSession(t.Context(), nil, conn, &calls{})

@@ -17,13 +17,13 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// Network is implemented by a fabric plugin: the library of a network and its
-// launcher, such as MPI.
+// Network is implemented by a fabric plugin: the library of a network and its launcher, for
+// example MPI.
 type Network interface {
 	// Describe returns the plugin's description.
 	Describe() device.Plugin
-	// Join makes this process a rank and returns when all ranks have joined. library
-	// is the path of the library to use; "" is that of the launcher.
+	// Join makes this process a rank and returns when all ranks have joined. library is the
+	// path of the library to use; "" selects the launcher's library.
 	Join(library string, h Host) (Endpoint, error)
 }
 
@@ -37,8 +37,8 @@ type Host interface {
 	// Reuse gives the content of a Send back to the host, which uses it again:
 	// it is in the caches, and new memory would have to be cleared.
 	Reuse(content []byte)
-	// Message delivers the next bytes of a message from a rank; more says that
-	// further ones follow. The endpoint may overwrite content when it returns.
+	// Message delivers the next bytes of a message from a rank; more reports whether
+	// further ones follow. The endpoint may overwrite content when Message returns.
 	Message(from int, lane uint8, content []byte, more bool)
 	// Alloc returns memory for a message of n bytes, which is to be given to WholeMessage.
 	Alloc(n int) []byte
@@ -48,14 +48,14 @@ type Host interface {
 	// Sent reports that the next message of SendWhole to a rank in a lane has been
 	// sent.
 	Sent(to int, lane uint8)
-	// Left reports that a rank has left; with this rank's own number, that all
-	// have left, after Leave.
+	// Left reports that a rank has left. With the number of this rank, it reports that all
+	// ranks have left, after Leave.
 	Left(rank int)
 	// Ended reports that the fabric cannot be used any more, and why.
 	Ended(cause string)
 }
 
-// MaxContent is the largest content of one Send, in bytes: a longer message takes several.
+// MaxContent is the maximum content of one Send, in bytes: a longer message needs several.
 const MaxContent = wire.MaxFrame
 
 // Endpoint is this process as a rank of a network. Host.Poll calls Send,
@@ -67,9 +67,8 @@ type Endpoint interface {
 	// Send sends the next bytes of a message: at most MaxContent, which belong to the
 	// endpoint until it calls Host.Reuse.
 	Send(to int, lane uint8, content []byte, more bool)
-	// SendWhole sends a message that consists of these pieces, one behind the other.
-	// They lie in memory that bnctl has lent, and belong to the endpoint until it
-	// calls Host.Sent.
+	// SendWhole sends a message that consists of these pieces in order. They are in memory
+	// lent by bnctl, and belong to the endpoint until it calls Host.Sent.
 	SendWhole(to int, lane uint8, pieces [][]byte)
 	// Await reports that bnctl waits for a message of a rank, after it has received
 	// got messages of that rank in this lane. Until the message comes, an endpoint
@@ -155,7 +154,7 @@ func (s *fabricService) close() {
 type host struct {
 	pipe  *shm.Conn
 	free  [][]byte    // contents that were sent
-	pools []*shm.Pool // by number - 1; nil: bnctl has none, or this process
+	pools []*shm.Pool // by number - 1; nil: bnctl or this process lacks it
 }
 
 func (h *host) Poll(e Endpoint, d time.Duration) (happened bool, err error) {
@@ -192,7 +191,7 @@ func (h *host) Reuse(content []byte) {
 	}
 }
 
-// handle calls the method of e that a frame stands for.
+// handle calls the method of e that corresponds to a frame.
 func (h *host) handle(e Endpoint, f wire.Frame) error {
 	switch f.Kind {
 	case wire.FrameMessage, wire.FramePart:

@@ -17,14 +17,14 @@ func newGarbage() *garbage {
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}}}
 }
 
-// maxGarbage bounds what a device leaves: Go by itself waits until there is as
-// much garbage as there are weights.
+// maxGarbage bounds the garbage of a device: Go by itself waits until the garbage is as
+// large as the weights.
 const maxGarbage = 4 << 20
 
-// collect collects when the memory that may be used before Go does so by itself is half
-// used up, or there is much garbage. Go begins at 70 percent of it or later. loads says
-// that the call before has loaded something: until the first collection, what is used
-// after such a call counts as live.
+// collect runs a collection when half of the memory that may be used before Go's next
+// automatic collection is used, or when there is much garbage. Go begins at 70 percent of
+// it or later. loads reports whether the previous call has loaded data: until the first
+// collection, memory used after such a call counts as live.
 func (g *garbage) collect(loads bool) {
 	metrics.Read(g.heap)
 	used, live, goal := g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()
@@ -33,8 +33,9 @@ func (g *garbage) collect(loads bool) {
 	}
 }
 
-// exceedsLimit decides for collect: live is what the last collection has left, 0 before the
-// first, and goal is the bytes at which Go by itself would have ended the next.
+// exceedsLimit decides for collect. live is the size that remained after the last
+// collection, or 0 before the first; goal is the size at which Go would have finished the
+// next collection by itself.
 func (g *garbage) exceedsLimit(used, live, goal uint64, loads bool) bool {
 	if loads {
 		g.loaded = used

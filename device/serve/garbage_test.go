@@ -30,7 +30,7 @@ func TestNoCollectionInACall(t *testing.T) {
 	}
 }
 
-// TestLittleGarbage: what a device leaves does not grow with what it holds.
+// TestLittleGarbage checks that the garbage of a device does not grow with its weights.
 func TestLittleGarbage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	held := make([]byte, 128<<20) // as weights are
@@ -51,7 +51,7 @@ func TestLittleGarbage(t *testing.T) {
 func TestNoCollectionAfterTheLastRun(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // nobody but the session collects
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // only the session collects
 	before, w := collections(), &wasteful{}
 	s := newSession(context.Background(), nil, &runs{left: 100, last: true}, &calls{})
 	s.executables[1] = w
@@ -93,7 +93,7 @@ func collections() uint32 {
 	return m.NumGC
 }
 
-// wasteful is an executable whose runs leave garbage.
+// wasteful is an executable that produces garbage in each run.
 type wasteful struct {
 	device.Executable
 	during  uint32 // collections during its runs
@@ -113,10 +113,10 @@ func (w *wasteful) Run(context.Context, device.Step) (device.Outcome, error) {
 	return device.Outcome{}, nil
 }
 
-// runs is a connection whose host asks for a number of runs, and then hangs up.
+// runs is a connection to a host that requests a number of runs, and then hangs up.
 type runs struct {
 	left int
-	last bool // each says that it is the last
+	last bool // each claims to be the last
 }
 
 func (r *runs) Recv(wire.Allocator) (*pb.Message, []tensor.Tensor, error) {

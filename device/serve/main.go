@@ -27,8 +27,8 @@ func Main(p device.Provider) {
 	}
 }
 
-// described does what the arguments of the process ask for other than serving, and
-// reports whether that was all.
+// described carries out the arguments of the process that do not start serving, and reports
+// whether the process is done.
 func described(p device.Plugin) bool {
 	if len(os.Args) == 2 && os.Args[1] == "describe" {
 		if err := describe(p); err != nil {
@@ -44,7 +44,7 @@ func described(p device.Plugin) bool {
 	return false
 }
 
-// describe prints what a plugin is, for `BINARY describe`.
+// describe prints the description of a plugin, for `BINARY describe`.
 func describe(p device.Plugin) error {
 	return json.NewEncoder(os.Stdout).Encode(struct {
 		Name     string `json:"name"`

@@ -2,5 +2,5 @@
 
 package serve
 
-// outputToError does nothing: there are no file descriptors to exchange.
+// outputToError does nothing: this system has no file descriptors to exchange.
 func outputToError() {}

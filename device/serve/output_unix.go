@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// outputToError makes file descriptor 1 a copy of 2. An error leaves things as
-// they are, which is no worse than before. A judge of the plugin wants to see what
-// it prints.
+// outputToError makes file descriptor 1 a copy of 2. After an error both stay as they are,
+// which is no worse than before. It does nothing if a judge of the plugin reads standard
+// output.
 func outputToError() {
 	if os.Getenv(wire.OutputKey) == "" {
 		_ = unix.Dup2(2, 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// newHost returns bnctl at the other end of the rings, with memory to receive into at a
-// path; "": there is none.
+// newHost returns bnctl at the other end of the rings. pool is the path of the memory to
+// receive into; "": no memory.
 func newHost(pipe *shm.Conn, pool string) *host {
 	h := &host{pipe: pipe}
 	if pool == "" {
@@ -20,7 +20,7 @@ func newHost(pipe *shm.Conn, pool string) *host {
 	return h
 }
 
-// addPool maps memory that bnctl names, and says whether that was possible.
+// addPool maps memory that bnctl names, and reports to bnctl whether that was possible.
 func (h *host) addPool(f wire.Frame) {
 	answer := wire.Frame{Kind: wire.FramePool, Peer: f.Peer}
 	p, err := shm.OpenPool(string(f.Content))
@@ -36,7 +36,7 @@ func (h *host) addPool(f wire.Frame) {
 	_ = wire.WriteFrame(h.pipe, answer)
 }
 
-// pieces returns those of a message that bnctl lends.
+// pieces returns the pieces of a message that bnctl lends.
 func (h *host) pieces(f wire.Frame) ([][]byte, error) {
 	views, err := f.Views()
 	var all [][]byte
@@ -55,7 +55,7 @@ func (h *host) pieces(f wire.Frame) ([][]byte, error) {
 	return all, err
 }
 
-// release takes the memory of a message back that bnctl has received.
+// release frees the memory of a message that bnctl has received.
 func (h *host) release(f wire.Frame) {
 	if len(h.pools) > 0 {
 		h.pools[0].Free(int(f.Got()))

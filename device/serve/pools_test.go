@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// idle is an endpoint that keeps what it is to send.
+// idle is an endpoint that only records the messages to send.
 type idle struct{ sent [][]byte }
 
 func (*idle) Rank() int                                   { return 0 }
@@ -82,8 +82,8 @@ func (b bench) read(t *testing.T) wire.Frame {
 	return f
 }
 
-// TestLentMessages: the endpoint sends from memory that bnctl has named, and bnctl is told
-// when it is done.
+// TestLentMessages checks that the endpoint sends from memory that bnctl has named, and
+// that bnctl is notified when the memory is free again.
 func TestLentMessages(t *testing.T) {
 	b, s := newBench(t), &idle{}
 	lent, err := shm.NewPool()
@@ -126,8 +126,8 @@ func TestLentMessages(t *testing.T) {
 	}
 }
 
-// TestReceivedMessages: bnctl finds a message in the memory that it offered, until it gives
-// that back; where there is no memory the message comes in parts.
+// TestReceivedMessages checks that bnctl finds a message in the memory that it offered,
+// until it releases the message. If there is no memory, the message comes in parts.
 func TestReceivedMessages(t *testing.T) {
 	b := newBench(t)
 	want := bytes.Repeat([]byte("gradient"), MaxContent/4)

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// scheduled is the way in which a device exchanges, and takes no exchange that its run does
-// not come to: where devices exchange without the host, only this check finds which of them is wrong.
+// scheduled is an Exchanger that refuses an exchange that is not due in the run: if devices
+// exchange without the host, only this check finds the faulty device.
 type scheduled struct {
 	collective.Exchanger
 	progress wire.Progress // of the run under way
@@ -27,7 +27,7 @@ func (x *scheduled) Start(ctx context.Context, tag collective.Tag,
 	return x.Exchanger.Start(ctx, tag, values)
 }
 
-// schedules returns what the functions of p exchange, by their names.
+// schedules returns the exchanges of the functions of p, by function name.
 func schedules(p *graph.Program) map[string]*wire.Schedule {
 	all := map[string]*wire.Schedule{}
 	for _, f := range p.Functions {

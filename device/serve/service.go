@@ -23,7 +23,7 @@ type service struct {
 	mu         sync.Mutex
 	device     device.Device // nil before Open and after Close
 	opened     bool
-	concurrent bool   // the host takes several exchanges at a time
+	concurrent bool   // the host accepts several exchanges at a time
 	shared     shared // of level shm/1, from Open to Session
 	calls      calls
 }
@@ -108,7 +108,7 @@ func connect(stream grpc.BidiStreamingServer[pb.Message, pb.Message], memory sha
 	if err != nil {
 		return nil, err
 	}
-	go func() { // the host sends nothing here; what comes is the end, of the host too
+	go func() { // the host sends nothing here: Recv returns at its end
 		_, _ = stream.Recv()
 		guest.Close()
 	}()

@@ -27,7 +27,7 @@ type session struct {
 	member      *shm.Member // of the present group, at level coll.shm/1; else nil
 	exchanger   exchanger   // of groups that exchange through the host
 	scheduled   scheduled   // through which the device exchanges
-	concurrent  bool        // the host takes several exchanges at a time
+	concurrent  bool        // the host accepts several exchanges at a time
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {

@@ -1,6 +1,6 @@
-// Package starter writes the source of a new device plugin: a program in Go
-// whose device uses the reference device, which is correct and slow. Its author
-// replaces the kernels one by one, and tests each with package conformance.
+// Package starter writes the source of a new device plugin: a program in Go with a device
+// that uses the reference device, which is correct and slow. Its author replaces the
+// kernels one by one, and tests each with package conformance.
 //
 // Use it to begin a plugin; the command is bnctl plugin init.
 package starter

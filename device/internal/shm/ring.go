@@ -15,7 +15,7 @@ const ringHeader = 512
 // counters is the head of a ring, as both processes see it.
 type counters struct {
 	written    atomic.Uint64 // bytes since the beginning; the producer's
-	origin     atomic.Uint64 // bytes since the beginning at a byte that is at the start of the memory; the producer's
+	origin     atomic.Uint64 // number of a byte that is at the start of the memory; the producer's
 	_          [48]byte
 	read       atomic.Uint64 // bytes since the beginning; the consumer's
 	_          [56]byte

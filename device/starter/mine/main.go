@@ -1,6 +1,6 @@
 // Command bnctl-device-mine is a device plugin to start from: it computes everything as the
 // reference does, in plain loops, and so it is right from the beginning. Make it fast from there:
-// replace operations by kernels of your own, as relu does, and leave the rest to the reference.
+// replace operations by your kernels, as relu does, and leave the rest to the reference.
 //
 //	go build -o bnctl-device-mine . && bnctl plugin test ./bnctl-device-mine
 package main
@@ -18,9 +18,9 @@ import (
 // name is what --devices calls the device.
 const name = "mine"
 
-// provider says what the plugin is, what its device can do, and how it is opened. Kernels is the
-// kernel class: devices of one class give the same bits (docs/classes.md). It is a class of this
-// plugin's own, so a kernel of yours may sum in an order of its own.
+// provider describes the plugin and the features of its device, and opens the device.
+// Kernels is the kernel class: devices of one class give the same bits (docs/classes.md).
+// This plugin has a separate class, so your kernels may sum in any order.
 var provider = lifecycle.Provider{
 	Plugin: device.Plugin{Name: name, Version: "0.1", About: "a device to start from"},
 	Info: device.Info{Description: "plain loops, float64 sums", Kernels: name, Ops: ref.Ops(),

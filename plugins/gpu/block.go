@@ -9,7 +9,7 @@ import (
 // block is the results of a product that a group of threads computes (kernels/29_block.cl).
 type block struct{ rows, columns int }
 
-// directBlock is that of a direct convolution.
+// directBlock is the block of a direct convolution.
 var directBlock = block{16, 512}
 
 // blockOf returns the register block for products with that number of rows.
@@ -28,8 +28,8 @@ func (b block) columnBlocks(columns int) int   { return (columns + b.columns - 1
 // kernel returns the name of the kernel with this block.
 func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
 
-// product is a launch of blocks. The columns of all units lie side by side, n of each;
-// behind the first unit the kernel gets how many columns there are.
+// product is a launch of blocks. The columns of all units are adjacent, n for each unit.
+// After the first unit, the kernel receives the number of columns.
 type product struct {
 	launch
 	block

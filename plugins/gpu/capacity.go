@@ -64,7 +64,7 @@ func (e *executable) move(made map[*slot]Buffer, c device.Capacity, retained boo
 	e.uploaded, e.nodes = nil, nil
 	for r, b := range made {
 		if r.buffer != 0 {
-			if retained { // it may lie in this one
+			if retained { // the value may be in this slot
 				err = e.backend.driver.Copy(b, r.buffer, r.size)
 			}
 			if e := e.backend.driver.Free(r.buffer); err == nil {

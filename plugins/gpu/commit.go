@@ -19,7 +19,7 @@ func (e *executable) Commit(ctx context.Context, s lifecycle.Step) error {
 	return e.checkUpdates(fn)
 }
 
-// update copies what the function made to the state.
+// update copies the results of the function to the state.
 func (e *executable) update(fn *function) error {
 	for _, u := range fn.Updates {
 		s, v := e.states[u.State], fn.values[u.Value]

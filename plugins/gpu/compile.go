@@ -14,11 +14,11 @@ type compiler struct {
 	folded map[graph.Value]class.Norm // products with a batch norm in them
 	temps  []*slot                    // of the current node
 	steps  []step
-	ends   []step // behind all nodes
+	ends   []step // after all nodes
 	refuse []device.Refusal
 }
 
-// builders says how each operation is lowered. A builder that cannot calls no.
+// builders lowers each operation. A builder that cannot lower its node calls no.
 var builders map[graph.Op]func(c *compiler)
 
 func init() { // the builders refer to the table
@@ -158,7 +158,7 @@ func (c *compiler) release(i int) {
 	}
 }
 
-// retainedName returns the name by which train retains a value for commit.
+// retainedName returns the name that train retains a value under for commit.
 func (c *compiler) retainedName(id graph.Value) (string, bool) {
 	for _, o := range c.fn.Outputs {
 		if o.Value == id && o.Keep {
@@ -185,14 +185,14 @@ func (c *compiler) in(i int) *value {
 // out returns result i of the current node.
 func (c *compiler) out(i int) *value { return c.fn.values[c.node.Out[i]] }
 
-// temp takes a slot for the current node alone.
+// temp acquires a slot for the current node only.
 func (c *compiler) temp(kind graph.Kind, bytes int) *slot {
 	r := c.exe.slots.acquire(kind, bytes)
 	c.temps = append(c.temps, r)
 	return r
 }
 
-// private takes a slot for what steps that run once leave behind.
+// private reserves a slot for the results of steps that run once.
 func (c *compiler) private(bytes int) *slot {
 	r := c.exe.slots.reserve(0, bytes)
 	return r
@@ -203,8 +203,8 @@ func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
 	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
-// launchOnChange adds the steps that do adds, to be run where one of the values has
-// changed; where one of them is no state, always.
+// launchOnChange adds the steps that do adds. They run only when one of the values has
+// changed, or always if one of the values is not state.
 func (c *compiler) launchOnChange(of []*value, do func()) {
 	before := c.steps
 	p := &onChange{}
@@ -225,14 +225,14 @@ func (c *compiler) launchOnChange(of []*value, do func()) {
 	c.steps = append(c.steps, p)
 }
 
-// How an operand's units go with those of a result.
+// How an operand's units correspond to the units of a result.
 const (
 	ofWhole = iota
 	ofSame
 	ofOwner
 )
 
-// unitsOf says how the units of v go with units of a kind.
+// unitsOf returns how the units of v correspond to units of a kind.
 func unitsOf(v *value, kind graph.Kind) int {
 	switch v.Kind {
 	case graph.Whole:

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// TestConstants: numbers that the kernels repeat are those of class fma, and of the
-// launches. (What guards compare sums with has cases of the judge: "at the edge".)
+// TestConstants checks that numbers repeated in the kernels equal the constants of class
+// fma and of the launches. (The judge's cases "at the edge" test the bounds that guards
+// compare sums with.)
 func TestConstants(t *testing.T) {
 	wants := map[string]float64{"LEAST": class.TileLeast, "MOST": class.TileMost, "BLOCK": class.BlockPositions,
 		"SPAN": class.SpanPositions, "SIZE": Threads,

@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/bnctl/bnctl/device/class"
 
-// Orders of a chain: those of kernels/30_conv.cl.
+// Orders of a chain, as in kernels/30_conv.cl.
 const (
 	byWindow = iota
 	byDirect
@@ -10,18 +10,19 @@ const (
 	backwards
 )
 
-// weights says where the weight of output channel o, input channel k of its
-// group and tap t lies: at base + o*o + k*k + t*t.
+// weights describes the layout of weights: the weight of output channel o, input channel k
+// of its group and tap t is at base + o*o + k*k + t*t.
 type weights struct{ base, o, k, t int }
 
-// forwardWeights is how the weights [O][C/groups][kh][kw] lie for a layer itself.
+// forwardWeights returns the layout of the weights [O][C/groups][kh][kw] for the layer
+// itself.
 func forwardWeights(l class.Layer) weights {
 	taps := l.Kernel[0] * l.Kernel[1]
 	return weights{0, l.C / l.Groups * taps, taps, 1}
 }
 
-// flippedWeights is how they lie for a flipped layer of one group, or of one
-// channel in each.
+// flippedWeights returns their layout for a flipped layer of one group, or with one channel
+// per group.
 func flippedWeights(l class.Layer) weights {
 	taps := l.Kernel[0] * l.Kernel[1]
 	return weights{taps - 1, taps, l.O * taps, -1}

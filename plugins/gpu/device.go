@@ -29,8 +29,7 @@ func Describe(info device.Info) device.Info {
 	return info
 }
 
-// Refuse returns the error with which a device cannot be opened with these
-// options; nil if it can.
+// Refuse returns an error if a device cannot be opened with these options.
 func Refuse(o device.Options) error {
 	switch {
 	case o.Precision != "" && o.Precision != device.F32:

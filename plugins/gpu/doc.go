@@ -1,6 +1,6 @@
-// Package gpu is what the OpenCL and CUDA devices have in common:
-// it lowers programs to launches of the kernels in kernels/*.cl. The interface
-// to the hardware is a Driver.
+// Package gpu is the common part of the OpenCL and CUDA devices: it lowers
+// programs to launches of the kernels in kernels/*.cl. The interface to the
+// hardware is a Driver.
 //
 // Use it to write a device for another kind of GPU: implement Driver and call
 // New.

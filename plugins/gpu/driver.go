@@ -34,8 +34,7 @@ type Driver interface {
 // Buffer is memory of a device: a handle, or an address.
 type Buffer uintptr
 
-// Mark is a handle of a moment in the sequence of launches, such as a CUDA
-// event.
+// Mark is a handle of a moment in the sequence of launches, for example a CUDA event.
 type Mark uintptr
 
 // Threads is the number of threads of a group (a thread block, or work-group).

@@ -54,8 +54,9 @@ func newReduced(from, to *value, moments bool) reduced {
 	return r
 }
 
-// exchange combines on the device what its replicas have, along the canonical tree, and the results,
-// on the host, with those of the other members. A device that has all replicas has the result.
+// exchange combines the values of the device's replicas along the canonical tree, on the
+// device. It then combines the results with the other members' results, on the host. If the
+// device has all replicas, its result is the final one.
 type exchange struct {
 	nodes []reduced
 	lane  collective.Lane
@@ -98,7 +99,7 @@ func (x *exchange) run(f *frame) error {
 	return nil
 }
 
-// alone leaves the results on the device: zeros if there is no replica.
+// alone leaves the results on the device, or zeros if it has no replicas.
 func (x *exchange) alone(f *frame, nodes int) (err error) {
 	for _, n := range x.nodes {
 		if nodes == 0 {
@@ -132,7 +133,7 @@ func (f *frame) exchange(x *exchange, values []collective.Reduction) error {
 	return g.Exchange.Start(f.ctx, tag, values)()
 }
 
-// members returns the number of replicas of the group and those of this device.
+// members returns the number of replicas of the group and the replicas of this device.
 func (f *frame) members() (leaves int, local []int) {
 	if g := f.group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]

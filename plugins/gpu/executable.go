@@ -18,8 +18,8 @@ type executable struct {
 	starts     *slot                 // for every replica its first row, and how many it has
 	partitions map[[2]int]*partition // by rows of a chunk, and positions of a row
 	tree       *slot                 // for every node of the tree its first replica here, and how many it has
-	partials   *slot                 // a value of every such node, for those of other devices
-	uploaded   []int                 // rows of each replica, as they are on the device; nil: none are
+	partials   *slot                 // a value of every such node, to be exchanged with other devices
+	uploaded   []int                 // rows of each replica, as uploaded to the device; nil: not uploaded
 	nodes      []int32               // what tree has; nil: nothing
 	notFinite  *slot                 // a word: whether an update of commit is infinite or NaN; nil without one
 	capacity   device.Capacity
@@ -30,10 +30,10 @@ type function struct {
 	*graph.Function
 	values []*value
 	steps  []step
-	ends   map[int]graph.Value // steps behind which a node is done, by its first result
+	ends   map[int]graph.Value // number of steps after which a node is done, by its first result
 }
 
-// prepare makes the state, lowers the functions and takes the memory.
+// prepare creates the state, lowers the functions and allocates the memory.
 func (e *executable) prepare(c device.Capacity) error {
 	if err := e.declare(); err != nil {
 		return err
@@ -55,8 +55,8 @@ func (e *executable) prepare(c device.Capacity) error {
 	return e.Grow(c, false)
 }
 
-// Close implements lifecycle.Runner: it gives all memory back. What the driver says to that
-// nobody can mend.
+// Close implements lifecycle.Runner: it frees all memory. Errors of the driver are ignored
+// because the caller cannot act on them.
 func (e *executable) Close() {
 	var all []Buffer
 	for _, s := range e.states {

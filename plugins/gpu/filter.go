@@ -2,8 +2,8 @@ package gpu
 
 import "github.com/bnctl/bnctl/graph"
 
-// filter is what a product multiplies with and adds: a weight and a bias as they
-// are, or with the batch norm that follows folded into them.
+// filter is the weight and bias of a product: unchanged, or with the batch norm that
+// follows folded into them.
 type filter struct {
 	weight any // a *value or a *slot
 	bias   any
@@ -16,7 +16,8 @@ func weightOnly(weight *value) filter {
 	return filter{weight: weight, bias: weight, of: []*value{weight}}
 }
 
-// channelIndex says which output channel weight e has: e/divisor%modulus + e/groupDivisor*groupStride.
+// channelIndex maps weight e to its output channel: e/divisor%modulus +
+// e/groupDivisor*groupStride.
 type channelIndex struct{ divisor, modulus, groupDivisor, groupStride int }
 
 // filter returns the filter of the current node: operands 1 and 2, and 3 to 6

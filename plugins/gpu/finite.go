@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkFinite adds launches that look for what is not finite in the updates of the
-// function: the slot of the executable for it has one word at the end.
+// checkFinite adds launches that search the updates of the function for values that are not
+// finite. The result is one word, in the executable's slot for it.
 func (c *compiler) checkFinite() {
 	at := 0
 	var each []func(found *slot)

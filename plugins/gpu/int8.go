@@ -13,8 +13,9 @@ var int8Ops = map[graph.Op]func(c *compiler){
 	graph.ConcatInt8: buildConcat, graph.PadInt8: buildPadInt8,
 }
 
-// bytewise launches a kernel of one thread for each element of the result: behind the operands, the result
-// and how many elements there are come others, then the zero and the bounds of the result.
+// bytewise launches a kernel with one thread for each element of the result. Its arguments
+// are the operands, the result, the number of elements, others, and then the zero and the
+// bounds of the result.
 func (c *compiler) bytewise(kernel string, operands []any, others ...any) {
 	y, q := c.out(0), class.Int8Of(c.node)
 	args := append(append(operands, y, y.count), others...)
@@ -62,8 +63,8 @@ func buildAvgPoolInt8(c *compiler) {
 		c.countPad(), n.Int("x_zero"), n.Int("zero"))
 }
 
-// buildSumsInt8 is convolutions and dense layers. Both kinds of results are at one place: the kernel is told
-// which it is.
+// buildSumsInt8 lowers convolutions and dense layers. Both kinds of results are stored at
+// the same place; an argument of the kernel selects the kind.
 func buildSumsInt8(c *compiler) {
 	x, weight, bias, by, y := c.in(0), c.in(1), c.in(2), c.in(3), c.out(0)
 	l := c.layerInt8()

@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// step is a step of a function: a launch, or what the host does.
+// step is a step of a function: a launch, or work of the host.
 type step interface{ run(f *frame) error }
 
-// launch runs a kernel: units of a kind, n elements each. An argument is a
-// *value, *slot or *constant, whose buffer is meant, an int or a float64.
-// Ahead of them every kernel gets its first unit.
+// launch runs a kernel over units of a kind, n elements each. An argument is an int, a
+// float64, or a *value, *slot or *constant, which is passed as its buffer. Every kernel
+// receives its first unit before the arguments.
 type launch struct {
 	kernel    string
 	kind      graph.Kind
@@ -50,7 +50,7 @@ func (f *frame) launch(l *launch, groups [2]int, ahead ...any) error {
 	return f.exe.backend.driver.Launch(l.kernel, groups, f.args)
 }
 
-// argument returns what a driver takes.
+// argument converts a to the type that a driver accepts.
 func (f *frame) argument(a any) any {
 	switch a := a.(type) {
 	case *value:
@@ -86,7 +86,7 @@ func (k *constant) upload(d Driver) (err error) {
 	return d.Write(k.buffer, 0, k.data)
 }
 
-// table makes a constant of lists of numbers, one behind the other.
+// table makes a constant of consecutive lists of numbers.
 func (c *compiler) table(lists ...[]int) *constant {
 	k := &constant{}
 	for _, list := range lists {

@@ -15,8 +15,8 @@ var lossOps = map[graph.Op]func(c *compiler){
 	graph.Correct:         buildCorrect,
 }
 
-// labels is a step that looks for labels that are no class: bad says of which
-// rows, or of which positions, one is.
+// labels is a step that searches for labels that are not a class. bad marks the rows, or
+// the positions, with such a label.
 type labels struct {
 	labels  *value
 	bad     *slot
@@ -40,7 +40,8 @@ func (l *labels) run(f *frame) error {
 	return nil
 }
 
-// fail names the first label of a row that is no class and not ignored.
+// fail returns an error that names the first invalid label of a row: neither a class nor
+// ignored.
 func (l *labels) fail(f *frame, row int) error {
 	all := tensor.New(tensor.I32, f.units(graph.Rows)*l.labels.count)
 	if err := f.exe.backend.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
@@ -63,15 +64,15 @@ func (c *compiler) watch(perRow int) *slot {
 	return l.bad
 }
 
-// weighted is an operand that may be absent, as a kernel takes it.
+// weighted returns an operand that may be absent, in the form that a kernel expects.
 func (c *compiler) weighted(i int) (any, int) {
 	if w := c.in(i); w != nil {
 		return w, 1
 	}
-	return c.in(0), 0 // read by nobody
+	return c.in(0), 0 // never read
 }
 
-// classWeights is a weight for each class: 1 where the loss has none.
+// classWeights returns a weight for each class: 1 if the loss has no class weights.
 func (c *compiler) classWeights() *constant {
 	weights := c.node.Floats("weights")
 	if len(weights) == 0 {
@@ -80,7 +81,7 @@ func (c *compiler) classWeights() *constant {
 	return c.doubles(weights)
 }
 
-// weightsTargets is 1 where the weights of classes are those of targets, not of labels.
+// weightsTargets returns 1 if class weights apply to targets instead of labels.
 func (c *compiler) weightsTargets() int {
 	if c.node.Bool("weighted_targets") {
 		return 1

@@ -12,7 +12,7 @@ var normOps = map[graph.Op]func(c *compiler){
 	graph.BatchNorm:           buildBatchNorm,
 }
 
-// affine takes slot for the numbers of a normalisation, per channel and unit.
+// affine acquires a slot for the numbers of a normalisation, per channel and unit.
 func (c *compiler) affine(kind graph.Kind, channels int) *slot { return c.temp(kind, 5*4*channels) }
 
 func buildRunningMoments(c *compiler) {

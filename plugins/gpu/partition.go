@@ -5,7 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// chunks is the kind of what each chunk of a partition has one of: no kind of a graph.
+// chunks is the kind of values with one unit for each chunk of a partition. It is not a
+// kind of a graph.
 const chunks graph.Kind = 100
 
 // partition divides the rows of replicas into chunks of a number of rows; the last of a replica may
@@ -13,15 +14,15 @@ const chunks graph.Kind = 100
 type partition struct {
 	rows      int
 	positions int   // that the table counts for every row
-	table     *slot // for every chunk its replica, its first row, and the row behind its last
+	table     *slot // for every chunk its replica, its first row, and the row after its last
 	firsts    *slot // for every replica its first chunk, and how many it has
 }
 
 // partition returns the partition into chunks of that number of rows.
 func (c *compiler) partition(rows int) *partition { return c.partitionOf(rows, 1) }
 
-// partitionOf returns the partition into chunks of that number of rows, whose table counts every
-// position of a row as one.
+// partitionOf returns the partition into chunks of the given number of rows. Its table
+// counts positions instead of rows: each row has the given number.
 func (c *compiler) partitionOf(rows, positions int) *partition {
 	e, key := c.exe, [2]int{rows, positions}
 	if e.partitions[key] == nil {
@@ -33,7 +34,8 @@ func (c *compiler) partitionOf(rows, positions int) *partition {
 	return e.partitions[key]
 }
 
-// chunkSlot takes a slot for the current node with that number of bytes for every chunk.
+// chunkSlot acquires a slot for the current node with the given number of bytes for every
+// chunk.
 func (c *compiler) chunkSlot(k *partition, bytes int) *slot {
 	r := c.exe.slots.reserve(chunks, bytes)
 	r.rows = k.rows

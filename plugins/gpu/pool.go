@@ -14,7 +14,7 @@ var poolOps = map[graph.Op]func(c *compiler){
 	graph.GlobalAvgPoolGrad: buildGlobalAvgPoolGrad,
 }
 
-// countPad says whether an average counts padding.
+// countPad returns 1 if an average counts padding, or 0.
 func (c *compiler) countPad() int {
 	switch c.node.Op {
 	case graph.AvgPool, graph.AvgPoolGrad, graph.AvgPoolInt8:

@@ -41,8 +41,8 @@ func buildForward(c *compiler) {
 	}
 }
 
-// leading reports whether the current node is a dense layer with leading axes, whose positions have
-// contiguous channels.
+// leading reports whether the current node is a dense layer with leading axes. The channels
+// of each position are contiguous then.
 func (c *compiler) leading() bool {
 	switch c.node.Op {
 	case graph.Dense, graph.DenseGradInput, graph.DenseGradWeight:
@@ -57,7 +57,8 @@ func pixel(l class.Layer) class.Layer {
 	return l
 }
 
-// positionwise launches the product of such a layer: every position is an image of one pixel.
+// positionwise launches the product of a layer with leading axes: every position is an
+// image of one pixel.
 func (c *compiler) positionwise(l class.Layer, w weights) {
 	t := weightOnly(c.in(1))
 	if bias := c.in(2); bias != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// profile is the marks of a run: one ahead of all steps, and one behind those of
-// every node.
+// profile holds the marks of a run: one before all steps, and one after the steps of every
+// node.
 type profile struct {
 	marks []Mark
 	of    []graph.Value // the first result of the node ahead of each but the first
@@ -23,8 +23,8 @@ func (p *profile) mark(d Driver, of graph.Value) error {
 	return nil
 }
 
-// nodes returns the times of the nodes of fn, as it was given. Nodes that were fused
-// into others have none.
+// nodes returns the times of the nodes of fn, in their original form. Nodes that were fused
+// into others have no time.
 func (p *profile) nodes(d Driver, fn *graph.Function) ([]time.Duration, error) {
 	times, err := d.Times(p.marks)
 	if err != nil {

@@ -11,9 +11,9 @@ var resizeOps = map[graph.Op]func(c *compiler){
 	graph.UpsampleGrad: buildUpsampleGrad,
 }
 
-// resizing returns what kernels/22_resize.cl reads of two images of which the
-// second is the first one resized: shapes, mixes, and which elements of an axis
-// mix each of the original; and the weights of the mixes.
+// resizing returns the tables that kernels/22_resize.cl reads for two images, the second
+// being the first one resized: shapes, mixes, the elements of an axis that mix each element
+// of the original, and the weights of the mixes.
 func (c *compiler) resizing(original, result []int) (table, weights *constant) {
 	lists := [][]int{original[1:], result[1:]}
 	var reach [][]int

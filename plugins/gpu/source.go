@@ -26,7 +26,7 @@ func Source() string {
 //go:embed kernels.ptx
 var PTX string
 
-// DotPTX has, for sm_61, those of them that multiply bytes: with dot products.
+// DotPTX has the kernels that multiply bytes, for sm_61, where they use dot products.
 //
 //go:embed dot.ptx
 var DotPTX string

@@ -28,7 +28,8 @@ type region struct {
 
 func all(v *value) region { return region{0, rowMajor(v.Shape)} }
 
-// rowMajor returns the strides of a shape whose last axis is the innermost.
+// rowMajor returns the strides of a shape in row-major order: the last axis is the
+// innermost.
 func rowMajor(shape []int) []int {
 	s, n := make([]int, len(shape)), 1
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -38,7 +39,7 @@ func rowMajor(shape []int) []int {
 	return s
 }
 
-// broadcast returns the strides by which a value of shape from is read as if it had shape to.
+// broadcast returns the strides that read a value of shape from as if it had shape to.
 func broadcast(from, to []int) []int {
 	strides, out := rowMajor(from), make([]int, len(to))
 	for i, n := range from {
@@ -49,8 +50,8 @@ func broadcast(from, to []int) []int {
 	return out
 }
 
-// merged returns a shape and the strides of operands with fewer axes: two that every operand
-// goes through as through one are one, and those of length 1 are left out.
+// merged returns a shape and operand strides with fewer axes: two axes that every operand
+// traverses like one are merged, and axes of length 1 are left out.
 func merged(shape []int, strides ...[]int) [][]int {
 	lists := make([][]int, 1+len(strides))
 	for i, n := range shape {

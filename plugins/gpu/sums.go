@@ -41,10 +41,11 @@ func buildMoments(c *compiler) {
 	c.launch("moments_total", graph.Replica, x.channels(), p, m, k.firsts, x.channels(), spans)
 }
 
-// channelSums launches the partial sums of dy and dy*(x - mean); without moments those of dy.
+// channelSums launches the partial sums of dy and dy*(x - mean), or only of dy if there are
+// no moments.
 func (c *compiler) channelSums(k *partition, spans int, x, dy, m *value) *slot {
 	p, of := c.chunkSlot(k, 2*8*x.channels()*spans), -1
-	var moments any = k.table // read by nobody
+	var moments any = k.table // never read
 	if m != nil {
 		of, moments = unitsOf(m, graph.Rows), m
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// updateOps are the optimizers and what they need.
+// updateOps are the optimizers and the operations that they need.
 var updateOps = map[graph.Op]func(c *compiler){
 	graph.SGD:        buildSGD,
 	graph.AdamW:      buildAdamW,

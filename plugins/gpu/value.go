@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// value is what the compiler knows of one value of a function.
+// value is a value of a function, as the compiler sees it.
 type value struct {
 	graph.Type
 	name  string
 	count int    // elements of one unit: of a row, of a replica, or of the whole
-	slot  *slot  // where it lies, unless it is a state tensor
+	slot  *slot  // its memory, unless it is a state tensor
 	state *state // the state tensor that it reads
 	last  int    // the last node that reads it; past all nodes for a result
 }
@@ -36,7 +36,7 @@ func newValue(v graph.Variable) *value {
 	return &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), last: -1}
 }
 
-// slot is memory for units of a kind. Values lie in one slot one after the other.
+// slot is memory for units of a kind. Values use a slot one after the other.
 type slot struct {
 	kind   graph.Kind
 	rows   int // of a chunk, if the kind is chunks
@@ -45,7 +45,7 @@ type slot struct {
 	size   int // of the buffer
 }
 
-// want is the bytes that a capacity takes.
+// want returns the number of bytes that a capacity needs.
 func (r *slot) want(c device.Capacity) float64 {
 	units := 1
 	switch r.kind {
@@ -59,7 +59,7 @@ func (r *slot) want(c device.Capacity) float64 {
 	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16
 }
 
-// slots are those of an executable; the free ones can be taken.
+// slots are the slots of an executable; the free ones can be acquired.
 type slots struct{ all, free []*slot }
 
 // acquire returns a free slot: the smallest that is large enough, else the largest, which

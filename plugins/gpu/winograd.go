@@ -35,9 +35,9 @@ func (t tiles) suffix() string {
 	return strconv.Itoa(t.Side)
 }
 
-// winograd launches a convolution by tiles. Those whose operands lie too far
-// apart are computed by chains of this order: flags on the device say which, and
-// the host reads none.
+// winograd launches a convolution by tiles. Tiles with operands that differ too much in
+// magnitude are computed by chains of the given order: flags on the device select them, and
+// the host does not read the flags.
 func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *value, f filter, y *value) {
 	table, suffix := c.geometry(l, w, order), t.suffix()
 	u, even, apart := c.private(4*t.frequencies*l.C*l.O), c.private(4*l.O), c.private(4)

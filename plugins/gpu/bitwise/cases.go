@@ -22,7 +22,7 @@ func Cases() ([]Case, error) {
 	var all []Case
 	for i, section := range strings.Split(text, "\n== ") {
 		if i == 0 {
-			continue // what the file is
+			continue // the description of the file
 		}
 		c, err := parse(section)
 		if err != nil {
@@ -55,8 +55,8 @@ func parse(section string) (Case, error) {
 	return Case{name, p}, nil
 }
 
-// outputs makes what no node reads the function's results: what is read stays
-// inside, so that nodes may be fused.
+// outputs makes all values that no node reads the function's results. Values that are read
+// stay internal, so that nodes may be fused.
 func outputs(fn *graph.Function) {
 	read := map[graph.Value]bool{}
 	for _, n := range fn.Nodes {

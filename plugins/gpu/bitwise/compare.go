@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CPU opens the CPU device in class "fma", with which others are compared.
+// CPU opens the CPU device in class "fma", which other devices are compared with.
 func CPU(ctx context.Context) (device.Device, error) { return InClass(ctx, "fma") }
 
 // InClass opens the CPU device in a kernel class, with two threads.
@@ -24,8 +24,8 @@ func InClass(ctx context.Context, class string) (device.Device, error) {
 	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class, Threads: 2})
 }
 
-// Compare runs the function predict of p on two devices, with rows[r] rows of
-// replica r. The error names the first element whose bits differ.
+// Compare runs the function predict of p on two devices, with rows[r] rows of replica r.
+// The error names the first element with different bits.
 func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []int, v Values) error {
 	want, err := evaluate(ctx, a, p, rows, v)
 	if err != nil {
@@ -101,7 +101,8 @@ func prepare(ctx context.Context, d device.Device, p *graph.Program, rows []int,
 	return x, step, nil
 }
 
-// same says where two tensors differ first, and how often.
+// same returns an error that gives the first difference of two tensors and the number of
+// differences.
 func same(got, want tensor.Tensor) error {
 	if got.DType != want.DType || len(got.Bytes) != len(want.Bytes) {
 		return fmt.Errorf("got %v, want %v", got, want)

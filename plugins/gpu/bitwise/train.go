@@ -15,7 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Activations is the name of a small network that has all activations but those of the zoo.
+// Activations is the name of a small network with all activations that the networks of the
+// zoo do not use.
 const Activations = "activations"
 
 //go:embed activations.graph
@@ -136,8 +137,8 @@ func descent(table *[]graph.State, trained []string) (*graph.Function, error) {
 	return b.Function()
 }
 
-// Differs returns an error that names a state tensor whose bits differ; nil if
-// there is none.
+// Differs returns an error that names a state tensor with different bits, or nil if there
+// is no difference.
 func Differs(got, want map[string]tensor.Tensor) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%d state tensors, want %d", len(got), len(want))

@@ -19,7 +19,7 @@ const (
 	Sick                  // as Awkward, with infinities and NaN
 )
 
-// fill fills a tensor: labels lie in -1 to 4, variances are positive.
+// fill fills a tensor: labels are in -1 to 4, variances are positive.
 func (v Values) fill(r *rand.Rand, name string, t tensor.Tensor) {
 	switch t.DType {
 	case tensor.F32:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What the page shows of the last minutes: so many slots of so much time.
+// The page shows this number of slots of this duration: the last minutes.
 const (
 	slotTime = 5 * time.Second
 	slots    = 60
@@ -88,7 +88,7 @@ func (a *activity) wait(at time.Time, rows int) {
 	s.waiting = max(s.waiting, rows)
 }
 
-// last returns the slots up to a time, the oldest first; those in which nothing happened are empty.
+// last returns the slots up to a time, the oldest first, including empty ones.
 func (a *activity) last(at time.Time) []slot {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,7 +124,7 @@ func (a *activities) of(model, version string) *activity {
 	return a.all[key]
 }
 
-// forget removes that of a version that is no longer served.
+// forget removes the activity of a version that is no longer served.
 func (a *activities) forget(model, version string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

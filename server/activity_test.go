@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Requests count in the slot in which they end; what is older than the last minutes is forgotten.
+// TestActivity checks that requests count in the slot of their end, and that old slots are
+// forgotten.
 func TestActivity(t *testing.T) {
 	var a activity
 	began := time.Unix(1_000_000_000, 0)
@@ -37,7 +38,8 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// The page's figures are those of the requests; charts have no word that a client has made up.
+// TestActivityOfServer checks the page's figures against the requests. Charts contain no
+// text from clients.
 func TestActivityOfServer(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	ask(t, s, "POST", "/v2/models/m/classify", photo(t, 20, 20))

@@ -13,12 +13,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// activityReport says what a version answers, and what it did in the last minutes.
+// activityReport describes the answers of a version and its activity in the last minutes.
 type activityReport struct {
 	Model    string  `json:"model_name"`
 	Version  string  `json:"model_version"`
 	SHA256   string  `json:"sha256"`
-	Pictures bool    `json:"pictures"` // it takes picture files
+	Pictures bool    `json:"pictures"` // it accepts picture files
 	Answers  string  `json:"answers"`  // classes, labels, numbers, masks or outputs
 	Token    bool    `json:"token"`    // requests need one
 	Minutes  float64 `json:"minutes"`  // that the figures are of
@@ -102,13 +102,13 @@ func charts(last []slot) []drawn {
 		newChart("Rows that wait", waiting)}
 }
 
-// takesPictures says why a model takes no picture files; nil if it does.
+// takesPictures returns an error if the model does not accept picture files.
 func (s *modelVersion) takesPictures() error {
 	_, err := fit.Model(s.model, data.Info{Kind: "picture", DType: tensor.U8})
 	return err
 }
 
-// answers says what a model says of an input, in a word.
+// answers returns one word for the kind of the model's answers.
 func (s *modelVersion) answers() string {
 	if _, err := s.maskOutput(); err == nil {
 		return "masks"

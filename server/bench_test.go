@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// measured is a network with new weights, served on one thread, and beside it
-// on a device of its own.
+// measured is a network with new weights, served on one thread, and the same network on a
+// separate device.
 type measured struct {
 	s      *Server
 	direct *predict.Predictor
@@ -118,8 +118,8 @@ func BenchmarkOne(b *testing.B) {
 	}
 }
 
-// BenchmarkSaturated compares rows a second of many clients with those of
-// whole batches in the same process, in turns of half a second.
+// BenchmarkSaturated compares the rows per second of many clients with the rows per second
+// of whole batches in the same process, in turns of half a second.
 func BenchmarkSaturated(b *testing.B) {
 	const batch, turn = 32, 500 * time.Millisecond
 	for _, name := range []string{"resnet20", "mobilenetv2"} {

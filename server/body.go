@@ -10,20 +10,22 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// minBytesPerSecond is the slowest rate at which a body may arrive, or a response be read, after
-// defaultPatience.
+// minBytesPerSecond is the slowest allowed rate for receiving a body or reading a response,
+// after defaultPatience.
 const (
 	minBytesPerSecond = 64 << 10 // bytes a second
 	defaultPatience   = 10 * time.Second
 )
 
-// deadline returns the time by which a peer must have sent or received that number of bytes.
+// deadline returns the time until which a peer may send or receive the given number of
+// bytes.
 func (s *Server) deadline(bytes int64) time.Time {
 	return time.Now().Add(s.o.patience + time.Duration(bytes)*time.Second/minBytesPerSecond)
 }
 
-// body reads the whole body of a request, decompressed. Memory for it is reserved before it is
-// read: three times its size where it has numbers in JSON, of which tensors are made.
+// body reads the whole body of a request, decompressed. It reserves the memory first: three
+// times the body's size if the body has numbers in JSON, because they are converted to
+// tensors.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) ([]byte, error) {
 	limit := int64(s.o.Request)
 	if r.ContentLength > limit {
@@ -46,7 +48,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, res *reservation) 
 		times = 3
 	}
 	body, err := readAll(from, expected, limit, res, times)
-	if err == nil { // computing may take longer than reading
+	if err == nil { // computing may be slower than reading
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	return body, err
@@ -121,7 +123,7 @@ func tooLarge(limit int64) error {
 	return protocol.Refuse(protocol.TooLarge, "the request has more than %d bytes", limit)
 }
 
-// unreadable says why a body cannot be read.
+// unreadable returns the error for a body that cannot be read.
 func unreadable(err error, limit int64) error {
 	if err == nil {
 		return nil

@@ -70,13 +70,13 @@ func (r *memoryBudget) reserve(n int64) bool {
 const trimThreshold = 32 << 20
 
 // trimmable reports whether usage has fallen below a quarter of a peak that was above
-// trimThreshold. It reports each such peak once.
+// trimThreshold. It reports each peak once.
 func (r *memoryBudget) trimmable() bool {
 	most, now := r.peak.Load(), r.used.Load()
 	return most >= trimThreshold && now < most/4 && r.peak.CompareAndSwap(most, now)
 }
 
-// requestBytes returns the bytes reserved by requests, without those of connections.
+// requestBytes returns the bytes reserved by requests, without the bytes of connections.
 func (r *memoryBudget) requestBytes() int64 {
 	r.conns.mu.Lock()
 	defer r.conns.mu.Unlock()

@@ -127,7 +127,7 @@ func (k *call) decompress(from *io.LimitedReader) error {
 	return err
 }
 
-// unreadable says why a message cannot be read.
+// unreadable returns the error for a message that cannot be read.
 func (k *call) unreadable(err error) error {
 	var r *protocol.Refusal
 	switch {

@@ -95,7 +95,7 @@ type value struct {
 	Value float32 `json:"value"`
 }
 
-// fill takes in what the outputs of the model say.
+// fill sets the classes or values from the outputs of the model.
 func (c *classes) fill(how *predict.Answers, outs []tensor.Tensor) error {
 	if how.Numbers() {
 		values, err := how.Values(outs)

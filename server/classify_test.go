@@ -39,8 +39,8 @@ func photo(t *testing.T, w, h int) []byte {
 	return b.Bytes()
 }
 
-// Classes of a picture are those of predict, with its bits, in whatever form the
-// picture comes.
+// TestClassify compares the classes of a picture with those of predict, bit by bit, for
+// every form of the picture.
 func TestClassify(t *testing.T) {
 	m := newModel(t, 1)
 	m.Labels[3] = "<img onerror>"
@@ -60,7 +60,7 @@ func TestClassify(t *testing.T) {
 		"text/plain": inBase64, "application/x-www-form-urlencoded": inBase64, "-": inBase64,
 		f.FormDataContentType(): form.Bytes()} {
 		headers := []string{"Content-Type", kind}
-		if kind == "-" { // none
+		if kind == "-" { // not sent
 			headers = nil
 		}
 		r := ask(t, s, "POST", "/v2/models/m/classify?top=10", body, headers...)
@@ -111,8 +111,8 @@ func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []to
 	return top
 }
 
-// Bytes that are no pictures, damaged pictures and those that unpack to more than the memory budget
-// are refused.
+// TestClassifyRefuses checks that files that are not pictures, damaged pictures, and
+// pictures that decode to more than the memory budget are refused.
 func TestClassifyRefuses(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 16 << 20
@@ -144,7 +144,7 @@ func TestClassifyRefuses(t *testing.T) {
 	}
 }
 
-// sized is a PNG file that says to be of another size.
+// sized returns a PNG file with a false size in its header.
 func sized(file []byte, side uint32) []byte {
 	out := bytes.Clone(file)
 	binary.BigEndian.PutUint32(out[16:], side)
@@ -178,8 +178,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Metrics name what is served and nothing that clients make up; the log has a
-// line for each request.
+// TestMetricsAndLog checks that metrics name served models only, never text from clients,
+// and that the log has a line for each request.
 func TestMetricsAndLog(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	lines := &bytes.Buffer{} // a handler writes a line at a time

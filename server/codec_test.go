@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A message is read as protocol buffers say, whatever it is.
+// FuzzCodec checks that any message is read as the protocol buffers library reads it.
 func FuzzCodec(f *testing.F) {
 	big := tensor.New(tensor.U8, 5, 64, 64, 1)
 	for i := range big.Bytes {

@@ -38,7 +38,7 @@ type connTracker struct {
 	bytes     int64     // bytes of connections, without their requests
 }
 
-// trackedConn is a connection whose memory is counted.
+// trackedConn is a connection with accounted memory.
 type trackedConn struct {
 	net.Conn
 	tracker      *connTracker
@@ -46,14 +46,14 @@ type trackedConn struct {
 	bytes        atomic.Int64 // bytes of the connection, without its requests
 	requestBytes atomic.Int64 // bytes of its requests
 	encrypted    bool         // by TLS: bytes read here are not plain text
-	http2        atomic.Bool  // HTTP/2 has its own limits for headers
+	http2        atomic.Bool  // HTTP/2 has separate limits for headers
 	active       atomic.Bool  // a request is in progress
 	hadRequest   bool         // at least one request was read
 	closed       bool
 	idleElement  *list.Element // in idleConns; nil if it is not idle
 }
 
-// track registers a connection, or returns nil if there is no memory for it.
+// track registers a connection, or returns nil if there is not enough memory for it.
 func (c *connTracker) track(conn net.Conn, l trackingListener) *trackedConn {
 	k := &trackedConn{Conn: conn, tracker: c, baseBytes: l.connBytes, encrypted: l.encrypted}
 	k.http2.Store(l.http2)
@@ -167,8 +167,8 @@ func (k *trackedConn) Close() error {
 	return k.Conn.Close()
 }
 
-// Read implements net.Conn. On HTTP/1, bytes that arrive while no request is in progress are
-// headers, whose memory is reserved as they arrive.
+// Read implements net.Conn. On HTTP/1, bytes that arrive while no request is in progress
+// are headers. Their memory is reserved as they arrive.
 func (k *trackedConn) Read(b []byte) (int, error) {
 	n, err := k.Conn.Read(b)
 	if n == 0 || k.active.Load() || k.http2.Load() {
@@ -215,8 +215,8 @@ func onConnState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// onActive is called when a request has arrived. The request's own reservation counts its headers
-// from now on.
+// onActive is called when a request has arrived. From now on the request's reservation
+// counts its headers.
 func (k *trackedConn) onActive() {
 	k.active.Store(true)
 	k.tracker.mu.Lock()
@@ -267,8 +267,8 @@ type trackingListener struct {
 	tls       *tls.Config // nil: no TLS
 }
 
-// Accept implements net.Listener. Connections for which there is no memory are closed. TLS ends
-// here, not in net/http, so that frames of HTTP/2 are counted in plain text.
+// Accept implements net.Listener. It closes connections if there is not enough memory for
+// them. TLS ends here, not in net/http, so that frames of HTTP/2 are counted in plain text.
 func (l trackingListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

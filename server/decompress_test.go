@@ -69,8 +69,8 @@ func TestTrailerOfBodies(t *testing.T) {
 	}
 }
 
-// A chunked body whose last chunk is missing is cut off. The client closes its side, so that the
-// status may also be 499.
+// TestChunkedBodyCutOff checks that a chunked body without its last chunk counts as cut
+// off. The client closes its side, so the status may also be 499.
 func TestChunkedBodyCutOff(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	x := pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -99,7 +99,8 @@ func TestChunkedBodyCutOff(t *testing.T) {
 	}
 }
 
-// A compressed message of gRPC is accepted only if it is whole, and ends where its prefix says.
+// TestTrailerOfMessages checks that a compressed message of gRPC is accepted only if it is
+// whole and has the length in its prefix.
 func TestTrailerOfMessages(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	message := bytes.Repeat([]byte("message "), 100)

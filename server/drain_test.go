@@ -43,8 +43,9 @@ func (k *keptOpen) infer(body []byte) (status int, closes bool, err error) {
 	return r.StatusCode, r.Close, err
 }
 
-// After the end of Serve's context a request on a connection that is open already, and on a new one,
-// gets 503 and is told to close, and is not cut off. With a delay it is answered until then.
+// After the end of Serve's context, a request on an open or a new connection is not cut
+// off: it gets 503 with the header that closes the connection. With a delay, requests are
+// answered until the delay is over.
 func TestDrainAnswersOpenConnections(t *testing.T) {
 	for _, delay := range []time.Duration{0, 300 * time.Millisecond} {
 		o := on("ref", write(t, newModel(t, 1), "m.bnm"))

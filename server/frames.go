@@ -79,7 +79,7 @@ func (c *framedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// count takes in bytes that arrived, and reports whether the connection may stay open.
+// count counts received bytes, and reports whether the connection may stay open.
 func (c *framedConn) count(b []byte) bool {
 	for len(b) > 0 {
 		switch {
@@ -108,7 +108,7 @@ func (c *framedConn) count(b []byte) bool {
 	return true
 }
 
-// frame takes in the header of a frame, and reports whether the connection may stay open.
+// frame checks the header of a frame, and reports whether the connection may stay open.
 func (c *framedConn) frame() bool {
 	c.left = int(binary.BigEndian.Uint32(c.header[:4]) >> 8)
 	switch kind := c.header[3]; {

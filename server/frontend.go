@@ -60,16 +60,17 @@ func (f *frontend) close() error {
 	return errors.Join(errs...)
 }
 
-// drainTime is how long accepted requests may take after shutdown has begun.
+// drainTime is the maximum time for accepted requests after shutdown has begun.
 const drainTime = 6 * time.Second
 
-// lingerTime is how long a shutdown waits for clients to close their connections. Each response
-// tells them to. A request that arrives meanwhile is answered with 503, and not cut off.
+// lingerTime is how long a shutdown waits for clients to close their connections. Each
+// response asks them to. A request that arrives meanwhile is answered with 503, not cut
+// off.
 const lingerTime = 500 * time.Millisecond
 
-// Serve answers requests until ctx ends. Then it is no longer ready, and after Options.DrainDelay it
-// refuses new requests. It answers those that it accepted, and returns nil if all were answered in
-// time. It may be called once.
+// Serve answers requests until ctx ends. Then the server is no longer ready, and after
+// Options.DrainDelay it refuses new requests. It still answers the requests that it
+// accepted, and returns nil if all were answered in time. Serve may be called once.
 func (s *Server) Serve(ctx context.Context) error {
 	failed := make(chan error, 3)
 	h := s.newHTTP()

@@ -19,9 +19,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BenchmarkFront is what a request costs beside its device, a client that does
-// little included: with a device that does nothing, and with one after which no
-// cache holds anything of the front. p10 and p50 are without the device's time.
+// BenchmarkFront measures the cost of a request outside of its device, including a client
+// that does little. It uses a device that does nothing, and a device that evicts the
+// front's data from all caches. p10 and p50 are without the device's time.
 func BenchmarkFront(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		m := measure(b, name, 8)
@@ -52,7 +52,7 @@ func BenchmarkFront(b *testing.B) {
 }
 
 var (
-	swept    []byte        // what the device goes over
+	swept    []byte        // memory that the device sweeps
 	sweeping time.Duration // how long that took
 )
 

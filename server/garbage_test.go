@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Garbage is collected when there is as much as the options say, whatever is held.
+// TestGarbageIsBounded checks that garbage is collected when it reaches the amount in the
+// options, however much memory is in use.
 func TestGarbageIsBounded(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))

@@ -17,7 +17,8 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// What nobody waits for any more leaves the queue, and is not computed.
+// TestAClientThatIsGone checks that a request leaves the queue and is not computed after
+// its client has gone.
 func TestAClientThatIsGone(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Delay = time.Second
@@ -53,7 +54,7 @@ func TestAClientThatIsGone(t *testing.T) {
 	}
 }
 
-// A request whose own time is over is answered so, over HTTP and gRPC.
+// TestTooLate checks the answer to a request after its timeout, over HTTP and gRPC.
 func TestTooLate(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Delay = time.Second
@@ -73,9 +74,9 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// A file that is written in place all the time, cut short while it is read, or
-// another one that is empty, is not served until it is whole; what was served
-// answers meanwhile.
+// A file that is constantly rewritten in place, is truncated while it is read, or is
+// replaced by an empty file, is not served until it is whole. Meanwhile the previous
+// version answers.
 func TestAFileThatNeverHoldsStill(t *testing.T) {
 	folder := t.TempDir()
 	first, other := write(t, newModel(t, 1), folder+"/m.bnm"), write(t, newModel(t, 2), "other.bnm")
@@ -110,7 +111,7 @@ func TestAFileThatNeverHoldsStill(t *testing.T) {
 	until(t, "the whole file", func() bool { return s.Models()[0].SHA256 != sum })
 }
 
-// A log on a full disk keeps nobody from an answer.
+// TestLogOnAFullDisk checks that requests are answered although the log cannot be written.
 func TestLogOnAFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

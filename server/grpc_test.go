@@ -174,8 +174,8 @@ func TestRefusedOverGRPC(t *testing.T) {
 	}
 }
 
-// What was accepted is answered when the server is told to end; what comes then
-// is told that it goes away.
+// TestDraining checks that accepted requests are answered after the server has begun to
+// shut down, and that new requests are refused as unavailable.
 func TestDraining(t *testing.T) {
 	m := newModel(t, 1)
 	o := on("ref", write(t, m, "m.bnm"))

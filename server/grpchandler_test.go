@@ -19,7 +19,7 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// By gRPC too the server is asked under its own names only.
+// Over gRPC, too, the server only answers requests for its names.
 func TestOtherNamesOverGRPC(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Security.Hosts = []string{"models.example"}
@@ -40,7 +40,7 @@ func TestOtherNamesOverGRPC(t *testing.T) {
 	}
 }
 
-// On other addresses nobody is told what is served, unless a flag says so.
+// On other addresses reflection is off unless a flag enables it.
 func TestReflection(t *testing.T) {
 	for _, reflects := range []bool{false, true} {
 		o := on("ref", write(t, newModel(t, 1), "m.bnm"))
@@ -56,7 +56,8 @@ func TestReflection(t *testing.T) {
 	}
 }
 
-// A call whose message does not come is given up, and others go on meanwhile.
+// TestSlowOverGRPC checks that a call without a message ends after a while, and that other
+// calls proceed meanwhile.
 func TestSlowOverGRPC(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Timeout = 500 * time.Millisecond

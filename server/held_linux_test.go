@@ -18,14 +18,14 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// What a peer makes the server hold is at most the limit, and this beside it:
-// what Go has not collected yet, and what is at work for a moment.
+// The memory that a peer can occupy is at most the limit plus these amounts: garbage that
+// Go has not collected yet, and memory in use for a moment.
 const (
 	heldLimit = 64 << 20
 	heldMore  = 64 << 20
 )
 
-// victim is a server in a process of its own.
+// victim is a server in a separate process.
 type victim struct {
 	HTTP, GRPC string
 	pid        int
@@ -109,7 +109,7 @@ func (v *victim) connect(address string) net.Conn {
 	return c
 }
 
-// unverified takes any certificate, for a protocol.
+// unverified accepts any certificate, for a protocol.
 func unverified(protocol string) *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}
 }
@@ -136,8 +136,8 @@ func watched() bool {
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Whatever a peer sends, or does not take, the server holds no more than it may,
-// and answers the next who asks. The table is in docs/results/repairs.md:
+// Whatever a peer sends or does not read, the server uses no more memory than its limit
+// and answers the next request. The table is in docs/results/repairs.md:
 //
 //	go test ./server -run TestHeld -v
 //	BNCTL_HELD=/path/to/bnctl go test ./server -run TestHeld -v   # of another build

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// Timeouts of connections, in addition to that of a request.
+// Timeouts of connections, in addition to a request's timeout.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
@@ -35,8 +35,8 @@ const (
 	alive   = 20 * time.Second
 )
 
-// newHTTPServer returns an HTTP server with timeouts for headers and idle connections. Bodies and
-// responses have deadlines of their own.
+// newHTTPServer returns an HTTP server with timeouts for headers and idle connections.
+// Bodies and responses have separate deadlines.
 func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerBytes, ErrorLog: log.New(io.Discard, "", 0),
@@ -117,7 +117,7 @@ func writeError(w http.ResponseWriter, err error) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic("server: " + err.Error()) // our own types
+		panic("server: " + err.Error()) // our types
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))

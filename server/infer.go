@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// admit refuses a request for a model that does not exist, or whose queue is full: under overload
-// most requests are refused, which must be cheap.
+// admit refuses a request for a model that does not exist or has a full queue. It must be
+// cheap because most requests are refused under overload.
 func (s *Server) admit(r *record, name, version string) error {
 	m, err := s.find(name, version)
 	if err == nil && m.queue.Full() {

@@ -16,7 +16,7 @@ type layer struct {
 	*figures
 }
 
-// figures are those of a batch norm's running statistics; nil where a file has none.
+// figures summarizes a batch norm's running statistics; nil if the file has no statistics.
 type figures struct {
 	Dead      int     `json:"dead"` // channels that nothing comes through
 	VarMin    float32 `json:"var_min"`

@@ -89,8 +89,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// garbled is a request that is wrong somewhere: in its line, its headers, its
-// JSON or what follows that.
+// garbled returns a request with errors in its line, its headers, its JSON or the bytes
+// that follow.
 func garbled(draw *rand.Rand, body []byte, jsonBytes int) string {
 	b := bytes.Clone(body)
 	for range 1 + draw.IntN(4) {
@@ -115,7 +115,7 @@ func garbled(draw *rand.Rand, body []byte, jsonBytes int) string {
 	return head + string(b)
 }
 
-// send sends bytes and reads what comes, if anything does.
+// send sends bytes and reads the response, if there is one.
 func send(t *testing.T, s *Server, text string) {
 	t.Helper()
 	c, err := net.Dial("tcp", s.HTTP())
@@ -139,7 +139,8 @@ func send(t *testing.T, s *Server, text string) {
 	}
 }
 
-// A queue that is full is said at once, and what it holds is answered.
+// TestQueueIsFull checks that a full queue refuses requests at once, and that its requests
+// are answered.
 func TestQueueIsFull(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Queue, o.Predict.Batch, o.Delay = 2, 1, 0
@@ -165,8 +166,8 @@ func TestQueueIsFull(t *testing.T) {
 	}
 }
 
-// Where no row fits in the budget, a request is refused before its body comes, which then takes no
-// memory.
+// If the budget is too small for a single row, a request is refused before its body
+// arrives, so that the body uses no memory.
 func TestRefusedBeforeTheBody(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	m, x := s.all()[0], pictures(rand.New(rand.NewPCG(1, 1)), 1)
@@ -204,8 +205,8 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 	m.queue = stuck
 }
 
-// A body that does not come is given up, and its room with it. What takes long
-// to answer is not, nor is a connection that is used again much later.
+// TestPatience checks that the server stops waiting for a body that does not arrive, and
+// frees its memory. A slow answer is not ended, and a connection may be reused much later.
 func TestPatience(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.patience, o.Delay = 100*time.Millisecond, 300*time.Millisecond
@@ -238,8 +239,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// What does not fit in the budget now may be asked for again; what is larger than the whole budget
-// may not, however often.
+// A request that does not fit into the budget now may be retried; a request larger than the
+// whole budget never fits.
 func TestTooLargeIsNotBusy(t *testing.T) {
 	r := &memoryBudget{limit: 10 << 20}
 	first, second := reservation{memoryBudget: r}, reservation{memoryBudget: r}

@@ -36,9 +36,8 @@ func holds(t *testing.T) held {
 	return held{runtime.NumGoroutine(), len(files), m.HeapAlloc}
 }
 
-// Whatever comes is answered or cut off, over HTTP and gRPC, and the next
-// request is answered: malformed requests and clients that stop in the middle
-// leave no goroutine, file or memory behind.
+// Malformed requests, and clients that stop in the middle, are answered or cut off, over
+// HTTP and gRPC. The next request is answered, and no goroutine, file or memory remains.
 func TestMalformedAndSlow(t *testing.T) {
 	malformed, slow := 300, 20
 	if os.Getenv("BNCTL_SERVE") == "full" {
@@ -72,7 +71,7 @@ func TestMalformedAndSlow(t *testing.T) {
 		c.Close()
 		http.DefaultClient.CloseIdleConnections()
 	}
-	round(malformed/10, slow/10) // what is made once is made
+	round(malformed/10, slow/10) // creates the resources that are created once
 	until(t, "the end of the first", func() bool { return s.active.Load() == 0 })
 	before := holds(t)
 	round(malformed, slow)
@@ -108,7 +107,7 @@ func stopInTheMiddle(t *testing.T, s *Server, n int) (all []net.Conn) {
 	return all
 }
 
-// sendMessage sends a message in which bytes are wrong.
+// sendMessage sends a message with wrong bytes.
 func sendMessage(t *testing.T, c *grpc.ClientConn, draw *rand.Rand, m proto.Message) error {
 	t.Helper()
 	b, err := proto.Marshal(m)

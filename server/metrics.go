@@ -106,8 +106,8 @@ func (m *metrics) countBatch(name string, version, rows, waiting int) {
 	m.batches.WithLabelValues(name, strconv.Itoa(version)).Observe(float64(rows))
 }
 
-// forget removes the metrics of a version that is no longer served, so that many short-lived
-// versions leave nothing behind.
+// forget removes the metrics of a version that is no longer served, so that many
+// short-lived versions do not accumulate.
 func (m *metrics) forget(name, version string) {
 	m.activities.forget(name, version)
 	labels := prometheus.Labels{"model": name, "version": version}

@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// modelVersion is one version of a model, on devices of its own.
+// modelVersion is one version of a model with its devices.
 type modelVersion struct {
 	name    string
 	version int
@@ -99,16 +99,17 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 	return m.Model, before, err
 }
 
-// devices is an open predictor. It computes two batches at a time if the devices take one ahead.
+// devices is an open predictor. It computes two batches at a time if the devices accept
+// runs ahead.
 type devices struct {
 	*predict.Predictor
 	inFlight int  // in progress
 	retired  bool // no more batches will be started
 }
 
-// run computes a batch. It ignores the contexts of requests: the batch belongs to many. If some
-// devices are lost the others take over; if all are lost and none can be reopened in time, the next
-// batch gets new ones.
+// run computes a batch. It ignores the contexts of requests: a batch belongs to many
+// requests. If some devices are lost, the others compute their rows. If all are lost and
+// cannot be reopened in time, the next batch gets new ones.
 func (s *modelVersion) run(x tensor.Tensor) (outs []tensor.Tensor, err error) {
 	ctx := context.Background()
 	d, err := s.acquireDevices(ctx)

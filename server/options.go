@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say what is served, where and how. Neither Predict.Batch, Delay nor
-// Queue changes an answer.
+// Options selects the models to serve, and where and how to serve them. Predict.Batch,
+// Delay and Queue never change an answer.
 type Options struct {
 	// Models are files, each version 1 of a model of its name, or folders of
 	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model,
@@ -23,31 +23,30 @@ type Options struct {
 	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds
 	HTTP     string        // address to listen on, "127.0.0.1:8000"
-	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": none
-	// File says how models are read from files, for all of them.
+	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": no gRPC
+	// File has the options for reading models from files.
 	File modelfile.Options
-	// Predict says on which devices models run; each model has devices of its
-	// own. Predict.Batch is the largest number of rows that are computed
-	// together.
+	// Predict selects the devices; each model opens them separately. Predict.Batch is the
+	// largest number of rows that are computed together.
 	Predict predict.Options
 	Delay   time.Duration // how long a row waits for others: 0 to a second
 	Queue   int           // rows that wait for each model at most; 0: eight batches
 	Request int           // bytes of one request at most; 0: 64 MiB
-	Timeout time.Duration // how long a request may take; 0: a minute
+	Timeout time.Duration // maximum time for a request; 0: a minute
 	// InFlight is the bytes that clients may make the server hold: connections,
 	// requests, decompressed, and answers that are not taken; 0: 256 MiB.
 	InFlight int
 	Security Security
-	// Garbage is the number of allocated bytes after which Go's garbage collector
-	// runs, for the whole program and whatever the size of the models. There is a
-	// limit of memory then too, above InFlight. 0: as GOGC and GOMEMLIMIT say.
+	// Garbage is the number of allocated bytes after which Go's garbage collector runs, for
+	// the whole program and whatever the size of the models. It also sets a memory limit,
+	// above InFlight. 0: the settings of GOGC and GOMEMLIMIT.
 	Garbage int
-	// Health is an address that answers health probes alone (live and ready),
-	// without TLS and tokens; "": none.
+	// Health is an address that only answers health probes (live and ready), without TLS
+	// and tokens; "": no such address.
 	Health    string
 	AllowSick bool         // serve models although doctor finds faults
-	Access    *slog.Logger // log of requests; nil: none
-	// DrainDelay is the time from the end of Serve's context, when the server says that it is not
+	Access    *slog.Logger // log of requests; nil: no log
+	// DrainDelay is the time from the end of Serve's context, when the server stops being
 	// ready, until it refuses new requests. Load balancers need it to notice.
 	DrainDelay time.Duration
 	// SkipBad serves the other models if one cannot be opened at the start. A note names it, and it is
@@ -103,8 +102,8 @@ func (o *Options) check() error {
 	return o.Security.check("grpc", o.GRPC)
 }
 
-// once returns note without messages that it had before: every model opens devices of its own, which
-// have the same to report.
+// once returns note without repeated messages: every model opens its devices separately,
+// and they report the same.
 func once(note func(format string, args ...any)) func(format string, args ...any) {
 	var mu sync.Mutex
 	had := map[string]bool{}

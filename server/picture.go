@@ -16,16 +16,17 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// pictureAnswer is what a model says of a picture file.
+// pictureAnswer is a model's answer to a picture file.
 type pictureAnswer struct {
 	model  *modelVersion
-	pixels tensor.Tensor // u8 [1,H,W,C]: what it sees
+	pixels tensor.Tensor // u8 [1,H,W,C]: the model's input
 	answer *protocol.Answer
 	done   func() // the response is written
 }
 
-// askPicture asks a model about the picture file of a request. check refuses models that do not
-// answer such requests. The caller calls done of what it returns without an error.
+// askPicture sends the picture file of a request to a model. check refuses models that do
+// not answer this kind of request. If there is no error, the caller must call done of the
+// answer.
 func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*modelVersion) error) (
 	q *pictureAnswer, err error) {
 	done, err := s.beginInference()

@@ -40,8 +40,8 @@ func photos(t *testing.T) map[string][]byte {
 	return all
 }
 
-// A picture of any encoding that is damaged somewhere, cut short, or says to be
-// larger than it is, gets an answer or a reason, and nothing is held by it.
+// TestDamagedPictures checks that a damaged or truncated picture of any encoding, or one
+// with a false size, gets an answer or an error, and that it holds no memory afterwards.
 func TestDamagedPictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20
@@ -56,7 +56,7 @@ func TestDamagedPictures(t *testing.T) {
 			if draw.IntN(4) == 0 {
 				bad = bad[:draw.IntN(len(bad))]
 			}
-			for range draw.IntN(8) { // most of them where sizes stand
+			for range draw.IntN(8) { // most of them in the headers with the sizes
 				if n := len(bad); n > 0 {
 					bad[draw.IntN(min(n, 1+draw.IntN(n)))] = byte(draw.Uint32())
 				}
@@ -74,8 +74,9 @@ func TestDamagedPictures(t *testing.T) {
 	}
 }
 
-// A picture takes memory for the rows that are decoded, not for all of its pixels; one whose
-// decoder needs them all, and that can never have them, is too large for good.
+// A picture needs memory for the rows that are decoded, not for all of its pixels. If its
+// decoder needs all of them and the budget is too small, the picture is permanently too
+// large.
 func TestLargePictures(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.InFlight = 4 << 20 // 6 million pixels are 18 MiB in RGB

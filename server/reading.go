@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/server/internal/repository"
 )
 
-// A read of a disk may never return: a network share whose server is down, or a file of /proc.
-// Reads run in goroutines of their own; after slowAfter other files are read meanwhile, and after
-// warnAfter a note is written.
+// A read of a disk may never return, for example from a network share with its server down,
+// or from a file of /proc. So reads run in separate goroutines. After slowAfter, other
+// files are read meanwhile; after warnAfter, a note is written.
 const (
 	slowAfter = time.Second
 	warnAfter = 10 * time.Second
@@ -20,7 +20,7 @@ const (
 type pending[T any] struct {
 	began  time.Time
 	answer chan T
-	noted  bool // the note that it takes long was written
+	noted  bool // the note about the slow read was written
 	mu     sync.Mutex
 	undo   func(T) // nil until it is abandoned
 	over   bool
@@ -60,7 +60,7 @@ func (a *pending[T]) wait(ctx context.Context, limit time.Duration) (v T, ok boo
 	}
 }
 
-// overdue reports, once, that the read takes longer than warnAfter.
+// overdue reports, once, that the read has lasted longer than warnAfter.
 func (a *pending[T]) overdue() bool {
 	if a.noted || time.Since(a.began) < warnAfter {
 		return false
@@ -87,7 +87,7 @@ type scanResult struct {
 	err     error
 }
 
-// scan scans the paths. ok is false if that takes longer than limit.
+// scan scans the paths. ok is false if that does not finish within limit.
 func (k *updater) scan(ctx context.Context, limit time.Duration) (l scanResult, ok bool) {
 	if k.scanning == nil {
 		k.scanning = background(func() (l scanResult) {
@@ -112,8 +112,8 @@ type opened struct {
 	err  error
 }
 
-// open opens the model of a file, or continues to wait if that has begun. ok is false if it takes
-// longer than limit. A file that has changed since is opened again.
+// open opens the model of a file, or continues to wait for an earlier open. ok is false if
+// that does not finish within limit. A file that has changed since is opened again.
 func (k *updater) open(ctx context.Context, f repository.File, limit time.Duration) (
 	m *modelVersion, err error, ok bool) {
 	a := k.opening[f.Path]

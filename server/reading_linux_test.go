@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A file whose read never returns keeps no other from being served, and the
-// server from ending; nor does a pipe.
+// A file with a read that never returns, or a pipe, does not keep other files from being
+// served, or the server from ending.
 func TestAReadThatNeverReturns(t *testing.T) {
 	if f, err := os.Open("/proc/kmsg"); err != nil {
 		t.Skip("no file here whose read does not return:", err)
@@ -56,7 +56,7 @@ func TestAReadThatNeverReturns(t *testing.T) {
 	}
 }
 
-// So does such a file at the start: the server can be told to end.
+// This also holds at the start: the server can be ended.
 func TestAReadThatNeverReturnsAtTheStart(t *testing.T) {
 	if f, err := os.Open("/proc/kmsg"); err != nil {
 		t.Skip("no file here whose read does not return:", err)

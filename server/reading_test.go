@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// What does not return is waited for no longer than was said, and what comes of it in the end is
-// taken by the next caller, or undone once it is given up.
+// TestWhatDoesNotReturn checks that a call that does not return is awaited no longer than
+// the limit. Its late result goes to the next caller, or is undone after the call was
+// abandoned.
 func TestWhatDoesNotReturn(t *testing.T) {
 	release := make(chan bool)
 	slow := background(func() int { <-release; return 7 })

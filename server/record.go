@@ -18,7 +18,7 @@ import (
 // record describes a request for logs, metrics and traces.
 type record struct {
 	model, version            string        // that answered; "" if the request was refused
-	refused                   *modelVersion // whose queue was full
+	refused                   *modelVersion // the version with the full queue
 	rows                      int           // computed
 	queued, computed, encoded time.Duration
 	reservation               reservation
@@ -50,7 +50,7 @@ func (s *Server) withRecord(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &record{}
 		controller := http.NewResponseController(w)
-		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets its own
+		_ = controller.SetWriteDeadline(s.deadline(0).Add(s.o.Timeout)) // an inference sets another one
 		if r.ContentLength != 0 {
 			_ = controller.SetReadDeadline(s.deadline(max(r.ContentLength, 0)))
 		}
@@ -97,8 +97,8 @@ func (s *Server) trace(rec *record, r *tracing.Span) {
 	s.traces.Send(r)
 }
 
-// statusWriter records the status of a response. While the server shuts down the response tells the
-// client to close the connection.
+// statusWriter records the status of a response. While the server shuts down, the response
+// asks the client to close the connection.
 type statusWriter struct {
 	http.ResponseWriter
 	status  int

@@ -21,7 +21,7 @@ func (r *record) requestID(h http.Header) string {
 // traceParent is the header of W3C Trace Context.
 var traceParent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}`)
 
-// traceID returns the id of the trace that a request belongs to; "" if it belongs to none.
+// traceID returns the ID of the trace that a request belongs to, or "".
 func traceID(h http.Header) string {
 	if m := traceParent.FindStringSubmatch(h.Get("Traceparent")); m != nil {
 		return m[1]
@@ -29,8 +29,8 @@ func traceID(h http.Header) string {
 	return ""
 }
 
-// LogNotes returns a function for Options.Note that writes messages to a log, beside the lines of
-// requests.
+// LogNotes returns a function for Options.Note that writes messages to a log, in addition
+// to the lines of requests.
 func LogNotes(l *slog.Logger) func(format string, args ...any) {
 	return func(format string, args ...any) { l.Info(legible.Short(legible.Sprintf(format, args...))) }
 }

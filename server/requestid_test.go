@@ -74,7 +74,7 @@ func TestLogHasIDs(t *testing.T) {
 	}
 }
 
-// Every model opens devices of its own; what they have to report is noted once.
+// Every model opens its devices separately; each of their notes is written once.
 func TestRepeatedNotes(t *testing.T) {
 	var got []string
 	note := once(func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) })
@@ -135,7 +135,7 @@ func TestSkipBadModels(t *testing.T) {
 	until(t, "the repaired model", func() bool { return ask(t, s, "GET", "/v2/models/bad", nil).status == 200 })
 }
 
-// Errors about JSON name fields and JSON's types, and not those of Go.
+// Errors about JSON name fields and JSON's types, never Go's types.
 func TestErrorsNameNoGoTypes(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for body, want := range map[string]string{

@@ -9,19 +9,19 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Security says which clients are served. The zero value is for clients on this
-// machine alone.
+// Security selects the clients to serve. The zero value is for clients on this machine
+// only.
 type Security struct {
 	// Insecure permits addresses without TLS that other machines can reach.
 	Insecure    bool
 	Certificate string // file of the certificate and its chain, PEM; "": no TLS
 	Key         string // file of its private key
-	// Clients is a file of CA certificates, PEM: a client must have a certificate
-	// that one of them has signed. "": clients need none. This file and those above
-	// are read again when they change.
+	// Clients is a file of CA certificates, PEM: a client must have a certificate signed by
+	// one of them. "": clients need no certificate. This file and the files above are read
+	// again when they change.
 	Clients string
-	// Tokens is a file of mode 0600 with a token on each line: a request must
-	// carry one of them. It is read again when it changes. "": requests need none.
+	// Tokens is a file of mode 0600 with a token on each line: a request must carry one of
+	// them. It is read again when it changes. "": requests need no token.
 	Tokens string
 	// Hosts are permitted values of the Host header, in addition to the names of this
 	// machine. Other values are refused, against DNS rebinding. "*" permits any.

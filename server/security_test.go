@@ -150,7 +150,7 @@ func certificate(t *testing.T, until time.Time) (cert, key string, pair tls.Cert
 	return cert, key, pair
 }
 
-// With certificates for clients, who has none gets nothing but the health.
+// With client certificates, a client without one can only read the health.
 func TestMutualTLS(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))

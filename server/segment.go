@@ -22,7 +22,7 @@ type segmentation struct {
 	Version  string       `json:"model_version"`
 	SHA256   string       `json:"sha256"`
 	Mask     []byte       `json:"mask"`    // PNG, as predict --format masks --fit crop writes it
-	Picture  []byte       `json:"picture"` // PNG, what the model sees
+	Picture  []byte       `json:"picture"` // PNG, the model's input
 	Classes  []pixelClass `json:"classes"` // that are there, the most frequent first
 	QueueMS  float64      `json:"queue_ms"`
 	DeviceMS float64      `json:"device_ms"`

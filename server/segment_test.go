@@ -30,7 +30,8 @@ func newSegmenter(t *testing.T) *models.Model {
 	return m
 }
 
-// The mask of a picture is that of predict, pixel by pixel; the shares of its classes are counted in it.
+// TestSegment compares the mask of a picture with predict's mask, pixel by pixel, and the
+// shares of the classes with the mask.
 func TestSegment(t *testing.T) {
 	m := newSegmenter(t)
 	s, file := start(t, on("ref", write(t, m, "m.bnm"))), photo(t, 64, 64)
@@ -91,7 +92,8 @@ func predictedMask(t *testing.T, m *models.Model, file []byte) (mask []byte) {
 	return mask
 }
 
-// What a model does not answer is refused with the request that it does.
+// A request that a model does not answer is refused with the name of the request that it
+// does answer.
 func TestSegmentRefuses(t *testing.T) {
 	masks := start(t, on("ref", write(t, newSegmenter(t), "m.bnm")))
 	classes := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))

@@ -20,7 +20,7 @@ type Server struct {
 	traces  *tracing.Tracer // nil: no span is sent
 }
 
-// Open listens, and opens every model on devices of its own. There are three
+// Open listens, and opens every model on separate devices. There are three
 // outcomes: 1. All is ready; the caller closes the server. 2. The error is a
 // *problem.Error or a *problem.Unknown: an option is invalid. 3. Any other
 // error is about a file, an address or a device.
@@ -52,10 +52,10 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// HTTP returns the address at which the server answers over HTTP.
+// HTTP returns the address of the HTTP server.
 func (s *Server) HTTP() string { return s.httpListener.Addr().String() }
 
-// GRPC returns the address at which the server answers over gRPC; "" if it does not.
+// GRPC returns the address of the gRPC server, or "" if there is no gRPC server.
 func (s *Server) GRPC() string { return addressOf(s.grpcListener) }
 
 func addressOf(l net.Listener) string {
@@ -85,5 +85,5 @@ func (s *Server) Close() error {
 	return errors.Join(s.frontend.close(), s.closeAll(), s.traces.Close())
 }
 
-// Health returns the address of Options.Health; "" if there is none.
+// Health returns the address of Options.Health, or "".
 func (s *Server) Health() string { return addressOf(s.healthListener) }

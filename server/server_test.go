@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// servesHere is the variable by which a test has this program serve a model: its
-// file, and those of a certificate and its key, on lines of their own.
+// servesHere is the variable that makes this program serve a model in a test. It has the
+// model's file and the files of a certificate and its key, on separate lines.
 const servesHere = "BNCTL_TEST_SERVES"
 
 // serveHere serves a model until its standard input ends.
@@ -80,7 +80,7 @@ func newModel(t testing.TB, seed uint64) *models.Model {
 	return m
 }
 
-// write writes a model to a new folder, or where path says, and returns where.
+// write writes a model to path, or to a new folder if path is "", and returns the path.
 func write(t testing.TB, m *models.Model, path string) string {
 	t.Helper()
 	if !filepath.IsAbs(path) {
@@ -186,7 +186,7 @@ func predicted(t testing.TB, p *predict.Predictor, x tensor.Tensor) []byte {
 	return outs[0].Bytes
 }
 
-// binaryRequest is a request for rows, as JSON and what follows it.
+// binaryRequest returns a request for rows: JSON and the bytes that follow it.
 func binaryRequest(x tensor.Tensor) (body []byte, jsonBytes int) {
 	head := fmt.Sprintf(`{"parameters":{"binary_data_output":true},"inputs":[{"name":"x","datatype":"UINT8",`+
 		`"shape":[%d,28,28,1],"parameters":{"binary_data_size":%d}}]}`, x.Shape[0], len(x.Bytes))
@@ -283,7 +283,8 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// What cannot be answered is refused in words, and the next request is answered.
+// TestRefused checks that invalid requests are refused with a message, and that the next
+// request is answered.
 func TestRefused(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Request = 20_000

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestLongErrors: what a client has sent is not sent back to it whole; both ends of the sentence remain.
+// TestLongErrors checks that errors shorten long text from clients and keep both ends of
+// the sentence.
 func TestLongErrors(t *testing.T) {
 	err := invalid("input %q: there is none", strings.Repeat("x", 20<<10))
 	w := httptest.NewRecorder()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// What two readers may understand as one request or as two is refused, or is the
-// last of its connection: what stands behind it is never answered.
+// A request that two readers may interpret as one or as two is refused, or is the last of
+// its connection: bytes after it are never answered.
 func TestSmuggling(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	const behind = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"

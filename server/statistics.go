@@ -9,7 +9,7 @@ import (
 type modelStatistics struct {
 	Name       string              `json:"name"`
 	Version    string              `json:"version"`
-	Last       int64               `json:"last_inference"`  // milliseconds since 1970; 0: there was none
+	Last       int64               `json:"last_inference"`  // milliseconds since 1970; 0: no inference yet
 	Inferences int                 `json:"inference_count"` // rows
 	Executions int                 `json:"execution_count"` // batches
 	Stats      map[string]duration `json:"inference_stats"`

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/server/internal/protocol"
 )
 
-// strictMux serves the exact paths of mux: it cleans and redirects none, and errors have the form
-// of all other errors.
+// strictMux serves the exact paths of mux: it never cleans or redirects a path, and its
+// errors have the same form as all others.
 type strictMux struct{ mux *http.ServeMux }
 
 // ServeHTTP implements http.Handler.
@@ -31,7 +31,7 @@ func (s strictMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	writeError(w, protocol.Refuse(protocol.NotFound, "there is nothing at this path"))
 }
 
-// discardWriter records the status of mux's own error responses, and discards their text.
+// discardWriter records the status of mux's error responses and discards their text.
 type discardWriter struct {
 	header http.Header
 	status int

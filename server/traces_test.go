@@ -23,8 +23,8 @@ import (
 // collector is what spans are sent to.
 type collector struct {
 	mu    sync.Mutex
-	spans map[string]*tracepb.Span // by that of their parent
-	of    map[string]string        // what is described
+	spans map[string]*tracepb.Span // by the ID of their parent
+	of    map[string]string        // attributes of the resource
 }
 
 // ServeHTTP implements http.Handler.
@@ -54,7 +54,7 @@ func texts(all []*commonpb.KeyValue) map[string]string {
 	return m
 }
 
-// told returns a number that a span tells; -1 without.
+// told returns the number in a span's attribute, or -1.
 func told(s *tracepb.Span, key string) float64 {
 	i := slices.IndexFunc(s.Attributes, func(a *commonpb.KeyValue) bool { return a.Key == key })
 	if i < 0 {
@@ -117,7 +117,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Without an endpoint there is no tracer.
+// Without an endpoint, tracing is off.
 func TestNoTraces(t *testing.T) {
 	if s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm"))); s.traces != nil {
 		t.Error("there is a tracer")

@@ -44,8 +44,8 @@ func (asItIs) Unmarshal(from mem.BufferSlice, to any) error {
 
 func (asItIs) Name() string { return "proto" }
 
-// recordedRequest is what tritonclient asked: how many rows, over HTTP in JSON or
-// as bytes, or classes. No rows: it is no inference.
+// recordedRequest describes a request that tritonclient made: the number of rows, over HTTP
+// in JSON or as bytes, or classes. Without rows it is not an inference.
 type recordedRequest struct {
 	rows          int
 	json, classes bool
@@ -72,7 +72,8 @@ func rampOf(rows int) tensor.Tensor {
 	return x
 }
 
-// What Triton's own client asks is answered, with the bits of predict.
+// TestTritonClient checks that requests recorded from Triton's client are answered with the
+// bits of predict.
 func TestTritonClient(t *testing.T) {
 	m := newModel(t, 1)
 	s, p := start(t, on("ref", write(t, m, "m.bnm"))), predictor(t, m, "ref")

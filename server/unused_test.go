@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A connection on which nothing was sent does not keep the server from ending.
+// TestUnusedConnections checks that a connection without requests does not keep the server
+// from ending.
 func TestUnusedConnections(t *testing.T) {
 	o := on("ref", write(t, newModel(t, 1), "m.bnm"))
 	o.Health = "127.0.0.1:0"

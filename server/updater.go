@@ -20,7 +20,7 @@ type updater struct {
 	o         *Options
 	watch     *repository.Watch
 	refused   map[repository.File]bool // files that cannot be served in their present state
-	missing   map[*modelVersion]bool   // whose file was missing in the last scan
+	missing   map[*modelVersion]bool   // their files were missing in the last scan
 	retired   sync.WaitGroup           // versions that still answer accepted requests
 	metrics   *metrics
 	trimmable func() bool                 // see memoryBudget.trimmable
@@ -111,8 +111,8 @@ func (k *updater) watchFiles(ctx context.Context) {
 	}
 }
 
-// poll serves new and changed files that were the same in two scans, and retires versions whose
-// files are gone. A file that cannot be served changes nothing.
+// poll serves new and changed files that were the same in two scans, and retires versions
+// after their files are gone. A file that cannot be served changes nothing.
 func (k *updater) poll(ctx context.Context) {
 	l, ok := k.scan(ctx, slowAfter)
 	if !ok {
@@ -170,8 +170,8 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 	return true
 }
 
-// retireExcept retires versions whose files were missing in two consecutive scans, of models all of
-// whose other files are served, or that have no files.
+// retireExcept retires versions with files that were missing in two consecutive scans. It
+// only does so for models that have no files, or that serve all of their other files.
 func (k *updater) retireExcept(files []repository.File, complete map[string]bool) {
 	wanted := map[string]bool{}
 	for _, f := range files {

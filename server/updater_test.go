@@ -34,7 +34,7 @@ func until(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// serving says what is served: "m:1 m:2".
+// serving lists the served versions: "m:1 m:2".
 func serving(s *Server) string {
 	var all []string
 	for _, m := range s.Models() {
@@ -105,8 +105,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A model whose folder cannot be read is not known to be gone, and is served; so is
-// another whose file is replaced meanwhile.
+// TestAFolderThatCannotBeRead checks that a model in an unreadable folder is still served,
+// because it may still exist, and that another model can be replaced meanwhile.
 func TestAFolderThatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	write(t, newModel(t, 1), folder+"/m/1/model.bnm")
@@ -155,7 +155,7 @@ func TestBadAtTheStart(t *testing.T) {
 	}
 }
 
-// A sick model is served only if that is said.
+// A sick model is served only if the options allow it.
 func TestSick(t *testing.T) {
 	m := newModel(t, 1)
 	for _, s := range m.Graph.State {
@@ -184,8 +184,8 @@ func TestSick(t *testing.T) {
 	}
 }
 
-// While the file of a model is replaced again and again, every request is
-// answered, by one of the versions, whose sum it names.
+// TestReloadsUnderLoad checks that every request is answered while the model's file is
+// repeatedly replaced. The answer names the sum of the version that gave it.
 func TestReloadsUnderLoad(t *testing.T) {
 	reloads := 4
 	if os.Getenv("BNCTL_SERVE") == "full" {

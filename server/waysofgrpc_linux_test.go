@@ -149,7 +149,7 @@ func waysOfFrames() []way {
 	}
 }
 
-// framedPeer is a peer that speaks HTTP/2 and takes no answer: its window is 0.
+// framedPeer is a peer that uses HTTP/2 and accepts no answer: its window is 0.
 type framedPeer struct {
 	f     *http2.Framer
 	asks  [][2]string // the headers of a request
@@ -188,7 +188,7 @@ func newFramedPeer(c net.Conn, asks [][2]string) *framedPeer {
 	return p
 }
 
-// read reads frames, takes windows and answers nothing.
+// read reads frames, updates windows and answers nothing.
 func (p *framedPeer) read(got chan bool) {
 	for first := true; ; {
 		f, err := p.f.ReadFrame()
@@ -251,7 +251,7 @@ func (p *framedPeer) headers(id uint32, last, end bool, block []byte) {
 	}
 }
 
-// call begins a call and returns its stream; more are headers beside the usual ones.
+// call begins a call and returns its stream; more returns additional headers.
 func (p *framedPeer) call(packed bool, more func() []byte) uint32 {
 	p.last += 2
 	block := p.base()
@@ -265,7 +265,7 @@ func (p *framedPeer) call(packed bool, more func() []byte) uint32 {
 	return p.last - 1
 }
 
-// data sends what the windows permit, for some time.
+// data sends the bytes that the windows permit, for some time.
 func (p *framedPeer) data(id uint32, b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -293,7 +293,7 @@ func (p *framedPeer) data(id uint32, b []byte) {
 	}
 }
 
-// prefixed is what comes before a message of n bytes.
+// prefixed returns the prefix of a message of n bytes.
 func prefixed(packed bool, n int) []byte {
 	b := make([]byte, prefixBytes)
 	if packed {

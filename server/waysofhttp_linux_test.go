@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// way is a way in which a peer makes a server hold memory.
+// way is a method by which a peer makes a server hold memory.
 type way struct {
 	name, protocol string
 	attack         func(v *victim)
@@ -95,8 +95,8 @@ func (v *victim) all(n int, address, text string) {
 	v.each(n, address, func(c net.Conn) { _, _ = io.WriteString(c, text) })
 }
 
-// each makes n connections, some at a time, and lets do do what it likes with
-// each for some seconds.
+// each makes n connections, some at a time, and calls do with each of them for some
+// seconds.
 func (v *victim) each(n int, address string, do func(c net.Conn)) {
 	var under sync.WaitGroup
 	end := time.Now().Add(6 * time.Second)

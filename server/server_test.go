@@ -80,7 +80,7 @@ func newModel(t testing.TB, seed uint64) *models.Model {
 	return m
 }
 
-// write writes a model to path, or to a new folder if path is "", and returns the path.
+// write writes a model to path, below a new folder unless path is absolute, and returns the path.
 func write(t testing.TB, m *models.Model, path string) string {
 	t.Helper()
 	if !filepath.IsAbs(path) {

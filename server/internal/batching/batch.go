@@ -9,7 +9,7 @@ import (
 // segment is the rows of one request that are in a batch.
 type segment struct {
 	r    *request
-	from int // the first of them among those of the request
+	from int // index of the first of them in the request
 	rows int
 }
 
@@ -27,8 +27,8 @@ func (q *Queue) loop(x tensor.Tensor) {
 	}
 }
 
-// next waits for rows, and returns those of the next batch. end is true if the queue is closed and
-// empty.
+// next waits for rows, and returns the rows of the next batch. end is true if the queue is
+// closed and empty.
 func (q *Queue) next() (batch []segment, end bool) {
 	q.mu.Lock()
 	for len(q.waiting) == 0 {
@@ -67,8 +67,8 @@ func (q *Queue) linger(deadline time.Time) {
 	}
 }
 
-// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if the other
-// loop has taken them.
+// take removes the oldest rows from the queue, up to a whole batch. It returns nothing if
+// the other loop has removed them.
 func (q *Queue) take() (batch []segment) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,8 +110,8 @@ func (q *Queue) compute(batch []segment, buffer tensor.Tensor) {
 	}
 }
 
-// gather returns the rows of a batch: those of a single request in place if they are aligned,
-// otherwise copied to buffer.
+// gather returns the rows of a batch: in place if they belong to a single request and are
+// aligned, otherwise copied to buffer.
 func gather(batch []segment, buffer tensor.Tensor) tensor.Tensor {
 	if s := batch[0]; len(batch) == 1 && s.r.x.Aligned() {
 		return s.r.x.Rows(s.from, s.from+s.rows)

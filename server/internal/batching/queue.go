@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Errors of Queue.Do, in addition to those of the function and of the context.
+// Errors of Queue.Do, in addition to the errors of the function and of the context.
 var (
 	Full   = errors.New("the queue is full")
 	Closed = errors.New("the queue is closed")
@@ -19,7 +19,7 @@ var (
 // x.
 type Run func(x tensor.Tensor) ([]tensor.Tensor, error)
 
-// Options say how large batches are, and how long requests wait for each other.
+// Options sets the size of batches, and how long requests wait for each other.
 type Options struct {
 	MaxBatch int           // rows that are computed together: at least 1
 	MaxQueue int           // rows that may wait, at least 1; beyond that Do returns Full
@@ -78,10 +78,10 @@ type request struct {
 	ready   chan struct{} // closed when answer or err is set
 }
 
-// Do returns the outputs for the rows of x. The caller must not change x before
-// Do returns, and after an error never, since a batch may still read it. The
-// rows of one request may be computed in several batches. A request whose
-// context ends leaves the queue.
+// Do returns the outputs for the rows of x. The caller must not change x before Do returns.
+// After an error the caller must never change it, since a batch may still read it. The rows
+// of one request may be computed in several batches. A request leaves the queue when its
+// context ends.
 func (q *Queue) Do(ctx context.Context, x tensor.Tensor) (*Answer, error) {
 	r := &request{x: x, arrived: time.Now(), ready: make(chan struct{})}
 	if err := q.enqueue(r); err != nil {
@@ -121,7 +121,7 @@ func (q *Queue) Full() bool {
 // full reports whether n rows do not fit. q.mu is locked.
 func (q *Queue) full(n int) bool { return q.rows > 0 && q.rows+n > q.o.MaxQueue }
 
-// cancel removes a request whose caller has stopped waiting.
+// cancel removes a request after its caller has stopped waiting.
 func (q *Queue) cancel(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -29,7 +29,7 @@ func column(from, n int) tensor.Tensor {
 	return tensor.Of(v, n, 1)
 }
 
-// Every request gets the outputs of its own rows, however they were batched.
+// Every request gets the outputs of its rows, however they were batched.
 func TestEveryRequestGetsItsOwn(t *testing.T) {
 	for seed := range uint64(20) {
 		draw := rand.New(rand.NewPCG(seed, 0))
@@ -124,8 +124,8 @@ func TestFullAndCanceled(t *testing.T) {
 	}
 }
 
-// An error reaches every request of the batch and no other, also one of which
-// rows still wait.
+// TestErrors checks that an error reaches every request of the batch and no other,
+// including a request with rows that still wait.
 func TestErrors(t *testing.T) {
 	bad, calls := errors.New("bad"), 0
 	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -174,8 +174,8 @@ func TestCloseAnswers(t *testing.T) {
 	}
 }
 
-// Rows of one request are computed where they lie, except for those that lie at an address that
-// their type does not have.
+// TestRowsAsTheyLie checks that rows of one request are computed in place, unless their
+// address is not aligned for their type.
 func TestRowsAsTheyLie(t *testing.T) {
 	var lay []*byte
 	run := func(x tensor.Tensor) ([]tensor.Tensor, error) {

@@ -2,7 +2,7 @@ package protocol
 
 import "github.com/bnctl/bnctl/tensor"
 
-// Bytes is the protocol's datatype of strings. Package tensor has no such type.
+// Bytes is the protocol's datatype for strings. Package tensor does not have this type.
 const Bytes = "BYTES"
 
 // datatypes are the names that the protocol has for types of elements.

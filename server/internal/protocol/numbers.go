@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// numbers makes a tensor of an array of JSON, flat or nested as its shape is.
-// What is scanned is known to be valid JSON.
+// numbers converts a JSON array to a tensor. The array is flat or nested according to its
+// shape. The scanned text is known to be valid JSON.
 func (in *Input) numbers(d tensor.DType) (tensor.Tensor, error) {
 	s := scanner{text: in.Numbers, shape: in.Shape, want: tensor.Count(in.Shape)}
 	put := putters[d]
@@ -40,7 +40,7 @@ type scanner struct {
 	want  int   // words
 	depth int   // of arrays around the place
 	open  []int // how much each of these holds so far
-	flat  bool  // words stand at the first depth
+	flat  bool  // the words are at the first depth
 }
 
 // each calls f for every word, by number, and returns how many there are.
@@ -71,7 +71,7 @@ func (s *scanner) each(f func(i int, word []byte) error) (n int, err error) {
 	return n, nil
 }
 
-// wordEnd returns where a number, or what stands in its place, ends.
+// wordEnd returns the end of a number or of the text in its place.
 func wordEnd(text []byte, at int) int {
 	for end := at; end < len(text); end++ {
 		switch text[end] {
@@ -90,8 +90,7 @@ func (s *scanner) begin() {
 	s.open = append(s.open, 0)
 }
 
-// end refuses an array that does not hold what the shape says, unless it is
-// the only one.
+// end returns an error if the array does not match the shape, unless it is the only array.
 func (s *scanner) end() error {
 	holds := s.open[s.depth-1]
 	s.depth--
@@ -105,7 +104,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// word refuses number i where none may be.
+// word returns an error if number i must not be here.
 func (s *scanner) word(i int) error {
 	if i == 0 {
 		s.flat = s.depth == 1
@@ -122,8 +121,8 @@ func (s *scanner) word(i int) error {
 	return nil
 }
 
-// putters write a word as an element. What has no number of its own in JSON is
-// not here.
+// putters write a word as an element. They omit the types that have no number of the same
+// type in JSON.
 var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.U8: func(dst, word []byte) error {
 		v, err := strconv.ParseUint(string(word), 10, 8)

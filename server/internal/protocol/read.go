@@ -23,8 +23,8 @@ type body struct {
 	} `json:"outputs"`
 }
 
-// parameters are those that mean something here, of a request or a tensor;
-// others are the client's own.
+// parameters holds the known parameters of a request or a tensor; others are only
+// meaningful to the client.
 type parameters struct {
 	BinarySize   *int    `json:"binary_data_size"`
 	Binary       *bool   `json:"binary_data"`
@@ -35,8 +35,8 @@ type parameters struct {
 	Sequence     id      `json:"sequence_id"`
 }
 
-// What JSON is made into may take far more memory than its text, which is what a
-// server counts: {} is an input, and 0, a number of eight bytes.
+// Values made from JSON may need far more memory than the text, which is the size that a
+// server counts: {} is an input, and 0 is a number of eight bytes.
 const (
 	mostObjects = 1000
 	longest     = 1000 // bytes of a shape
@@ -53,7 +53,7 @@ func (s *shape) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]int)(s))
 }
 
-// id is what names something, whatever its type is; "" where it is none.
+// id is an identifier of any JSON type. It is "" for the JSON values "", 0 and null.
 type id string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -131,7 +131,7 @@ func microseconds(n int64) time.Duration {
 	return time.Duration(min(max(n, 0), most)) * time.Microsecond
 }
 
-// inputs shares out what follows the JSON among the inputs.
+// inputs divides the bytes after the JSON among the inputs.
 func (b *body) inputs(r *Request, tail []byte) error {
 	for _, in := range b.Inputs {
 		if err := in.Parameters.check(); err != nil {

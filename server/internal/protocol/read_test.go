@@ -33,7 +33,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// FP32 is the float32 nearest to what is written, rounded once.
+// TestNumbersAreRoundedOnce checks that FP32 is the float32 nearest to the text, rounded
+// once.
 func TestNumbersAreRoundedOnce(t *testing.T) {
 	// Half a unit above 1 by more than a float64 shows: rounding twice gives 1.
 	r, err := Read([]byte(withInput("FP32", "[1]", `"data":[1.00000005960464477540]`)), -1)
@@ -130,8 +131,8 @@ func tensors(data []byte, jsonBytes int) (all []tensor.Tensor, err error) {
 	return all, nil
 }
 
-// FuzzRead: whatever comes is refused, or is tensors of the size that their
-// shapes say, in no more memory than the body asks for.
+// FuzzRead checks that any body is refused, or yields tensors with the sizes of their
+// shapes in an amount of memory that is in proportion to the body.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(withInput("FP32", "[2,1]", `"data":[[1],[2]]`)), -1)
 	f.Add([]byte(withInput("UINT8", "[2]", `"data":[1,2]`)), -1)

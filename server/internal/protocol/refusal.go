@@ -20,7 +20,7 @@ const (
 	Internal         Kind = http.StatusInternalServerError
 	Unimplemented    Kind = http.StatusNotImplemented
 	Unavailable      Kind = http.StatusServiceUnavailable
-	DeadlineExceeded Kind = http.StatusGatewayTimeout // the request's own timeout is over
+	DeadlineExceeded Kind = http.StatusGatewayTimeout // the timeout of the request is over
 )
 
 // Refusal is the error for a request that gets no answer.

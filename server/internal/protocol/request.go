@@ -11,7 +11,7 @@ import (
 type Request struct {
 	ID      string
 	Inputs  []Input
-	Outputs []Output      // that the client asks for; none: all
+	Outputs []Output      // requested outputs; empty: all
 	Binary  bool          // default of Output.Binary
 	Timeout time.Duration // how long the client waits at most; 0: not given
 }
@@ -28,7 +28,7 @@ type Input struct {
 // Output is an output that a request asks for.
 type Output struct {
 	Name    string
-	Binary  *bool // whether the client wants bytes; nil: as Request.Binary says
+	Binary  *bool // whether the client wants bytes; nil: as Request.Binary
 	Classes int   // number of best classes to return, as strings; 0: return the numbers
 }
 

@@ -4,9 +4,9 @@
 // another kind under the name that Triton gives it. It reads folders, never the
 // files.
 //
-// Use it to serve a folder whose models change.
+// Use it to serve a folder with models that change.
 //
-// Watch.Scan returns the files of the versions that a Policy selects, and which of them are
+// Watch.Scan returns the files of the versions that a Policy selects. It marks files that are
 // unchanged since the last scan, so that the caller reads no file that is still being written.
 // There is no notification: the caller scans at intervals.
 package repository

@@ -39,7 +39,7 @@ func ParsePolicy(text string) (Policy, error) {
 	return p, nil
 }
 
-// take returns those of the files of one model that p takes, highest version first.
+// take returns the files of one model that p selects, highest version first.
 func (p Policy) take(files []File) []File {
 	slices.SortFunc(files, func(a, b File) int { return b.Version - a.Version })
 	switch {
@@ -51,8 +51,8 @@ func (p Policy) take(files []File) []File {
 	return files[:min(max(p.latest, 1), len(files))]
 }
 
-// version reads a version: a positive whole number without a zero in front; 0
-// if it is none.
+// version parses a version: a positive whole number without leading zeros. It returns 0 for
+// other text.
 func version(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || strconv.Itoa(n) != text {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lay writes files below a new folder and returns it.
+// lay writes files below a new folder and returns the folder.
 func lay(t *testing.T, names ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -69,8 +69,9 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// Triton's layout is served, alone and beside templates, as a folder of models and
-// as that of one, and what is not served is named with the reason.
+// TestTritonLayout checks that Triton's layout is served, alone and together with
+// templates, as a folder of models and as the folder of one model. Files that are not
+// served are named with the reason.
 func TestTritonLayout(t *testing.T) {
 	folder := lay(t, "a/1/model.onnx", "a/2/model.onnx", "a/config.pbtxt", "b.bnm", "c/1/model.plan",
 		"d/3/model.bnm", "d/3/model.onnx", "e.onnx", "f/readme.txt", "g/01/model.onnx", "h/1/other.onnx",

@@ -30,8 +30,8 @@ const (
 	model             = "model"
 )
 
-// extensions are those of a model in the folder of its version: the first file that exists is
-// served. The names are Triton's.
+// extensions are the extensions of model files in a version's folder: the first file that
+// exists is served. The names are Triton's.
 var extensions = []string{templateExtension, ".onnx", ".keras", ".h5", ".pt", ".pth", ".safetensors"}
 
 // found is the result of a scan: files of models, and why other files are skipped.
@@ -53,9 +53,9 @@ func (f *found) skip(format string, args ...any) {
 	f.skipped = append(f.skipped, fmt.Sprintf(format, args...))
 }
 
-// scan returns the versions that p selects at the paths, by model in the order in which they were
-// found, highest version first. A path is a file of a model, which is version 1 of the model of its
-// name, the folder of a model, or a folder of models.
+// scan returns the versions that p selects at the paths, by model in the order of
+// discovery, highest version first. A path is a model file (version 1 of the model with its
+// name), the folder of a model, or a folder of models.
 func scan(paths []string, p Policy) (*found, error) {
 	all, models := &found{}, map[string][]File{}
 	var names []string

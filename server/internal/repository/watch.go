@@ -5,10 +5,10 @@ type Watch struct {
 	paths  []string
 	policy Policy
 	last   map[File]bool // files of the previous scan
-	// Skipped says why files were skipped in the last scan.
+	// Skipped describes why files were skipped in the last scan.
 	Skipped []string
-	// Unread is the models some of whose files could not be read in the last scan, so that missing
-	// files of theirs may still exist.
+	// Unread lists the models with files that could not be read in the last scan, so that
+	// missing files of these models may still exist.
 	Unread []string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The variables of the OpenTelemetry specification that say whether spans are
-// sent. Others (headers, certificates, samplers, queues) are read by its library.
+// The variables of the OpenTelemetry specification that enable or disable spans. Others
+// (headers, certificates, samplers, queues) are read by its library.
 const (
 	endpointKey = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	tracesKey   = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"

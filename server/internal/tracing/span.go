@@ -39,7 +39,8 @@ func (t *Tracer) Send(s *Span) {
 	span.End()
 }
 
-// attributes returns those of the semantic conventions, and our own, named as the metrics are.
+// attributes returns the attributes of the semantic conventions, and ours, which are named
+// like the metrics.
 func (s *Span) attributes() []attribute.KeyValue {
 	all := make([]attribute.KeyValue, 0, 9)
 	if s.GRPC {

@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracer sends spans in batches, from a goroutine of its own. Requests never wait for it: spans
-// that the collector does not accept in time are dropped.
+// Tracer sends spans in batches, from a separate goroutine. Requests never wait for it:
+// spans that the collector does not accept in time are dropped.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	spans    trace.Tracer
@@ -41,7 +41,7 @@ func Open(ctx context.Context, release string, note func(format string, args ...
 	return &Tracer{provider, provider.Tracer("github.com/bnctl/bnctl/server")}, nil
 }
 
-// endTime is how long sending the last spans may take.
+// endTime is the maximum time for sending the last spans.
 const endTime = 2 * time.Second
 
 // Close sends the remaining spans, and ends the goroutine. On a nil Tracer it does nothing.

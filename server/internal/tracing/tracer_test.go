@@ -13,11 +13,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// What the environment asks for, and what it cannot have.
+// TestEnvironment checks valid and invalid settings in the environment.
 func TestEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		env  string // NAME=VALUE, separated by spaces
-		want string // "on", "off" or what the error says
+		want string // "on", "off" or the text of the error
 	}{
 		{"", "off"},
 		{"OTEL_SERVICE_NAME=x", "off"},
@@ -52,8 +52,9 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A collector that refuses spans is told of once, and that it takes them again.
-// Here it is a folder, and takes them while it has a file of their path.
+// TestCollectorFails checks that a collector that refuses spans is reported once, and that
+// its recovery is reported too. Here the collector is a folder; it accepts spans while a
+// file with their path exists in it.
 func TestCollectorFails(t *testing.T) {
 	folder := t.TempDir()
 	collector := httptest.NewServer(http.FileServer(http.Dir(folder)))

@@ -1,7 +1,6 @@
 // Package cuda is the CUDA device plugin: bnctl-device-cuda is its executable.
 //
-// Use Main to build the plugin into a program of your own; it is all there is
-// to call.
+// Use Main to build the plugin into your program; it is the only function to call.
 package cuda
 
 import (

@@ -14,7 +14,7 @@ import (
 type Context struct {
 	c       *CUDA
 	context uintptr
-	modules []module // a kernel is that of the first module that has it
+	modules []module // a kernel comes from the first module that has it
 	stream  uintptr
 	kernels map[string]uintptr
 	pinned  pinned
@@ -66,7 +66,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 	return x, nil
 }
 
-// do calls f on a thread for which the context is the current one.
+// do calls f on a thread with the context as its current context.
 func (x *Context) do(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

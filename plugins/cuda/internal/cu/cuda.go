@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
-// CUDA is the open driver library. Handles are those of cuda.h; addresses on the
+// CUDA is the open driver library. Handles have the types of cuda.h; addresses on the
 // device are uint64.
 type CUDA struct {
 	lib *library.Library

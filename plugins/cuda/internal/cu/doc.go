@@ -1,6 +1,6 @@
-// Package cu binds what the CUDA device needs of NVIDIA's driver: libnvidia-ml,
-// which describes GPUs and touches none, and libcuda, which computes on one
-// (CUDA driver API). Nothing of the CUDA toolkit is needed. The libraries are
-// opened when they are used, with dlopen and without cgo: a machine without them
-// is an ordinary case, and the error says which one is missing.
+// Package cu binds the parts of NVIDIA's driver that the CUDA device needs: libnvidia-ml,
+// which describes GPUs without touching them, and libcuda, which computes on a GPU (CUDA
+// driver API). The CUDA toolkit is not needed. The libraries are opened on use, with dlopen
+// and without cgo: a machine without them is an ordinary case, and the error names the
+// missing one.
 package cu

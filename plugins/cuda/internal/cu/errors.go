@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Code is what a function of the driver says went wrong (CUresult).
+// Code is the error code of a driver function (CUresult).
 type Code int32
 
 // Codes that mean something to the device.
@@ -15,7 +15,7 @@ const (
 	unsupportedPTX Code = 222
 )
 
-// Error is what the driver says to a call, in its own words.
+// Error is the driver's error for a call, with its name and text.
 type Error struct {
 	Call string
 	Code Code
@@ -23,10 +23,10 @@ type Error struct {
 	Text string // "an illegal memory access was encountered"
 }
 
-// Error says all of it.
+// Error returns the call, the text and the name.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Call, e.Text, e.Name) }
 
-// check makes an error of a code; 0 is none.
+// check converts a code to an error; 0 is nil.
 func (c *CUDA) check(call string, code int32) error {
 	if code == 0 {
 		return nil

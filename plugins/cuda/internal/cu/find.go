@@ -10,7 +10,7 @@ import (
 
 // What PTX 6.0 of target sm_60 needs.
 const (
-	leastVersion = 9020 // of the driver's CUDA; 9.2 is the first that tells UUIDs
+	leastVersion = 9020 // of the driver's CUDA; 9.2 is the first that reports UUIDs
 	leastMajor   = 6    // compute capability
 )
 
@@ -36,7 +36,7 @@ func Show(uuid string) error {
 	return nil
 }
 
-// suits says why the driver or a device cannot run the kernels.
+// suits returns an error if the driver or the device cannot run the kernels.
 func (c *CUDA) suits(device int32) error {
 	var version, major, minor int32
 	if err := c.check("cuDriverGetVersion", c.version(&version)); err != nil {
@@ -61,8 +61,8 @@ func (c *CUDA) suits(device int32) error {
 	return nil
 }
 
-// find returns the device with a UUID as NVML says it: "GPU-..." or "MIG-...",
-// which Show has made the only one.
+// find returns the device with a UUID in NVML's form, "GPU-..." or "MIG-...". Show has made
+// it the only visible one.
 func (c *CUDA) find(uuid string) (int32, error) {
 	var n int32
 	if err := c.check("cuDeviceGetCount", c.count(&n)); err != nil {
@@ -96,7 +96,7 @@ func (c *CUDA) dots(device int32) bool {
 	return major > leastMajor || major == leastMajor && minor > 0
 }
 
-// unavailable says why no context can be created.
+// unavailable returns an error that explains why a context cannot be created.
 func (c *CUDA) unavailable(device int32, err error) error {
 	var mode int32
 	const prohibited, exclusive = 2, 3

@@ -48,14 +48,14 @@ func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64)
 	})
 }
 
-// Figures is what the driver's compiler made of a kernel.
+// Figures describes a kernel as compiled by the driver.
 type Figures struct {
 	Registers int32 // of a thread
 	Shared    int32 // bytes of a block
-	Local     int32 // bytes of a thread: its arrays, and what is spilled
+	Local     int32 // bytes per thread: its arrays and spilled registers
 }
 
-// Figures returns those of a kernel.
+// Figures returns the figures of a kernel.
 func (x *Context) Figures(name string) (f Figures, err error) {
 	err = x.do(func() error {
 		k, err := x.kernel(name)
@@ -69,7 +69,7 @@ func (x *Context) Figures(name string) (f Figures, err error) {
 	return f, err
 }
 
-// Mark returns an event behind all that was launched.
+// Mark returns an event that follows all earlier launches.
 func (x *Context) Mark() (event uintptr, err error) {
 	err = x.do(func() error {
 		if err := x.c.check("cuEventCreate", x.c.newEvent(&event, 0)); err != nil {

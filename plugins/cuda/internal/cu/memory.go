@@ -2,11 +2,11 @@ package cu
 
 import "unsafe"
 
-// pinned is memory of the host that the GPU reads and writes by itself: two halves,
-// one of which is filled while the other is on its way.
+// pinned is host memory that the GPU reads and writes directly: two halves. One is filled
+// while the other is being transferred.
 type pinned struct {
 	halves [2]unsafe.Pointer
-	sent   [2]uintptr // events behind the last copy from each
+	sent   [2]uintptr // events after the last copy from each
 	next   int
 }
 
@@ -37,8 +37,8 @@ func (x *Context) Free(address uint64) error {
 	return x.do(func() error { return x.c.check("cuMemFree", x.c.free(address)) })
 }
 
-// Write copies data, which is the caller's again when it returns: it lies in pinned
-// memory then, and is copied from there behind what was launched before.
+// Write copies data to the device, after all earlier launches. When it returns, data is in
+// pinned memory and belongs to the caller again.
 func (x *Context) Write(to uint64, data []byte) error {
 	return x.do(func() error {
 		for len(data) > 0 {
@@ -52,7 +52,7 @@ func (x *Context) Write(to uint64, data []byte) error {
 	})
 }
 
-// send copies as much of data as a half takes.
+// send copies as much of data as fits into a half.
 func (x *Context) send(to uint64, data []byte) (int, error) {
 	p := &x.pinned
 	i := p.next
@@ -67,7 +67,7 @@ func (x *Context) send(to uint64, data []byte) (int, error) {
 	return n, x.c.check("cuEventRecord", x.c.record(p.sent[i], x.stream))
 }
 
-// Read copies to data, behind all that was launched before.
+// Read copies from the device to data, after all earlier launches.
 func (x *Context) Read(data []byte, from uint64) error {
 	return x.do(func() error {
 		p := x.pinned.halves[0]

@@ -30,7 +30,7 @@ type NVML struct {
 // memory is nvmlMemory_t.
 type memory struct{ Total, Free, Used uint64 }
 
-// GPU is what is known of a GPU without touching it.
+// GPU describes a GPU, without touching it.
 type GPU struct {
 	Index  int    // in the order of PCI addresses
 	UUID   string // "GPU-4f1c..."
@@ -89,7 +89,7 @@ func (n *NVML) bind() error {
 	return nil
 }
 
-// check makes an error of a code of NVML; 0 is none.
+// check converts an NVML code to an error; 0 is nil.
 func (n *NVML) check(call string, code int32) error {
 	if code == 0 {
 		return nil

@@ -53,7 +53,7 @@ func (b barrier) with(line string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A field runs cases with a kernel that is not the driver's own.
+// field runs cases with a modified kernel.
 type field struct {
 	machine *ptx.Machine
 	module  *ptx.Module
@@ -156,7 +156,7 @@ func TestBarriers(t *testing.T) {
 		case err != nil && strings.Contains(err.Error(), "race: "):
 			count["races"]++
 			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
-		case err != nil: // reading what was never written is one
+		case err != nil: // for example a read of memory that was never written
 			count["other faults"]++
 			t.Logf("%s, barrier %d, by %s: %v", name, kernels[name], by, err)
 		default:

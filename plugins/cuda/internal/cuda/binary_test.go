@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestBinary: this file can be copied to any Linux of its architecture: it needs the
-// C library, of no certain version, whose loader finds the driver. A static file could
-// not load one.
+// TestBinary checks that the file can be copied to any Linux of its architecture: it needs
+// the C library, in any version, with a loader that finds the driver. A static file could
+// not load a driver.
 func TestBinary(t *testing.T) {
 	name, err := os.Executable()
 	if err != nil {

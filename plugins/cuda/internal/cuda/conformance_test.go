@@ -23,9 +23,9 @@ func TestWithoutDots(t *testing.T) {
 	}
 }
 
-// TestConformance: the device keeps the contract, and the bits of the class that it
-// claims. All cases take minutes on the machine: BNCTL_PTX=full runs them, make test
-// one in twelve.
+// TestConformance checks that the device keeps the contract and has the bits of its class.
+// All cases need minutes on the machine: BNCTL_PTX=full runs them all, make test one in
+// twelve.
 func TestConformance(t *testing.T) {
 	p, all := onMachine(t), os.Getenv("BNCTL_PTX") == "full"
 	open := func(ctx context.Context, precision string) (device.Device, error) {
@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			ctx := devicetest.WithPatience(t.Context(), 5*time.Minute) // eight devices take their time
+			ctx := devicetest.WithPatience(t.Context(), 5*time.Minute) // eight devices are slow
 			r := c.Judge(ctx, open, device.F32)
 			if r.Err != nil || len(r.Lacks) > 0 {
 				t.Errorf("%v; it lacks %v\nrule: %s", r.Err, r.Lacks, c.Rule)

@@ -32,8 +32,8 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	return driver{x}, nil
 }
 
-// kind gives an error of the driver its kind. What is no lack of memory is sticky:
-// the context is of no use any more, and all that was on it is lost.
+// kind adds the kind to an error of the driver. An error other than lack of memory is
+// sticky: the context cannot be used any more, and everything on it is lost.
 func kind(err error) error {
 	var e *cu.Error
 	switch {

@@ -128,7 +128,7 @@ func TestDriverThatDoesNotOpen(t *testing.T) {
 	}
 }
 
-// TestOpen: what Open says, and what is said of memory that others have taken.
+// TestOpen checks the errors of Open, and the note about memory that other processes use.
 func TestOpen(t *testing.T) {
 	ctx := context.Background()
 	p := Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) {

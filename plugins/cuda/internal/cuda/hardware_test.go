@@ -20,7 +20,7 @@ import (
 
 var contexts = pool{create: func(uuid string) (gpu.Driver, error) { return openDriver(uuid) }}
 
-// instead is the interpreter of PTX in place of a GPU, to try what runs on hardware.
+// instead replaces the GPU by the interpreter of PTX, to try the tests for hardware.
 var instead = pool{create: func(string) (gpu.Driver, error) { return newMachine() }}
 
 // opened opens the first GPU of this machine. With BNCTL_PTX=instead it opens the interpreter.
@@ -90,8 +90,8 @@ func TestHardwareCases(t *testing.T) {
 	}
 }
 
-// TestHardwareTraining: networks become on the GPU, and on it beside the CPU, what
-// they become on the CPU.
+// TestHardwareTraining checks that training on the GPU, and on the GPU and the CPU
+// together, gives the same networks as training on the CPU.
 func TestHardwareTraining(t *testing.T) {
 	ctx := context.Background()
 	openHardware(t).Close() // before anything is computed
@@ -138,7 +138,7 @@ func members(devices ...device.Device) (list []parallel.Member) {
 	return list
 }
 
-// TestHardwareKernels logs what the driver's compiler made of each kernel.
+// TestHardwareKernels logs the figures of each kernel as compiled by the driver.
 func TestHardwareKernels(t *testing.T) {
 	list, reason, err := Provider{}.List(context.Background())
 	if err != nil || len(list) == 0 {

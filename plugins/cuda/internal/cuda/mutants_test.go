@@ -39,8 +39,9 @@ type planted struct {
 	at     int // line of the instruction
 }
 
-// mutants returns one for every value that a kernel stores, with the last bit
-// flipped (which is one step of a byte), and in guards one for every sum and every number beside 0.
+// mutants returns one mutant for every value that a kernel stores, with the last bit
+// flipped (one step of a byte). For guards it also returns one for every sum and for every
+// number except 0.
 func mutants() (all []mutant) {
 	p := planted{lines: strings.Split(gpu.PTX, "\n")}
 	for i, s := range p.lines {
@@ -93,8 +94,8 @@ func (m mutant) place() planted {
 	return p
 }
 
-// coarser returns the mutant of a float64 whose last bit is that of a float32, and
-// whether m is of a float64.
+// coarser returns the mutant of a float64 that flips the last bit of a float32 instead, and
+// reports whether m is of a float64.
 func (m mutant) coarser() (mutant, bool) {
 	p := m.place()
 	s := p.lines[p.at]

@@ -52,7 +52,7 @@ func (noted) Close() error { return nil }
 
 var anyGPU = device.Info{ID: "0", Name: "cuda:0", MemoryTotal: 1 << 30}
 
-// use is a case of the judge, and what it launches.
+// use is a case of the judge with its launches.
 type use struct {
 	devicetest.Case
 	threads map[string]int
@@ -87,7 +87,7 @@ func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.
 	return by
 }
 
-// edge is 1 for the cases whose values lie where guards decide.
+// edge returns 1 for the cases with values at the bounds of guards.
 func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
 
 // judge is the cases that find differences, and counts them. Those are sound that pass

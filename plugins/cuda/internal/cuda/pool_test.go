@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// pool keeps the contexts of closed devices for the next device: creating a context takes a third of a second, and
-// conformance opens a device for every case.
+// pool keeps the contexts of closed devices for the next device: creating a context needs a
+// third of a second, and conformance opens a device for every case.
 type pool struct {
 	create func(uuid string) (gpu.Driver, error)
 
@@ -38,7 +38,8 @@ type pooled struct {
 	of *pool
 }
 
-// Close keeps the context. A context whose Wait fails is closed: after a fault, every call on it fails.
+// Close keeps the context, but closes it if Wait fails: after a fault, every call on it
+// fails.
 func (d pooled) Close() error {
 	if d.Wait() != nil {
 		return d.Driver.Close()

@@ -1,6 +1,5 @@
-// Package cuda provides NVIDIA GPUs, and parts of GPUs (MIG), as devices. Listing
-// creates no context on any. It takes the driver alone, which compiles the PTX of
-// package gpu.
+// Package cuda provides NVIDIA GPUs, and parts of GPUs (MIG), as devices. Listing them
+// creates no context. It only needs the driver, which compiles the PTX of package gpu.
 package cuda
 
 import (
@@ -30,8 +29,8 @@ func (Provider) Describe() device.Plugin {
 	return device.Plugin{Name: "cuda", Version: "1", About: "NVIDIA GPUs, by the driver alone"}
 }
 
-// List implements device.Provider. No library, no driver and no GPU are no
-// errors: the reason says which.
+// List implements device.Provider. A missing library, driver or GPU is not an error: the
+// returned reason names it.
 func (p Provider) List(context.Context) ([]device.Info, string, error) {
 	gpus, err := p.gpus()
 	if err != nil {
@@ -102,7 +101,8 @@ func (p Provider) driver(what device.Info) (gpu.Driver, error) {
 	return openDriver(what.ID)
 }
 
-// taken says how much memory others have left, if that is why a GPU cannot be opened.
+// taken describes how much memory other processes have left, if that is why a GPU cannot be
+// opened.
 func taken(err error, what device.Info) string {
 	var e *cu.Error
 	if !errors.As(err, &e) || e.Code != cu.OutOfMemory {

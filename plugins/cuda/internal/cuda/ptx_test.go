@@ -15,7 +15,7 @@ import (
 type machine struct {
 	*ptx.Machine
 	module *ptx.Module
-	dots   *ptx.Module // kernels to be taken before; nil: none
+	dots   *ptx.Module // kernels to prefer; nil: no such module
 }
 
 func (m machine) Alloc(bytes int) (gpu.Buffer, error) {
@@ -61,7 +61,7 @@ func (machine) Times(marks []gpu.Mark) (times []time.Duration, err error) {
 
 func (machine) Close() error { return nil }
 
-// onMachine provides the GPU of a made-up list, whose driver is the machine.
+// onMachine provides a made-up GPU with the machine as its driver.
 func onMachine(t *testing.T) Provider {
 	return Provider{Library: fake(t, ""), open: func(string) (gpu.Driver, error) { return newMachine() }}
 }

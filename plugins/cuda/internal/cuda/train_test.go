@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
-// TestTraining: lenet-bn trained on the machine, and on it beside the CPU, becomes
-// what it becomes on the CPU alone.
+// TestTraining checks that lenet-bn trained on the machine, or on the machine and the CPU,
+// equals lenet-bn trained on the CPU alone.
 func TestTraining(t *testing.T) {
 	run := bitwise.Run{Model: "lenet-bn", Side: 28, BN: bn.Sync, Batch: 2, Replicas: 2, Steps: 1}
 	if os.Getenv("BNCTL_PTX") == "full" {
@@ -61,8 +61,8 @@ func trainsAlike(t *testing.T, run bitwise.Run) {
 	}
 }
 
-// TestPredictions: networks of hard_swish, silu and squeeze and excitation predict on the machine what they
-// predict on the CPU, of pictures of 32x32.
+// TestPredictions checks that networks of hard_swish, silu and squeeze and excitation
+// predict the same on the machine and on the CPU, for pictures of 32x32.
 func TestPredictions(t *testing.T) {
 	if os.Getenv("BNCTL_PTX") != "full" {
 		t.Skip("make test-ptx has them; what they are made of is among the cases")

@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cuda/internal/cu"
 )
 
-// isPart reports whether a UUID is that of a part of a GPU (MIG).
+// isPart reports whether a UUID identifies a part of a GPU (MIG).
 func isPart(uuid string) bool { return strings.HasPrefix(uuid, "MIG-") }
 
-// visible returns the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order, as
-// CUDA does: by index or by the beginning of a UUID, up to the first entry
-// that means none. Parts of GPUs have UUIDs alone. If it leaves none, the reason says so.
+// visible returns the GPUs that CUDA_VISIBLE_DEVICES selects, in its order, as CUDA does:
+// by index or by the beginning of a UUID, up to the first entry without a match. Parts of
+// GPUs only have UUIDs. If the list is empty, reason explains why.
 func visible(all []cu.GPU, lookup func(string) (string, bool)) (left []cu.GPU, reason string) {
 	const variable = "CUDA_VISIBLE_DEVICES"
 	list, set := lookup(variable)

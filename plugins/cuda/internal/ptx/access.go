@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// access is a load or a store: of one value or of 2 or 4 beside each other.
+// access is a load or a store of one value, or of 2 or 4 adjacent values.
 type access struct {
 	space    space
-	any      bool // the address says the space
+	any      bool // the address determines the space
 	readonly bool // through the read-only cache
 	width    int  // bytes of one value
 	signed   bool // into wider registers
@@ -24,7 +24,7 @@ func (c *compiler) load(st statement, suffixes []string) (op, error) {
 	if len(st.args) != 2 {
 		return op{}, fmt.Errorf("it has 2 operands")
 	}
-	wider := func(name string, width int) (int, error) { // a register may be wider than what is loaded
+	wider := func(name string, width int) (int, error) { // a register may be wider than the loaded value
 		r, err := c.target(name, 0)
 		if err == nil && c.widths[r] < width {
 			return c.target(name, width)
@@ -47,7 +47,8 @@ func (c *compiler) store(st statement, suffixes []string) (op, error) {
 	return op{line: st.line, reads: append([]int{a.base}, a.regs...), run: a.store}, nil
 }
 
-// access reads what loads and stores share; parts are of the name, behind ld or st.
+// access compiles the common part of loads and stores; suffixes are the parts of the name
+// after ld or st.
 func (c *compiler) access(suffixes []string, values, address string,
 	register func(string, int) (int, error)) (*access, error) {
 	a := &access{any: true}

@@ -66,8 +66,8 @@ func (b *block) run() {
 	}
 }
 
-// pick is the group to run: the one that is furthest behind, so that the
-// others can be met again. Groups at one node become one.
+// pick returns the group to run: the one at the earliest node, so that the others can
+// rejoin it. Groups at the same node are merged.
 func (b *block) pick() *group {
 	var g *group
 	for _, h := range b.groups {
@@ -111,7 +111,7 @@ func (b *block) step(g *group) {
 	}
 }
 
-// execute runs an instruction, and sees that what it reads was written.
+// execute runs an instruction, and checks that the registers that it reads were written.
 func (b *block) execute(o *op, lanes []int32) {
 	b.line = o.line
 	for _, r := range o.reads {

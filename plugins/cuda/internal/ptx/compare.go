@@ -2,8 +2,8 @@ package ptx
 
 import "fmt"
 
-// relations, by what a comparison of two values may be: less, equal, greater
-// or, of floats, unordered.
+// relations are the possible results of comparing two values: less, equal, greater or, for
+// floats, unordered.
 const (
 	less = 1 << iota
 	equal

@@ -1,6 +1,6 @@
 package ptx
 
-// fork sends each lane where the guard says.
+// fork sends each lane to the target that its guard selects.
 func (b *block) fork(g *group, n *node) {
 	b.defined(n.guard, g.lanes)
 	guard := b.reg[n.guard]
@@ -36,7 +36,7 @@ func (b *block) diverge(g *group, n *node, taken int) {
 	b.groups = append(b.groups, to)
 }
 
-// barrier lets all threads go on, if all are at the same one.
+// barrier lets all threads continue if all are at the same barrier.
 func (b *block) barrier() {
 	first := b.groups[0]
 	count := 0

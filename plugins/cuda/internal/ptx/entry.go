@@ -13,10 +13,10 @@ type compiler struct {
 	regs   map[string]int
 	words  map[uint64]int // slots of immediates, by value
 	labels map[string]int // nodes
-	open   bool           // the last node takes instructions
+	open   bool           // the last node accepts instructions
 }
 
-// entry reads a kernel, from the line behind its name.
+// entry reads a kernel, from the line after its name.
 func (mod *Module) entry(l *lines, name string, params bool) (*Entry, error) {
 	c := &compiler{mod: mod, regs: map[string]int{}, words: map[uint64]int{}, labels: map[string]int{}}
 	c.Entry = &Entry{Name: name, mod: mod, fixed: map[int]uint64{}, specials: map[string]int{}}
@@ -131,7 +131,7 @@ func (c *compiler) register(kind string) int {
 	return len(c.widths) - 1
 }
 
-// bits is a type's width, 0 for what is no type; a predicate has 1.
+// bits returns a type's width, or 0 if kind is not a type; a predicate has 1.
 func bits(kind string) int {
 	switch {
 	case kind == "pred":

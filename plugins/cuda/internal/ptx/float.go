@@ -71,7 +71,7 @@ func addSigns(w int, kind string) {
 func fma32(x, y, z float32) float32 {
 	p := float64(x) * float64(y)
 	s := p + float64(z)
-	const tail = 1<<29 - 1 // what a normal float32 lacks of a float64
+	const tail = 1<<29 - 1 // bits of a float64 that a normal float32 lacks
 	if b := math.Float64bits(s); b&tail != 1<<28 && math.Abs(s) >= 0x1p-126 {
 		return float32(s)
 	}

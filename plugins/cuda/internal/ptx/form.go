@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// A form is an instruction that computes: the widths of what it takes and
-// gives, and the function of one thread. Values stand in the low bits of a
-// word, the rest zero.
+// form is an instruction that computes: the widths of its operands and its result, and the
+// function of one thread. Values are in the low bits of a word; the other bits are zero.
 type form struct {
 	out   int
 	in    []int
 	one   func(x uint64) uint64
 	two   func(x, y uint64) uint64
 	three func(x, y, z uint64) uint64
-	loose bool // registers may be wider than what is taken and given
+	loose bool // registers may be wider than the operands and the result
 }
 
 // forms are all instructions that compute, by their full names.
 var forms = map[string]form{}
 
-// instruction compiles what is no branch.
+// instruction compiles an instruction that is not a branch.
 func (c *compiler) instruction(st statement) (op, error) {
 	if st.guard != "" {
 		return op{}, fmt.Errorf("a guard stands before branches only")
@@ -52,7 +51,7 @@ func (c *compiler) parameter(register, kind string) string {
 	return "mov." + kind
 }
 
-// refused says why an instruction is not among the forms.
+// refused returns an error that explains why an instruction is not among the forms.
 func refused(name string) error {
 	for _, what := range []string{".ftz", ".approx", ".full"} {
 		if strings.Contains(name, what) {
@@ -116,7 +115,7 @@ func (f form) lanes(d int, in []int) func(b *block, lanes []int32) {
 	}
 }
 
-// add puts a form into the table; a name twice is our own misuse.
+// add adds a form to the table; a repeated name is a bug in this package.
 func add(name string, f form) {
 	if _, ok := forms[name]; ok {
 		panic("ptx: two forms of " + name)

@@ -74,8 +74,9 @@ func finite(xs ...float64) bool {
 	return true
 }
 
-// expected is what IEEE 754 says of an operation. What is not finite, and the
-// sign of an exact zero, is the same in every width: Go's float64 says it.
+// expected returns the result of an operation according to IEEE 754. Results that are not
+// finite, and the signs of exact zeros, are the same in every width: Go's float64 gives
+// them.
 func expected(w int, name string, x, y, z float64) float64 {
 	plain := map[string]float64{"add": x + y, "sub": x - y, "mul": x * y, "div": x / y, "sqrt": math.Sqrt(x),
 		"fma": math.FMA(x, y, z)}[name]
@@ -126,7 +127,8 @@ func TestFloatsAreIEEE(t *testing.T) {
 	}
 }
 
-// TestLesser: min and max give the number where the other is none, and know the zeros apart.
+// TestLesser checks that min and max return the number if the other operand is NaN, and
+// distinguish the zeros.
 func TestLesser(t *testing.T) {
 	for _, x := range doubles() {
 		for _, y := range doubles() {
@@ -147,8 +149,8 @@ func TestLesser(t *testing.T) {
 	}
 }
 
-// TestFusedTies: sums that lie so close to the middle of two float32s that a
-// rounding to float64 would decide them wrongly.
+// TestFusedTies checks sums that are so close to the middle of two float32s that rounding
+// to float64 first would give the wrong result.
 func TestFusedTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {

@@ -139,7 +139,8 @@ func addCounts() {
 	}
 }
 
-// addFields: n bits of a word from one on. What lies behind the word is 0, or has its sign.
+// addFields adds the extraction of n bits of a word from a position. Bits beyond the word
+// are 0, or equal its sign.
 func addFields() {
 	field := func(f func(x, at, n uint64) uint64) form {
 		return form{out: 32, in: []int{32, 32, 32},

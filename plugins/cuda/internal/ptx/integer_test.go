@@ -121,7 +121,7 @@ func TestIntegersAndFloats(t *testing.T) {
 	}
 }
 
-// truncated is x towards zero, within what w bits can say; NaN is zero.
+// truncated returns x rounded toward zero and clamped to the range of w bits; NaN is zero.
 func truncated(kind string, w int, x float64) uint64 {
 	least, most := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(w))
 	if kind == "s" {
@@ -179,8 +179,8 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
-// TestFields: the fields of a word, by the words of the PTX ISA: bit i is bit at + i, or behind the word the
-// sign, the highest bit of the field that the word has.
+// TestFields checks the fields of a word as the PTX ISA defines them: bit i is bit at + i.
+// Beyond the word it is the sign, the highest bit of the field that is in the word.
 func TestFields(t *testing.T) {
 	for _, x := range integers(32) {
 		for _, at := range []uint64{0, 1, 8, 24, 31, 32, 40, 255, 256} {

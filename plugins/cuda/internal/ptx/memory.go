@@ -2,7 +2,7 @@ package ptx
 
 import "fmt"
 
-// Regions of memory are 4 GiB apart, so an index beyond one is in none.
+// Regions of memory are 4 GiB apart, so an index beyond one is not in any region.
 const (
 	sharedBase = 1 << 52
 	localBase  = 2 << 52
@@ -25,10 +25,10 @@ type region struct {
 	grain  int // bytes that a word of shadow is of: 4, or 1 from the first access to a byte on
 }
 
-// of returns what is known of n bytes.
+// of returns the shadow words of n bytes.
 func (r *region) of(at, n int) []word { return r.shadow[at/r.grain : (at+n+r.grain-1)/r.grain] }
 
-// split keeps from now on what is known byte by byte.
+// split tracks every byte separately from now on.
 func (r *region) split() {
 	if r.grain == 1 {
 		return
@@ -40,17 +40,18 @@ func (r *region) split() {
 	r.shadow, r.grain = bytes, 1
 }
 
-// word is what is known of 4 bytes, or of one. Epochs count the spans between barriers,
-// of all launches; 0 is never.
+// word records the accesses to 4 bytes, or to one. Epochs count the intervals between
+// barriers, over all launches; 0 is never.
 type word struct {
 	wrote, read    uint32 // epochs
 	writer, reader int32  // lanes
-	across         uint32 // the launch in which several blocks read it
+	across         uint32 // the launch that read it from several blocks
 }
 
 const many = -1 // several lanes
 
-// A Machine is memory and what runs on it. It is used by one goroutine at a time.
+// Machine is memory and the kernels that run on it. Only one goroutine may use it at a
+// time.
 type Machine struct {
 	Budget  int // nodes that a block may run before it counts as endless
 	buffers map[uint64]*region
@@ -63,8 +64,8 @@ func New() *Machine {
 	return &Machine{Budget: 1 << 26, buffers: map[uint64]*region{}, epoch: 1}
 }
 
-// Alloc returns the address of a new buffer. What it holds is not defined,
-// and reading it a fault, until it is written.
+// Alloc returns the address of a new buffer. Its content is undefined, and reading it
+// before it is written is a fault.
 func (m *Machine) Alloc(bytes int) uint64 {
 	m.last++
 	m.buffers[m.last] = newRegion(global, bytes, 1)
@@ -116,7 +117,7 @@ func (m *Machine) Write(to uint64, data []byte) error {
 	return nil
 }
 
-// Read copies to the host. What was never written is refused.
+// Read copies to the host. Reading memory that was never written is an error.
 func (m *Machine) Read(data []byte, from uint64) error {
 	r, at, err := m.span(from, len(data))
 	if err != nil {
@@ -132,7 +133,7 @@ func (m *Machine) Read(data []byte, from uint64) error {
 	return nil
 }
 
-// Copy copies n bytes between buffers, the knowledge of what was written too.
+// Copy copies n bytes between buffers, with the record of which bytes were written.
 func (m *Machine) Copy(to, from uint64, n int) error {
 	src, i, err := m.words(from, n)
 	if err != nil {

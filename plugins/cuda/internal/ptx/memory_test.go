@@ -45,7 +45,7 @@ func launch(body string, grid, size [3]int) (*Machine, uint64, error) {
 	return m, c, m.Launch(mod.Entries["k"], grid, size, a, c)
 }
 
-// TestMemory: what the spaces hold, and what is refused of each.
+// TestMemory checks the contents of each space, and the accesses that it refuses.
 func TestMemory(t *testing.T) {
 	one, eight := [3]int{1, 1, 1}, [3]int{8, 1, 1}
 	for _, test := range []struct{ name, body, want string }{
@@ -112,8 +112,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestHost: copies between host and buffers stay within them, and what the
-// host reads was written.
+// TestHost checks that copies between host and buffers stay within them, and that the host
+// only reads written memory.
 func TestHost(t *testing.T) {
 	m, c, err := launch("ld.global.u32 %r2, [%rd4];\nst.global.u32 [%rd5], %r1;", [3]int{1, 1, 1}, [3]int{8, 1, 1})
 	if err != nil {

@@ -51,8 +51,8 @@ type variable struct {
 	size, align int
 }
 
-// Load reads a module. An error says the line and what this machine does not
-// know, or does not let pass.
+// Load reads a module. An error names the line and the instruction that this machine does
+// not know or does not allow.
 func (m *Machine) Load(text string) (*Module, error) {
 	l := split(text)
 	mod := &Module{Entries: map[string]*Entry{}, consts: map[string]uint64{}, text: text}

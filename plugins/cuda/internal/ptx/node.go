@@ -19,9 +19,9 @@ type node struct {
 type flow int
 
 const (
-	falls   flow = iota // goes on with the next node
+	falls   flow = iota // continues with the next node
 	jumps               // goes to another
-	forks               // goes there where the guard says so
+	forks               // goes there if the guard is true
 	waits               // for the barrier
 	returns             // ends the thread
 )
@@ -72,7 +72,7 @@ func (c *compiler) branch(n *node, st statement) (err error) {
 	return err
 }
 
-// finish ends a node with what no guard may stand before.
+// finish ends a node with an instruction that cannot have a guard.
 func (c *compiler) finish(n *node, end flow, st statement, args int) error {
 	n.end, c.open = end, false
 	switch {

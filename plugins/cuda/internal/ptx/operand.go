@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// operand is the register of what is named: a register, an immediate, a
-// special register or the address of a variable. Width is what is wanted, or
-// 0 where any is good.
+// operand returns the register of a named operand: a register, an immediate, a special
+// register or the address of a variable. width is the required width, or 0 if any is
+// allowed.
 func (c *compiler) operand(name string, width int) (int, error) {
 	r, ok := c.regs[name]
 	if !ok {
@@ -24,7 +24,7 @@ func (c *compiler) operand(name string, width int) (int, error) {
 	return r, nil
 }
 
-// special are the registers that say where a thread stands.
+// special matches the registers with the position of a thread.
 var special = regexp.MustCompile(`^%n?(tid|ctaid)\.[xyz]$`)
 
 func (c *compiler) other(name string, width int) (int, error) {

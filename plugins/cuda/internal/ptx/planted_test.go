@@ -61,7 +61,7 @@ func TestTile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := append(input(), make([]float32, threads)...) // zeros behind the end
+	a := append(input(), make([]float32, threads)...) // zeros after the end
 	for i := range got {
 		s := float32(0)
 		for k := 0; k < rows; k += 64 {
@@ -75,7 +75,7 @@ func TestTile(t *testing.T) {
 	}
 }
 
-// TestPlanted: each bug in the kernel is found, and called what it is.
+// TestPlanted checks that each bug in the kernel is found and described correctly.
 func TestPlanted(t *testing.T) {
 	for _, bug := range []struct{ name, old, new, want string }{
 		{"no barrier behind the stores", "[%rd1], %f15;\n\tbar.sync \t0;", "[%rd1], %f15;", "race: thread"},
@@ -116,7 +116,8 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestRaceSaysWhere: the instruction, its threads and the address of a race are those of the two accesses.
+// TestRaceSaysWhere checks that the instruction, the threads and the address of a race
+// match the two accesses.
 func TestRaceSaysWhere(t *testing.T) {
 	_, err := tiles(strings.Replace(tile, "[%rd1], %f15;\n\tbar.sync \t0;", "[%rd1], %f15;", 1))
 	var f *Fault
@@ -133,7 +134,7 @@ func TestRaceSaysWhere(t *testing.T) {
 	}
 }
 
-// TestFaultSaysWhere: line, block and thread are those of the bug.
+// TestFaultSaysWhere checks that the line, block and thread of a fault match the bug.
 func TestFaultSaysWhere(t *testing.T) {
 	_, err := tiles(strings.Replace(tile, "setp.lt.s32 \t%p5", "setp.le.s32 \t%p5", 1))
 	var f *Fault

@@ -43,9 +43,9 @@ func (b *block) region(l int32, id uint64) *region {
 	return r
 }
 
-// since returns the epoch from which on accesses by two lanes of this block conflict.
-// The kernels' barrier orders shared memory alone (CLK_LOCAL_MEM_FENCE in OpenCL), so
-// for a buffer it is the first epoch of the block.
+// since returns the epoch since which accesses by two lanes of this block conflict. The
+// kernels' barrier only orders shared memory (CLK_LOCAL_MEM_FENCE in OpenCL), so for a
+// buffer this is the first epoch of the block.
 func (b *block) since(r *region) uint32 {
 	if r.space == global {
 		return b.began
@@ -95,7 +95,7 @@ func (b *block) writes(r *region, i int, l int32) {
 	w.wrote, w.writer = b.m.epoch, l
 }
 
-// fence returns what a barrier between accesses to a region has to order.
+// fence returns the memory that a barrier between accesses to a region must order, as text.
 func (b *block) fence(r *region) string {
 	if r.space == global {
 		return " for buffers"

@@ -1,7 +1,6 @@
 // Package opencl is the OpenCL device plugin: bnctl-device-opencl is its executable.
 //
-// Use Main to build the plugin into a program of your own; it is all there is
-// to call.
+// Use Main to build the plugin into your program; it is the only function to call.
 package opencl
 
 import (

@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// binary is a built program in a file. What goes wrong with it costs a build, and
-// is no error.
+// binary is a built program in a file. A failure to read or write it costs a build, but is
+// not an error.
 type binary struct {
 	queue  *Queue
 	device Device
-	file   string // "": none
+	file   string // "": not stored
 }
 
-// cacheFile returns where a program for a device lies in a folder: its name says the
+// cacheFile returns the path of a program for a device in a folder. The name depends on the
 // source, the device and the driver.
 func cacheFile(folder string, d Device, source string) string {
 	if folder == "" {

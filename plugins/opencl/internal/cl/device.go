@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Device is what is known of a device without a context on it.
+// Device describes a device, without a context on it.
 type Device struct {
 	Platform, Index int // of the platform, and among its devices
 	PlatformName    string

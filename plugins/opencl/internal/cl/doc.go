@@ -1,3 +1,3 @@
-// Package cl binds what the OpenCL device needs of libOpenCL.so.1, opened when it
-// is used: OpenCL 1.2 (Khronos, "The OpenCL Specification").
+// Package cl binds the parts of libOpenCL.so.1 that the OpenCL device needs. The library is
+// opened on use. Source: OpenCL 1.2 (Khronos, "The OpenCL Specification").
 package cl

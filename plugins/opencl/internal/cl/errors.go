@@ -2,7 +2,7 @@ package cl
 
 import "fmt"
 
-// Code is what a function of OpenCL says went wrong.
+// Code is the error code of an OpenCL function.
 type Code int32
 
 // Codes that mean something to the device.
@@ -24,7 +24,7 @@ var texts = map[Code]string{
 	InvalidBufferSize: "the buffer is too large", PlatformsNotFound: "no platform is installed",
 }
 
-// Error says the code, in words where there are some.
+// Error returns the code, with its name if it is known.
 func (c Code) Error() string {
 	if text := texts[c]; text != "" {
 		return fmt.Sprintf("%s (%d)", text, int32(c))
@@ -32,7 +32,7 @@ func (c Code) Error() string {
 	return fmt.Sprintf("OpenCL error %d", int32(c))
 }
 
-// check makes an error of a call's code; 0 is none.
+// check converts the code of a call to an error; 0 is nil.
 func check(call string, code int32) error {
 	if code == 0 {
 		return nil

@@ -2,7 +2,7 @@ package cl
 
 import "time"
 
-// Mark returns an event behind all that was enqueued.
+// Mark returns an event that follows all earlier commands.
 func (q *Queue) Mark() (event uintptr, err error) {
 	err = check("clEnqueueMarkerWithWaitList", q.a.marker(q.queue, 0, 0, &event))
 	return event, err

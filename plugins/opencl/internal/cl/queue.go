@@ -14,9 +14,9 @@ type Queue struct {
 	kernels                 map[string]uintptr
 }
 
-// Open makes a queue on a device and builds a program for it, or takes what a former
-// build left in the folder cache ("": none). Where it does not compile, the error is
-// the build log.
+// Open creates a queue on a device and builds a program for it, or uses the result of an
+// earlier build in the folder cache ("": no cache). If the program does not compile, the
+// error is the build log.
 func (a *API) Open(d Device, source, cache string) (*Queue, error) {
 	q := &Queue{a: a, kernels: map[string]uintptr{}}
 	var code int32
@@ -41,7 +41,7 @@ func (a *API) Open(d Device, source, cache string) (*Queue, error) {
 	return q, nil
 }
 
-// withTimes makes a queue whose events have times.
+// withTimes makes the events of a queue record times.
 const withTimes = 1 << 1
 
 func (q *Queue) build(d Device, source string) error {
@@ -65,7 +65,7 @@ func (q *Queue) compile(d Device) error {
 	return check("clBuildProgram", q.a.buildProgram(q.program, 1, &d.id, &options[0], 0, 0))
 }
 
-// log is what the compiler says, its beginning.
+// log returns the beginning of the compiler's log.
 func (q *Queue) log(d Device) string {
 	b := make([]byte, 1<<16)
 	var got uintptr
@@ -75,7 +75,8 @@ func (q *Queue) log(d Device) string {
 	return strings.TrimRight(string(b[:min(int(got), len(b))]), "\x00\n")
 }
 
-// Close frees all. What OpenCL says to that nobody can mend.
+// Close frees everything. It ignores errors of OpenCL because the caller cannot act on
+// them.
 func (q *Queue) Close() error {
 	for _, k := range q.kernels {
 		q.a.releaseKernel(k)

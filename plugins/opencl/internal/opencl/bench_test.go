@@ -54,7 +54,7 @@ func (c counted) Wait() error {
 	return c.driver.Wait()
 }
 
-// spent returns what a clock of processor time says.
+// spent returns the time of a clock of processor time.
 func spent(clock int32) time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(clock, &t) // the clocks of this thread and process are there
@@ -130,7 +130,7 @@ func infer(b *testing.B, d device.Device, host *time.Duration, name string, side
 	report(b, n, spent(unix.CLOCK_PROCESS_CPUTIME_ID)-began, *host)
 }
 
-// train measures steps: what five take more than one.
+// train measures steps: the difference between five steps and one.
 func train(b *testing.B, d device.Device, host *time.Duration, name string, side int) {
 	steps := func(n int) (all, hosts time.Duration) {
 		*host = 0

@@ -27,7 +27,7 @@ func TestCompilerErrors(t *testing.T) {
 	}
 }
 
-// TestRefused: what Open does not do, it says.
+// TestRefused checks the errors of Open for options that it does not support.
 func TestRefused(t *testing.T) {
 	for want, c := range map[string]struct {
 		id string
@@ -61,8 +61,7 @@ func TestNoVendor(t *testing.T) {
 	}
 }
 
-// TestBinaries: what a build leaves is taken by the next, and built again where it is
-// damaged.
+// TestBinaries checks that a stored build is reused, and is built again if it is damaged.
 func TestBinaries(t *testing.T) {
 	folder := t.TempDir()
 	api, found, reason := Provider{}.find()

@@ -30,8 +30,8 @@ func (Provider) Describe() device.Plugin {
 	return device.Plugin{Name: "opencl", Version: "1", About: "OpenCL 1.2 and later; not yet run on a GPU"}
 }
 
-// List implements device.Provider. No library, no platform and no device are no
-// errors: the reason says which.
+// List implements device.Provider. A missing library, platform or device is not an error:
+// the returned reason names it.
 func (p Provider) List(context.Context) ([]device.Info, string, error) {
 	_, found, reason := p.find()
 	var list []device.Info
@@ -71,8 +71,8 @@ func info(index int, d cl.Device) device.Info {
 	})
 }
 
-// Open implements device.Provider: id is that of an Info, its index, or a part of
-// the device's name.
+// Open implements device.Provider. id is the ID of an Info, its index, or a part of the
+// device's name.
 func (p Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
 	api, found, reason := p.find()
 	if len(found) == 0 {
@@ -94,8 +94,8 @@ func (p Provider) Open(_ context.Context, id string, o device.Options) (device.D
 	return gpu.New(what, driver{q, d.Largest}), nil
 }
 
-// folder returns where built programs of a device are kept; "" for none: PoCL keeps
-// its own, and takes half a minute to hand one out.
+// folder returns the folder for built programs of a device, or "" if they are not stored:
+// PoCL stores them itself, and needs half a minute to return one.
 func folder(d cl.Device) string {
 	folder, err := os.UserCacheDir()
 	if err != nil || strings.HasPrefix(d.PlatformName, "Portable Computing Language") {
@@ -104,7 +104,7 @@ func folder(d cl.Device) string {
 	return filepath.Join(folder, "bnctl", "opencl")
 }
 
-// choose returns the number of the device that id means, -1 if there is none.
+// choose returns the number of the device that id selects, or -1.
 func choose(found []cl.Device, id string) int {
 	for i, d := range found {
 		if id == info(i, d).ID || id == fmt.Sprint(i) {
@@ -127,7 +127,7 @@ func describe(found []cl.Device) string {
 	return strings.Join(s, ", ")
 }
 
-// suits says why a device cannot give the bits of the class.
+// suits returns an error if a device cannot compute the bits of the class.
 func suits(d cl.Device) error {
 	const single = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
 	switch {
@@ -144,7 +144,7 @@ func suits(d cl.Device) error {
 	return nil
 }
 
-// lacks lists what the floats of a device cannot do.
+// lacks lists the missing floating-point features of a device.
 func lacks(d cl.Device) string {
 	s, both := "", d.Single&d.Double
 	for _, f := range []struct {

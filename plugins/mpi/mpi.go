@@ -1,6 +1,6 @@
 // Package mpi is the MPI fabric plugin: bnctl-fabric-mpi is its executable.
 //
-// Use Main to build the plugin into a program of your own; it is all there is to call.
+// Use Main to build the plugin into your program; it is the only function to call.
 package mpi
 
 import (

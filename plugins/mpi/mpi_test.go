@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// judge is a rank: it runs the case of that name and says what is wrong.
+// judge is a rank: it runs the named case and prints its error.
 func judge(name string) int {
 	self, err := os.Executable()
 	if err != nil {

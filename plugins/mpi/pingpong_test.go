@@ -19,8 +19,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Names of what is no case of fabrictest: messages there and back between two
-// ranks, over bnctl's fabric and by the library alone, and sums of both.
+// Names of runs that are not cases of fabrictest: round trips between two ranks, over
+// bnctl's fabric and with the library alone, and sums of both ranks.
 const (
 	overFabric = "fabric"
 	byLibrary  = "library"
@@ -32,7 +32,7 @@ var (
 	pings     = 200
 )
 
-// pinged calls there and back, and says on rank 0 how long a message takes.
+// pinged sends messages back and forth, and prints on rank 0 the time of a message.
 func pinged(rank int, send, receive func(n int)) {
 	for _, n := range pingBytes {
 		best := time.Hour
@@ -71,8 +71,8 @@ func pingFabric(self string) error {
 	return failed
 }
 
-// exchanged says on rank 0 how long the sum of what two ranks have takes, which
-// both get.
+// exchanged prints on rank 0 the time of a sum of values of two ranks. Both ranks get the
+// sum.
 func exchanged(self string) error {
 	c := remote.Command{Name: "mpi", Path: self, Timeout: time.Minute}
 	f, err := remote.JoinFabric(context.Background(), c, "")
@@ -126,8 +126,8 @@ func pingLibrary() error {
 	return m.Finalize()
 }
 
-// TestPingPong prints how long a message takes (-v): what the way through the
-// plugin costs beside the library's own.
+// TestPingPong prints the time of a message (-v), to compare the way through the plugin
+// with the library alone.
 func TestPingPong(t *testing.T) {
 	for library, command := range launchers {
 		for _, way := range []string{byLibrary, overFabric, ofUplink} {

@@ -30,7 +30,7 @@ type results struct {
 
 // Transfer is one that is under way.
 type Transfer struct {
-	handle  uintptr // of Open MPI; the first 4 bytes are those of MPICH
+	handle  uintptr // in Open MPI; MPICH uses the first 4 bytes
 	content []byte  // that the library reads or writes
 }
 
@@ -79,7 +79,7 @@ func (m *MPI) begin() error {
 	return err
 }
 
-// firstWords returns what comes before the first comma or end of a line.
+// firstWords returns the text before the first comma or end of a line.
 func firstWords(s string) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(strings.ReplaceAll(s, "\t", " ")), "\n")
 	s, _, _ = strings.Cut(s, ",")
@@ -101,7 +101,7 @@ func (m *MPI) call(name string, arguments ...uintptr) error {
 	return fmt.Errorf("%s: %s", name, r.text[:max(0, min(int(r.a), len(r.text)))])
 }
 
-// nothing is what an empty message points to.
+// nothing is the memory of an empty message.
 var nothing = new([8]byte)
 
 func start(b []byte) uintptr {

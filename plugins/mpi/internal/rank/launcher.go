@@ -15,7 +15,7 @@ var (
 	mpich   = []string{"libmpich.so.12", "libmpi.so.12", "libmpi_mpich.so.12", "libmpich.so"}
 )
 
-// libraries returns which to try, best first: those of the launcher.
+// libraries returns the libraries to try, best first: the launcher's libraries.
 func libraries() []string {
 	if isOpenMPI() {
 		return openMPI

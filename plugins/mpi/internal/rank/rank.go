@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 )
 
-// Tags of messages. Those of lane n are 2n, and 2n+1 if there is more to come. One
-// with wholeTag+n comes before those of a message whose length it says.
+// Tags of messages. Lane n uses tag 2n for the last packet of a message, and 2n+1 if more
+// packets follow. A packet with tag wholeTag+n comes before a message and has its length.
 const (
 	wholeTag = 2 * lanes
 )
@@ -22,21 +22,21 @@ const (
 
 const lanes = 2
 
-// moments is the lane that devices stand still for.
+// moments is the lane that devices wait for.
 const moments = 0
 
-// rank moves messages. One thread does all of it: it carries out the orders of
-// the host, looks at what is under way, naps, and looks again.
+// rank moves messages. One thread does all of it: it carries out the orders of the host,
+// checks the messages in progress, naps, and checks again.
 type rank struct {
 	mpi     *mpi.MPI
 	host    serve.Host
 	closing atomic.Bool   // the thread is to end all
 	done    chan struct{} // closed when it is done
 
-	// The thread's own.
+	// Only the thread uses the fields from here on.
 	out      []route // by peer and lane
 	in       []route
-	free     [][]byte        // what has come was in them
+	free     [][]byte        // buffers of delivered messages, for reuse
 	control  []*mpi.Transfer // messages about the end that are being sent
 	leaving  bool            // the host has left
 	said     bool            // and the others know
@@ -44,7 +44,7 @@ type rank struct {
 	departed int             // how many have left
 	over     bool            // there is nothing more to do
 	told     bool            // the host knows of the end
-	awaited  [lanes]int      // routes whose next message the host waits for
+	awaited  [lanes]int      // number of routes that the host waits for, by lane
 }
 
 // route is the packets that go to or come from a peer in a lane.
@@ -53,8 +53,8 @@ type route struct {
 	going   []packet
 	got     uint64 // messages delivered
 	awaited bool   // the host waits for the next
-	whole   []byte // the message of known length that is coming; nil: none
-	came    int    // bytes of it for which there are packets
+	whole   []byte // the message of known length that is arriving, or nil
+	came    int    // bytes of it that have packets
 }
 
 type packet struct {
@@ -139,15 +139,15 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 
 // Abort implements serve.Endpoint.
 func (r *rank) Abort(cause string) {
-	r.told = true // the host has said so itself
+	r.told = true // the host knows: it is the caller
 	r.toAll(abortTag, []byte(cause))
 }
 
 // Leave implements serve.Endpoint.
 func (r *rank) Leave() { r.leaving = true }
 
-// Close implements serve.Endpoint. A rank that has not left ends all others: none
-// may go on without it.
+// Close implements serve.Endpoint. If this rank has not left, Close ends all others: no
+// rank may continue without it.
 func (r *rank) Close() {
 	r.closing.Store(true)
 	select {
@@ -171,7 +171,7 @@ func (r *rank) toAll(tag int, content []byte) {
 	}
 }
 
-// tell tells the host that the fabric is of no use any more, once.
+// tell reports to the host, once, that the fabric can no longer be used.
 func (r *rank) tell(cause string) {
 	if !r.told {
 		r.told = true

@@ -16,7 +16,7 @@ func (r *rank) run() {
 	r.left = make([]bool, r.Size())
 	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
 		ordered, err := r.host.Poll(r, rest)
-		if r.closing.Load() || err != nil { // not left: none of the others may go on without it
+		if r.closing.Load() || err != nil { // it has not left: the others must not continue without it
 			r.mpi.Abort()
 			return
 		}
@@ -39,7 +39,7 @@ func (r *rank) turn() bool {
 	return happened
 }
 
-// send begins to send what waits, and forgets what was sent.
+// send starts to send the waiting packets, and drops the packets that were sent.
 func (r *rank) send() (happened bool, err error) {
 	for i := range r.out {
 		o := &r.out[i]
@@ -70,7 +70,7 @@ func (r *rank) send() (happened bool, err error) {
 	return happened, nil
 }
 
-// listen begins to receive what has come.
+// listen starts to receive the messages that have arrived.
 func (r *rank) listen() (happened bool, err error) {
 	for {
 		found, from, tag, n, err := r.mpi.Iprobe()
@@ -100,8 +100,8 @@ func (r *rank) listen() (happened bool, err error) {
 	}
 }
 
-// newPacket returns where n bytes from a peer are to be stored: those of a message of known length
-// behind each other.
+// newPacket returns a packet with memory for n bytes from a peer. Packets of a message of
+// known length are contiguous.
 func (r *rank) newPacket(from, tag, n int) (packet, error) {
 	p := packet{tag: tag}
 	if from < 0 || from >= r.Size() || tag < 0 || n < 0 {
@@ -131,7 +131,7 @@ func foreign(from, tag, n int) error {
 	return fmt.Errorf("rank %d sends %d bytes with tag %d: it is none of bnctl", from, n, tag)
 }
 
-// beginWhole allocates memory for the message whose length has come.
+// beginWhole allocates memory for a message after its length has arrived.
 func (r *rank) beginWhole(o *route, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
@@ -171,10 +171,10 @@ func (r *rank) buffer(n int) []byte {
 	return slices.Grow(b[:0], n)[:n]
 }
 
-// maxCause bounds the words with which a rank ends all, in bytes.
+// maxCause is the maximum length, in bytes, of the cause with which a rank ends all ranks.
 const maxCause = 64 << 10
 
-// receiveEnd takes a message about the end.
+// receiveEnd handles a message about the end.
 func (r *rank) receiveEnd(from int, p packet) error {
 	if err := r.complete(p); err != nil {
 		return err
@@ -186,12 +186,12 @@ func (r *rank) receiveEnd(from int, p packet) error {
 	if !r.left[from] {
 		r.left[from] = true
 		o := &r.in[lanes*from]
-		o.waiting = append(o.waiting, packet{tag: leaveTag}) // to be told of when all is delivered
+		o.waiting = append(o.waiting, packet{tag: leaveTag}) // reported after everything is delivered
 	}
 	return nil
 }
 
-// deliver gives the host what has come, in the order of each route.
+// deliver passes the arrived packets to the host, in the order of each route.
 func (r *rank) deliver() (happened bool, err error) {
 	for i := range r.in {
 		o := &r.in[i]
@@ -291,27 +291,28 @@ const (
 	// awake is how long the thread looks without a nap after something happened, if
 	// the host waits for a message or one is under way.
 	awake = 50 * time.Microsecond
-	// shortest and longest bound a nap. It is a part of the time that nothing has
-	// happened for, so that what it costs is too, and a smaller one of a time less
-	// than soon: answer follows answer then. While nobody waits, since devices
-	// compute, it is long. While it waits a core is free, and no nap is longer than
-	// longestWait: devices that are some milliseconds apart would lose a third of these to it
-	// at every exchange. Whatever the host wants ends a nap. Where nothing happens, as
-	// where all ranks are of one machine, naps grow with that time up to a tenth of a second.
+	// shortest and longest bound a nap. Its length is a fraction of the idle time, which
+	// also limits its relative cost. For idle times below soon the fraction is smaller: one
+	// answer often follows another. While the host waits for no message, because devices
+	// compute, naps are long. While it waits, a core is free, and no nap is longer than
+	// longestWait: devices that are some milliseconds apart would otherwise lose a third of
+	// these at every exchange. Every order of the host ends a nap. If nothing happens, for
+	// example because all ranks are on one machine, naps grow with the idle time up to a
+	// tenth of a second.
 	shortest    = 20 * time.Microsecond
 	soon        = 400 * time.Microsecond
 	longestWait = 250 * time.Microsecond
 	longest     = 5 * time.Millisecond
 	dormant     = 100 * time.Millisecond
 	idleShare   = 3
-	seldom      = 20 // of the time in which nothing has happened and nobody waits
-	// besideCompute bounds a nap while gradients alone are waited for: devices compute, most
-	// likely, and a nap takes 20 microseconds from them.
+	seldom      = 20 // divides the idle time while the host does not wait
+	// besideCompute bounds a nap while the host waits only for gradients: most likely
+	// devices compute, and a nap costs them 20 microseconds.
 	besideCompute = time.Millisecond
 )
 
-// rest returns how long the thread naps, after a time in which nothing has
-// happened: devices compute while ranks wait.
+// rest returns the length of the thread's nap after the given idle time: devices compute
+// while ranks wait.
 func (r *rank) rest(idle time.Duration) time.Duration {
 	most := longestWait
 	switch {

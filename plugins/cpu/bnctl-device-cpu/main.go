@@ -1,4 +1,4 @@
-// Command bnctl-device-cpu is the CPU device as a plugin of its own.
+// Command bnctl-device-cpu is the CPU device as a separate plugin.
 package main
 
 import "github.com/bnctl/bnctl/plugins/cpu"

@@ -1,4 +1,3 @@
-// Package library opens shared libraries when they are used, with dlopen and
-// without cgo: a machine without them is an ordinary case, and the error says
-// which one is missing.
+// Package library opens shared libraries on use, with dlopen and without cgo: a machine
+// without them is an ordinary case, and the error names the missing one.
 package library

@@ -20,7 +20,7 @@ type Library struct {
 // looked up as the loader does, paths are taken as they are.
 func Open(names ...string) (*Library, error) { return open(purego.RTLD_LOCAL, names) }
 
-// OpenGlobal is Open of a library whose own plugins look for its symbols.
+// OpenGlobal is Open for a library with plugins that look for its symbols.
 func OpenGlobal(names ...string) (*Library, error) { return open(purego.RTLD_GLOBAL, names) }
 
 func open(mode int, names []string) (*Library, error) {

@@ -10,12 +10,12 @@ import (
 // Library is never opened on this system.
 type Library struct{ name string }
 
-// Open says that there are none.
+// Open returns an error: this system is not supported.
 func Open(names ...string) (*Library, error) {
 	return nil, fmt.Errorf("%s: shared libraries are not opened on %s yet", names[0], runtime.GOOS)
 }
 
-// OpenGlobal says that there are none.
+// OpenGlobal returns an error: this system is not supported.
 func OpenGlobal(names ...string) (*Library, error) { return Open(names...) }
 
 // Symbol is never called.

@@ -33,8 +33,8 @@ func (a *answers) get() *buffers {
 	return r
 }
 
-// put gives memory back. Only an exchange that has ended well does: after another one, members of
-// the group may still be adding its values.
+// put returns memory to the pool. It must only be called after an exchange without an
+// error: after a failed one, members of the group may still be adding its values.
 func (a *answers) put(r *buffers) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -74,8 +74,8 @@ func attach(t *testing.T) *remote.Plugin {
 	return p
 }
 
-// TestAttach looks at a plugin that it did not start, computes with it, and
-// leaves it alone.
+// TestAttach connects to a plugin that it did not start, computes with it, and leaves it
+// running.
 func TestAttach(t *testing.T) {
 	place(t)
 	cmd, stdin, line := debugged(t)

@@ -65,7 +65,7 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// exchange measures runs with that number of exchanges, each of that number of
+// exchange measures runs with the given number of exchanges, each of the given number of
 // floats.
 func exchange(b *testing.B, plugin *remote.Plugin, devices, floats, exchanges int) {
 	ctx := context.Background()

@@ -87,7 +87,7 @@ func (c *Command) allows(level string) bool {
 	return false
 }
 
-// fail returns an error of starting or asking the plugin.
+// fail returns an error of starting or querying the plugin.
 func (c *Command) fail(call string, k device.Kind, format string, args ...any) error {
 	return device.Errorf("plugin "+c.Name, call, k, format, args...)
 }

@@ -80,7 +80,7 @@ func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
 		if s.order.busy() {
-			s.end() // the call that is under way: the device would finish it first
+			s.end() // the call in progress: the device would finish it first
 		}
 		if !s.peer.dead() {
 			ctx, cancel := awake.WithTimeout(context.Background(), 2*time.Second)

@@ -17,7 +17,7 @@
 // # From a path to a call
 //
 //	find.go, lock.go, guard.go     which executables there are, and which of them may be started
-//	binary.go                      the executable is opened once, so that the checked file is the one that runs
+//	binary.go                      the executable is opened once, so that the checked file runs
 //	process.go, greeting.go        the process: its pipes, its first line, its end
 //	connect.go                     the handshake: process, socket, shared memory
 //	open.go                        the device, and the level at which its session runs

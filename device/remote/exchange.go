@@ -170,9 +170,9 @@ func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 	return tag, values, nil
 }
 
-// checkPartials reports whether the device speaks for itself: for the present group, and for exactly
-// the subtrees of the canonical tree that its replicas cover. Whether it agrees with the other
-// members is found where all of them meet (collective.Hub).
+// checkPartials returns an error unless the device sends values for the current group, and
+// for exactly the subtrees of the canonical tree that its replicas cover. Whether it agrees
+// with the other members is checked where all of them meet (collective.Hub).
 func (s *session) checkPartials(tag collective.Tag, values []collective.Reduction) error {
 	if tag.Generation != s.group.Generation {
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)

@@ -52,7 +52,7 @@ type Fabric struct {
 	sending [][collective.Lanes]sync.Mutex    // held while a message to a rank is sent
 	coming  [][collective.Lanes]incoming      // by rank; read's
 	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
-	awaited [][collective.Lanes]uint64        // by rank: got + 1 at the last Await that was sent to the plugin
+	awaited [][collective.Lanes]uint64        // by rank: got + 1 at the last Await frame
 	free    messagePool
 	*zeroCopy
 }
@@ -299,7 +299,7 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 		if err := f.ended(); err != nil {
 			return nil, err
 		}
-		gone := isClosed(f.left[from]) // read before the box: messages sent before the peer left have then arrived
+		gone := isClosed(f.left[from]) // before Take: earlier messages have arrived
 		if m, ok := box.Take(); ok {
 			return m, nil
 		}

@@ -16,8 +16,8 @@ const prefix = "bnctl-device-"
 // pathKey names folders with plugins, as a list like $PATH.
 const pathKey = "BNCTL_PLUGIN_PATH"
 
-// Found is an executable with the name of a plugin. It has not been run, and may be something else:
-// its name is all that is known of it.
+// Found is an executable with the name of a plugin. It has not been run and may be
+// something else: only its name is known.
 type Found struct {
 	Name    string // of the plugin: "cpu" of bnctl-device-cpu
 	Path    string // absolute

@@ -11,10 +11,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// folder is where go-plugin makes the socket of one plugin. It is there only
-// while host and plugin find each other, and locked as long as the host lives:
-// a host that is killed in that moment leaves a folder without a lock, and the
-// next one removes it.
+// folder contains the socket of one plugin, created by go-plugin. It exists only while host
+// and plugin connect, and is locked as long as the host lives: a host that is killed at
+// that moment leaves a folder without a lock, and the next host removes it.
 type folder struct {
 	path string
 	lock *os.File
@@ -60,8 +59,8 @@ func folderBase() string {
 	return "/tmp"
 }
 
-// locked opens and locks a folder; it fails if another process has it. The kernel gives the lock up
-// when the process ends, however it ends.
+// locked opens and locks a folder; it fails if another process holds the lock. The kernel
+// releases the lock when the process ends, however it ends.
 func locked(dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {

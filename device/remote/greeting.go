@@ -18,7 +18,7 @@ type greeting struct {
 	mu      sync.Mutex
 	line    []byte
 	full    bool    // no more of it is stored
-	ended   bool    // it has come to its end
+	ended   bool    // the line is complete
 	printed *output // receives the lines after it
 }
 

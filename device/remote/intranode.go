@@ -120,7 +120,7 @@ func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) 
 		if isClosed(n.over) {
 			return nil, false, n.ended()
 		}
-		gone := isClosed(l.left) // read before the box: messages sent before the peer left have then arrived
+		gone := isClosed(l.left) // before Take: earlier messages have arrived
 		if m, ok := l.boxes[lane].Take(); ok {
 			return m.pieces, m.lent, nil
 		}

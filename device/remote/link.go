@@ -131,7 +131,7 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 		}
 		l.writing.Unlock()
 	}
-	if len(pieces) > 0 { // the first stays as it is, even if this returns before it is written
+	if len(pieces) > 0 { // the first piece does not change, even if this returns before it is written
 		frames = l.frames(lane, append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...), views)
 	}
 	done := make(chan error, 1)
@@ -288,7 +288,7 @@ func (l *link) leave(ctx context.Context) {
 	}
 }
 
-// close ends the connection on this side, and with it every write that is under way.
+// close ends the connection on this side, and every write in progress.
 func (l *link) close() {
 	l.mu.Lock()
 	l.closed = true

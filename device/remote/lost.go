@@ -41,8 +41,9 @@ func (p *peer) broken(name, call string, err error) error {
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", plain(err))
 }
 
-// starved is the end of a process that the system has ended for want of memory: of the kind OutOfMemory too,
-// since a device that is opened again will end so again if it is asked for as much.
+// starved is the error of a process that the system has ended for lack of memory. It also
+// has the kind OutOfMemory, because a device that is opened again with the same demands
+// will end the same way.
 func starved(how string) error {
 	return &device.Error{Kind: device.OutOfMemory, Err: problem.Advise(
 		"use a smaller batch, or more devices with {stages} auto",

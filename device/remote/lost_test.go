@@ -93,8 +93,8 @@ func TestCloseOfAStoppedPlugin(t *testing.T) {
 	}
 }
 
-// TestAPluginThatHearsNothingDiesWithTheHost: one that does not look at its
-// standard input, since it has not come so far, is ended by the kernel.
+// TestAPluginThatHearsNothingDiesWithTheHost checks that the kernel ends a plugin that does
+// not read its standard input yet.
 func TestAPluginThatHearsNothingDiesWithTheHost(t *testing.T) {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), roleKey+"=starter", "TMPDIR="+t.TempDir())

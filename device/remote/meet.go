@@ -17,8 +17,8 @@ import (
 // link needs the memory of two rings.
 const maxDistance = 7
 
-// hello is what two ranks send each other over the fabric before anything else. The
-// lower rank offers memory, the other one answers, and the lower one agrees or does not.
+// hello is the first message that two ranks send each other over the fabric. The lower rank
+// offers memory, the other one answers, and the lower one agrees or not.
 type hello struct {
 	Machine string // where Segment and Bell may be found
 	Segment string // path; "": no segment
@@ -170,7 +170,7 @@ func (m *pairing) offer(hello) (mine hello) {
 	return mine
 }
 
-// mark puts a side's mark into the memory.
+// mark writes a side's mark into the memory.
 func (m *pairing) mark(first bool) shm.Mark {
 	mark := shm.MarkOf(m.memory, first)
 	_, _ = rand.Read(mark[:]) // it never fails

@@ -49,7 +49,8 @@ func (m *messagePool) find(n int) []byte {
 	return b[:0]
 }
 
-// put returns the memory of a message to the pool: if there are too many, in place of the smallest.
+// put returns the memory of a message to the pool. A full pool replaces its smallest
+// memory.
 func (m *messagePool) put(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

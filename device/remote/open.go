@@ -57,7 +57,7 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 		return nil, p.broken(title, "Open", fmt.Errorf("it describes its device with %d bytes, want at most %d", n,
 			maxInfo))
 	}
-	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that does not look at it
+	if err := d.info.CheckPrecision(o.Precision); err != nil { // a plugin that ignores it
 		return nil, err
 	}
 	d.info.Levels = p.levels(out.GetLevel(), d.info.Levels)

@@ -119,7 +119,7 @@ func thrown(line string) bool {
 		(strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception"))
 }
 
-// memoryDeaths are parts of the lines of deaths for want of memory, of Go, C++ and Rust.
+// memoryDeaths are parts of the lines with which Go, C++ and Rust end for lack of memory.
 var memoryDeaths = []string{"out of memory", "cannot allocate memory", "bad_alloc", "memory allocation of"}
 
 // ranOutOfMemory reports whether the program printed that it ran out of memory, for example

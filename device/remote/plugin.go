@@ -144,7 +144,7 @@ func (p *Plugin) startPeer(ctx context.Context) (*peer, error) {
 	return x, err
 }
 
-// put keeps a process that has no device for the next call that needs one.
+// put keeps a process without a device for the next call that needs one.
 func (p *Plugin) put(x *peer) {
 	p.mu.Lock()
 	if p.idle == nil && !p.closed {

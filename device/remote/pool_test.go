@@ -41,7 +41,7 @@ const (
 	inputs  = 512 // so a weight has 128 KiB
 )
 
-// Run sums ones with the others. The part keeps its values until the sum is there.
+// Run sums ones with the others. The part keeps its values until the sum has arrived.
 func (x *summingExecutable) Run(ctx context.Context, s device.Step) (device.Outcome, error) {
 	sum := reduction(0, 1)
 	part := tensor.New(tensor.F32, outputs, inputs)

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 )
 
-// careless is a provider that opens its device at F32 whatever it is asked for.
+// careless is a provider that always opens its device at F32.
 type careless struct{ ref.Provider }
 
 func (careless) List(context.Context) ([]device.Info, string, error) {
@@ -38,7 +38,7 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// A device that does not look at the precision is not taken for one that has it.
+// A device that ignores the precision must not be treated as one that has it.
 func TestPrecisionThatIsIgnored(t *testing.T) {
 	p := start(t, "careless")
 	d, err := p.Open(t.Context(), device.DefaultID, device.Options{Precision: device.BF16})

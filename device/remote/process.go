@@ -67,7 +67,7 @@ type process struct {
 	exited     chan struct{} // closed after Wait
 	reaped     chan struct{} // closed when the processes that it left are killed too
 	state      string        // how it exited; valid then
-	starved    bool          // the system has ended it for want of memory; valid then
+	starved    bool          // the system has ended it for lack of memory; valid then
 	killed     int64         // memory.Killed before it started
 	outputOnce sync.Once
 }
@@ -231,8 +231,9 @@ func (p *process) killedByOther() bool {
 	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
 }
 
-// endedForMemory reports whether the system has killed the process, which has ended, for want of memory: it
-// was killed, not by this program, and the system has ended some process so since this one was started.
+// endedForMemory reports whether the system has killed the process for lack of memory: it
+// was killed, not by this program, and the system has killed a process for this reason
+// since this one was started.
 func (p *process) endedForMemory() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -240,9 +241,10 @@ func (p *process) endedForMemory() bool {
 		memory.Killed() > p.killed
 }
 
-// end ends the process in three steps, a second apart: its standard input ends, SIGTERM, SIGKILL.
-// It returns when the process and all that it has started are gone. docs/plugins.md promises the
-// author of a plugin these steps; the first is enough for one that uses the SDK.
+// end ends the process in three steps, a second apart: it closes the standard input, sends
+// SIGTERM, and sends SIGKILL. It returns when the process and all that it has started are
+// gone. docs/plugins.md promises the author of a plugin these steps; the first is enough
+// for a plugin that uses the SDK.
 func (p *process) end() {
 	if p.abandon() {
 		return

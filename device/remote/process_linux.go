@@ -30,7 +30,7 @@ func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }
 
-// killed reports whether a process that has ended was ended by SIGKILL, as the system does for want of
+// killed reports whether a process was ended by SIGKILL, as the system does for lack of
 // memory.
 func killed(s *os.ProcessState) bool {
 	w, ok := s.Sys().(syscall.WaitStatus)

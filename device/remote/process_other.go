@@ -9,8 +9,8 @@ import (
 
 var terminate = os.Interrupt
 
-// isolate leaves everything as it is: a plugin notices the end of the host by
-// the end of its standard input.
+// isolate does nothing: a plugin notices the end of the host by the end of its standard
+// input.
 func isolate(*exec.Cmd, *binary) {}
 
 // segmentFile and bellFile are unused: this system has no shared memory of this kind.
@@ -22,8 +22,8 @@ const (
 // signalAll signals a process.
 func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }
 
-// killed is not known here.
+// killed is unknown on this system.
 func killed(*os.ProcessState) bool { return false }
 
-// endedBySignal is not known here.
+// endedBySignal is unknown on this system.
 func endedBySignal(*os.ProcessState) bool { return false }

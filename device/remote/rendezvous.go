@@ -43,5 +43,5 @@ func (m groupMemory) Joined() { m.Seal() }
 // Exchanges implements device.GroupMemory.
 func (m groupMemory) Exchanges() int { return m.Arrivals() }
 
-// Abort implements device.GroupMemory. The members know the cause by its effect.
+// Abort implements device.GroupMemory. The members see only its effect, not the cause.
 func (m groupMemory) Abort(error) { m.Group.Abort() }

@@ -61,10 +61,10 @@ type session struct {
 
 	order    receiveOrder // to receive
 	loss     loss         // of the device
-	mu       sync.Mutex   // held by the call that is under way; by one that others may follow, until it is sent
+	mu       sync.Mutex   // held by the call in progress; by a call that others may follow, until it is sent
 	number   uint64       // of the last call
 	group    device.Group
-	replying sync.WaitGroup // for the exchanges of the call that are under way
+	replying sync.WaitGroup // for the exchanges in progress of the call
 	answers  answers
 	pool     *shm.Pool // for the values of exchanges; nil: they come and go
 }
@@ -151,9 +151,10 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	return nil
 }
 
-// mayPipeline reports whether calls may be sent while others are under way: a run that exchanges
-// nothing, if the connection has space for it. Otherwise the sender would wait, in a system call
-// perhaps, until the device has ended another call, and could not be cancelled.
+// mayPipeline reports whether calls may be sent while others are in progress: only a run
+// without exchanges, if the connection has space for it. Otherwise the sender would wait,
+// perhaps in a system call, until the device has ended another call, and could not be
+// cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
 	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
@@ -237,9 +238,10 @@ type watchdog struct {
 	timedOut atomic.Bool
 }
 
-// guard watches over the calls up to a number until stop is called: if ctx ends first, it asks the
-// plugin to cancel them, and kills it when they have not ended within the grace period. The plugin
-// answers Cancel during the call: it is a call on the socket, not on the session.
+// guard watches the calls up to a number until stop is called: if ctx ends first, it asks
+// the plugin to cancel them, and kills the plugin if they have not ended within the grace
+// period. The plugin answers Cancel during the call: Cancel is a call on the socket, not on
+// the session.
 func (s *session) guard(ctx context.Context, number uint64) *watchdog {
 	p := &watchdog{}
 	over, end := context.WithCancel(context.Background())

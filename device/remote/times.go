@@ -18,7 +18,7 @@ func correctTimes(o *device.Outcome, wall time.Duration) {
 	left := o.Took
 	for _, n := range o.Nodes {
 		if n < 0 || n > left {
-			clear(o.Nodes) // nothing is known of any
+			clear(o.Nodes) // no times are known
 			return
 		}
 		left -= n

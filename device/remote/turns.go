@@ -29,7 +29,7 @@ func (t *receiveOrder) take() (before <-chan struct{}, done func()) {
 	return was, func() { close(mine) }
 }
 
-// busy reports whether a call is under way.
+// busy reports whether a call is in progress.
 func (t *receiveOrder) busy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -41,8 +41,8 @@ func (t *receiveOrder) busy() bool {
 	}
 }
 
-// loss is why a device is lost, once it is. The first reason is the true one: a connection that is
-// closed because of it breaks in every call that is under way.
+// loss records why a device is lost. The first reason is the true one: closing the
+// connection because of it breaks every call in progress.
 type loss struct {
 	mu  sync.Mutex
 	why error

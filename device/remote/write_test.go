@@ -39,8 +39,8 @@ func manyStates(t *testing.T, n int) (*graph.Program, []string, map[string]tenso
 	return p, names, state
 }
 
-// TestWriteAll writes more tensors than may be under way at once, and one that
-// the device refuses in the middle of them.
+// TestWriteAll writes more tensors than may be in progress at once, with one among them
+// that the device refuses.
 func TestWriteAll(t *testing.T) {
 	p, names, state := manyStates(t, 150)
 	for _, role := range []string{"ref", "cpu"} {
@@ -63,7 +63,7 @@ func TestWriteAll(t *testing.T) {
 			if !errors.Is(err, device.Invalid) || !strings.Contains(err.Error(), "s7") {
 				t.Errorf("%s at %s: a wrong tensor among others: %v", role, level, err)
 			}
-			if err := x.WriteAll(context.Background(), names, state); err != nil { // the executable still works
+			if err := x.WriteAll(context.Background(), names, state); err != nil { // it still works
 				t.Errorf("%s at %s: after that: %v", role, level, err)
 			}
 		}

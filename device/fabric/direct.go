@@ -18,10 +18,11 @@ func (p *Peers) Send(ctx context.Context, to int, number uint32, pieces ...[]byt
 	return p.send(ctx, to, collective.Gradients, append([][]byte{h.append(nil)}, pieces...)...)
 }
 
-// Receive returns what another rank sends in this round with that number. It belongs to the caller, and
-// begins at a multiple of 8. One goroutine at a time receives from a rank, in the order of the numbers, and
-// meanwhile nothing is exchanged. The error wraps collective.Aborted if a rank has called the round off, and
-// Ended if the other one is gone.
+// Receive returns the message that another rank sends in this round with the given number.
+// The message belongs to the caller and begins at a multiple of 8. One goroutine at a time
+// receives from a rank, in the order of the numbers, and not during an exchange. The error
+// wraps collective.Aborted if a rank has called the round off, and Ended if the other rank
+// is gone.
 func (p *Peers) Receive(ctx context.Context, from int, number uint32) ([]byte, error) {
 	h := header{kind: direct, round: p.round.Load(), sequence: number}
 	m, err := p.receive(ctx, from, collective.Gradients, h)

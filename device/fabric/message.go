@@ -18,7 +18,7 @@ func (m *message) begin(h header) {
 	m.head, m.pieces = h.append(m.head[:0]), append(m.pieces[:0], nil)
 }
 
-// mark puts down whether a part is there: all marks come before all values.
+// mark records whether a part is present: all marks come before all values.
 func (m *message) mark(there bool) {
 	b := byte(absent)
 	if there {

@@ -64,7 +64,7 @@ func (p *Peers) Abort(cause string) {
 type kind uint8
 
 const (
-	alive    kind = iota // the sender is there
+	alive    kind = iota // the sender is alive
 	record               // of AllGather
 	partials             // of an exchange
 	results              // of an exchange: the range that the sender has combined
@@ -181,10 +181,10 @@ func (p *Peers) reuse(a arrival) {
 	}
 }
 
-// receive returns the next message of the present round that is of the kind
-// wanted, with its header. Messages of former turns are dropped, and so is what
-// is left of the round if a record is wanted. The error wraps
-// collective.Aborted if the peer has called the round off.
+// receive returns the next message of the current round that has the wanted kind, with its
+// header. It drops messages of earlier rounds, and, if a record is wanted, the remaining
+// messages of this round. The error wraps collective.Aborted if the peer has called the
+// round off.
 func (p *Peers) receive(ctx context.Context, from int, lane collective.Lane, want header) (arrival, error) {
 	for {
 		h, m, err := p.next(ctx, from, lane)
@@ -261,7 +261,7 @@ func (p *Peers) end(err error) error {
 	return err
 }
 
-// Ended returns why nothing can be exchanged any more; nil if that is not known.
+// Ended returns why exchanges are no longer possible, or nil if that is not known.
 func (p *Peers) Ended() error {
 	if err := p.ended.Load(); err != nil {
 		return *err
@@ -286,8 +286,8 @@ func (p *Peers) patience() time.Duration {
 // is gone. From then on a peer may be silent for only a few seconds.
 func (p *Peers) ShortenTimeout() { p.stopping.Store(true) }
 
-// AllGather brings a record of every rank to all, and begins the next round.
-// It returns them by rank. Nothing else may be under way.
+// AllGather sends a record of every rank to all ranks, and begins the next round. It
+// returns the records by rank. No exchange may be in progress.
 func (p *Peers) AllGather(ctx context.Context, mine []byte) ([][]byte, error) {
 	h := header{kind: record, round: p.round.Load()}
 	all := make([][]byte, p.Size())
@@ -341,8 +341,8 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 // Agreed is wrapped by an error with which every rank ends by itself.
 var Agreed = errors.New("the ranks have agreed to stop")
 
-// CallOff ends the round on all ranks that wait for this one in an exchange.
-// Nothing of this rank may be under way any more. AllGather comes next.
+// CallOff ends the round on all ranks that wait for this one in an exchange. This rank must
+// not have an exchange in progress. The next call must be AllGather.
 func (p *Peers) CallOff(ctx context.Context, cause string) error {
 	h := header{kind: callOff, round: p.round.Load()}
 	begin := h.append(nil)

@@ -84,7 +84,7 @@ func (u *Uplink) Complete(ctx context.Context, tag collective.Tag, values []coll
 	return e.shareResults(ctx)
 }
 
-// exchange is one that is under way.
+// exchange is an exchange in progress.
 type exchange struct {
 	*Uplink
 	*lane
@@ -147,8 +147,8 @@ func (e *exchange) sendParts(ctx context.Context) error {
 	})
 }
 
-// eachPart calls f for every part of this rank that is there, of values that are shared out
-// or of the others.
+// eachPart calls f for every present part of this rank, either of the values that are
+// divided among the ranks or of the others.
 func (e *exchange) eachPart(shared bool, f func(v *collective.Reduction, k int)) {
 	for i := range e.values {
 		v := &e.values[i]

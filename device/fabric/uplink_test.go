@@ -128,7 +128,7 @@ func TestAnyNumberOfRanksGivesTheSameBits(t *testing.T) {
 	}
 }
 
-// wholly reduces values where one member holds all replicas.
+// wholly reduces values in one member that holds all replicas.
 func wholly(t *testing.T, values []value, replicas int) [][]byte {
 	t.Helper()
 	var held []int
@@ -146,7 +146,7 @@ func wholly(t *testing.T, values []value, replicas int) [][]byte {
 	return want
 }
 
-// meet brings the members of one rank together in both lanes, twice in each.
+// meet makes exchanges of the members of one rank in both lanes, twice in each.
 func meet(hub *collective.Hub, values []value, replicas, first, count, members int, want [][]byte) error {
 	errs := make([]error, members)
 	var wait sync.WaitGroup

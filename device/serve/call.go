@@ -58,7 +58,7 @@ func (s *session) unload(in *pb.Unload) error {
 	delete(s.schedules, in.GetExecutable())
 	size := e.Needs().Fixed
 	err := e.Close()
-	if size > muchMemory { // the next program may need it, and asks the system how much is free
+	if size > muchMemory { // the next program may need the memory, and checks how much is free
 		debug.FreeOSMemory()
 	}
 	return err

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// calls knows the call of the session that is under way, so that Cancel, which
-// comes outside of the session, can end it.
+// calls tracks the session's call in progress, so that Cancel, which arrives outside of the
+// session, can end it.
 type calls struct {
 	mu       sync.Mutex
 	number   uint64
@@ -26,7 +26,7 @@ func (c *calls) begin(ctx context.Context, n uint64) (context.Context, context.C
 	return ctx, end
 }
 
-// cancel ends call number n if it is under way or still to come.
+// cancel ends call number n if it is in progress or has not begun yet.
 func (c *calls) cancel(n uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,7 +36,7 @@ func (c *calls) cancel(n uint64) {
 	}
 }
 
-// current returns the number of the call that is under way.
+// current returns the number of the call in progress.
 func (c *calls) current() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCancel ends calls before, while and after they are under way.
+// TestCancel cancels calls before, while and after they are in progress.
 func TestCancel(t *testing.T) {
 	var c calls
 	c.cancel(2) // it has overtaken call 2

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// exitWithHost ends the process when its standard input ends, which it does
-// when the host is gone, however it went. The plugin gets a moment to free
-// what outlives a process, and the server to remove its socket: Serve returns.
+// exitWithHost ends the process when its standard input ends: the host is gone then, for
+// whatever reason. The plugin gets a moment to free resources that outlive a process, and
+// the server to remove its socket: Serve returns.
 func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	time.AfterFunc(time.Second, func() { os.Exit(1) })

@@ -22,7 +22,7 @@ type chunk struct {
 	results []tensor.Tensor
 }
 
-// minChunk is from how many bytes on values are put into the pool.
+// minChunk is the minimum size, in bytes, of values that are stored in the pool.
 const minChunk = 32 << 10
 
 // join maps the memory that the host offers to a member of a new group. If that fails,

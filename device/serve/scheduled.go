@@ -13,7 +13,7 @@ import (
 // exchange without the host, only this check finds the faulty device.
 type scheduled struct {
 	collective.Exchanger
-	progress wire.Progress // of the run under way
+	progress wire.Progress // of the run in progress
 	replicas []int         // that the device holds in the present group
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// session makes the calls that the host asks for, one at a time.
+// session makes the calls that the host requests, one at a time.
 type session struct {
 	ctx         context.Context // ends with the stream
 	device      device.Device
@@ -59,7 +59,7 @@ func (s *session) serve() error {
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
 			x.Reuse(out)
 		}
-		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state is written once, and is there twice now
+		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state is written once; at this moment it exists twice
 			debug.FreeOSMemory()
 		} else if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)

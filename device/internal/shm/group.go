@@ -90,7 +90,7 @@ func (h *groupHead) check(generation uint64, ranks int) error {
 	return nil
 }
 
-// all reports whether every rank has come to a barrier.
+// all reports whether every rank has reached a barrier.
 func (l *laneMemory) all(barrier uint64) bool {
 	for _, a := range l.arrived {
 		if a.Load() < barrier {

@@ -93,7 +93,7 @@ func random(d tensor.DType, shape []int, seeds ...uint64) tensor.Tensor {
 	return t
 }
 
-// exchanges brings everybody together and returns the errors by rank.
+// exchanges makes an exchange of all members and returns the errors by rank.
 func exchanges(ctx context.Context, of func(rank int) collective.Exchanger, tag collective.Tag,
 	v [][]collective.Reduction) []error {
 	errs := make([]error, len(v))

@@ -46,7 +46,7 @@ func (l *lane) partialBytes() int {
 // minPartialBytes is enough for some elements of anything.
 const minPartialBytes = 1 << 10
 
-// exchange is one that is under way.
+// exchange is an exchange in progress.
 type exchange struct {
 	record record
 	pieces []piece     // of the round that has begun
@@ -107,8 +107,8 @@ func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	return h.Sum64()
 }
 
-// beginRound puts this member's partial values of the next pieces into its slot and comes to the
-// barrier.
+// beginRound writes this member's partial values of the next pieces into its slot and
+// arrives at the barrier.
 func (l *lane) beginRound(x *exchange) {
 	l.round++
 	x.pieces, x.rest = l.next(x.rest)
@@ -151,7 +151,7 @@ func (l *lane) endRound(ctx context.Context, x *exchange) error {
 	return nil
 }
 
-// arrive comes to the next barrier. The last to come wakes the others.
+// arrive arrives at the next barrier. The last member to arrive wakes the others.
 func (l *lane) arrive() {
 	l.barrier++
 	l.arrived[l.member.rank].Store(l.barrier)
@@ -187,8 +187,8 @@ func (l *lane) area(rank int, slot uint64, i int) (there, pieces []byte) {
 	return b[:maxSegments], b[maxSegments:]
 }
 
-// put writes this member's partial values of a piece into its slot. The range that it combines
-// itself no other member needs.
+// put writes this member's partial values of a piece into its slot, except for the range
+// that it combines itself: no other member needs that.
 func (l *lane) put(p *piece, slot uint64) {
 	for i, partial := range p.value.Partials {
 		there, pieces := l.area(l.member.rank, slot, i)

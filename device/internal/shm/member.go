@@ -54,9 +54,9 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	return m, nil
 }
 
-// Start comes to an exchange of moments on the spot; the rest is done by the goroutine that
-// waits for it. An exchange of gradients is made in a goroutine, when those
-// before it are over.
+// Start begins an exchange of moments at once; the goroutine that waits for it does the
+// rest. An exchange of gradients runs in a goroutine, after the exchanges before it are
+// over.
 func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	if tag.Lane >= collective.Lanes {
 		return func() error {
@@ -96,7 +96,7 @@ func (m *Member) spinUntil(l *lane, done <-chan struct{}) {
 	}
 }
 
-// begin comes to an exchange. After an error the lane is of no use any more.
+// begin starts an exchange. After an error the lane cannot be used any more.
 func (m *Member) begin(l *lane, tag collective.Tag, values []collective.Reduction) (x *exchange) {
 	m.inUse.RLock()
 	defer m.inUse.RUnlock()
@@ -122,8 +122,8 @@ func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
 	return l.broken
 }
 
-// wait returns when all members have come to a barrier of a lane: it spins a
-// while as soon as it may, once, and sleeps.
+// wait returns when all members have reached a barrier of a lane. It spins for a while,
+// once, as soon as it is allowed to, and then sleeps.
 func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
@@ -159,8 +159,7 @@ func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	}
 }
 
-// poll spins until all members have come to a barrier, and reports whether
-// they have.
+// poll spins until all members have reached a barrier, and reports whether they have.
 func (l *lane) poll(barrier uint64) bool {
 	return poll(func() bool { return l.all(barrier) }, time.Now().Add(spinInGroup))
 }
@@ -178,8 +177,7 @@ func (m *Member) wake(l *lane) {
 // further apart while every thread has an exclusive core.
 const spinInGroup = 2 * time.Millisecond
 
-// Close ends exchanges that are under way and unmaps the segment. Closing
-// twice is legal.
+// Close ends exchanges in progress and unmaps the segment. Closing twice is legal.
 func (m *Member) Close() error {
 	if m.closed.Swap(true) {
 		return nil

@@ -78,7 +78,7 @@ func (p *piece) head() int {
 func (p *piece) units() int { return p.to - p.from }
 func (p *piece) bytes() int { return p.head() + p.units()*p.size() }
 
-// unitsIn returns the number of units that fit into that number of bytes.
+// unitsIn returns the number of units that fit into the given number of bytes.
 func (p *piece) unitsIn(bytes int) int { return max(0, (bytes-p.head())/p.size()) }
 
 // shared reports whether every member combines a range of the piece.
@@ -112,7 +112,7 @@ func (p *piece) pack(dst, moments []byte) {
 	copy(dst[8+n:], moments[8+c+8*p.from:][:n])
 }
 
-// unpack puts combined moments where they belong, unless they are there.
+// unpack copies combined moments to the result, unless they are already there.
 func (p *piece) unpack(m tensor.Tensor) {
 	if p.units() == p.all() {
 		return

@@ -16,7 +16,7 @@ type Pool struct {
 
 	mu        sync.Mutex
 	allocated []extent // increasing
-	reserved  int      // bytes from the start that are there
+	reserved  int      // bytes from the start that have memory
 }
 
 // extent is a chunk that was taken: the bytes [from, to).
@@ -106,7 +106,7 @@ func (p *Pool) reserve(to int) bool {
 	return true
 }
 
-// Free gives back the chunk that begins at an offset, if there is one.
+// Free frees the chunk that begins at an offset, if there is one.
 func (p *Pool) Free(offset int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Pool) Free(offset int) {
 	}
 }
 
-// Reset gives back all chunks.
+// Reset frees all chunks.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,8 +143,8 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 	return int(at), at < PoolBytes
 }
 
-// Close closes the way to the pool. It stays mapped, for somebody may still be at a
-// chunk: a device that has given up an exchange does not know.
+// Close closes the file of the pool. The pool stays mapped because a chunk may still be in
+// use: a device that has abandoned an exchange does not know.
 func (p *Pool) Close() error { return p.file.Close() }
 
 // Drop is Close of a pool with contents that are no longer needed: its memory is freed, and

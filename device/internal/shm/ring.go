@@ -19,7 +19,7 @@ type counters struct {
 	_          [48]byte
 	read       atomic.Uint64 // bytes since the beginning; the consumer's
 	_          [56]byte
-	data       bell // rung when bytes are there
+	data       bell // rung when bytes have been written
 	_          [56]byte
 	space      bell // rung when bytes are gone
 	_          [56]byte

@@ -90,7 +90,8 @@ func (r *ring) peek(d time.Duration) bool {
 // once.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
-// looks is how often a spinning waiter looks before it asks for the time: for about a microsecond.
+// looks is how often a spinning waiter checks before it reads the time: for about a
+// microsecond.
 const looks = 500
 
 // poll spins until ready returns true or the time is over, and reports whether it is ready.

@@ -56,7 +56,7 @@ func allHeaders(x *pb.Exchange) (values [][]tensor.Tensor, err error) {
 	return values, nil
 }
 
-// countPresent counts the partial values that are there.
+// countPresent returns the number of present partial values.
 func countPresent(v *pb.Value) int {
 	n := 0
 	for _, p := range v.GetParts() {

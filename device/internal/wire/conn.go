@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Conn moves the messages of a session. One goroutine at a time sends, one
-// receives; any may Close it, which ends a Send or Recv that is under way.
+// Conn moves the messages of a session. One goroutine at a time sends, one receives; any
+// may call Close, which ends a Send or Recv in progress.
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error
@@ -69,7 +69,7 @@ func targets(m *pb.Message, allocate Allocator) ([]tensor.Tensor, error) {
 	return dst, nil
 }
 
-// attach puts the headers of tensors into m.
+// attach adds the headers of tensors to m.
 func attach(m *pb.Message, tensors []tensor.Tensor) {
 	m.Tensors = m.Tensors[:0]
 	for _, t := range tensors {

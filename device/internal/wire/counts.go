@@ -27,8 +27,8 @@ func (c *Progress) rowsIn(n collective.Node) int {
 	return rows
 }
 
-// checkPartials checks which partial values of a value are there, and how much its moments count.
-// The host knows how many rows there are.
+// checkPartials checks which partial values of a value are present, and how many values its
+// moments count. The host knows the number of rows.
 func (c *Progress) checkPartials(tag collective.Tag, i int, v collective.Reduction, due expectedValue) error {
 	if c.rows == nil {
 		return nil
@@ -112,7 +112,8 @@ func CountsOf(f *graph.Function) Counts {
 	return c
 }
 
-// Check returns an error if outputs count more or less than the rows of the replicas have.
+// Check returns an error if the counts of the outputs do not match the rows of the
+// replicas.
 func (c Counts) Check(outputs []tensor.Tensor, rows []int) error {
 	for _, o := range c.outputs {
 		t := outputs[o.at]

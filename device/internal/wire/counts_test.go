@@ -39,8 +39,8 @@ func part(from, to int, n float64) collective.Partial {
 
 var tagged = collective.Tag{Step: 1, Name: "m", Lane: collective.Gradients}
 
-// A device that holds replicas 2, 3 and 5 of 5, 0 and 1 rows brings the parts of those that have
-// rows, and its moments count 2 values of each.
+// The device holds replicas 2, 3 and 5, with 5, 0 and 1 rows. It sends the parts of the
+// replicas that have rows, and its moments count 2 values per row.
 func TestPartsAreHeldAgainstTheRows(t *testing.T) {
 	for _, c := range []struct {
 		parts []collective.Partial

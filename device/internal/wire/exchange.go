@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// EncodeExchange writes one exchange of a group, and lists the partial values that are there.
+// EncodeExchange encodes one exchange of a group, and lists the partial values that are
+// present.
 func EncodeExchange(tag collective.Tag, values []collective.Reduction) (*pb.Exchange, []tensor.Tensor) {
 	out := &pb.Exchange{Tag: &pb.Tag{
 		Generation: tag.Generation, Step: tag.Step, Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence, Name: tag.Name,

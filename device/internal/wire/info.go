@@ -21,8 +21,8 @@ func EncodeInfo(i device.Info) *pb.DeviceInfo {
 	return out
 }
 
-// DecodeInfo reads the description of a device. Operations that this version
-// does not know are left out.
+// DecodeInfo decodes the description of a device. Operations that this version does not
+// know are left out.
 func DecodeInfo(in *pb.DeviceInfo) device.Info {
 	i := device.Info{
 		ID: in.GetId(), Name: in.GetName(), Description: in.GetDescription(),

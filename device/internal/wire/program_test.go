@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// programs are what crosses the border: a golden one with updates, kept
-// outputs and all-reduces, and the inference of a network of the zoo.
+// programs are examples: a golden one with updates, kept outputs and all-reduces, and the
+// inference of a network of the zoo.
 func programs(t testing.TB) []*graph.Program {
 	t.Helper()
 	text, err := os.ReadFile("../../../graph/testdata/step.program")

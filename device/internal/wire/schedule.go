@@ -57,7 +57,7 @@ type Progress struct {
 	schedule *Schedule
 	step     uint64
 	done     [collective.Lanes]int
-	replicas []int // that the device holds; nil: not known
+	replicas []int // that the device holds; nil: unknown
 	rows     []int // of each
 }
 
@@ -128,7 +128,7 @@ func whyLane(l collective.Lane) string {
 	return "no node of the function reads a result of it"
 }
 
-// checkValues checks that an exchange brings the values that are due.
+// checkValues checks that an exchange has the values that are due.
 func (c *Progress) checkValues(d expectedExchange, tag collective.Tag, values []collective.Reduction) error {
 	if len(values) != len(d.values) {
 		return fmt.Errorf("exchange %q came with %d values; due are %d, one for each all_reduce that follows "+

@@ -13,8 +13,8 @@ type Stream interface {
 	Recv() (*pb.Message, error)
 }
 
-// NewStream returns a connection of level stream/1. Close calls end, which
-// must make a Recv that is under way return.
+// NewStream returns a connection of level stream/1. Close calls end, which must make a Recv
+// in progress return.
 func NewStream(s Stream, end func()) Conn { return &stream{s, end} }
 
 type stream struct {

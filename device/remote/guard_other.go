@@ -7,5 +7,5 @@ import "io/fs"
 // hasOthers reports whether permissions show what other users may do.
 const hasOthers = false
 
-// shared always returns the same: groups are unknown on this system.
+// shared returns false: groups are unknown on this system.
 func shared(fs.FileInfo) bool { return false }

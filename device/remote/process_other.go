@@ -22,8 +22,8 @@ const (
 // signalAll signals a process.
 func signalAll(p *os.Process, s os.Signal) { _ = p.Signal(s) }
 
-// killed is unknown on this system.
+// killed returns false: the signal is unknown on this system.
 func killed(*os.ProcessState) bool { return false }
 
-// endedBySignal is unknown on this system.
+// endedBySignal returns false: signals are unknown on this system.
 func endedBySignal(*os.ProcessState) bool { return false }

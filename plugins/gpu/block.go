@@ -12,7 +12,7 @@ type block struct{ rows, columns int }
 // directBlock is the block of a direct convolution.
 var directBlock = block{16, 512}
 
-// blockOf returns the register block for products with that number of rows.
+// blockOf returns the register block for products with the given number of rows.
 func blockOf(rows int) block {
 	if rows > 32 {
 		return block{64, 128}

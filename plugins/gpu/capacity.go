@@ -27,8 +27,8 @@ func (e *executable) Needs() device.Needs {
 	return n
 }
 
-// Grow implements lifecycle.Runner: all slots become large enough. Those that are not get new
-// buffers, and the former ones are freed when all are there.
+// Grow implements lifecycle.Runner: all slots become large enough. Slots that are too small
+// get new buffers, and the old ones are freed after all new ones exist.
 func (e *executable) Grow(c device.Capacity, retained bool) error {
 	need := 0.0
 	for _, r := range e.slots.all {

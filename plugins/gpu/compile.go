@@ -105,7 +105,7 @@ func (c *compiler) findLastUses() {
 	}
 }
 
-// inputs gives the inputs their slots: in commit those that train retains.
+// inputs assigns slots to the inputs: in commit the slots that train retains.
 func (c *compiler) inputs() {
 	for _, id := range c.fn.Inputs {
 		v := c.fn.values[id]

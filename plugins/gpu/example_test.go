@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// A device is a Driver, which knows one kind of hardware, and the kernels, which
-// it has built. This one has no hardware yet.
+// A device consists of a Driver, which knows one kind of hardware, and the kernels that the
+// Driver has built. This one has no hardware yet.
 func ExampleNew() {
 	var driver gpu.Driver
 	d := gpu.New(device.Info{Name: "mine:0"}, driver)

@@ -114,7 +114,7 @@ func (x *exchange) alone(f *frame, nodes int) (err error) {
 	return nil
 }
 
-// combine launches the combination of a value over that number of nodes of the tree.
+// combine launches the combination of a value over the given number of nodes of the tree.
 func (r reduced) combine(f *frame, nodes int, to any) error {
 	if nodes == 0 || r.n == 0 {
 		return nil
@@ -123,7 +123,7 @@ func (r reduced) combine(f *frame, nodes int, to any) error {
 	return f.launch(l, [2]int{(r.n + Threads - 1) / Threads, nodes}, int32(0))
 }
 
-// exchange brings the results of all members together.
+// exchange exchanges the values with all members.
 func (f *frame) exchange(x *exchange, values []collective.Reduction) error {
 	g := f.group
 	tag := collective.Tag{Generation: g.Generation, Step: f.number, Lane: x.lane,
@@ -144,7 +144,8 @@ func (f *frame) members() (leaves int, local []int) {
 	return len(f.rows), local
 }
 
-// uploadTree writes to the device which of its replicas each node of the tree has, unless it is there.
+// uploadTree writes the device's replicas of each node of the tree to the device, unless it
+// has them already.
 func (f *frame) uploadTree(cover []collective.Node, local []int) error {
 	var nodes []int32
 	for _, n := range cover {

@@ -56,7 +56,7 @@ func (l *labels) fail(f *frame, row int) error {
 	return nil
 }
 
-// watch adds the step that looks at bad, and returns its slot.
+// watch adds the step that checks bad, and returns its slot.
 func (c *compiler) watch(perRow int) *slot {
 	l := &labels{labels: c.in(1), bad: c.exe.slots.reserve(graph.Rows, 4*perRow), perRow: perRow,
 		classes: c.in(0).channels(), ignore: c.node.Int("ignore"), name: c.fn.NodeName(c.node)}

@@ -18,7 +18,7 @@ type partition struct {
 	firsts    *slot // for every replica its first chunk, and how many it has
 }
 
-// partition returns the partition into chunks of that number of rows.
+// partition returns the partition into chunks of the given number of rows.
 func (c *compiler) partition(rows int) *partition { return c.partitionOf(rows, 1) }
 
 // partitionOf returns the partition into chunks of the given number of rows. Its table
@@ -42,7 +42,7 @@ func (c *compiler) chunkSlot(k *partition, bytes int) *slot {
 	return r
 }
 
-// count returns the number of chunks of that number of rows.
+// count returns the number of chunks for the given number of rows.
 func (k *partition) count(rows int) int { return (rows + k.rows - 1) / k.rows }
 
 // upload writes the chunks of this run to the device.

@@ -10,7 +10,8 @@ var rowNormOps = map[graph.Op]func(c *compiler){
 	graph.GroupNormGrad: buildGroupNormGrad,
 }
 
-// scaleAndBias returns operands 1 and 2, in place of an absent one x, and whether they are there.
+// scaleAndBias returns operands 1 and 2, with x in place of an absent one, and whether they
+// are present.
 func (c *compiler) scaleAndBias() (scale, bias *value, scaled, shifted int) {
 	scale, bias = c.in(0), c.in(0)
 	if v := c.in(1); v != nil {

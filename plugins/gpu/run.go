@@ -108,7 +108,7 @@ func (f *frame) mark(of graph.Value) error {
 	return f.profile.mark(f.exe.backend.driver, of)
 }
 
-// uploadRows writes to the device which rows each replica has, unless they are there.
+// uploadRows writes the rows of each replica to the device, unless it has them already.
 func (f *frame) uploadRows() error {
 	if len(f.rows) == 0 || slices.Equal(f.exe.uploaded, f.rows) {
 		return nil
@@ -146,7 +146,7 @@ func (f *frame) upload() error {
 	return nil
 }
 
-// outputs copies the outputs of a function to the host, without those that it keeps.
+// outputs copies the outputs of a function to the host, except for kept ones.
 func (f *frame) outputs(fn *function) (list []tensor.Tensor, err error) {
 	for _, o := range fn.Outputs {
 		if o.Keep {

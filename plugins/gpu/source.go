@@ -13,7 +13,7 @@ var kernels embed.FS
 // Source returns the kernels in OpenCL C.
 func Source() string {
 	var s strings.Builder
-	files, _ := kernels.ReadDir("kernels") // embedded: it is there
+	files, _ := kernels.ReadDir("kernels") // embedded: it exists
 	for _, f := range files {
 		b, _ := kernels.ReadFile("kernels/" + f.Name())
 		s.Write(b)

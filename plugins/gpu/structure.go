@@ -132,7 +132,7 @@ func buildPad(c *compiler) { c.pad(c.node.Float("value")) }
 
 func buildPadInt8(c *compiler) { c.pad(float64(c.node.Int("zero"))) }
 
-// pad puts the operand in the midst of numbers.
+// pad surrounds the operand with numbers.
 func (c *compiler) pad(v float64) {
 	x, y := c.in(0), c.out(0)
 	dst := all(y)

@@ -52,8 +52,7 @@ func (g *normGolden) check(t *testing.T, over string) {
 	}
 }
 
-// program returns forward and backward batch norm with the reductions that
-// its mode asks for.
+// program returns forward and backward batch norm with the reductions of the given mode.
 func (g *normGolden) program(t *testing.T, over string) *graph.Program {
 	t.Helper()
 	p := &graph.Program{Name: "norm"}

@@ -74,7 +74,7 @@ func (c *call) imageOf(x *array, n int) []float32 {
 	return turned(floats(x.at(n)), x.size/x.last(), x.last())
 }
 
-// channelsLast returns an image as the node's result has it.
+// channelsLast returns an image in the layout of the node's result.
 func (c *call) channelsLast(image []float32) []float32 {
 	if !c.isDense() {
 		return image

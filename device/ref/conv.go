@@ -21,8 +21,8 @@ func geometryOf(w graph.Window, in, out []int) geometry {
 	}
 }
 
-// eachPlane visits every pair of an input channel and an output channel that
-// belong together. weight is the pair's first element in (O, C/groups, kh, kw).
+// eachPlane visits every pair of an input channel and an output channel that are connected.
+// weight is the pair's first element in (O, C/groups, kh, kw).
 func (g *geometry) eachPlane(visit func(in, out, weight int)) {
 	for o := range g.groups * g.outPerGroup {
 		for ci := range g.inPerGroup {
@@ -84,7 +84,7 @@ func (g *geometry) backward(dy, w, dx []float64) {
 	})
 }
 
-// convTranspose is convGradInput of the convolution that goes the other way.
+// convTranspose is convGradInput of the reverse convolution.
 func convTranspose(c *call) {
 	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), y.typ.Shape, x.typ.Shape)

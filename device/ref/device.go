@@ -18,9 +18,9 @@ type backend struct {
 	class      string // the class with the definitions that it computes; "": the default
 }
 
-// New returns a reference device with that name in errors and logs. It refuses
-// the operations in without, as a device refuses operations that it lacks. It
-// has precision device.F32 alone; the devices of Provider have all precisions.
+// New returns a reference device that uses name in errors and logs. It refuses the
+// operations in without, as a device refuses operations that it lacks. Its only precision
+// is device.F32; the devices of Provider have all precisions.
 func New(name string, without ...graph.Op) device.Device {
 	b := backend{name: name, precisions: []string{device.F32}}
 	b.ops = slices.DeleteFunc(Ops(), func(o graph.Op) bool { return slices.Contains(without, o) })

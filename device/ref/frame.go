@@ -29,7 +29,7 @@ type frame struct {
 	step      uint64
 	exchanges [collective.Lanes]uint64 // so far
 	blocked   time.Duration
-	took      []time.Duration // of each node, if asked for
+	took      []time.Duration // of each node, if requested
 }
 
 // newFrame returns a frame over replicas with the given numbers of rows.

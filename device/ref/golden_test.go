@@ -163,7 +163,7 @@ func runAt(t *testing.T, precision string, p *graph.Program, rows []int,
 	return o.Outputs
 }
 
-// rounding is what storing PyTorch's float64 operands and results as f32 costs.
+// rounding is the error of storing PyTorch's float64 operands and results as f32.
 var rounding = tensor.Tolerance{Absolute: 2e-7, Relative: 4e-7}
 
 func TestGoldens(t *testing.T) { checkGoldens(t, "testdata/golden.json", device.F32) }

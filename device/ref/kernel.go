@@ -11,8 +11,9 @@ import (
 // Call is one node with computed operands.
 type Call struct {
 	*graph.Node
-	// In are the operands, in order; the zero Tensor where one is absent. A value of kind Rows has
-	// rows as its first axis, one of kind Replica has replicas. They are copies.
+	// In holds the operands, in order; an absent one is the zero Tensor. A value of kind
+	// Rows has rows as its first axis, a value of kind Replica has replicas. They are
+	// copies.
 	In []tensor.Tensor
 	// Out are the results, zeros of the right type and shape, which the kernel fills.
 	Out []tensor.Tensor

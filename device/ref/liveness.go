@@ -2,8 +2,8 @@ package ref
 
 import "github.com/bnctl/bnctl/graph"
 
-// lastUses returns, by value, how many nodes have run when it is not needed any more; outputs and
-// updates are needed until the end.
+// lastUses returns, for each value, the number of nodes after which it is not needed any
+// more; outputs and updates are needed until the end.
 func lastUses(fn *graph.Function) []int {
 	last := make([]int, len(fn.Values))
 	for i, n := range fn.Nodes {

@@ -25,8 +25,8 @@ func (c *call) eachLabel(visit func(n, label, i, stride int)) {
 	}
 }
 
-// target returns the probability that label smoothing asks of a class, times the weight of
-// the class if the loss has both.
+// target returns the label-smoothed probability of a class, times the weight of the class
+// if the loss has both.
 func (c *call) target(class, label, classes int) float64 {
 	s := c.Float("smoothing")
 	t := s / float64(classes)

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// largeRun is from how many bytes on a run asks whether the machine has them.
+// largeRun is the size, in bytes, from which a run checks whether the machine has enough
+// memory.
 const largeRun = 1 << 30
 
 // checkMemory refuses a run with values that do not fit into the available memory: the

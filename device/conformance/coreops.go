@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// coreOps are the operations of training and predicting with lenet-bn, sync
-// batch norm and SGD: a device that lacks one of them is of no use.
+// coreOps are the operations of training and predicting with lenet-bn, sync batch norm and
+// SGD. A device needs all of them to be useful.
 var coreOps = []graph.Op{
 	graph.Image, graph.Conv, graph.ConvGradInput, graph.ConvGradWeight, graph.Dense, graph.DenseGradInput,
 	graph.DenseGradWeight, graph.Moments, graph.Normalise, graph.NormaliseGradSums, graph.NormaliseGradInput,

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// What plugin test insists on is what lenet-bn needs, no more and no less.
+// TestCoreOps checks that plugin test requires exactly the operations that lenet-bn needs.
 func TestCoreOps(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err != nil {

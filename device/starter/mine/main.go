@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// name is what --devices calls the device.
+// name is the name of the device for --devices.
 const name = "mine"
 
 // provider describes the plugin and the features of its device, and opens the device.

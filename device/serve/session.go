@@ -59,7 +59,7 @@ func (s *session) serve() error {
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
 			x.Reuse(out)
 		}
-		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state is written once; at this moment it exists twice
+		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state exists twice now
 			debug.FreeOSMemory()
 		} else if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)

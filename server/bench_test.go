@@ -56,7 +56,7 @@ func (m measured) rows(n int) tensor.Tensor {
 	return x
 }
 
-// post asks over HTTP, with bytes.
+// post sends a request over HTTP, with bytes.
 func (m measured) post(b *testing.B, x tensor.Tensor) {
 	r, err := http.NewRequest("POST", "http://"+m.s.HTTP()+"/v2/models/m/infer", bytes.NewReader(x.Bytes))
 	if err != nil {
@@ -81,8 +81,8 @@ func (m measured) predict(b *testing.B, x tensor.Tensor) {
 	}
 }
 
-// BenchmarkOne asks for one row at a time, in turns over HTTP, over gRPC and of
-// a predictor in the same process: "us-more" is how much later the median is.
+// BenchmarkOne requests one row at a time, in turns over HTTP, over gRPC and from a
+// predictor in the same process: "us-more" is the difference of the medians.
 func BenchmarkOne(b *testing.B) {
 	for _, name := range []string{"resnet20", "mobilenetv2"} {
 		b.Run(name, func(b *testing.B) {
@@ -141,8 +141,8 @@ func BenchmarkSaturated(b *testing.B) {
 	}
 }
 
-// saturate has that number of clients ask for one row again and again, and
-// returns the rows per second.
+// saturate makes the given number of clients request one row repeatedly, and returns the
+// rows per second.
 func (m measured) saturate(b *testing.B, x tensor.Tensor, clients int, turn time.Duration) float64 {
 	var all sync.WaitGroup
 	var n atomic.Int64

@@ -153,7 +153,7 @@ func sized(file []byte, side uint32) []byte {
 	return out
 }
 
-// The page is files that ask for nothing from elsewhere.
+// The page consists of files that load nothing from other servers.
 func TestPage(t *testing.T) {
 	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
 	for path, kind := range map[string]string{"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"} {

@@ -115,7 +115,7 @@ func TestDrainEndsWithOpenConnections(t *testing.T) {
 	if status, _, err := k.infer(pictures(rand.New(rand.NewPCG(1, 1)), 1).Bytes); status != 200 || err != nil {
 		t.Fatal(status, err)
 	}
-	keepOpen(t, s) // and never asks
+	keepOpen(t, s) // and never sends a request
 	stop()
 	began := time.Now()
 	if err := <-ended; err != nil || time.Since(began) > drainTime {

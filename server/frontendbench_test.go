@@ -92,7 +92,7 @@ func frontGRPC(b *testing.B, m measured, x tensor.Tensor) {
 	})
 }
 
-// times asks again and again and reports the times without the device's.
+// times sends requests repeatedly and reports the times without the device's.
 func times(b *testing.B, ask func()) {
 	b.ReportAllocs()
 	var took []float64

@@ -105,8 +105,8 @@ func TestMetadataOverGRPC(t *testing.T) {
 	}
 }
 
-// invoke calls a method that asks for no more than the name of a model, and
-// returns the answer as JSON.
+// invoke calls a method that only needs the name of a model, and returns the answer as
+// JSON.
 func invoke(t *testing.T, c *grpc.ClientConn, method, name string) string {
 	t.Helper()
 	out := map[string]any{

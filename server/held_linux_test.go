@@ -114,7 +114,7 @@ func unverified(protocol string) *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, NextProtos: []string{protocol}}
 }
 
-// answers reports whether the server answers who asks now.
+// answers reports whether the server answers a request now.
 func (v *victim) answers() bool {
 	c := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: unverified("http/1.1")}}

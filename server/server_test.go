@@ -217,8 +217,7 @@ func inJSON(t testing.TB, body []byte) (raw []byte) {
 	return raw
 }
 
-// Every answer is what predict gives, bit for bit, in every form and whatever
-// else is asked.
+// Every answer has the bits of predict, in every form and whatever the other requests.
 func TestAnswersArePredict(t *testing.T) {
 	m := newModel(t, 1)
 	p := predictor(t, m, "ref")

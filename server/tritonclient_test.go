@@ -63,7 +63,7 @@ var ofTritonClient = map[string]recordedRequest{
 	"classes": {rows: 2, classes: true}, "sequence": {refused: true},
 }
 
-// rampOf returns the pixels that record.py asks about.
+// rampOf returns the pixels that record.py sends.
 func rampOf(rows int) tensor.Tensor {
 	x := tensor.New(tensor.U8, rows, 28, 28, 1)
 	for i := range x.Bytes {

@@ -242,7 +242,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	t.Logf("%d requests over %d reloads", asked.Load(), reloads)
 }
 
-// replace puts a file in the place of another, at once.
+// replace replaces a file by another, atomically.
 func replace(t *testing.T, path string, content []byte) {
 	t.Helper()
 	f, err := os.CreateTemp(filepath.Dir(path), ".new")

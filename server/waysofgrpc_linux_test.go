@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// waysOfFrames are those by gRPC, and by HTTP/2, which is there with TLS.
+// waysOfFrames are the ways over gRPC, and over HTTP/2, which needs TLS.
 func waysOfFrames() []way {
 	grpc := func(name string, connections int, attack func(p *framedPeer)) way {
 		return way{name, "gRPC", func(v *victim) {
@@ -303,7 +303,7 @@ func prefixed(packed bool, n int) []byte {
 	return b
 }
 
-// rowsMessage asks for rows.
+// rowsMessage returns a request for rows.
 func rowsMessage(n int) []byte {
 	b, err := proto.Marshal(inMessage(tensor.New(tensor.U8, n, 28, 28, 1), true))
 	if err != nil {

@@ -47,8 +47,8 @@ func TestOneBatchAhead(t *testing.T) {
 	q.Close()
 }
 
-// Rows of one request in two batches that are under way at once: it has all of
-// them, or the error of either.
+// Rows of one request may be in two batches that run at the same time: the request gets all
+// of them, or the error of either.
 func TestARequestInTwoBatchesAtOnce(t *testing.T) {
 	broken := errors.New("broken")
 	var runs, fails atomic.Int64

@@ -71,7 +71,7 @@ type Answer struct {
 type request struct {
 	x       tensor.Tensor
 	arrived time.Time
-	taken   int // rows that have been put in a batch
+	taken   int // rows that have been added to a batch
 	done    int // rows that were computed
 	answer  Answer
 	err     error

@@ -25,7 +25,7 @@ type Input struct {
 	Numbers  json.RawMessage
 }
 
-// Output is an output that a request asks for.
+// Output is a requested output.
 type Output struct {
 	Name    string
 	Binary  *bool // whether the client wants bytes; nil: as Request.Binary

@@ -19,7 +19,7 @@ const (
 	exporterKey = "OTEL_TRACES_EXPORTER"
 )
 
-// wanted reports whether the environment asks for spans. The error is a *problem.Error if a
+// wanted reports whether the environment enables spans. The error is a *problem.Error if a
 // variable is invalid: the library would silently use a default.
 func wanted() (bool, error) {
 	name := tracesKey

@@ -27,8 +27,8 @@ type Span struct {
 	Queued, Computed, Encoded time.Duration
 }
 
-// Send makes a span of s, which ends now. Its parent is the one in the header
-// traceparent (W3C Trace Context), if that is there.
+// Send makes a span of s, which ends now. Its parent is the one in the header traceparent
+// (W3C Trace Context), if it is set.
 func (t *Tracer) Send(s *Span) {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), header(s.Header))
 	_, span := t.spans.Start(ctx, s.Name, trace.WithSpanKind(trace.SpanKindServer),

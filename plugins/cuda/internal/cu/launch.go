@@ -28,8 +28,8 @@ func (x *Context) kernel(name string) (uintptr, error) {
 	return k, nil
 }
 
-// Launch launches groups[0] by groups[1] groups of that number of threads.
-// Arguments are their bits, one word each.
+// Launch launches groups[0] by groups[1] groups of the given number of threads. Arguments
+// are passed as their bits, one word each.
 func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64) error {
 	return x.do(func() error {
 		k, err := x.kernel(name)

@@ -21,7 +21,7 @@ type NVML struct {
 	uuid     func(device uintptr, out *byte, length uint32) int32
 	memory   func(device uintptr, out *memory) int32
 
-	// Of GPUs that are split into parts (MIG); drivers before 450 lack them.
+	// For GPUs that are split into parts (MIG); drivers before 450 lack them.
 	mode      func(device uintptr, now, next *uint32) int32
 	migCount  func(device uintptr, out *uint32) int32
 	migDevice func(device uintptr, index uint32, out *uintptr) int32

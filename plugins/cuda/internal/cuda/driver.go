@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// driver is a context as package gpu wants it.
+// driver adapts a context to package gpu.
 type driver struct{ x *cu.Context }
 
 // openDriver creates a context on the GPU with a UUID.

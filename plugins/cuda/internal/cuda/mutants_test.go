@@ -87,7 +87,7 @@ func (p planted) store(head, width, to, from string, bit int) mutant {
 		fmt.Sprintf("\txor.b%s %s, %s, %d;", of, r[1], r[0], 1<<bit), head+"u"+width+to+r[1]+";")
 }
 
-// place returns where m differs, in the PTX as it is.
+// place returns where m differs, in the original PTX.
 func (m mutant) place() planted {
 	p := planted{lines: strings.Split(gpu.PTX, "\n"), kernel: m.kernel, at: m.line - 1}
 	p.begins = slices.Index(p.lines, ".visible .entry "+m.kernel+"(")

@@ -58,8 +58,8 @@ type use struct {
 	threads map[string]int
 }
 
-// uses lists the cases by the kernels that they launch, those with the fewest threads
-// first. Which they are depends on shapes alone, so nothing has to be computed.
+// uses lists the cases by the kernels that they launch, cases with the fewest threads
+// first. The launches depend only on shapes, so nothing has to be computed.
 func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.Case {
 	var all []use
 	for _, c := range cases {

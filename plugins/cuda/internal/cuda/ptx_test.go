@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
 )
 
-// machine is the PTX machine as package gpu wants it.
+// machine adapts the PTX machine to package gpu.
 type machine struct {
 	*ptx.Machine
 	module *ptx.Module

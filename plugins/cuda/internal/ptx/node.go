@@ -10,7 +10,7 @@ type node struct {
 	ops   []op
 	line  int // of what ends it
 	end   flow
-	guard int // the register that a branch asks
+	guard int // the register that a branch tests
 	not   bool
 	label string
 	to    int // the node of label

@@ -21,7 +21,7 @@ type Device struct {
 	id              uintptr
 }
 
-// Bits of Single and Double, what floats can do.
+// Bits of Single and Double: features of floats.
 const (
 	Denorm         = 1 << 0
 	InfNaN         = 1 << 1
@@ -29,7 +29,7 @@ const (
 	FMA            = 1 << 5
 )
 
-// What devices and platforms are asked for.
+// Queries of devices and platforms.
 const (
 	platformName    = 0x0902
 	maxGroup        = 0x1004

@@ -148,7 +148,7 @@ func (q *Queue) Set(kernel uintptr, i int, size int, value unsafe.Pointer) error
 	return check("clSetKernelArg", q.a.setArg(kernel, uint32(i), uintptr(size), value))
 }
 
-// Launch enqueues a kernel over groups[0] by groups[1] groups of that number of
+// Launch enqueues a kernel over groups[0] by groups[1] groups of the given number of
 // threads.
 func (q *Queue) Launch(kernel uintptr, groups [2]int, threads int) error {
 	global := [2]uintptr{uintptr(groups[0] * threads), uintptr(groups[1])}

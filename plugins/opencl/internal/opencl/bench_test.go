@@ -57,7 +57,7 @@ func (c counted) Wait() error {
 // spent returns the time of a clock of processor time.
 func spent(clock int32) time.Duration {
 	var t unix.Timespec
-	_ = unix.ClockGettime(clock, &t) // the clocks of this thread and process are there
+	_ = unix.ClockGettime(clock, &t) // the clocks of this thread and process exist
 	return time.Duration(t.Nano())
 }
 

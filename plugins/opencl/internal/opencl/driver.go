@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/opencl/internal/cl"
 )
 
-// driver is a queue as package gpu wants it.
+// driver adapts a queue to package gpu.
 type driver struct {
 	*cl.Queue
 	largest int64 // bytes of a buffer at most

@@ -22,7 +22,7 @@ type Provider struct {
 	Library string
 }
 
-// elsewhere is what to do where no device can compute.
+// elsewhere is the remedy if no device can compute.
 const elsewhere = "use {devices} cpu"
 
 // Describe implements device.Provider.

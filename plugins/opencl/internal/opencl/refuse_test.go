@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/opencl/internal/cl"
 )
 
-// TestSuits: each lack of a device is a sentence.
+// TestSuits checks that each missing feature of a device is described in a sentence.
 func TestSuits(t *testing.T) {
 	const all = cl.Denorm | cl.InfNaN | cl.RoundToNearest | cl.FMA
 	good := cl.Device{Name: "thing", Threads: 256, Single: all, Double: all, Compiler: true}

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
-// abi is what differs between libraries: values of mpi.h.
+// abi holds the values of mpi.h that differ between libraries.
 type abi struct {
 	world, bytes, errorsReturn uintptr // handles
 	anySource, anyTag          int32

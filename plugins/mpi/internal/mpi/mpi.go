@@ -28,7 +28,7 @@ type results struct {
 	text   [8192]byte // more than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
 }
 
-// Transfer is one that is under way.
+// Transfer is a transfer in progress.
 type Transfer struct {
 	handle  uintptr // in Open MPI; MPICH uses the first 4 bytes
 	content []byte  // that the library reads or writes
@@ -41,8 +41,8 @@ var functions = []string{"MPI_Init_thread", "MPI_Comm_rank", "MPI_Comm_size", "M
 	"MPI_Get_library_version", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Get_count", "MPI_Test", "MPI_Abort",
 	"MPI_Finalize", "MPI_Error_string"}
 
-// Open opens the first of the libraries that there is, and becomes a rank. It
-// returns when all ranks are there.
+// Open opens the first of the libraries that exists, and becomes a rank. It returns when
+// all ranks have joined.
 func Open(names []string) (*MPI, error) {
 	l, err := library.OpenGlobal(names...)
 	if err != nil {
@@ -133,7 +133,7 @@ func (m *MPI) Test(q *Transfer) (bool, error) {
 	return r.a != 0, err
 }
 
-// Iprobe looks for the next message from anybody, and returns its length.
+// Iprobe checks for the next message from any rank, and returns its length.
 func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {
 	r := m.results
 	r.a = 0

@@ -23,8 +23,8 @@ func libraries() []string {
 	return mpich
 }
 
-// isOpenMPI reports whether the environment is of Open MPI's mpirun, or of a
-// launcher that speaks PMIx, as Open MPI does.
+// isOpenMPI reports whether the environment is of Open MPI's mpirun, or of a launcher that
+// uses PMIx, as Open MPI does.
 func isOpenMPI() bool {
 	switch {
 	case os.Getenv("OMPI_COMM_WORLD_SIZE") != "":

@@ -66,8 +66,8 @@ type packet struct {
 	last    bool   // and the message's last
 }
 
-// window is how many packets of a route are under way at once: enough to keep a
-// network busy, few enough for the other lane to get through.
+// window is the maximum number of packets of a route in progress: enough to keep a network
+// busy, few enough for the other lane to get through.
 const window = 4
 
 // Rank implements serve.Endpoint.

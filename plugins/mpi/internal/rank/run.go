@@ -26,7 +26,7 @@ func (r *rank) run() {
 	}
 }
 
-// turn looks at everything once, and reports whether anything has happened.
+// turn checks everything once, and reports whether anything has happened.
 func (r *rank) turn() bool {
 	happened := false
 	for _, step := range []func() (bool, error){r.send, r.listen, r.deliver, r.leave} {
@@ -149,7 +149,7 @@ func (r *rank) beginWhole(o *route, p packet) error {
 	return nil
 }
 
-// complete waits for a transfer that is short: it is there.
+// complete waits for a short transfer: its data has arrived.
 func (r *rank) complete(p packet) error {
 	for done := false; !done; {
 		var err error
@@ -288,8 +288,8 @@ func (r *rank) receives() bool {
 }
 
 const (
-	// awake is how long the thread looks without a nap after something happened, if
-	// the host waits for a message or one is under way.
+	// awake is how long the thread checks without a nap after something happened, if the
+	// host waits for a message or one is in progress.
 	awake = 50 * time.Microsecond
 	// shortest and longest bound a nap. Its length is a fraction of the idle time, which
 	// also limits its relative cost. For idle times below soon the fraction is smaller: one

@@ -30,15 +30,15 @@ func open(mode int, names []string) (*Library, error) {
 		if e == nil {
 			return &Library{name, h}, nil
 		}
-		if !strings.Contains(e.Error(), "No such file") { // it is there, but of no use
+		if !strings.Contains(e.Error(), "No such file") { // it exists, but cannot be used
 			err = e
 		}
 	}
 	return nil, err
 }
 
-// dlopen keeps its thread: why a library cannot be opened is kept per thread,
-// and asked for by a second call.
+// dlopen locks its thread: the reason why a library cannot be opened is kept per thread,
+// and is read by a second call.
 func dlopen(name string, mode int) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReasonOfEveryGoroutine: that a library cannot be opened has a reason,
-// the right one, however many ask at once.
+// TestReasonOfEveryGoroutine checks that opening a missing library returns the right reason
+// in every goroutine, however many call at the same time.
 func TestReasonOfEveryGoroutine(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup

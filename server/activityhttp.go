@@ -68,7 +68,6 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
 func milliseconds(d time.Duration) float64 { return 1000 * d.Seconds() }
 
 // charts draws the last minutes. The last slot is not over, so its rates are left out.
-// unknown.
 func charts(last []slot) []drawn {
 	ago := -(slots * slotTime).Minutes()
 	newChart := func(title string, curves ...chart.Curve) drawn {

@@ -98,7 +98,7 @@ func parse(message []byte) (header, error) {
 		binary.LittleEndian.Uint32(message[4:])}, nil
 }
 
-// heartbeat regularly tells all peers that this rank is alive.
+// heartbeat regularly reports to all peers that this rank is alive.
 func (p *Peers) heartbeat(ctx context.Context) {
 	tick := time.NewTicker(p.every())
 	defer tick.Stop()
@@ -338,7 +338,7 @@ func (p *Peers) Together(f func() error, say func(error) string) error {
 	return errors.Join(err, p.Close())
 }
 
-// Agreed is wrapped by an error with which every rank ends by itself.
+// Agreed is wrapped by an error that ends every rank independently.
 var Agreed = errors.New("the ranks have agreed to stop")
 
 // CallOff ends the round on all ranks that wait for this one in an exchange. This rank must

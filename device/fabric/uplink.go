@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Uplink completes the exchanges of this rank's devices with those of all other ranks: a
+// Uplink completes the exchanges of this rank's devices across all other ranks: a
 // collective.Uplink.
 //
 // Sums are reduce-scattered and all-gathered: every rank combines a range of the elements
@@ -61,7 +61,7 @@ func NewUplink(p *Peers, counts []int) *Uplink {
 	return u
 }
 
-// Nodes returns the nodes of the tree for which this rank has partial values.
+// Nodes returns the nodes of the tree that this rank has partial values for.
 func (u *Uplink) Nodes() []collective.Node { return u.nodes[u.peers.Rank()] }
 
 // sharedFrom is the minimum size, in bytes, of a sum that is divided among the ranks: for

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// said lists the variables in which launchers pass the rank of a process and the number of
+// said lists the variables that launchers set to the rank of a process and the number of
 // ranks.
 var said = []struct{ rank, size string }{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
@@ -39,7 +39,7 @@ func Several() bool {
 	return size > 1
 }
 
-// local lists the variables in which launchers pass the number of ranks on this machine.
+// local lists the variables that launchers set to the number of ranks on this machine.
 var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}
 
 // here returns how many ranks a launcher has started on this machine, which share

@@ -15,14 +15,14 @@ const (
 )
 
 const (
-	// shortSpin is how long a reader that may spin looks before anything else.
+	// shortSpin is how long a reader that may spin polls before anything else.
 	shortSpin = 20 * time.Microsecond
 	// early is how long before the usual time a reader wants to be awake: a slice of
 	// Linux's scheduler (1.4 milliseconds on two cores). Waking up on a sleeping core needs
 	// up to 100 microseconds, a timer 50. But a thread that has got the core meanwhile may
 	// finish its slice first, whatever its priority.
 	early = 1500 * time.Microsecond
-	// late is how long after the usual time it still spins, at least.
+	// overdue is how long after the usual time it still spins, at least.
 	overdue = 200 * time.Microsecond
 	// shared is the shortest pause that shows that another thread computed on the core. The
 	// system itself uses the core for up to 100 microseconds, and a timer's tick uses it

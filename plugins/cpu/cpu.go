@@ -12,11 +12,11 @@ import (
 // Provider opens CPU devices. It implements device.Provider.
 type Provider = cpu.Provider
 
-// Limits is what the machine can do at most.
+// Limits holds the peak rates of the machine.
 type Limits = cpu.Limits
 
-// Measure measures what a number of threads can do at most, in a fifth of a
-// second. kernels is a kernel class, or "auto".
+// Measure measures the peak rates of a number of threads, in a fifth of a second. kernels
+// is a kernel class, or "auto".
 func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(kernels, threads) }
 
 // Describe returns a description of this machine, as lines of text: its
@@ -25,7 +25,8 @@ func Measure(kernels string, threads int) (Limits, error) { return cpu.Measure(k
 // Measure.
 func Describe(kernels string) ([]string, error) { return cpu.Describe(kernels) }
 
-// Plan is how a CPU device cuts the functions of a program, and how long that should take.
+// Plan describes how a CPU device divides the functions of a program into groups and
+// chains, and how long they should take.
 type Plan = cpu.Plan
 
 // PlanOf returns the plan of a CPU device that is opened with o on this machine for the

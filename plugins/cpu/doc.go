@@ -1,13 +1,13 @@
 // Package cpu is the CPU device plugin. It is a library, so that bnctl can
-// start its own executable as the plugin process; bnctl-device-cpu is the same
-// plugin as an executable of its own.
+// start its executable as the plugin process; bnctl-device-cpu is the same
+// plugin as a separate executable.
 //
 // Use Provider for a CPU device in the process of a program; package fleet
 // opens CPU devices as processes.
 //
 // # From a node to assembly
 //
-// This is the path of one 3x3 convolution of resnet18 (stride 1, 64 to 64
+// This is the path of a 3x3 convolution in resnet18 (stride 1, 64 to 64
 // channels, followed by batch norm and relu) from the graph to the instructions.
 // In terms of oneDNN and XNNPACK: plan compiles a subgraph to primitives (nodes to
 // actions) with the operators of convolution and operations, run links them and is
@@ -22,12 +22,12 @@
 //	device/class/fold.go          Fold                  the batch norm becomes part of the convolution
 //	fusion/fuse.go                Fuse                  the relu becomes its epilogue
 //	cpu/table.go                  table                 which package builds which operation
-//	convolution/build.go          choose                the node's layer, asked for its algorithm
+//	convolution/build.go          choose                the node's layer, which selects the algorithm
 //	device/class/choose.go        Choose                Winograd F(4x4, 3x3): a function of the shape
 //	convolution/forward.go        buildConv             one case for each algorithm
 //	convolution/winograd.go       buildWinograd         an action by rows: spans of rows of tiles
 //	convolution/winograd_pack.go  newWinogradPack       memory for transformed weights, shared by all functions
-//	run/linker.go                 Link                  the passes over the actions, one after the other
+//	run/linker.go                 Link                  the passes over the actions, in sequence
 //	run/gather.go                 gather                actions by rows are gathered into groups
 //	run/link.go                   link                  neighbours in a group become chains
 //	run/layout.go                 lay                   every value gets its place in the arena
@@ -36,12 +36,12 @@
 //
 //	cpu/run.go                    Run                   a frame for the rows and inputs of the run
 //	run/steps.go                  runGroups             group after group
-//	run/group.go                  cut                   few rows are cut for all workers, many dealt
-//	workers/pool.go               Each                  the deal
+//	run/group.go                  cut                   few rows are cut for all workers, many are distributed
+//	workers/pool.go               Each                  the distribution
 //	run/chain.go                  row                   a row passes through it, some positions at a time
 //	convolution/winograd_pack.go  fill                  weights are transformed again if they have changed
 //	convolution/winograd_tiles.go do                    pad, inspect, transform, multiply, transform back
-//	convolution/winograd_apart.go inspect               tiles that are not even go by implicit GEMM
+//	convolution/winograd_apart.go inspect               uneven tiles use implicit GEMM
 //	kernel/winograd.go            WinogradProduct       36 matrix products, between both transforms
 //	kernel/winograd_generic.go    productGeneric        the same in plain Go
 //	kernel/winograd_amd64.go      winogradAVX2          register blocks: 2 vectors by some tiles

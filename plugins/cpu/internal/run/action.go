@@ -6,37 +6,37 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Action is what a node was compiled to. It is of one of three kinds: *AtOnce does
-// its work at once, an *Exchange begins and is waited for, and *ByRows lets
-// neighbours share a row while it is in the cache.
+// Action is a compiled node. There are three kinds: *AtOnce does all its work in one call,
+// *Exchange is started and awaited later, and *ByRows lets neighbouring actions share a row
+// while it is in the cache.
 type Action interface {
-	// Stores says how the action treats values that are stored as bfloat16.
+	// Stores returns how the action handles values that are stored as bfloat16.
 	Stores() *Storage
 }
 
 // Storage is how an action treats values that are stored as bfloat16.
 type Storage struct {
-	// Rounds says that at precision bf16 the action itself rounds its results.
-	// Else the executor rounds those that are stored as bfloat16 (Unrounded).
+	// Rounds reports that at precision bf16 the action itself rounds its results. Otherwise
+	// the executor rounds the results that are stored as bfloat16 (Unrounded).
 	Rounds    bool
 	unrounded []*Value
-	// AsHalves are sets of operands and results: if all of a set are halves, the
-	// action reads and writes them as they are. One that is not by rows takes each
-	// alone.
+	// AsHalves are sets of operands and results. If all values of a set are halves, the
+	// action reads and writes them directly. An action that is not by rows handles each
+	// value independently of the others.
 	AsHalves [][]*Value
-	// Inserts says that the action can write its only result, of float32, among the channels of a wider value:
-	// its positions are then Value.Step apart. See Joins.
+	// Inserts reports that the action can write its only result, of float32, among the
+	// channels of a wider value. Its positions are then Value.Step apart. See Joins.
 	Inserts bool
 }
 
-// Stores returns s: it makes what has a Storage an Action.
+// Stores returns s, so that a type that embeds Storage is an Action.
 func (s *Storage) Stores() *Storage { return s }
 
-// Unrounded says that results of an action by rows are to be rounded to bfloat16
-// where they are stored.
+// Unrounded marks results of an action by rows that must be rounded to bfloat16 when they
+// are stored.
 func (s *Storage) Unrounded(results []*Value) { s.unrounded = results }
 
-// takes reports whether the action reads or writes v, which is a half, as it is.
+// takes reports whether the action reads or writes the half v directly.
 func (s *Storage) takes(v *Value) bool {
 	return slices.ContainsFunc(s.AsHalves, func(set []*Value) bool {
 		return slices.Contains(set, v) && Halves(set...)
@@ -48,7 +48,7 @@ func Halves(values ...*Value) bool {
 	return !slices.ContainsFunc(values, func(v *Value) bool { return v != nil && !v.half })
 }
 
-// runner is an action that is a group of its own.
+// runner is an action that forms a group alone.
 type runner interface {
 	Action
 	run(f *Frame) error
@@ -58,8 +58,8 @@ type runner interface {
 type AtOnce struct {
 	Storage
 	Do func(f *Frame) error
-	// Weights is the bytes of weights for whose sake the action is not by rows; 0
-	// without such a reason.
+	// Weights is the number of bytes of weights if their size is the reason why the action
+	// is not by rows; 0 otherwise.
 	Weights int
 }
 
@@ -86,19 +86,19 @@ type ByRows struct {
 	// Row computes part piece of pieces of row i; a row that cannot be cut
 	// has one piece.
 	Row func(f *Frame, w *Worker, i, piece, pieces int)
-	// Work estimates the nanoseconds that one worker needs for a row; 0 says
-	// that a row cannot be cut.
+	// Work estimates the nanoseconds that one worker needs for a row; 0 means that a row
+	// cannot be cut.
 	Work int
 	Spans
 	// Finish comes after the rows. Results that are not rows are its work.
 	Finish func(f *Frame)
-	// Joins are operands that need not be copied if they are made where they come to lie in the result, with
-	// their first channel there (insert.go).
+	// Joins maps operands to their first channel in the result. An operand that is computed
+	// in its final place in the result need not be copied (insert.go).
 	Joins  map[*Value]int
-	widens *widened // what an action that belongs to no node makes
+	widens *widened // the output of an action without a node
 }
 
-// Spans is what an action by rows has that can compute positions of a row alone.
+// Spans is the part of an action by rows that can compute some positions of a row alone.
 type Spans struct {
 	// Span, if there is one, computes positions [from, to) of row i: from a
 	// multiple of step on. If it is pointwise, it reads only these positions of
@@ -107,13 +107,13 @@ type Spans struct {
 	Span                          func(f *Frame, w *Worker, i, from, to int)
 	Positions, Step, Block, Width int
 	Pointwise                     bool
-	// Needs, unless it is nil, returns which positions of the first operand are
-	// seen by these of the result: the action may be part of a tiling. rings says
-	// that the first operand and the result may be rings.
+	// Needs, unless it is nil, returns the positions of the first operand that these
+	// positions of the result depend on. The action may then be part of a tiling. Rings
+	// reports that the first operand and the result may be rings.
 	Needs func(from, to int) (first, last int)
 	Rings bool
-	// Over are operands that the result may be written over: the action reads an element
-	// of such a one only for the same element of the result.
+	// Over are operands that the result may overwrite: the action reads each of their
+	// elements only for the same element of the result.
 	Over []*Value
 }
 

@@ -41,8 +41,8 @@ func (e *Exchange) run(f *Frame) error {
 	return nil
 }
 
-// reduction returns the reduction of one value, whose partial sums are complete when
-// the pieces that it adds to the list are done.
+// reduction returns the reduction of one value. Its partial sums are complete when the
+// pieces added to the list are done.
 func reduction(f *Frame, n *Reduced, leaves int, local []int, pieces []piece) (
 	collective.Reduction, []piece) {
 	out := collective.Reduction{Op: n.Op, Result: tensorOf(n.To, f.Bytes(n.To))}

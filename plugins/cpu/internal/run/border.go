@@ -38,7 +38,8 @@ func (f *Frame) bringIn(v *Value) {
 	})
 }
 
-// turn sets all rows of to, [columns][rows], to those of from, [rows][columns]. Few rows are cut.
+// turn transposes all rows from [rows][columns] in from to [columns][rows] in to. If there
+// are few rows, each is cut.
 func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	pieces := 1
 	if f.Few() {
@@ -68,7 +69,8 @@ func TransposeBytes(to, from []byte, rows, columns int) {
 // reduces reports whether v holds bfloat16.
 func (f *Frame) reduces(v *Value) bool { return f.BF16() && device.StoredBF16(v.Type) }
 
-// arrange copies a row of v from or to logical order: turned, unless it lies so.
+// arrange copies a row of v from or to logical order. It transposes the row unless v is
+// stored in logical order.
 func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
 	if v.Last {
 		f.Kernels.Transpose(to, from, rows, columns)
@@ -77,8 +79,8 @@ func (f *Frame) arrange(v *Value, to, from []float32, rows, columns int) {
 	}
 }
 
-// RowOf returns row i of a value in the arena: of a half as float32 in the
-// worker's own memory.
+// RowOf returns row i of a value in the arena. A row of a half is returned as float32 in
+// the worker's memory.
 func (f *Frame) RowOf(v *Value, w *Worker, i int) []float32 {
 	if !v.half {
 		return Row(f.F32(v), v, i)
@@ -88,8 +90,8 @@ func (f *Frame) RowOf(v *Value, w *Worker, i int) []float32 {
 	return x
 }
 
-// Update makes the updates of a function those of the state: what was not written in
-// place is copied.
+// Update stores the updates of a function in the state. It copies those that were not
+// written in place.
 func (f *Frame) Update(fn *Function) {
 	for _, u := range fn.graph.Updates {
 		s, v := f.memory.States[u.State], fn.values[u.Value]
@@ -108,7 +110,7 @@ func (f *Frame) shape(v *Value) []int {
 	return append([]int{f.Units(v.Kind)}, v.Shape...)
 }
 
-// TakeOut returns output v in logical order, as a tensor of its own.
+// TakeOut returns output v in logical order, as a separate tensor.
 func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 	out := f.memory.newOutput(v.DType, f.shape(v))
 	if !v.Last && !v.half {

@@ -6,15 +6,15 @@ import (
 
 // In a chain without a tiling all actions compute the same spans:
 //
-//	span     0 .. 11      12 .. 23     24 .. 35
-//	conv1      1             4            7
-//	relu       2             5            8         the order in which a worker computes
-//	add        3             6            9
+// 	span     0 .. 11      12 .. 23     24 .. 35
+// 	conv1      1             4            7
+// 	relu       2             5            8         the order of computation in a worker
+// 	add        3             6            9
 
-// A chain is neighbouring actions [first, last) of a group: one that computes
-// spans of positions and those behind it that need only the same positions of
-// what comes before. A few positions pass through all of them while they are
-// in the cache, as rows pass through a group.
+// A chain is the neighbouring actions [first, last) of a group: one that computes spans of
+// positions, and later actions that need only the same positions of earlier results. A few
+// positions pass through all of them while they are in the cache, just as rows pass through
+// a group.
 type chain struct {
 	first, last int
 	tiling      tiling // nil: all see the same positions only
@@ -75,7 +75,7 @@ func (s *Spans) cut(piece, pieces int) (from, to int) {
 	return min(first*s.Step, s.Positions), min(last*s.Step, s.Positions)
 }
 
-// BySpan returns a, whose rows are computed by spans.
+// BySpan returns a with its rows computed span by span.
 func BySpan(a *ByRows) *ByRows {
 	span, cut := a.Span, a.Spans
 	a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {

@@ -7,12 +7,12 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// An exchange is begun and awaited apart, so that a device computes meanwhile:
+// An exchange is started first and awaited later, so that the device computes in between:
 //
-//	moments     begin | groups that do not need them | await | normalise ...
-//	gradients   begin | rest of the backward pass ............... awaitAll, at the end
+// 	moments     begin | groups that do not need them | await | normalise ...
+// 	gradients   begin | rest of the backward pass ............... awaitAll, at the end
 //
-// Both lanes have an order of their own, which is the same on all members.
+// Each of the two lanes is ordered separately, in the same order on all members.
 
 // Exchange is an action that meets the other devices of the group: it begins an
 // all-reduce of values of the replicas, and is waited for later (await, awaitAll).
@@ -33,16 +33,16 @@ type Reduced struct {
 	free     bool // nothing reads From afterwards: it may be overwritten
 }
 
-// Exchange returns the action of nodes that are all-reduces and meet once. What
-// goes by the lane of gradients is waited for at the end of the function, what goes
-// by that of moments before the first node that reads it.
+// Exchange returns the action for all-reduces that run together. An exchange in the lane of
+// gradients is awaited at the end of the function, and one in the lane of moments before
+// the first node that reads it.
 func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *Exchange {
 	e := &Exchange{lane: lane, nodes: nodes, values: values}
 	l.OnLayout(func() { e.lay(l.fn, l.memory) })
 	return e
 }
 
-// lay makes values live as long as the exchange is under way.
+// lay keeps values alive while the exchange is in progress.
 func (e *Exchange) lay(fn *Function, m *Memory) {
 	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
 	begins := 1 + slices.IndexFunc(fn.groups, mine)
@@ -85,11 +85,11 @@ func (f *Frame) awaitAll() error {
 	return first
 }
 
-// block counts the time since began as time in which the run was blocked.
+// block adds the time since began to the time during which the run was blocked.
 func (f *Frame) block(began time.Time) { f.blocked += time.Since(began) }
 
-// Members returns the number of replicas of the group and the local ones. A
-// device that has not joined holds all replicas of what it runs.
+// Members returns the number of replicas of the group and the local ones. A device that has
+// not joined a group holds all replicas of its program.
 func (f *Frame) Members() (leaves int, local []int) {
 	if g := f.machine.Group; g != nil {
 		return g.Leaves(), g.Replicas[g.Rank]

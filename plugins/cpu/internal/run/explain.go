@@ -8,9 +8,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// Explain returns how the function is cut, a line for every chain and for every
-// action that does its work at once: groups are numbered, for all workers meet
-// behind each.
+// Explain describes how the function is divided. There is a line for every chain and for
+// every AtOnce action. Groups are numbered because all workers meet after each.
 func (fn *Function) Explain(s schedule.Schedule) (lines []string) {
 	for i, g := range fn.groups {
 		if !g.byRows() {
@@ -50,7 +49,7 @@ func reason(r runner) string {
 	return fmt.Sprintf(", for its %d KiB of weights are too many to be read for every row", a.Weights>>10)
 }
 
-// together says what of a row passes through a chain at a time.
+// together describes the part of a row that passes through a chain at a time.
 func together(c chain, a []*ByRows, s schedule.Schedule) string {
 	switch {
 	case c.tiling != nil:

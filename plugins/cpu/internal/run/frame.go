@@ -27,10 +27,10 @@ type Frame struct {
 	memory  *Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
-	areas   [areas][]byte // the arena, and regions of what is kept
+	areas   [areas][]byte // the arena, and regions of retained values
 	profile profile       // nil unless it was asked for
 
-	onto  map[*Value][]tensor.Tensor // sums to which gradients are added
+	onto  map[*Value][]tensor.Tensor // the sums that gradients are added to
 	added map[*Value]bool            // of these: they have been, or are being
 
 	number   uint64                   // of the step, for tags
@@ -39,7 +39,7 @@ type Frame struct {
 	pending  []func() error           // exchanges of gradients that are under way
 	blocked  time.Duration
 
-	backwards bool // the direction in which the next group goes through the rows
+	backwards bool // whether the next group visits the rows in descending order
 	infinite  atomic.Bool
 
 	mu     sync.Mutex
@@ -47,7 +47,7 @@ type Frame struct {
 	errRow int
 }
 
-// FailRow records an error of a row: that of the first row counts.
+// FailRow records an error of a row. The error of the first row is the one reported.
 func (f *Frame) FailRow(row int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +160,7 @@ func Temp[T tensor.Element](f *Frame, s *Slot, n int) []T {
 // Each runs tasks on the workers of the device.
 func (f *Frame) Each(tasks int, do func(w *Worker, task int)) { f.machine.Pool.Each(tasks, do) }
 
-// eachRow runs do for every row, in runs of rows that lie side by side.
+// eachRow calls do for every row, in runs of adjacent rows.
 func (f *Frame) eachRow(do func(w *Worker, row int)) { f.Each(f.Total(), do) }
 
 // Replica returns the replica of a row.

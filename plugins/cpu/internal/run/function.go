@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Function is a function of actions with a place for every value: what a Frame
-// runs. Nothing of it changes once Link has returned it.
+// Function is a function of actions with a place for every value. A Frame runs it. It is
+// immutable once Link has returned it.
 type Function struct {
 	graph    *graph.Function // as the compiler has rewritten it: an action for each node
 	values   []*Value        // by graph.Value
@@ -15,19 +15,19 @@ type Function struct {
 	slots    []*Slot           // of the arena
 	copied   []*Value          // inputs that are copied
 	retained map[string]*Value // outputs that stay here, by name
-	reserved []*Slot           // of those that lie in a region
+	reserved []*Slot           // slots in a region
 	earlier  *Function         // that keeps values for this one; nil without one
 	turned   []*Value          // what that keeps in another order
 	given    map[graph.Value]graph.Value
 }
 
-// Graph returns the function whose nodes the actions are of.
+// Graph returns the function that the actions were compiled from.
 func (fn *Function) Graph() *graph.Function { return fn.graph }
 
-// Value returns what is known of a value.
+// Value returns the description of a value.
 func (fn *Function) Value(v graph.Value) *Value { return fn.values[v] }
 
-// Groups returns the nodes of every group, in the order in which they run.
+// Groups returns the nodes of every group, in execution order.
 func (fn *Function) Groups() (nodes [][]int) {
 	for _, g := range fn.groups {
 		nodes = append(nodes, g.nodes)

@@ -8,16 +8,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Gathering changes the order of nodes, never what depends on what. Actions by rows are
-// put into one group as long as nothing in it has to be whole before the next can
-// begin; an action that does its work at once is put off until the group ends, and an
-// exchange until what it needs is there:
+// Gathering changes the order of nodes, but never their dependencies. Actions by rows join
+// one group until an action needs a complete result of that group. An AtOnce action is
+// deferred until the group ends, and an exchange until its operands are complete:
 //
-//	nodes    a(rows) b(rows) W(at once, reads b) c(rows) s(sums of c) X(exchange of s) d(rows, reads X)
-//	groups   [a b c s] [X begins] [W] [X is waited for] [d]
+// 	nodes    a(rows) b(rows) W(at once, reads b) c(rows) s(sums of c) X(exchange of s) d(rows, reads X)
+// 	groups   [a b c s] [X begins] [W] [X is awaited] [d]
 //
-// W runs while the exchange is under way. Exchanges of gradients, which nothing in the
-// function reads, are waited for at its end (Frame.awaitAll).
+// W runs while the exchange is in progress. Exchanges of gradients, which no node of the
+// function reads, are awaited at its end (Frame.awaitAll).
 
 // scheduler gathers nodes into groups. Actions by rows are put together;
 // others that nothing in the group waits for are put off till it ends.
@@ -29,7 +28,7 @@ type scheduler struct {
 	made   map[graph.Value]bool // by later, or by rows when they are finished
 }
 
-// gather returns the groups of a function whose nodes have these actions.
+// gather returns the groups of a function. actions holds the action of each node.
 func gather(fn *Function, actions []Action) []*group {
 	s := &scheduler{fn: fn, rows: &group{}, made: map[graph.Value]bool{}}
 	for i, a := range actions {
@@ -58,9 +57,9 @@ func (s *scheduler) add(i int, a Action) {
 	}
 }
 
-// reduce adds an all-reduce: those that follow each other are one group. What
-// no node waits for is put off. Else the exchange begins, what was put off and
-// does not concern it is done, and then it is waited for.
+// reduce adds an all-reduce. Consecutive all-reduces form one group. If no node waits for
+// them, they are deferred. Otherwise the exchange starts, deferred work unrelated to it
+// runs, and then the exchange is awaited.
 func (s *scheduler) reduce(a *Exchange) {
 	start := &group{nodes: a.nodes, alone: a}
 	if a.lane == collective.Gradients {
@@ -74,9 +73,9 @@ func (s *scheduler) reduce(a *Exchange) {
 	s.groups = append(s.groups, &group{nodes: a.nodes, alone: Whole((*Frame).await)})
 }
 
-// concern divides what was put off into what has to come before the all-reduces
-// of an exchange, because it makes or reads their operands or is an exchange
-// itself, which come in one order, and what has nothing to do with them.
+// concern divides the deferred groups in two. before must precede the all-reduces of an
+// exchange, because these groups make or read their operands, or are exchanges and must
+// keep their order. unrelated has no connection with them.
 func (s *scheduler) concern(nodes []int) (before, unrelated []*group) {
 	operands, needed := map[graph.Value]bool{}, map[graph.Value]bool{}
 	need := func(nodes []int) {
@@ -112,7 +111,7 @@ func (s *scheduler) mark(n *graph.Node, all bool) {
 	}
 }
 
-// flush ends the group of rows, and then does what was put off.
+// flush ends the group of rows and then adds the deferred groups.
 func (s *scheduler) flush() {
 	if len(s.rows.nodes) > 0 {
 		s.groups = append(s.groups, s.rows)

@@ -2,10 +2,10 @@ package run
 
 import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 
-// A group is what runs between two barriers: one action, or several that work
-// row by row. Of those every row passes through all before its worker takes the
-// next, so that what one action writes of a row is still in the cache when the
-// next reads it.
+// A group is the work between two barriers: one action, or several that work
+// row by row. Every row passes through all of these before its worker starts the
+// next row, so that a result of one action is still in the cache when the next
+// action reads it.
 //
 //	       worker 0      worker 1
 //	       row 0         row 1
@@ -17,14 +17,14 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 //	...
 //	============ barrier ============
 //
-// Where there are fewer rows than workers, each row is cut instead (cut).
+// If there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
 	alone   runner     // the action that is not by rows; nil in a group of rows
 	actions []*ByRows  // of a group of rows
 	chains  []chain    // of actions
 	local   []*Slot    // of values that only this group knows; times are chains
-	wides   []*widened // of halves that actions take as float32
+	wides   []*widened // float32 copies of halves, for actions that need float32
 }
 
 // byRows reports whether it is a group of rows.
@@ -76,9 +76,9 @@ func (g *group) run(f *Frame) error {
 	return f.err
 }
 
-// Turn returns the i-th of n rows or replicas in the order of the moment. Groups
-// go through them forwards and backwards by turns: what the one before has
-// treated last is still in the cache.
+// Turn returns the i-th of n rows or replicas in the current order. Groups alternate
+// between ascending and descending order, so that each starts with data that the group
+// before it has left in the cache.
 func (f *Frame) Turn(i, n int) int {
 	if f.backwards {
 		return n - 1 - i
@@ -86,9 +86,8 @@ func (f *Frame) Turn(i, n int) int {
 	return i
 }
 
-// cut runs the chains one after the other, each row cut such that all workers
-// get as much; where a row has too few steps for that, the actions one after the
-// other.
+// cut runs the chains one after the other, with each row cut so that all workers get equal
+// shares. If a row has too few steps for that, it runs the actions one after the other.
 func (g *group) cut(f *Frame) {
 	most := f.mostPieces()
 	for _, c := range g.chains {
@@ -129,9 +128,10 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 // mostPieces is into how many pieces each of few rows is cut so that all workers get as much.
 func (f *Frame) mostPieces() int { return f.Threads() / GCD(f.Threads(), f.Total()) }
 
-// smaller returns in how many pieces to cut a row of so much work and so many steps, instead of in pieces: a
-// worker that is done takes some of what one has not begun whose core does something else meanwhile. But
-// every cut costs, the edges of tiles and what neighbours both need.
+// smaller returns the number of pieces into which to cut a row of the given work and steps,
+// at least pieces. With more pieces a worker that is done can run pieces of a worker that
+// is held up because its core is busy with other work. But every cut has a cost: the edges
+// of tiles, and the elements that both neighbours need.
 func (f *Frame) smaller(pieces, work, steps int) int {
 	const (
 		each       = 4 // pieces for a worker

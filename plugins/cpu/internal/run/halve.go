@@ -6,15 +6,15 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// At precision device.BF16 a value that is stored as bfloat16 may be a half: it
-// takes two bytes an element. In the arena all are, which halves memory and what
-// passes through the caches between groups, unless an action that is not by rows
-// takes them as float32 only; in the memory of a lane those are that all their
-// readers take as they are. No bit depends on it: float32 that are bfloat16 become
-// halves and come back without loss.
+// At precision device.BF16 a value that is stored as bfloat16 may be a half, with two bytes
+// per element. Halves reduce memory, and the traffic through the caches between groups, by
+// half. In the arena every value is a half unless an action that is not by rows accepts it
+// only as float32. In the memory of a lane a value is a half if all its readers accept
+// halves. This changes no bit: a float32 with a bfloat16 value is converted to a half and
+// back without loss.
 //
-// Actions say which of their operands and results they take as halves (asHalves).
-// For any other a float32 of the row, lies in the lane: see widen.go.
+// Actions list the operands and results that they accept as halves (AsHalves). For any
+// other half a float32 copy of the row is stored in the lane: see widen.go.
 
 // halver decides which values are halves.
 type halver struct {
@@ -65,7 +65,7 @@ func (h *halver) note(values []graph.Value, u use) {
 	}
 }
 
-// possible reports whether all actions that are not by rows take v as a half.
+// possible reports whether all actions that are not by rows accept v as a half.
 func (h *halver) possible(v *Value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool {
 		return !u.group.byRows() && !u.action.Stores().takes(v)
@@ -84,7 +84,7 @@ func (h *halver) local(id graph.Value, v *Value) bool {
 	return made && !IsResult(h.linker.fn.graph, id)
 }
 
-// wanted reports whether all readers of v take it as a half.
+// wanted reports whether all readers of v accept it as a half.
 func (h *halver) wanted(v *Value) bool {
 	return !slices.ContainsFunc(h.uses[v], func(u use) bool { return !u.makes && !u.action.Stores().takes(v) })
 }

@@ -12,10 +12,10 @@ import (
 // hugePage is the size of a large page.
 const hugePage = 2 << 20
 
-// askForHugePages asks the system to back memory with large pages, as far as
-// whole ones lie in it: the arena is read and written from end to end, and
-// with small pages the processor spends its time looking them up. It is a
-// wish: a system that does not grant it runs as well, and slower.
+// askForHugePages asks the system to back b with large pages, as far as it contains whole
+// ones. The arena is read and written from end to end, and with small pages the processor
+// spends its time on address translation. The request is optional: without large pages the
+// program runs more slowly.
 func askForHugePages(b []byte) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	skip := int(-at & (hugePage - 1))
@@ -24,9 +24,9 @@ func askForHugePages(b []byte) {
 	}
 }
 
-// newArena returns n zeros which large pages back from the first to the last:
-// how many whole ones lie in memory from anywhere is luck, and with it the time
-// of every run (of three of resnet20 at batch 32 none to two).
+// newArena returns n zeros that are completely backed by large pages. In memory with an
+// arbitrary start the number of whole large pages, and with it the time of every run, would
+// be a matter of luck (zero to two of three for resnet20 at batch 32).
 func newArena(n int) []byte {
 	if n < hugePage {
 		return tensor.New(tensor.U8, n).Bytes
@@ -39,8 +39,8 @@ func newArena(n int) []byte {
 	return b[:n:n]
 }
 
-// newPages returns n zeros beside Go's heap. They take memory as they are
-// touched, in large pages if the system grants them.
+// newPages returns n zeros outside Go's heap. They use memory when they are touched, in
+// large pages if the system grants them.
 func newPages(n int) []byte {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {

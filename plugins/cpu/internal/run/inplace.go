@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// updateInPlace lets optimizers write their results over the state that these
-// become, where no later node reads what was there before.
+// updateInPlace lets optimizers overwrite the state with their results, if no later node
+// reads the old state.
 func (l *layout) updateInPlace() {
 	for _, u := range l.fn.graph.Updates {
 		i := slices.IndexFunc(l.fn.graph.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })

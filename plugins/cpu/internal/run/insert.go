@@ -8,17 +8,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A concatenation of channels copies nothing of an operand that nothing else reads, and that is made by an
-// action that can leave space between its positions: it is made where it comes to lie.
+// A concatenation of channels does not copy an operand if it is the only reader and the
+// action that makes the operand can leave gaps between positions. The operand is then
+// computed in its final place:
 //
-//	position      0                 1                 2
-//	joined     | a a a a | b b | a a a a | b b | a a a a | b b |
-//	a          first channel 0, step 6
-//	b          first channel 4, step 6
+// 	position      0                 1                 2
+// 	joined     | a a a a | b b | a a a a | b b | a a a a | b b |
+// 	a          first channel 0, step 6
+// 	b          first channel 4, step 6
 //
-// The joined value has its memory from the first of them on.
+// The joined value is allocated before the first of these operands is computed.
 
-// insert finds the values that lie among the channels of a wider one.
+// insert finds the values that are stored among the channels of a wider one.
 func (l *layout) insert() {
 	for i := range l.fn.graph.Nodes {
 		n := &l.fn.graph.Nodes[i]
@@ -45,22 +46,23 @@ func (l *layout) action(i int) Action {
 	return g.actions[slices.Index(g.nodes, i)]
 }
 
-// joins reports whether others may lie among the channels of v: it has all its positions in one place, and
-// kernels, whose offsets are bytes in 32 bits (kernel.Window), reach the last of them.
+// joins reports whether other values may be stored among the channels of v: all positions
+// of v are contiguous, and kernels, which use 32-bit byte offsets (kernel.Window), can
+// reach the last position.
 func (l *layout) joins(id graph.Value) bool {
 	v := l.fn.values[id]
 	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.over == nil && v.size() <= math.MaxInt32
 }
 
-// ordinary reports whether v is float32 of rows that lie in memory of their own.
+// ordinary reports whether v is a float32 value of rows with separate memory.
 func (l *layout) ordinary(id graph.Value) bool {
 	v := l.fn.values[id]
 	return v.Kind == graph.Rows && v.DType == tensor.F32 && !v.half && !v.private && v.ring == 0 &&
 		v.state == nil && !l.fn.keeps(id)
 }
 
-// insertable reports whether v, an operand of node i, may lie elsewhere: nothing but the node reads it, once,
-// and what makes it can do that.
+// insertable reports whether v, an operand of node i, may be stored elsewhere: the node is
+// its only reader and reads it once, and the action that makes v supports it.
 func (l *layout) insertable(id graph.Value, i int) bool {
 	if !l.ordinary(id) || IsResult(l.fn.graph, id) {
 		return false

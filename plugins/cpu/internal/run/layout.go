@@ -7,20 +7,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Times are groups, and a slot is taken from the group that makes a value to the last that
-// reads it. Slots whose times do not overlap share memory (place, in slot.go):
+// Times are groups. A slot is occupied from the group that makes a value to the last group
+// that reads it. Slots with disjoint times share memory (place, in slot.go):
 //
-//	time (group)   1    2    3    4    5
-//	x              ======
-//	y                   ===========
-//	z                             ======       z lies where x lay
+// 	time (group)   1    2    3    4    5
+// 	x              ======
+// 	y                   ===========
+// 	z                             ======       z uses the memory of x
 //
-// A value that only one group of rows knows needs no slot in the arena: it has one in the
-// lanes, of one row each, where times are the chains of the group.
+// A value that is used in only one group of rows needs no slot in the arena. Its slot is in
+// the lanes, of one row each, where times are the chains of the group.
 
-// lay gives every value that the function computes a place: in the arena from
-// the group that makes it to the last that reads it, or, if only its own group
-// knows it, in the memory that a row has while it passes through the group.
+// lay gives every value that the function computes a place. The place is in the arena, from
+// the group that makes the value to the last that reads it. If only one group uses the
+// value, the place is in the memory that a row has while it passes through the group.
 func lay(linker *Linker) {
 	fn := linker.fn
 	l := &layout{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
@@ -55,7 +55,7 @@ func lay(linker *Linker) {
 	}
 }
 
-// layout is the state of lay. Times are groups, 1 and on; 0 is before them.
+// layout is the state of lay. Times are groups, from 1 on; 0 is before all groups.
 type layout struct {
 	linker  *Linker
 	fn      *Function
@@ -103,8 +103,8 @@ func (l *layout) result(i int, v graph.Value) {
 	}
 }
 
-// replaced returns an operand of node i, made by an earlier group and read by nothing after the node, that
-// its result v is written over; nil: there is none.
+// replaced returns an operand of node i that its result v overwrites, or nil if there is
+// none. An earlier group made the operand, and nothing reads it after the node.
 func (l *layout) replaced(i int, v graph.Value) *Value {
 	g := l.groupOf[i]
 	group, n := l.fn.groups[g-1], &l.fn.graph.Nodes[i]
@@ -129,8 +129,8 @@ func (l *layout) replaced(i int, v graph.Value) *Value {
 	return nil
 }
 
-// move has all values of a group that lie in a slot of its lanes lie in another one, of the arena, where what
-// is written over them lies: so the row is written once.
+// move moves all values of a group from a slot of its lanes to the slot in the arena of the
+// operand that they overwrite, so that the row is written only once.
 func (l *layout) move(g *group, from, to *Slot) {
 	in := func(v *Value) bool { return v.local && v.slot == from }
 	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.ring > 0) }) {
@@ -184,7 +184,7 @@ func (l *layout) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
 	if v.slot == nil || m.keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
-		return // what is no leaf is copied, for it would hold a region until there is another
+		return // values other than leaves are copied, because they would hold a region until the next run
 	}
 	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
 	if v.slot.area = areaOf(l.fn.graph.Name, v); v.slot.area != inArena {
@@ -194,9 +194,10 @@ func (l *layout) keep(name string, v *Value) {
 	m.retained = append(m.retained, v.slot)
 }
 
-// bringIn finds a slot for every input: commit finds what train retained, and train.backward what
-// train.forward did, copied only if it wants another order; float32 and maps of int8 are copied in the
-// device's own order, and so is what is retained; the rest is read where it lies, and so is what commit gets.
+// bringIn finds a slot for every input. commit uses the values that train retained, and
+// train.backward the values of train.forward; these are copied only to change their order.
+// Inputs of float32, maps of int8 and retained inputs are copied in the device's order. All
+// other inputs, including inputs of commit, are read in place.
 func (l *layout) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
 		v := l.fn.values[id]
@@ -211,7 +212,7 @@ func (l *layout) bringIn() {
 			v.slot, v.state, v.input = t.slot, t.state, -1
 			continue
 		}
-		whole := v.Kind == graph.Whole && l.fn.graph.Name == graph.Commit // sums of gradients, say
+		whole := v.Kind == graph.Whole && l.fn.graph.Name == graph.Commit // for example sums of gradients
 		if v.DType == tensor.F32 && !whole || v.Last || v.slack || l.fn.keeps(id) {
 			last, _ := l.lastUse(id, -1)
 			l.slot(v, 0, last)

@@ -7,20 +7,21 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// A chain is neighbours in a group that let a part of a row pass through all of them
-// while it is in the nearest cache. Pointwise actions see only the positions that they
-// compute, so any span will do. An action that sees more (a 3x3 kernel: Needs) has the
-// ones before it go ahead: a tiling, a list of steps with the span of each.
+// A chain is neighbouring actions in a group that let a part of a row pass through all of
+// them while it is in the nearest cache. Pointwise actions read only the positions that they
+// compute, so any span is suitable. An action that reads more (a 3x3 kernel: Needs) requires
+// the actions before it to run ahead. The chain then has a tiling: a list of steps with the
+// span of each action.
 //
-//	step        conv1 (3x3)      relu         conv2 (3x3)
-//	 0          rows 0..4        0..4         0..3
-//	 1          rows 5..8        5..8         4..7
-//	 2          rows 9..10       9..10        8..10
+// 	step        conv1 (3x3)      relu         conv2 (3x3)
+// 	 0          rows 0..4        0..4         0..3
+// 	 1          rows 5..8        5..8         4..7
+// 	 2          rows 9..10       9..10        8..10
 //
-// What is ahead is kept until the last step that needs it. If nothing outside of the
-// chain reads it, a ring of a few image rows in the worker's own memory is enough:
+// Positions computed ahead are kept until the last step that needs them. If nothing outside
+// the chain reads them, a ring of a few image rows in the worker's memory is enough:
 //
-//	ring of 6 rows    | 6 | 7 | 8 | 3 | 4 | 5 |     row y lies at y mod 6
+// 	ring of 6 rows    | 6 | 7 | 8 | 3 | 4 | 5 |     row y is stored at y mod 6
 
 // chainer divides the actions of a group into chains.
 type chainer struct {
@@ -71,7 +72,8 @@ func (l *chainer) reads(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].In
 }
 
-// makes returns the values that action k makes, or that whose float32 it makes.
+// makes returns the values that action k makes. An action that makes the float32 of a half
+// makes that half.
 func (l *chainer) makes(k int) []graph.Value {
 	if x := l.group.actions[k].widens; x != nil {
 		return []graph.Value{x.id}
@@ -119,17 +121,17 @@ func (l *chainer) link() {
 // last returns the chain that is being made.
 func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] }
 
-// ahead returns where a chain that includes action k, which sees more of its
-// operand than its own positions, should begin; k if it should not include the
-// action that makes the operand. Nothing that is computed ahead may be read
-// later: then it need not be kept. Of the possible beginnings the one that reads
-// the least from memory is best.
+// ahead returns the best first action of a chain that includes action k, which reads more
+// of its operand than the positions that it computes. It returns k if the chain should not
+// include the action that makes the operand. No value that is computed ahead may be read
+// later, so that it need not be kept. Among the possible first actions, ahead selects the
+// one with the least reads from memory.
 func (l *chainer) ahead(k int) int {
 	maker := l.maker(l.reads(k)[0], k)
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
-	for i := maker + 1; i < k; i++ { // a step computes as much of what others read as of the last
+	for i := maker + 1; i < k; i++ { // a step computes the same share of the last result and of results with other readers
 		if l.ends[i] > k && l.group.actions[i].Positions != l.group.actions[k].Positions {
 			return k
 		}
@@ -165,8 +167,8 @@ func (l *chainer) laneBytes(first, last int) (n int) {
 	return n
 }
 
-// tiling returns the steps of a chain: some parts of its last result, as many as
-// may be dealt to workers evenly.
+// tiling returns the steps of a chain. They are parts of its last result, in a number that
+// can be divided evenly among workers.
 func (l *chainer) tiling(first, last int) tiling {
 	end := l.group.actions[last-1]
 	unit, bytes := 1, 0
@@ -196,7 +198,7 @@ func (l *chainer) step(first, last int, s span) []span {
 	all[last-1-first] = s
 	for k := last - 1; k >= first; k-- {
 		s, a := &all[k-first], l.group.actions[k]
-		if s.to == 0 { // nobody in the chain reads it
+		if s.to == 0 { // not read in the chain
 			*s = all[len(all)-1]
 		}
 		unit := a.unit()
@@ -216,9 +218,10 @@ func (l *chainer) step(first, last int, s span) []span {
 	return all
 }
 
-// complete finishes a chain: where actions see more than their own positions, it
-// makes a tiling of it. What only the chain reads is then the worker's own,
-// and no more of it is kept than a step needs, in turn, if the actions can do that.
+// complete finishes a chain. If actions read more than the positions that they compute, it
+// makes a tiling of the chain. Values that only the chain reads are then private to the
+// worker, and are kept in a ring with the positions that a step needs if the actions
+// support rings.
 func (l *chainer) complete(c *chain) {
 	if !slices.ContainsFunc(l.group.actions[c.first+1:c.last], func(a *ByRows) bool { return a.Needs != nil }) {
 		return

@@ -7,13 +7,13 @@ import (
 
 // Linker makes a function of actions, as a linker makes a program of compiled
 // units: it decides which actions run together, and gives every value and every
-// piece of temporary memory an address. It knows no operation.
+// piece of temporary memory an address. It has no knowledge of particular operations.
 //
 //	actions   conv1  relu1  conv2  add  allreduce  sgd     one for each node
 //	gather    [conv1  relu1  conv2  add] [allreduce] [sgd]  groups: all workers meet between two
 //	link      (conv1 relu1) (conv2 add)                     chains: a part of a row passes through
-//	halve     which values of a bf16 program lie in two bytes
-//	widen     conversions where an action wants four
+//	halve     which values of a bf16 program have two bytes per element
+//	widen     conversions for actions that need four bytes
 //	lay       a slot for every value, from the group that makes it to the last that reads it
 type Linker struct {
 	machine  *Machine
@@ -45,7 +45,7 @@ func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]
 	return &Linker{machine: on, memory: m, fn: fn}
 }
 
-// Value returns what is known of a value, which has no place yet.
+// Value returns the description of a value, which has no place yet.
 func (l *Linker) Value(v graph.Value) *Value { return l.fn.values[v] }
 
 // BF16 reports whether v holds bfloat16, in two bytes or in four.
@@ -69,8 +69,7 @@ func (l *Linker) TempValue(node int, v *Value) *Value {
 // OnLayout has f called when every value has its place.
 func (l *Linker) OnLayout(f func()) { l.onLayout = append(l.onLayout, f) }
 
-// earlierValue returns the value that the earlier function keeps under a name; nil if
-// there is none.
+// earlierValue returns the value that the earlier function retains under a name, or nil.
 func (l *Linker) earlierValue(name string) *Value {
 	if l.fn.earlier == nil {
 		return nil

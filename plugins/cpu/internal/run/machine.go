@@ -18,7 +18,7 @@ type Machine struct {
 	Schedule  schedule.Schedule
 }
 
-// Worker is a thread of execution with memory of its own.
+// Worker is a thread of execution with private memory.
 type Worker = workers.Worker
 
 // Precision returns the name of the precision.

@@ -9,28 +9,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Memory is what a loaded program has of memory: its state, its packed weights,
-// and the arena with everything that a run computes.
+// Memory is the memory of a loaded program: its state, its packed weights,
+// and the arena with all values that a run computes.
 //
-//	arena  | retained | slots of the functions, one over the other | lane 0 | lane 1 | ...
+//	arena  | retained | slots of the functions, overlapping | lane 0 | lane 1 | ...
 //
-// What train keeps for commit lies first, and at the same place for every capacity. The
-// functions never run at the same time, so that their slots may overlap. A lane is the
-// memory of a row while it passes through a group.
+// Values that train retains for commit come first, at the same place for every capacity. The
+// functions never run at the same time, so their slots may overlap. A lane is the memory of a
+// row while it passes through a group.
 type Memory struct {
 	States map[string]*State
 
 	blank    bool              // some of them may have no memory yet
-	packs    map[string]Packed // weights in the order in which kernels read them, by key
+	packs    map[string]Packed // weights in the order of the kernels' reads, by key
 	reserve  reserve           // of memory for them
 	passing  passing           // memory that they have one after the other in a last run
 	retained []*Slot           // what train keeps for commit
-	regions  regions           // what the functions of a stage keep
+	regions  regions           // values retained by the functions of a stage
 	arena    []byte
 	lanes    int             // where the memory of lanes begins in the arena
 	lane     int             // bytes of a lane
-	outputs  []tensor.Tensor // of a run, that nobody reads any more
-	older    []tensor.Tensor // and of the one before: the functions of a stage take turns
+	outputs  []tensor.Tensor // old outputs of a run
+	older    []tensor.Tensor // outputs of the run before: the functions of a stage alternate
 }
 
 // Packed is weights in some order, made for one filter and shared by the nodes
@@ -51,7 +51,7 @@ func NewMemory(state []graph.State) *Memory {
 	return m
 }
 
-// keeps reports whether what lies in a slot outlives a run.
+// keeps reports whether the contents of a slot outlive a run.
 func (m *Memory) keeps(s *Slot) bool { return s.area != inArena || slices.Contains(m.retained, s) }
 
 // StateBytes returns the size of all state.
@@ -73,8 +73,9 @@ func (m *Memory) PackedBytes() (n int64) {
 	return n
 }
 
-// TouchedBytes returns what is touched of an arena of that size, for a capacity for which it was laid out: of
-// a gradient that comes summed nobody writes more than a replica for each node of the tree that is held.
+// TouchedBytes returns the bytes that are touched in an arena of the given size, for a
+// capacity for which the arena was laid out. A gradient that arrives summed is written in
+// only one replica for each node of the tree that is held.
 func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity, size int) (n int) {
 	spans := [][2]int{{m.lanes, size}}
 	add := func(s *Slot) {
@@ -104,13 +105,13 @@ func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity,
 // Packed returns what SetPacked has stored under a key; nil if there is nothing.
 func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 
-// SetPacked keeps packed weights under a key, by which other nodes find them.
+// SetPacked stores packed weights under a key, so that other nodes can find them.
 func (m *Memory) SetPacked(key string, p Packed) { m.packs[key] = p }
 
-// WantPassing says that an action may take n values with Frame.Passing.
+// WantPassing allows an action to request n values with Frame.Passing.
 func (m *Memory) WantPassing(n int) { m.passing.want(n) }
 
-// fillBlank gives memory to what was not written before the first run.
+// fillBlank allocates memory for state that was not written before the first run.
 func (m *Memory) fillBlank() {
 	if m.blank {
 		for _, s := range m.States {
@@ -145,11 +146,11 @@ func (m *Memory) Lay(functions map[string]*Function, c device.Capacity, threads 
 	return m.lanes + m.lane*fewRows*threads
 }
 
-// Allocate makes an arena of that many bytes. keep says that what train has retained is to
-// be there, too; before are the capacity of the arena so far.
+// Allocate allocates an arena of size bytes. keep preserves the values that train has
+// retained. before is the previous capacity of the arena.
 func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
 	arena := newArena(size)
-	if keep { // it lies first and has the same place for every capacity
+	if keep { // retained values come first, at the same place for every capacity
 		n := 0
 		for _, s := range m.retained {
 			n += s.bytes(before)
@@ -175,12 +176,12 @@ func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threa
 	return n
 }
 
-// Reuse lets later outputs lie where these lie.
+// Reuse allows later outputs to use the memory of these.
 func (m *Memory) Reuse(outputs []tensor.Tensor) {
 	m.outputs, m.older = slices.Clone(outputs), m.outputs
 }
 
-// newOutput returns a tensor whose elements may be anything.
+// newOutput returns a tensor with arbitrary contents.
 func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {
 	for _, from := range []*[]tensor.Tensor{&m.outputs, &m.older} {
 		for i, t := range *from {
@@ -193,7 +194,7 @@ func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {
 	return tensor.New(d, shape...)
 }
 
-// Free gives all memory back. There is no state any more.
+// Free releases all memory, including the state.
 func (m *Memory) Free() {
 	for _, s := range m.States {
 		s.leave()

@@ -7,15 +7,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The gradients of a replica are leaves of a tree whose sums lie in regions. What comes last need not be
-// stored at all: it is added to the sums that wait for it, piece by piece, while it is in the cache.
+// The gradients of a replica are leaves of a tree. The sums of the tree are stored in regions.
+// The last gradient need not be stored at all: it is added to the sums that wait for it, piece
+// by piece, while it is in the cache.
 //
-//	replica   0        1        2        3
-//	          store    add      store    add, and that to the sum of 0 and 1
-//	waiting   [0,1)    [0,2)    [0,2)    [0,4)
-//	                            [2,3)
+// 	replica   0        1        2        3
+// 	          store    add      store    add, and the result to the sum of 0 and 1
+// 	waiting   [0,1)    [0,2)    [0,2)    [0,4)
+// 	                            [2,3)
 
-// Onto says by the name of outputs of fn to which sums they are going to be added, in order: see Adds.
+// Onto sets the sums that outputs of fn are added to, in order, by output name: see Adds.
 func (f *Frame) Onto(fn *Function, sums map[string][]tensor.Tensor) {
 	if len(sums) == 0 {
 		return
@@ -65,7 +66,7 @@ func (f *Frame) Add(v *Value, from int, elements []float32) {
 	}
 }
 
-// addStored adds what was stored all the same.
+// addStored adds the gradients that were stored although they are to be added.
 func (f *Frame) addStored() {
 	for v := range f.onto {
 		if f.added[v] {

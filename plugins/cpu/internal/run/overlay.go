@@ -6,18 +6,19 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// An action that works element by element may write its result over an operand that nothing
-// reads any more: half as much of a cache is used, and none of it has to be fetched for writing.
+// An action that works element by element may overwrite an operand that is not read any
+// more. This needs half of the cache, and no memory has to be fetched for writing.
 //
-//	conv  -> x        conv  -> x
-//	silu  -> y        silu  -> x, which is y from then on
-//	pool  reads y     pool  reads x
+// 	conv  -> x        conv  -> x
+// 	silu  -> y        silu  -> x, which is y from then on
+// 	pool  reads y     pool  reads x
 //
-// Who else reads the operand must have done so for all positions: it is in an earlier chain.
+// All other readers of the operand must have read all its positions: they are in earlier
+// chains.
 
-// overlay finds the results of a group that lie over an operand.
+// overlay finds the results of a group that overwrite an operand.
 func (l *chainer) overlay() {
-	first := make([]int, len(l.group.actions)) // by action: the first of those whose results lie in one place
+	first := make([]int, len(l.group.actions)) // by action: the first action with its result in the same place
 	for k := range first {
 		first[k] = k
 		if m := l.under(k); m >= 0 {
@@ -43,7 +44,8 @@ func (l *chainer) overlay() {
 	}
 }
 
-// under returns the action whose result that of action k may lie over, -1 if there is none.
+// under returns the action that made the value that the result of action k may overwrite,
+// or -1.
 func (l *chainer) under(k int) int {
 	y := l.rows(k)
 	for _, id := range l.reads(k) {
@@ -59,7 +61,8 @@ func (l *chainer) under(k int) int {
 	return -1
 }
 
-// rows returns the only result of action k that is rows; nil if there is none, or several.
+// rows returns the only result of action k of kind Rows. It returns nil if there are zero
+// or several.
 func (l *chainer) rows(k int) (only *Value) {
 	for _, id := range l.makes(k) {
 		switch v := l.fn.values[id]; {
@@ -73,7 +76,7 @@ func (l *chainer) rows(k int) (only *Value) {
 	return only
 }
 
-// like reports whether the elements of v and x lie alike, in memory of one kind.
+// like reports whether v and x have the same memory layout, in memory of the same kind.
 func (v *Value) like(x *Value) bool {
 	return v.Kind == graph.Rows && x.Kind == graph.Rows && v.DType == x.DType && v.Count == x.Count &&
 		v.Last == x.Last && !v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
@@ -90,8 +93,9 @@ func (l *chainer) alone(id graph.Value, k int) bool {
 	return true
 }
 
-// oneRing gives the results of actions of a tiling, which lie in one place, rings of one size: what
-// a step computes of the first and still needs of the last has to be there.
+// oneRing gives results of a tiling that share one place rings of one size. The ring must
+// hold the positions of the first result that a step computes and the positions of the last
+// that it still needs.
 func (l *chainer) oneRing(c chain, all []int) {
 	v, most, inTurn := l.result(all[0]), 0, true
 	for _, k := range all {

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// profile says how the time of a run divides among nodes, by the first result
-// of each. Nodes that were made part of others are not in it.
+// profile divides the time of a run among nodes, by the first result of each. It omits
+// nodes that were fused into others.
 type profile map[graph.Value]time.Duration
 
 // run executes a group and divides its time among its nodes as the time of
@@ -38,7 +38,7 @@ func (p profile) run(f *Frame, g *group, fn *Function) error {
 	return err
 }
 
-// timed returns an action by rows that adds the nanoseconds that it takes.
+// timed returns an action by rows that adds its running time in nanoseconds to spent.
 func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	add := func(began time.Time) { spent.Add(int64(time.Since(began))) }
 	t := *a

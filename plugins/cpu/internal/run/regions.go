@@ -10,15 +10,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What the functions of a stage keep lies in regions beside the arena, for several runs at once: one
-// for each slot of train.forward, as its actions have left it, and two for the leaves of each run of
-// train.backward, which are yielded where they lie: the small ones, and gradients that a later run adds to
-// sums where it makes them. Such a run stores none of these, and has a region for them that is not held.
+// Values that the functions of a stage retain are stored in regions outside the arena, for several
+// runs at once. Each slot of train.forward has one region, which its actions fill. Each run of
+// train.backward has two regions for its leaves, which are yielded in place: one for small leaves, and
+// one for gradients that a later run adds to sums as it computes them. That later run does not store these
+// gradients, and uses a passing region for them that is not held.
 //
-//	train.forward, slot 0    arena | region of slot 0
-//	train.forward, slot 1    arena | region of slot 1
-//	train.backward, slot 0   arena | region of slot 0, free then | regions of its leaves, until all are spent
-//	train.backward, slot 1   arena | region of slot 1, free then | region of its leaves | passing region
+// 	train.forward, slot 0    arena | region of slot 0
+// 	train.forward, slot 1    arena | region of slot 1
+// 	train.backward, slot 0   arena | region of slot 0, free then | regions of its leaves, until all are spent
+// 	train.backward, slot 1   arena | region of slot 1, free then | region of its leaves | passing region
 
 // area is where a piece of memory is.
 type area int
@@ -44,7 +45,7 @@ func areaOf(function string, v *Value) area {
 	return inArena
 }
 
-// keepsIn returns the areas in which a function keeps values.
+// keepsIn returns the areas of a function's retained values.
 func (fn *Function) keepsIn() []area {
 	switch fn.graph.Name {
 	case graph.Forward:
@@ -60,7 +61,7 @@ type regions struct {
 	free    [areas][][]byte
 	slots   map[int][]byte
 	leaves  []lent
-	passing []byte // of gradients that are added; beside the heap, so that what is not touched takes no memory
+	passing []byte // for gradients that are added; outside the heap, so that untouched pages use no memory
 }
 
 // lent is a region of leaves that are read elsewhere.
@@ -70,7 +71,7 @@ type lent struct {
 	rest  int // bytes of them that were not given back
 }
 
-// take returns a region of n bytes, which may be anything.
+// take returns a region of n bytes with arbitrary contents.
 func (r *regions) take(a area, n int) []byte {
 	for i, b := range r.free[a] {
 		if cap(b) >= n {
@@ -78,7 +79,7 @@ func (r *regions) take(a area, n int) []byte {
 			return b[:n]
 		}
 	}
-	r.free[a] = nil // what is too small will be so again
+	r.free[a] = nil // regions that are too small now will be too small again
 	return newArena(n)
 }
 
@@ -117,9 +118,9 @@ func setOffsets(reserved []*Slot, a area, c device.Capacity) (n int) {
 	return n
 }
 
-// HeldBytes returns the memory of regions: of slots, as many as are taken at a time, and of leaves those of a
-// run for each value of their tree that may wait for another. What is not added where it is made takes one
-// more.
+// HeldBytes returns the bytes of regions: of all slots that are in use at a time, and, for
+// leaves, of one run for each value of their tree that may wait for another. Leaves that
+// are not added as they are computed need one more.
 func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
 	wait := max(1, bits.Len(uint(max(c.Leaves, c.Replicas, 1)-1)))
 	replica := device.Capacity{Replicas: 1}
@@ -194,7 +195,7 @@ func (f *Frame) Release(fn *Function, slot int, ok bool) {
 	}
 }
 
-// heldBytes returns how many bytes of leaves are yielded where they lie in an area.
+// heldBytes returns the number of bytes of leaves that are yielded in place in an area.
 func (f *Frame) heldBytes(fn *Function, a area) (n int) {
 	for _, o := range fn.graph.Outputs {
 		if v := fn.values[o.Value]; o.Keep && v.inLeaves() && v.slot.area == a && !f.added[v] {
@@ -204,12 +205,13 @@ func (f *Frame) heldBytes(fn *Function, a area) (n int) {
 	return n
 }
 
-// inLeaves reports whether v may be yielded where it lies.
+// inLeaves reports whether v may be yielded in place.
 func (v *Value) inLeaves() bool {
 	return v.slot != nil && v.slot.area >= inLeaves && !v.Last && !v.half
 }
 
-// Yield returns output v, which lies in the memory of leaves until Spent if it can, or where it was added.
+// Yield returns output v. If possible it is stored in the memory of leaves until Spent, or
+// in the sum that it was added to.
 func (f *Frame) Yield(v *Value) tensor.Tensor {
 	switch {
 	case !v.inLeaves():
@@ -221,7 +223,7 @@ func (f *Frame) Yield(v *Value) tensor.Tensor {
 	return tensor.Tensor{DType: v.DType, Shape: f.shape(v), Bytes: f.Bytes(v)}
 }
 
-// Spent takes leaves back that nobody reads any more.
+// Spent releases leaves that are not read any more.
 func (m *Memory) Spent(outputs []tensor.Tensor) {
 	r := &m.regions
 	for _, t := range outputs {
@@ -236,7 +238,7 @@ func (m *Memory) Spent(outputs []tensor.Tensor) {
 	}
 }
 
-// Drop takes all leaves back.
+// Drop releases all leaves.
 func (m *Memory) Drop() {
 	for _, l := range m.regions.leaves {
 		m.regions.give(l.area, l.bytes)
@@ -257,7 +259,7 @@ func within(region, b []byte) bool {
 	return len(b) > 0 && at >= from && at < from+uintptr(len(region))
 }
 
-// turnHeld copies what the earlier function keeps with its channels elsewhere.
+// turnHeld copies a retained value of the earlier function, with its channel axis moved.
 func (f *Frame) turnHeld(v *Value) {
 	from, rows, columns := v.from, v.Channels, v.Positions
 	if from.Last {

@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reserve is memory for packed weights: large pieces in large pages, of which
-// packs take parts, so that the first run does not wait for thousands of small
-// pages. It lies beside the heap: what is never packed takes no memory, and no
-// collection of garbage counts it.
+// reserve is memory for packed weights. It consists of large pieces in large pages, which
+// are divided among packs, so that the first run does not wait for thousands of small
+// pages. It is outside the heap: unpacked weights use no memory, and the garbage collector
+// ignores it.
 type reserve struct {
 	piece int // bytes of a piece
 	all   [][]byte
@@ -38,18 +38,18 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	return View[T](b)
 }
 
-// passing is memory that packed weights have one after the other, each until the
-// next: in a last run nobody reads them again, and memory that was not touched yet costs
-// more than packing.
+// passing is memory that packed weights use in turn, each until the next. In the last run
+// they are not read again, and touching new memory costs more than packing.
 type passing struct {
 	most  int // values that are wanted at a time
 	pages []byte
 }
 
-// want says that take may be called for n values.
+// want allows calls of take for n values.
 func (p *passing) want(n int) { p.most = max(p.most, n) }
 
-// take returns n values, at most what was wanted, until the next call. They may be anything.
+// take returns n values with arbitrary contents, at most the number passed to want. They
+// are valid until the next call.
 func (p *passing) take(n int) []float32 {
 	if p.pages == nil {
 		p.pages = newPages(4*p.most + Slack)
@@ -65,7 +65,7 @@ func (p *passing) free() {
 	*p = passing{}
 }
 
-// free gives the memory back. What was taken is gone.
+// free releases the memory, including all parts that were handed out.
 func (r *reserve) free() {
 	for _, b := range r.all {
 		freePages(b)

@@ -19,22 +19,22 @@ type Slot struct {
 
 const (
 	alignment = 64
-	// Slack is what may be read behind the end of every slot.
+	// Slack is the number of bytes that may be read past the end of every slot.
 	Slack = 64
 )
 
-// bytes returns what the slot takes for a capacity.
+// bytes returns the size of the slot for a capacity.
 func (s *Slot) bytes(c device.Capacity) int {
 	n := s.fixed + s.perReplica*c.Replicas + s.perRow*c.Rows
 	return (n + Slack + alignment - 1) / alignment * alignment
 }
 
-// Drop says that the slot is not needed after all. It is called on layout.
+// Drop marks the slot as unused. It is called during layout.
 func (s *Slot) Drop() { s.fixed, s.perReplica, s.perRow = 0, 0, 0 }
 
-// assignOffsets gives every slot an offset such that slots that live at the same time
-// do not overlap, and returns the bytes that all need together. Large slots
-// come first, each at the lowest offset that is free while it lives.
+// assignOffsets gives every slot an offset, so that slots that are live at the same time do
+// not overlap, and returns the total number of bytes. Large slots come first, each at the
+// lowest offset that is free during its lifetime.
 func assignOffsets(slots []*Slot, c device.Capacity) int {
 	order := slices.Clone(slots)
 	slices.SortStableFunc(order, func(a, b *Slot) int { return b.bytes(c) - a.bytes(c) })

@@ -42,8 +42,9 @@ func TestPlaceSharesMemory(t *testing.T) {
 	}
 }
 
-// Of a gradient that comes summed over eight replicas one is written, over five two: those of four, and the
-// last. What lies there at another time is written all the same, and so are lanes.
+// If a gradient arrives summed over eight replicas, one replica of it is written; over
+// five, two are: the sum of four, and the last. Other values that share the memory at
+// another time are still written, and so are lanes.
 func TestTouchedBytes(t *testing.T) {
 	m := &Memory{}
 	summed := &Slot{perReplica: 1000, from: 1, to: 2, summed: true}
@@ -52,7 +53,7 @@ func TestTouchedBytes(t *testing.T) {
 		slots          []*Slot
 		replicas, want int
 	}{
-		{[]*Slot{summed}, 8, 1088}, // with what may be read behind it, in whole lines
+		{[]*Slot{summed}, 8, 1088}, // includes the slack after it, in whole cache lines
 		{[]*Slot{summed}, 5, 2112},
 		{[]*Slot{other}, 8, 3072},
 		{[]*Slot{summed, other}, 8, 3072},

@@ -4,14 +4,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A stamp counts the writes of a state tensor. What is derived from state,
-// such as packed weights, keeps the stamps and is made again when they differ.
+// A stamp counts the writes of a state tensor. Values derived from state, for example
+// packed weights, store the stamps and are computed again when they differ.
 
 // State is a state tensor and the count of its changes.
 type State struct {
-	Value tensor.Tensor // without bytes as long as nobody has looked at the zeros
+	Value tensor.Tensor // without bytes until the zeros are first read
 	stamp uint64
-	file  *tensor.Mapped // which value is a view of; nil: the memory is its own
+	file  *tensor.Mapped // the file that Value is a view of, or nil if the state owns the memory
 }
 
 // LeastView is from how many bytes on a tensor in a file is not copied. What
@@ -33,7 +33,7 @@ func (s *State) Set(t tensor.Tensor) {
 	s.file, s.Value.Bytes = file, t.Bytes
 }
 
-// Bytes returns the elements, zeros if nobody has written them.
+// Bytes returns the elements; they are zeros if they were never written.
 func (s *State) Bytes() []byte {
 	if s.Value.Bytes == nil {
 		s.Value = tensor.New(s.Value.DType, s.Value.Shape...)
@@ -61,23 +61,22 @@ func (s *State) leave() {
 	}
 }
 
-// Rest gives back the memory that the value takes as part of a file, until
-// somebody reads it again.
+// Rest releases the memory that the value uses as part of a file, until it is read again.
 func (s *State) Rest() {
 	if s.file != nil {
 		s.file.DropPages(s.Value.Bytes)
 	}
 }
 
-// Rest gives back what a state that lies in a file takes: see State.Rest.
+// Rest releases the memory of a state that is stored in a file: see State.Rest.
 func (v *Value) Rest() {
 	if v.state != nil {
 		v.state.Rest()
 	}
 }
 
-// Changes returns a function that reports whether a value may have changed
-// since it was called before: what is no state may always have.
+// Changes returns a function that reports whether a value may have changed since its
+// previous call. A value other than state may always have changed.
 func Changes(values ...*Value) func() bool {
 	stamps := make([]uint64, len(values))
 	return func() bool {

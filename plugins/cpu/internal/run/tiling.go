@@ -3,7 +3,7 @@ package run
 // A span is positions [from, to) of the result of an action.
 type span struct{ from, to int }
 
-// join returns the span that contains both, of which s may be none.
+// join returns the smallest span that contains both. s may be empty.
 func (s span) join(t span) span {
 	if s.to == 0 {
 		return t
@@ -11,14 +11,15 @@ func (s span) join(t span) span {
 	return span{min(s.from, t.from), max(s.to, t.to)}
 }
 
-// A tiling says which positions of every action of a chain a step of the chain
-// computes. Where actions see more than their own positions, those before them
-// are ahead. from is what the step needs: a worker that has done the step before
-// goes on where that ended, one that begins here begins there.
+// A tiling lists, for each step of a chain, the positions that each action computes. If
+// actions read more than the positions that they compute, the actions before them run
+// ahead. from is the first position that the step needs. A worker that has done the
+// previous step continues where that step ended; a worker that begins with this step begins
+// at from.
 type tiling [][]span
 
-// run passes piece of pieces of row i through the actions of a chain. What
-// pieces compute both is in the memory of their own workers.
+// run passes a piece of row i through the actions of a chain. Positions that two pieces
+// both compute are stored in the private memory of each worker.
 func (c tiling) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
 	first, last := RangeOf(piece, pieces, len(c))
 	for n := first; n < last; n++ {

@@ -7,48 +7,49 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rows of rank 2 and more lie with their first axis, the channels, last: [positions][channels],
-// what oneDNN calls nhwc. In terms of a kernel a position is a pixel, or one element of a
-// sequence. Everything else lies in the order of its shape, and so do the rows that products of
-// matrices know (LieInOrder).
+// Rows of rank 2 and more are stored with their first axis, the channels, last:
+// [positions][channels], called nhwc in oneDNN. In terms of a kernel a position is a pixel, or one
+// element of a sequence. All other values are stored in the order of their shape, and so are the
+// rows that matrix products read and write (LieInOrder).
 //
-//	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
-//	in memory               a e i | b f j | c g k | d h l
+// 	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
+// 	in memory               a e i | b f j | c g k | d h l
 //
-// A row may be whole in the arena, in a lane while it passes through its group, or a few
-// image rows of it in a ring. A bf16 program keeps it in two bytes an element (a half)
-// where all that read it can take that; otherwise a float32 copy, its float32, lies in the lane.
+// A row may be whole in the arena, or in a lane while it passes through its group, or it may be a
+// ring of a few image rows. A bf16 program stores it with two bytes per element (a half) if all its
+// readers accept that; otherwise a float32 copy, its float32, is stored in the lane.
 
-// Value is what the compiler knows of one value of a function.
+// Value is the compiler's description of one value of a function.
 type Value struct {
 	graph.Type
 	Name  string
 	Count int // elements of one unit: of a row, of a replica, or of the whole
-	// Channels and positions split count for values with an axis 0: last
-	// says that axis 0 comes last in memory, as [positions][channels].
+	// Channels and Positions factor Count for values with an axis 0. Last reports that axis
+	// 0 comes last in memory, as [positions][channels].
 	Channels, Positions int
 	Last                bool
 
-	// Where it lies, as the Linker has decided:
+	// The place of the value, decided by the Linker:
 	slot    *Slot  // its piece of memory, unless it is state or an input
 	local   bool   // the slot is in the memory of a lane, not in the arena
 	private bool   // of the lane of the worker even if rows are few
 	half    bool   // its elements are bfloat16 of two bytes
 	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
-	over    *Value // a value of the group in whose memory it lies, if both are local
-	joined  *Value // the wider value among whose channels it lies; nil: it has memory of its own
+	over    *Value // a value of the group that shares its memory, if both are local
+	joined  *Value // the wider value that contains its channels; nil if its memory is separate
 	first   int    // its first channel there
-	ring    int    // positions that are stored, position p where p mod ring lies; 0: all
-	slack   bool   // an input that has to be copied, for kernels read what lies behind it
+	ring    int    // number of stored positions, position p at p mod ring; 0: all
+	slack   bool   // an input that has to be copied, because kernels read past its end
 	adds    bool   // its action adds it with Frame.Add where it can
 	summed  bool   // its action writes one replica of it, the sum of all
-	judged  bool   // its action says with Frame.NotFinite if an element is infinite or NaN
+	judged  bool   // its action calls Frame.NotFinite if an element is infinite or NaN
 	state   *State // the state tensor that it reads, or becomes in place
-	from    *Value // what the earlier function keeps in another order, and this one gets a copy of
-	input   int    // the input that it is, -1 for none
+	from    *Value // the value of the earlier function, in another order, that this is a copy of
+	input   int    // index of the input, or -1
 }
 
-// IsJudged says that the action that makes v looks whether its elements are finite: see Frame.NotFinite.
+// IsJudged records that the action that makes v checks whether its elements are finite: see
+// Frame.NotFinite.
 func (v *Value) IsJudged() { v.judged = true }
 
 // Judged reports whether IsJudged was called.
@@ -65,24 +66,28 @@ func NewValue(v graph.Variable) *Value {
 	return out
 }
 
-// LieInOrder says that the elements of a row lie in the order of its shape, as a sequence does: in
-// terms of a kernel the last axis is the channels, and all before it the positions.
+// LieInOrder stores the elements of a row in the order of its shape, as for a sequence. In
+// terms of a kernel the last axis is the channels, and all axes before it are the
+// positions.
 func (v *Value) LieInOrder() {
 	v.Last = false
 	v.Channels = max(v.Shape[len(v.Shape)-1], 1)
 	v.Positions = v.Count / v.Channels
 }
 
-// NeedSlack says that kernels read what lies behind it.
+// NeedSlack records that kernels read past the end of v.
 func (v *Value) NeedSlack() { v.slack = true }
 
-// IsAdded says that its action adds it to sums, if it is to be added, and does not store it.
+// IsAdded records that the action that makes v adds it to sums, when requested, instead of
+// storing it.
 func (v *Value) IsAdded() { v.adds = true }
 
-// IsSummed says that its action sums it over the replicas, and writes but one of them.
+// IsSummed records that the action that makes v sums it over the replicas and writes only
+// one of them.
 func (v *Value) IsSummed() { v.summed = true }
 
-// LieChannelsLast says that the bytes of a map, which has two axes or more, lie as its float32 would.
+// LieChannelsLast stores the bytes of a map with two axes or more in the order of its
+// float32.
 func (v *Value) LieChannelsLast() { v.Last = true }
 
 // width returns the bytes of an element.
@@ -107,8 +112,8 @@ func (v *Value) StoredCount() int {
 // storedBytes returns the bytes of one unit that are stored at a time.
 func (v *Value) storedBytes() int { return v.StoredCount() * v.width() }
 
-// Reach returns how many bytes of v are read or written in a run of that many rows, and
-// how many bytes are stored at a time for it: of rows in a lane those of one.
+// Reach returns the number of bytes of v that a run of the given rows reads or writes, and
+// the number that is stored for v at a time. For rows in a lane the latter is one row.
 func (v *Value) Reach(rows int) (bytes, stored int) {
 	bytes, stored = v.storedBytes(), v.storedBytes()
 	if v.state == nil && v.Kind == graph.Rows {
@@ -135,8 +140,7 @@ func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
 	}
 }
 
-// InOrder returns a value like v, without a place, whose elements lie in the order of
-// its shape.
+// InOrder returns a value like v, without a place, with elements in the order of its shape.
 func (v *Value) InOrder() *Value {
 	return &Value{Type: v.Type, Count: v.Count, Channels: 1, Positions: v.Count, input: -1}
 }
@@ -148,13 +152,13 @@ func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
 // the function is linked.
 func (v *Value) IsHalf() bool { return v.half }
 
-// LiesOver reports whether it lies where an operand of what makes it lay.
+// LiesOver reports whether v overwrites an operand of the action that makes it.
 func (v *Value) LiesOver() bool { return v.over != nil && v.slot == v.over.slot }
 
-// Inserted reports whether it lies among the channels of a wider value.
+// Inserted reports whether v is stored among the channels of a wider value.
 func (v *Value) Inserted() bool { return v.joined != nil }
 
-// Step returns how many elements lie between the beginnings of two positions.
+// Step returns the number of elements from the start of one position to the next.
 func (v *Value) Step() int {
 	if v.joined != nil {
 		return v.joined.Channels
@@ -162,7 +166,7 @@ func (v *Value) Step() int {
 	return v.Channels
 }
 
-// RowStep returns how many elements lie between the beginnings of two rows.
+// RowStep returns the number of elements from the start of one row to the next.
 func (v *Value) RowStep() int {
 	if v.joined != nil {
 		return v.joined.Count
@@ -176,15 +180,14 @@ func (v *Value) IsState() bool { return v.state != nil }
 // Stamp returns a number that grows with every change of a state tensor.
 func (v *Value) Stamp() uint64 { return v.state.stamp }
 
-// Ring returns how many positions are stored, position p where p mod Ring lies; 0: all
-// are.
+// Ring returns the number of stored positions, with position p at p mod Ring. 0 means that
+// all positions are stored.
 func (v *Value) Ring() int { return v.ring }
 
 // RingRows returns how many rows of an image are stored.
 func (v *Value) RingRows() int { return v.ring / v.imageRow() }
 
-// Strides returns, for each axis of the shape, how many elements apart its
-// neighbours lie in memory.
+// Strides returns, for each axis of the shape, the distance between neighbours in elements.
 func (v *Value) Strides() []int {
 	s := RowMajor(v.Shape)
 	if !v.Last {
@@ -197,7 +200,7 @@ func (v *Value) Strides() []int {
 	return s
 }
 
-// RowMajor returns the strides of a shape whose last axis is the innermost.
+// RowMajor returns the strides of a shape with the last axis innermost.
 func RowMajor(shape []int) []int {
 	s, n := make([]int, len(shape)), 1
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -213,7 +216,7 @@ func View[T tensor.Element](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// F32 returns the elements of v, which is no half, in all its units.
+// F32 returns the elements of all units of v, which is not a half.
 func (f *Frame) F32(v *Value) []float32 {
 	if v.half {
 		panic("cpu: a half is read as float32: " + v.Name)
@@ -236,10 +239,10 @@ func (f *Frame) Slack(v *Value) []float32 {
 	return View[float32](b[:len(b)+Slack])
 }
 
-// widened is the float32 of a half for a row that passes through a group, in the
-// memory of a lane. An action of its own makes it before the first that reads
-// it, or one that makes the half makes it first, which is then narrowed span by
-// span while it is in the cache.
+// widened is the float32 of a half for a row that passes through a group, in the memory of
+// a lane. A separate action makes it before its first reader. Or the action that makes the
+// half writes the float32 first, which is then narrowed span by span while it is in the
+// cache.
 type widened struct {
 	id          graph.Value
 	half, float *Value

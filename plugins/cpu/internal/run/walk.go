@@ -2,9 +2,9 @@ package run
 
 import "slices"
 
-// Walk visits the elements of a shape in three regions at once, as runs of n
-// elements: where the run begins in each and how far its elements lie apart.
-// The axis that is tightest in a is the innermost. Unused strides are nil.
+// Walk visits the elements of a shape in three regions at once, as runs of n elements.
+// visit receives the start of the run and the distance between elements in each region. The
+// axis with the smallest stride in a is the innermost. Unused strides are nil.
 func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
 	WalkPiece(shape, a, b, c, 0, 1, visit)
 }

@@ -15,8 +15,8 @@ type widener struct {
 	wides  map[*Value]*widened
 }
 
-// widen has the actions of a group take their halves, and round what they store
-// as bfloat16.
+// widen adapts the actions of a group to halves, and rounds values that they store as
+// bfloat16.
 func widen(l *Linker, g *group) {
 	w := &widener{linker: l, group: g, wides: map[*Value]*widened{}}
 	for k, a := range g.actions {
@@ -25,7 +25,7 @@ func widen(l *Linker, g *group) {
 	g.nodes, g.actions = w.nodes, w.done
 }
 
-// add adds the action of a node, behind what it needs.
+// add adds the action of a node, after the actions that it needs.
 func (w *widener) add(node int, a *ByRows) {
 	n := &w.linker.fn.graph.Nodes[node]
 	var wides []*widened
@@ -46,7 +46,7 @@ func (w *widener) add(node int, a *ByRows) {
 	w.nodes, w.done = append(w.nodes, node), append(w.done, w.stores(n, a))
 }
 
-// apart reports whether v is a half that the action does not take.
+// apart reports whether v is a half that the action does not accept.
 func (w *widener) apart(a *ByRows, v *Value) bool { return v.half && !a.takes(v) }
 
 // need returns the float32 of a value for the next action, and has it made unless
@@ -80,15 +80,15 @@ func (w *widener) widening(id graph.Value) *ByRows {
 		}}})
 }
 
-// storing is what is done to a result of an action where it is stored.
+// storing describes how a result of an action is converted when it is stored.
 type storing struct {
 	value   *Value
 	widened *widened // of a result that is narrowed
 	round   bool     // the action has not rounded it
 }
 
-// stores returns the action of node n with its results rounded that are not yet,
-// and those narrowed that it does not take as halves.
+// stores returns the action of node n with its results rounded, unless they already are,
+// and with results that it cannot write as halves narrowed.
 func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 	var all []storing
 	for _, id := range n.Out {
@@ -116,7 +116,7 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 		return BySpan(a)
 	default:
 		row := a.Row
-		a.Work = 0 // what a piece computes is not known here
+		a.Work = 0 // the work of a piece is not known here
 		a.Row = func(f *Frame, w *Worker, i, piece, pieces int) {
 			row(f, w, i, piece, pieces)
 			for _, s := range all {

@@ -41,7 +41,7 @@
 //	run/chain.go                  row                   a row passes through it, some positions at a time
 //	convolution/winograd_pack.go  fill                  weights are transformed again if they have changed
 //	convolution/winograd_tiles.go do                    pad, inspect, transform, multiply, transform back
-//	convolution/winograd_apart.go inspect               uneven tiles use implicit GEMM
+//	convolution/winograd_apart.go inspect               tiles with too wide a range of values use implicit GEMM
 //	kernel/winograd.go            WinogradProduct       36 matrix products, between both transforms
 //	kernel/winograd_generic.go    productGeneric        the same in plain Go
 //	kernel/winograd_amd64.go      winogradAVX2          register blocks: 2 vectors by some tiles

@@ -6,11 +6,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// The gradient for the input and the transposed convolution are one product: every
-// output spreads its value over the window that it saw. Computed from the other side, an
-// input pixel collects from the outputs whose windows it was in, which are the same taps
-// for all pixels of a phase: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2
-// and 4 of the 9 taps.
+// The gradient for the input and the transposed convolution are the same product: every
+// output adds its value to the window that it was computed from. Seen from the input, a
+// pixel sums over the outputs with windows that contain it. These are the same taps for all
+// pixels of a phase: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2 and 4 of
+// the 9 taps.
 
 // buildConvGradInput is the gradient of a convolution for its input.
 func buildConvGradInput(c *plan.Compiler) run.Action {
@@ -20,8 +20,8 @@ func buildConvGradInput(c *plan.Compiler) run.Action {
 	return nil
 }
 
-// buildConvTranspose is the transposed convolution, whose weight is [C][O/groups][kh][kw]:
-// that of the convolution whose gradient it is.
+// buildConvTranspose builds a transposed convolution. Its weight [C][O/groups][kh][kw] is
+// the weight of the convolution that it is the gradient of.
 func buildConvTranspose(c *plan.Compiler) run.Action {
 	if g := geometryOf(c); g != nil {
 		return backward(c, g, c.In(0), filterOf(c), c.Out(0))

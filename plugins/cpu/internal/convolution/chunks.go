@@ -7,30 +7,29 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// A chunk is as many rows as have about 4096 positions, a function of the shape. The
-// sums of chunks meet in the order of the canonical tree (package collective):
+// A chunk is the number of rows that have about 4096 positions, a function of the shape. The
+// sums of chunks are added in the order of the canonical tree (package collective):
 //
-//	chunks   0   1   2   3   4        workspace, in blocks of n sums:
-//	          \ /     \ /    |          block 0: the node that is being made
-//	           +       +     |          block 1: its right child
-//	            \     /     /           block 2: the right child of that
-//	               +      /            so log2(chunks) blocks are enough
-//	                \    /
-//	                  +
+// 	chunks   0   1   2   3   4        workspace, in blocks of n sums:
+// 	          \ /     \ /    |          block 0: the node being computed
+// 	           +       +     |          block 1: its right child
+// 	            \     /     /           block 2: the right child of block 1
+// 	               +      /            so log2(chunks) blocks are enough
+// 	                \    /
+// 	                  +
 
 // chunkPositions is how many positions of a result a chain of products is to
 // have at least before the next chain begins.
 const chunkPositions = 4096
 
-// chunks cuts the rows of a replica into chunks whose size depends on the shape
-// alone. A weight gradient is computed for each chunk as if that were all; the
-// gradient of the replica is their sum along the canonical tree, in float32.
+// chunks divides the rows of a replica into chunks. Their size depends on the shape alone.
+// A weight gradient is computed separately for each chunk; the gradient of the replica is
+// the sum of the chunks along the canonical tree, in float32.
 type chunks struct {
 	rows int // of a chunk; the last may have fewer
 }
 
-// chunksOf returns the chunks of a gradient whose result has that number of positions
-// per row.
+// chunksOf returns the chunks of a gradient with the given number of positions per row.
 func chunksOf(positions int) chunks {
 	return chunks{max(1, (chunkPositions+positions-1)/max(positions, 1))}
 }
@@ -42,9 +41,8 @@ func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
 // rows needs.
 func (c chunks) blocks(rows int) int { return max(1, bits.Len(uint(c.count(rows)))) }
 
-// sum computes the sums over rows [from, to), one value of n, and returns them:
-// they lie in workspace, which has n values for each of the blocks. chunk adds the
-// products of some rows to sums.
+// sum computes n sums over rows [from, to) and returns them. They are stored in workspace,
+// which has n values for each of the blocks. chunk adds the products of some rows to sums.
 func (c chunks) sum(set *kernel.Set, workspace []float32, n, from, to int,
 	chunk func(sums []float32, from, to int)) []float32 {
 	if from == to {

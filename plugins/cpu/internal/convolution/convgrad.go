@@ -8,13 +8,13 @@ import (
 )
 
 // A weight's gradient sums over all positions of all rows of a replica. No result may
-// depend on how many workers there are, so the sum is cut by the shape alone: chunks of
-// rows (chunks.go), each one chain from +0, whose sums are added along the canonical
-// tree. Workers divide what has no sum between them: panels, groups, replicas, and
-// where these are too few, taps.
+// depend on the number of workers, so the sum is divided by the shape alone: into chunks of
+// rows (chunks.go), each of them one chain from +0, with their sums added along the
+// canonical tree. Work is divided among workers only where no sum crosses the boundary:
+// between panels, groups and replicas, and, if these are too few, between taps.
 //
-//	task = (replica, group, panel, taps t0..t1)
-//	         for each chunk of rows:  for each row:  for some positions:  for each tap: Gradient
+// 	task = (replica, group, panel, taps t0..t1)
+// 	         for each chunk of rows:  for each row:  for some positions:  for each tap: Gradient
 
 // buildConvGradWeight is the gradient of a convolution for its weight, one for each replica.
 func buildConvGradWeight(c *plan.Compiler) run.Action {

@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// Positions whose input is padding add 0 to a sum and may be left out, unless the
-// gradient there is infinite or NaN, or the sum is -0: then the definition is computed.
+// Positions with padding as input add 0 to a sum and may be skipped, unless the gradient
+// there is infinite or NaN, or the sum is -0. In these cases the full definition is
+// computed.
 
 // gradientOf computes the weight gradient of a window for some rows at a time:
 // units of (panel, taps).
@@ -18,8 +19,8 @@ type gradientOf struct {
 	step   int
 	orders []kernel.Order // of at, by range of taps: see cut
 	all    []tapOf
-	seen   []tapOf // without the positions whose input is padding; nil: they are few
-	// inOrder says that there is one tap, which sees the positions one behind the other.
+	seen   []tapOf // all without positions with padding as input; nil if there are few of these
+	// inOrder reports that there is only one tap, which reads consecutive positions.
 	inOrder bool
 }
 
@@ -48,7 +49,7 @@ func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 	return g.window.Taps * i / ranges, g.window.Taps * (i + 1) / ranges
 }
 
-// sideBySide reports whether the weights of a panel lie side by side.
+// sideBySide reports whether the weights of a panel are contiguous.
 func (g *gradientOf) sideBySide() bool { return len(g.at) == g.step }
 
 // cut orders the gradient for that many ranges of taps.
@@ -85,10 +86,11 @@ func (g *gradientOf) together(tasks, blocks, threads int) int {
 	return all
 }
 
-// eachRow calls do with each row of a chunk, in order, and with the one behind it.
+// eachRow calls do with each row of a chunk, in order, and with the row after it.
 type eachRow func(do func(now, next rowPair))
 
-// rowPair is a row of both operands, the image and its gradient; nil: there is none.
+// rowPair is a row of both operands, the image and its gradient; both are nil without a
+// row.
 type rowPair struct{ in, grad []float32 }
 
 // chunk adds the products of a chunk of rows for taps [t0, t1) of panels [p0, p1), of one or of all taps, to
@@ -105,9 +107,9 @@ func (g *gradientOf) chunk(kernels *kernel.Set, spare *kernel.Workspace, some, p
 	rows(func(now, _ rowPair) { g.add(kernels, spare, some, p0, g.all[t0:t1], sums, now) })
 }
 
-// bySeen is chunk without the products of padding, and reports whether the sums are the
-// same; they are +0 again if not. Zeros times finite values turn -0 into +0 at most, so
-// that where no sum is -0 at the end, none would be another.
+// bySeen computes chunk without the products of padding. It reports whether the sums are
+// unchanged by this, and sets them to +0 if not. Products of zero and finite values can at
+// most turn -0 into +0, so if the final sums contain no -0, all of them are unchanged.
 func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, panel, t0, t1 int,
 	sums []float32, rows eachRow) bool {
 	finite := true

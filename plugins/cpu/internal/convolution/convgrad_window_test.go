@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 )
 
-// Gradients that leave out what is multiplied by padding have the bits of those that do
-// not: of usual values, of such whose products round to -0, of infinite ones.
+// Gradients that skip products with padding have the same bits as the full sums, for
+// ordinary values, for values with products that round to -0, and for infinite values.
 func TestGradientsOfPaddingAreLeftOut(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	left := 0

@@ -9,16 +9,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// A dense product has no positions of its own: the rows of the batch are the positions of
+// A dense product has no positions. The rows of the batch are used as the positions of
 // a window with one tap, 48 at a time, so that weights are read once for that many rows.
 //
-//	         K                     N
-//	row 0  [ x ]
-//	row 1  [ x ]     *     K  [ weights ]       task: 48 rows, one panel of 64 columns
-//	...    [ x ]
-//	row 47 [ x ]
+// 	         K                     N
+// 	row 0  [ x ]
+// 	row 1  [ x ]     *     K  [ weights ]       task: 48 rows, one panel of 64 columns
+// 	...    [ x ]
+// 	row 47 [ x ]
 //
-// With leading axes it has: it is then a convolution by 1 by 1, whose images lie alike.
+// With leading axes it has positions. It is then a 1 by 1 convolution over images with the
+// same layout.
 
 // denseRows is how many rows of a dense product are the positions of a window.
 const denseRows = 48
@@ -66,8 +67,8 @@ func (d *denseWindows) prepare(total int) {
 // mostDense bounds the length of a row, so that offsets fit.
 const mostDense = 1 << 22
 
-// dense returns the product of rows of in with a matrix whose element (k, c)
-// is weight[k*stepK + c*stepC].
+// dense returns the product of rows of in and the matrix with element (k, c) at
+// weight[k*stepK + c*stepC].
 func dense(c *plan.Compiler, what string, in *run.Value, t *filter, out *run.Value,
 	stepK, stepC int) run.Action {
 	k, width := in.Count, out.Count
@@ -119,8 +120,8 @@ func (p *product) applyDense(f *run.Frame, d *denseWindows, o operands) {
 	})
 }
 
-// buildDense is x * weight^T + bias, as PyTorch's Linear: the weight is [N][K], so that
-// value k of column c lies at c*K + k.
+// buildDense builds x * weight^T + bias, like PyTorch's Linear. The weight is [N][K], so
+// that value k of column c is at c*K + k.
 func buildDense(c *plan.Compiler) run.Action {
 	if c.Node().Int("leading") > 0 {
 		return buildConv(c)

@@ -32,8 +32,8 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	if max(x.Count, dy.Count) > mostDense {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
-	// dw[o][k] is the sum over rows of dy[o]*x[k]: dy takes the part of the
-	// image, x that of its gradient, so that rows of dw come out whole.
+	// dw[o][k] is the sum over rows of dy[o]*x[k]. dy has the role of the image and x the
+	// role of its gradient, so that the product consists of whole rows of dw.
 	g := &denseGradient{x: x, dy: dy, dw: dw, windows: denseWindowsOf(dy.Count, x.Count),
 		chunks: chunksOf(1)}
 	dw.IsAdded()
@@ -71,9 +71,9 @@ type denseGradient struct {
 	x, dy, dw *run.Value
 	windows   *denseWindows
 	chunks    chunks
-	// summed says that nothing but the sum over replicas reads the gradient:
-	// it is then summed along the tree while in the cache, and the value of a
-	// node is left where that of its first replica with rows belongs.
+	// summed reports that only the sum over replicas reads the gradient. It is then summed
+	// along the tree while it is in the cache, and the value of a node is stored in the
+	// place of its first replica with rows.
 	summed bool
 	adds   bool // in the run it is added to sums
 }
@@ -149,8 +149,8 @@ func (t *denseTask) sum(n collective.Node) {
 	}
 }
 
-// eval computes a node in the block of a level. It returns the first replica
-// of the node with rows, counted among those held; -1 if there is none.
+// eval computes a node in the block of a level. It returns the index, among the replicas
+// held, of the node's first replica with rows, or -1.
 func (t *denseTask) eval(n collective.Node, level int) (first int) {
 	if n.Leaf() {
 		r, _ := slices.BinarySearch(t.local, n.From)

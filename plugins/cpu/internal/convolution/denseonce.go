@@ -5,12 +5,13 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// In the last run of a program nobody reads packed weights again. Then a worker packs a panel into memory
-// of its own, multiplies all rows with it, and forgets it: the weights of a large dense product, which may
-// be most of a network, take no second place in memory. A panel is a window of its own, the same chains:
+// In the last run of a program, packed weights are not read again. A worker then packs a panel into its
+// private memory, multiplies all rows by it, and discards it. The weights of a large dense product, which
+// may be most of a network, are therefore not stored twice. A panel is a separate window with the same
+// chains:
 //
-//	         K                 64                        N
-//	rows   [ x ]   *   K [ panel ]   =   rows [ ... | panel | ... ]
+// 	         K                 64                        N
+// 	rows   [ x ]   *   K [ panel ]   =   rows [ ... | panel | ... ]
 
 // denseOnce is a dense product without packed weights.
 type denseOnce struct {
@@ -18,7 +19,7 @@ type denseOnce struct {
 	whole, rest denseWindows // of a panel, and of the last
 }
 
-// newDenseOnce returns the product of p, whose one section has windows of d.
+// newDenseOnce returns the product of p, which has one section with the windows of d.
 func newDenseOnce(p *product, d *denseWindows) *denseOnce {
 	rest := (d.width-1)%kernel.PanelLanes + 1
 	lanes := min(d.width, kernel.PanelLanes)

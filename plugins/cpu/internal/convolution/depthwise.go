@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Depthwise convolutions have no sum over channels: every channel is multiplied with its
-// own taps, so vectors run along the channels, and weights lie as [taps][C].
+// Depthwise convolutions have no sum over channels: every channel is multiplied by separate
+// taps. Vectors therefore run along the channels, and weights are stored as [taps][C].
 //
-//	taps first    out[p][:] += in[p,t][:] * w[t][:]     for t in taps (any geometry)
-//	along rows    a block of up to 7 neighbouring results, its columns held in
-//	              registers (kernel.DepthwiseRows: kernels 3 and 5 wide)
+// 	taps first    out[p][:] += in[p,t][:] * w[t][:]     for t in taps (any geometry)
+// 	along rows    a block of up to 7 neighbouring results, with its columns held in
+// 	              registers (kernel.DepthwiseRows: kernels 3 and 5 wide)
 
 // pixels returns the geometry as if there were one group: runs are whole pixels.
 func (g *Geometry) pixels() *Geometry {
@@ -48,8 +48,8 @@ func buildDepthwiseBackward(c *plan.Compiler, g *Geometry, dy *run.Value, t *fil
 	return depthwiseAction(c, g, g.pixels().backward(), dy, t, dx)
 }
 
-// buildDepthwiseRows is a convolution along rows; with back, the filter is that of the
-// convolution whose gradient it computes.
+// buildDepthwiseRows builds a convolution along rows. With back, it is the gradient of the
+// convolution that the filter belongs to.
 func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	r := kernel.DepthwiseRows{Channels: g.c, Height: g.h, Width: g.w, OutHeight: g.oh, OutWidth: g.ow,
@@ -89,8 +89,8 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 		}}})
 }
 
-// With a stride the phases of a gradient have windows of different sizes, so that a span
-// of the result is no span of a phase: such an action has rows only.
+// With a stride the phases of a gradient have windows of different sizes, so a span of the
+// result does not correspond to a span of a phase. The action then has rows only.
 
 // nearBand is how many bytes of a result all phases compute before the next.
 const nearBand = 128 << 10
@@ -122,7 +122,8 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 			Positions: y.Positions, Step: positionStep, Width: y.Channels,
 			Span: func(f *run.Frame, w *run.Worker, i, from, to int) { do(f, w, i, 0, from, to) }}})
 	}
-	// The results of all phases lie between each other: a band of them is complete before the next begins.
+	// The results of the phases are interleaved: a band of all of them is complete before
+	// the next begins.
 	bands := max(1, 4*y.Count/nearBand)
 	return &run.ByRows{Prepare: prepare, Work: work,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -135,19 +136,21 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 		}}
 }
 
-// nearGradient is how many values of a gradient all taps treat before the next, while these and what the
-// taps see of the image are in the nearest caches.
+// nearGradient is the number of values of a gradient that all taps process before the next
+// values, while these and the part of the image that the taps read are in the nearest
+// caches.
 const nearGradient = 8 << 10
 
-// buildDepthwiseWeight computes weight gradients, a task for all taps of a replica, or, where replicas
-// are few, for those of a row of the kernel. The chain of a tap goes on from some positions to the next,
-// which are fetched meanwhile.
+// buildDepthwiseWeight computes weight gradients. A task processes all taps of a replica,
+// or, if there are few replicas, the taps of a row of the kernel. The chain of a tap
+// continues from some positions to the next, which are prefetched meanwhile.
 func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) run.Action {
 	window, chunks, some := g.pixels().forward(), chunksOf(dy.Positions), max(1, nearGradient/g.c)
 	fresh, again := c.Kernels().DepthwiseSums(g.c)
 	step := g.c + again
 	reach := reaches(window, some)
-	// add adds the products of row i to the sums of some taps; last says that no row follows.
+	// add adds the products of row i to the sums of some taps. last reports that row i is
+	// the last row.
 	add := func(f *run.Frame, ahead *kernel.Prefetcher, sums []float32, first, i int, last bool) {
 		in, grad := f.F32(x), f.F32(dy)
 		for b, p := 0, 0; p < dy.Positions; b, p = b+1, p+some {

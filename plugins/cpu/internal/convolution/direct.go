@@ -36,8 +36,8 @@ func (g *Geometry) directRow() kernel.Direct {
 	return kernel.Direct{Rows: g.Kernel[0], Run: g.c, RowStep: g.paddedWidth() * g.c, GradStep: g.o}
 }
 
-// directAt says where the weights of a direct convolution lie in [O][C][kh][kw]; of the
-// flipped convolution, whose weights they are the other way round, if back.
+// directAt returns the offsets of the weights of a direct convolution in [O][C][kh][kw]. If
+// back, it returns the offsets for the flipped convolution, in reverse order.
 func (g *Geometry) directAt(back bool) (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for k := range g.c {
@@ -56,8 +56,8 @@ func (g *Geometry) directAt(back bool) (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// buildDirect is a direct convolution; with back, the filter is that of the
-// convolution whose gradient it computes.
+// buildDirect builds a direct convolution. With back, it is the gradient of the convolution
+// that the filter belongs to.
 func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value, back bool) run.Action {
 	what := "direct"
 	if back {

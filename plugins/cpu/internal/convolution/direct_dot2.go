@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildDirectDot2 is a direct convolution of pairs; with back, the filter is
-// that of the convolution whose gradient it computes.
+// buildDirectDot2 builds a direct convolution of pairs. With back, it is the gradient of
+// the convolution that the filter belongs to.
 func buildDirectDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value,
 	back bool) run.Action {
 	what := "direct"

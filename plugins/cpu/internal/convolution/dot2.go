@@ -7,15 +7,15 @@ import (
 )
 
 // At precision bf16 products are of pairs: VDPBF16PS multiplies two neighbouring values
-// of a run with two weights and adds both to one float32 sum. Weights are rounded to
+// of a run by two weights and adds both to one float32 sum. Weights are rounded to
 // bfloat16 and packed in pairs, [taps][run/2][channels][2]:
 //
-//	run      k0 k1 | k2 k3 | ...
-//	weights  (o0: k0 k1) (o1: k0 k1) ... (o63: k0 k1)       one row for a pair of values
+// 	run      k0 k1 | k2 k3 | ...
+// 	weights  (o0: k0 k1) (o1: k0 k1) ... (o63: k0 k1)       one row for a pair of values
 //
-// Where matrix units have the shape they take the same rows as tiles of 16 channels by
-// 16 pairs. An operand that is stored as float32 is narrowed into the worker's memory
-// first; what is stored as bfloat16 is read where it lies.
+// Matrix units that support the shape use the same rows as tiles of 16 channels by 16
+// pairs. An operand that is stored as float32 is first narrowed into the worker's memory;
+// an operand that is stored as bfloat16 is read in place.
 
 // dot2Product computes pairs of rows, as product does windows. The scales of a
 // folded batch norm multiply the sums.
@@ -46,7 +46,7 @@ func newDot2Product(c *plan.Compiler, p *dot2Pack, t *filter, y *run.Value) *dot
 	return out
 }
 
-// prepare packs the weights and what follows the sums if they have changed.
+// prepare packs the weights and the epilogue's parameters if they have changed.
 func (p *dot2Product) prepare(f *run.Frame) error {
 	p.packed.fill(f, p.filter.weight)
 	if !p.filter.prepare(f) {
@@ -68,8 +68,8 @@ func (p *dot2Product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// dot2Operands is what pairs read and write of one row. Where the image is no
-// half it is narrowed in the worker's own memory, as far as it is read.
+// dot2Operands are the operands and the result of pairs for one row. An image that is not a
+// half is narrowed in the worker's private memory, as far as it is read.
 type dot2Operands struct {
 	out   []float32
 	half  []uint16 // the result, where it is a half
@@ -89,10 +89,11 @@ func (o dot2Operands) from(out, in int) dot2Operands {
 	return o
 }
 
-// What a product by pairs reads and writes may be halves, each by itself: images are read
-// as they lie, and only matrix units, which write float32, leave their result wide.
+// Each operand and result of a product by pairs may independently be a half. Images are
+// read in place. Only matrix units, which write float32, leave their result wide.
 
-// asHalves returns what pairs take as halves: no results that matrix units compute.
+// asHalves returns the values that pairs accept as halves. Results of matrix units are not
+// included.
 func (p *dot2Product) asHalves(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	sets := imageAndResult(c, x, y)
 	if p.packed.sections[0].matrix != nil {
@@ -150,7 +151,7 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 	}
 }
 
-// finish returns what follows the sums of a section, without their epilogue.
+// finish returns the steps that follow the sums of a section, without the epilogue.
 func (p *dot2Product) finish(section int) kernel.ScaledEpilogue {
 	f := kernel.ScaledEpilogue{Round: p.round}
 	if len(p.bias) > 0 {
@@ -233,7 +234,7 @@ func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
 	}
 }
 
-// narrow narrows the values [low, high) of an image that is no half.
+// narrow narrows the values [low, high) of an image that is not a half.
 func (p *dot2Product) narrow(w *run.Worker, o *dot2Operands, low, high int) {
 	if o.in != nil {
 		return

@@ -7,20 +7,20 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// In a gradient the sum runs over positions, so the pairs are of neighbouring positions,
-// which lie C values apart. They are interleaved first, once for all taps:
+// In a gradient the sum runs over positions, so the pairs consist of neighbouring positions,
+// which are C values apart. They are interleaved first, once for all taps:
 //
-//	line of the image       p0: c0 c1 c2 ..   p1: c0 c1 c2 ..   p2: ...
-//	interleaved             (p0 p1) of c0, (p0 p1) of c1, ...   (p2 p3) of c0, ...
+// 	line of the image       p0: c0 c1 c2 ..   p1: c0 c1 c2 ..   p2: ...
+// 	interleaved             (p0 p1) of c0, (p0 p1) of c1, ...   (p2 p3) of c0, ...
 //
-// and the same of the result's gradient. Which positions make a pair is a function of
+// The result's gradient is interleaved in the same way. The choice of pairs is a function of
 // the shape: see pairLines.
 
 // dot2Gradient is the weight gradient of a convolution by pairs of positions.
 type dot2Gradient struct {
 	g         *Geometry
 	lines     *pairLines
-	at        []int // where the weight of a tap's value lies in dw, for the first group
+	at        []int // offset in dw of the weight of a tap's value, for the first group
 	atStep    int   // between the weights of output channels
 	x, dy, dw *run.Value
 	chunks    chunks
@@ -29,7 +29,7 @@ type dot2Gradient struct {
 	together int
 
 	mu     sync.Mutex
-	orders map[[4]int]kernel.Order // where the sums of a task lie in dw
+	orders map[[4]int]kernel.Order // offsets in dw of the sums of a task
 }
 
 // newDot2Gradient returns the gradient of a convolution in these lines.
@@ -42,8 +42,8 @@ func (g *Geometry) newDot2Gradient(l *pairLines, x, dy, dw *run.Value, together 
 	return k
 }
 
-// order returns where the sums of values [k0, k1) and columns [j0, j1) of the
-// kernel lie in dw.
+// order returns the offsets in dw of the sums of values [k0, k1) and columns [j0, j1) of
+// the kernel.
 func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -67,9 +67,8 @@ func gradientByLines(g *Geometry, set *kernel.Set, l *pairLines, x, dy stored,
 	return dw
 }
 
-// Weight gradients by pairs are those of the definition, and have the same bits
-// with operands of two bytes, however they are cut into tasks, and for even
-// widths whatever the lines are.
+// Weight gradients by pairs agree with the definition. They have the same bits with
+// operands of two bytes, for any division into tasks, and, for even widths, for any lines.
 func TestPairsGradient(t *testing.T) {
 	const images = 3
 	set := kernel.Sets()[0]

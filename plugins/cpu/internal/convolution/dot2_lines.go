@@ -1,28 +1,27 @@
 package convolution
 
-// Lines are rows of the result, or all of a small image. A tap that sees the input moved
-// by an even number of pixels finds the same pairs some pairs further on; the others
-// have pairs of their own:
+// Lines are rows of the result, or all of a small image. A tap with an input offset of an
+// even number of pixels uses the same pairs, starting some pairs later. Taps with odd
+// offsets use different pairs:
 //
-//	input    x0 x1 x2 x3 x4 x5
-//	even     (x0 x1)(x2 x3)(x4 x5)       columns 0 and 2 of the kernel
-//	odd         (x1 x2)(x3 x4)(x5 0)     column 1
+// 	input    x0 x1 x2 x3 x4 x5
+// 	even     (x0 x1)(x2 x3)(x4 x5)       columns 0 and 2 of the kernel
+// 	odd         (x1 x2)(x3 x4)(x5 0)     column 1
 
-// pairLines says how the positions of a convolution's result go together in
-// pairs, for its weight gradient: neighbours in lines, which are rows of the
-// result, or all of it where that is small. Lines of both operands are
-// interleaved once for all taps that see them.
+// pairLines describes how the positions of a convolution's result form pairs, for its
+// weight gradient. Pairs are neighbours in lines, which are rows of the result, or all of a
+// small result. Lines of both operands are interleaved once for all taps that read them.
 type pairLines struct {
 	count, height     int // lines of an image of the result, and of the input
 	rows              int // of the kernel that see different lines
 	step, lead, apart int // row i of the kernel and line y see line y*step-lead+i*apart
 	pairs             int // of a line of the result
 	values            int // that a tap sees of a position
-	// begin says, for every column of the kernel, at which pair of an
-	// interleaved line of the input it begins.
+	// begin is, for every column of the kernel, its first pair in an interleaved line of
+	// the input.
 	begin []int
-	// in and grad say where the runs of a line begin, as kernel.PairsLine does;
-	// inStep and gradStep are the distances between lines, in values.
+	// in and grad are the offsets of the runs of a line, as in kernel.PairsLine; inStep and
+	// gradStep are the distances between lines, in values.
 	in, grad         []int32
 	inStep, gradStep int
 	// A line of few channels is copied first, between left and right values of
@@ -57,7 +56,7 @@ func (g *Geometry) rowLines() *pairLines {
 	}
 	const two = 2
 	for j := range min(two*g.Stride[1], g.Kernel[1]) {
-		// Columns that begin whole pairs behind this one, whatever the dilation.
+		// Columns that start a whole number of pairs after this one, for any dilation.
 		l.addColumns(g, j, g.Kernel[1], two*g.Stride[1])
 	}
 	return l
@@ -72,7 +71,7 @@ func (l *pairLines) result(g *Geometry, positions int) {
 	}
 }
 
-// offset returns where a run begins that lies at a value, if it is inside.
+// offset returns the offset of a run that starts at a value, if the run is inside.
 func offset(inside bool, at int) int32 {
 	if !inside {
 		return -1
@@ -81,7 +80,7 @@ func offset(inside bool, at int) int32 {
 }
 
 // addColumns adds the pairs that columns j, j+every and so on before end read. The pairs of
-// each column begin a whole number of pairs after those of the previous one.
+// each column begin a whole number of pairs after the pairs of the previous one.
 func (l *pairLines) addColumns(g *Geometry, j, end, every int) {
 	pair := 2 * g.Stride[1]
 	first, start, last := j*g.Dilation[1]-g.Pad[1], len(l.in)/2, 0
@@ -96,7 +95,7 @@ func (l *pairLines) addColumns(g *Geometry, j, end, every int) {
 	}
 }
 
-// narrowLines returns rows of the result whose windows see a whole row of the
+// narrowLines returns rows of the result. Each of their windows reads a whole row of the
 // kernel as one run of a padded line.
 func (g *Geometry) narrowLines() *pairLines {
 	l := &pairLines{count: g.oh, height: g.h, rows: g.Kernel[0], step: g.Stride[0], lead: g.Pad[0],
@@ -109,7 +108,7 @@ func (g *Geometry) narrowLines() *pairLines {
 	return l
 }
 
-// wholeLines returns one line for an image. Every tap has pairs of its own.
+// wholeLines returns one line for an image. Each tap has separate pairs.
 func (g *Geometry) wholeLines() *pairLines {
 	l := &pairLines{count: 1, height: 1, rows: 1, step: 1, apart: 1, values: g.cg}
 	n := g.oh * g.ow

@@ -5,11 +5,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Images with few channels (3 of a picture) are padded to whole lines first, as for
-// float32 (paddedRows): then a row of the kernel is one run of kw*C values instead of
-// kw short ones, and C is made even, since pairs lie side by side in a run.
+// Images with few channels (a picture has 3) are first padded to whole lines, as for
+// float32 (paddedRows). A row of the kernel is then one run of kw*C values instead of
+// kw short ones. C is made even, because the two values of a pair are adjacent in a run.
 //
-//	| 0 0 0 0 | r g b 0 | r g b 0 | ... | 0 0 0 0 |      a run: 3 pixels of 4 values
+// 	| 0 0 0 0 | r g b 0 | r g b 0 | ... | 0 0 0 0 |      a run: 3 pixels of 4 values
 
 // evenChannels returns the geometry with one channel more, which is 0, if there
 // is an odd number of them: so that runs are even.
@@ -39,8 +39,8 @@ func buildNarrowDot2(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *
 	return a
 }
 
-// spread returns at, c elements for every pixel, with even elements for every
-// pixel: what is added is -1, no weight.
+// spread expands at from c elements for every pixel to even elements. The added elements
+// are -1, which means no weight.
 func spread(at []int, c, even int) (all []int) {
 	for i := 0; i < len(at); i += c {
 		all = append(all, at[i:i+c]...)
@@ -51,8 +51,8 @@ func spread(at []int, c, even int) (all []int) {
 	return all
 }
 
-// narrowRows pads an image in the worker's own memory as paddedRows does, with
-// even channels of bfloat16.
+// narrowRows pads an image in the worker's private memory as paddedRows does, with an even
+// number of bfloat16 channels.
 func (p *dot2Product) narrowRows(w *run.Worker, g *Geometry, o dot2Operands, y0, y1 int) []uint16 {
 	width, even, count := g.paddedWidth(), g.c+g.c%2, g.w*g.c
 	from, to := y0*g.Stride[0], y1*g.Stride[0]+(g.Kernel[0]-1)*g.Dilation[0]+1

@@ -16,7 +16,7 @@ type dot2Pack struct {
 // dot2Section is the weights of one window, as packPart is.
 type dot2Section struct {
 	pairs   *kernel.Pairs
-	matrix  *kernel.Matrix // nil: there is none in this class and of this shape
+	matrix  *kernel.Matrix // nil if this class has no matrix units for the shape
 	at      []int
 	order   kernel.PairsOrder // the same
 	step    int

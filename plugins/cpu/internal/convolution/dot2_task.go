@@ -5,11 +5,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// A task interleaves as many lines of as many images as stay in the cache (together), and
-// then adds their products for every tap. A segment is lines of one image; what is
-// interleaved of it lies as
+// A task interleaves lines of images until the cache is full (together), and then adds their
+// products for every tap. A segment is some lines of one image. Interleaved segments are
+// stored as
 //
-//	halves   | x of segment 0 | dy of segment 0 | x of segment 1 | dy of segment 1 | ...
+// 	halves   | x of segment 0 | dy of segment 0 | x of segment 1 | dy of segment 1 | ...
 
 // dot2Task computes the gradients of a group's weights for a panel, from output
 // channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
@@ -25,18 +25,18 @@ type dot2Task struct {
 	real, width     int               // channels, also in whole lanes
 	inLine, dyLine  kernel.PairsLine  // of the operands
 	input, gradient stored            // all images
-	value, channel  int               // of an image, with which its operands begin
+	value, channel  int               // first of its operands in an image
 	sums            []float32         // of a chunk, [rows][j1-j0][k1-k0][width]
 	workspace       []float32         // the sums of the chunks
 	padding         stored            // workspace for the padded lines of a segment
 	lines           int               // of a segment
 	end             int               // of the images
-	next            kernel.Prefetcher // what the task reads after its segments
-	used            int               // by the segments, of what is interleaved together
+	next            kernel.Prefetcher // data that the task reads after its segments
+	used            int               // by the segments that are interleaved together
 }
 
-// segment is lines [from, to) of the result in an image, which see lines
-// [top, bottom) of the input, and where both lie when they are interleaved.
+// segment is lines [from, to) of the result in an image, which read lines [top, bottom) of
+// the input. x and dy are the offsets of the interleaved lines of both.
 type segment struct{ image, from, to, top, bottom, x, dy int }
 
 // sum sums over images [from, to) of these operands.
@@ -126,7 +126,7 @@ func (t *dot2Task) add() {
 	t.scratch.segments, t.used = t.scratch.segments[:0], 0
 }
 
-// lookAhead has as much fetched as the segments took, from behind them.
+// lookAhead prefetches the data after the segments, as much as the segments have used.
 func (t *dot2Task) lookAhead() {
 	t.next.Clear()
 	if len(t.scratch.segments) == 0 {
@@ -196,7 +196,7 @@ func (t *dot2Task) shared(halves []uint16, s segment) {
 	t.scratch.calls = rows
 }
 
-// rowsAt returns where line h of the input and line y of the result lie, in bytes.
+// rowsAt returns the offsets in bytes of line h of the input and line y of the result.
 func (t *dot2Task) rowsAt(s segment, h, y int) [2]int32 {
 	return [2]int32{int32(2 * (s.x + (h-s.top)*t.inLine.Len())), int32(2 * (s.dy + (y-s.from)*t.dyLine.Len()))}
 }

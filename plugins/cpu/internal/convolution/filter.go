@@ -13,19 +13,19 @@ import (
 // kernel class (class.Fold): it happens in every run, at the same place, whatever else
 // is fused.
 
-// filter is what a convolution or a dense product multiplies with and adds: a
-// weight and a bias as they are, or with the batch norm that follows folded
-// into them, per output channel:
+// filter holds the factors and the summands of a convolution or a dense product:
+// its weight and bias, or both with the batch norm that follows folded into them,
+// per output channel:
 //
 //	weight * s and beta + (bias - mean) * s with s = gamma / sqrt(variance + eps)
 //
-// each of them computed in float64 and rounded once.
+// Each of them is computed in float64 and rounded once.
 type filter struct {
 	weight, bias *run.Value // bias is nil without one
 	norm         *foldedNorm
 
 	by      []float64 // s of every output channel; nil without a norm
-	add     []float32 // what is added, per output channel; empty if nothing
+	add     []float32 // summands, per output channel; may be empty
 	changed func() bool
 }
 
@@ -62,7 +62,7 @@ func (t *filter) operands() []*run.Value {
 	return all
 }
 
-// key tells the factors of one weight apart.
+// key identifies the factors of a weight.
 func (t *filter) key() string {
 	if t.norm == nil {
 		return ""
@@ -70,8 +70,8 @@ func (t *filter) key() string {
 	return fmt.Sprintf(" with @%s @%s %v", t.norm.gamma.Name, t.norm.variance.Name, t.norm.Eps)
 }
 
-// stamp returns a number that grows whenever the products' factors change: the
-// weight, and what it is multiplied with. It is 0 if the weight is computed.
+// stamp returns a number that grows whenever the products' factors change: the weight, or
+// its factors. It is 0 if the weight is computed.
 func (t *filter) stamp() uint64 {
 	if !t.weight.IsState() {
 		return 0

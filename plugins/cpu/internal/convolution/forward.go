@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// key tells geometries apart whose packed weights differ.
+// key returns different keys for geometries with different packed weights.
 func (g *Geometry) key(what string) string { return fmt.Sprint(what, g.Window, g.c, g.h, g.w, g.o) }
 
 // Groups are sections: the window is the same for all, shifted to the group's first channels
@@ -53,8 +53,9 @@ func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run
 	return aheadOf(buildGEMM(c, g, "conv", g.forwardSections, x, filter, y), g)
 }
 
-// aheadOf returns the action of a convolution of float32 with what positions of the
-// result see of the input, so that it may go on where the action before it has come to.
+// aheadOf adds Needs, the range of input positions that positions of the result read, to
+// the action of a float32 convolution. The action can then continue from the progress of
+// the action before it.
 func aheadOf(a run.Action, g *Geometry) run.Action {
 	if rows, ok := a.(*run.ByRows); ok && !rows.Pointwise && !rows.Rounds {
 		rows.Needs = g.Needs
@@ -72,8 +73,8 @@ func (g *Geometry) forwardSections() (sections []packSection) {
 	return sections
 }
 
-// buildNarrow is a convolution over padded images, of which only rows that are seen together
-// are kept.
+// buildNarrow builds a convolution over padded images. Only rows that are read together are
+// kept.
 func buildNarrow(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.Value) run.Action {
 	p := newProduct(packFor(c, t, g.key("narrow"), func() []packSection {
 		at, step := g.narrowAt()

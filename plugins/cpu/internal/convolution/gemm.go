@@ -6,22 +6,22 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Implicit GEMM is the matrix product that a convolution is when its windows are laid
-// out as rows (im2col), without laying them out: the offsets of a kernel.Window say where
-// each run begins.
+// Implicit GEMM treats a convolution as a matrix product with its windows as rows
+// (im2col), without copying the windows: the offsets of a kernel.Window point to the
+// start of each run.
 //
-//	positions        taps * C                O
-//	    p0     [ run | run | ... ]     [ panel | panel ]        [ out ]
-//	    p1     [ run | run | ... ]  *  [       |       ]   =    [ out ]
-//	    ...      read where they lie     packed (pack.go)
+// 	positions        taps * C                O
+// 	    p0     [ run | run | ... ]     [ panel | panel ]        [ out ]
+// 	    p1     [ run | run | ... ]  *  [       |       ]   =    [ out ]
+// 	    ...      read in place           packed (pack.go)
 //
 // A section is one window with its weights: one for each group, and for the gradient one
-// for each phase of each group. A unit is one panel of one section, the least piece of
-// work: some positions of it are a call of the kernel.
+// for each phase of each group. A unit is one panel of one section, the smallest piece of
+// work: the kernel is called for some positions of it.
 //
-//	row of the batch     unit 0          unit 1          unit 2
-//	                  |===========|===========|======|
-//	pieces for 3      |-- w0 --|-- w1 --|-- w2 --|         row, cut at whole tiles
+// 	row of the batch     unit 0          unit 1          unit 2
+// 	                  |===========|===========|======|
+// 	pieces for 3      |-- w0 --|-- w1 --|-- w2 --|         row, cut at whole tiles
 
 // product computes windows of rows: each section of its pack with the input and
 // the output shifted to the section's first channels.
@@ -31,20 +31,20 @@ type product struct {
 	bias     []float32
 	biasFrom []int // per section: where its channels begin in the bias
 	units    []unit
-	placed   *kernel.Window // the window of all sections where operands do not lie as usual; nil: their own
+	placed   *kernel.Window // the window of all sections if operands have an unusual layout; or nil
 	weights  int            // bytes of all packed weights
 	matrix   *matrixPack    // nil: windows compute everything
 	atOnce   int            // panels of a unit of matrix units
 	alone    bool           // no other node runs between packing and the end of apply
 }
 
-// operands is what a product reads and writes of one row, and how its results end.
+// operands are the operands and the result of a product for one row, and its epilogue.
 type operands struct {
 	out, in []float32
 	end     kernel.Epilogue
 }
 
-// unit is one panel of one section; with matrix units that and those behind it.
+// unit is one panel of one section; with matrix units it includes the panels after it.
 type unit struct{ section, panel int }
 
 // newProduct completes a product over a pack.
@@ -75,8 +75,8 @@ func (p *product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// prepareBias copies what is added, whose channels follow the sections' output
-// shifts, to where every section finds its own, padded to whole lanes.
+// prepareBias copies the summands, in the order of the sections' output channels, so that
+// every section has its part, padded to whole lanes.
 func (p *product) prepareBias(f *run.Frame) {
 	if !p.filter.prepare(f) || len(p.filter.add) == 0 {
 		return
@@ -111,7 +111,8 @@ func (p *product) byWindows(f *run.Frame, w *run.Worker, u unit, win *kernel.Win
 		o.end.From(section.out), from, to, &w.Tile)
 }
 
-// biasOf returns what is added to the channels of a unit's section, nil if nothing.
+// biasOf returns the summands for the channels of a unit's section, or nil without
+// summands.
 func (p *product) biasOf(u unit) []float32 {
 	if len(p.bias) == 0 {
 		return nil
@@ -119,7 +120,8 @@ func (p *product) biasOf(u unit) []float32 {
 	return p.bias[p.biasFrom[u.section]:]
 }
 
-// row computes piece of pieces of one row: as many values of as many units, in whole tiles.
+// row computes piece of pieces of one row. Pieces have equal numbers of values, in whole
+// tiles.
 func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int) {
 	all := 0
 	for _, u := range p.units {
@@ -144,8 +146,8 @@ func (p *product) size(u unit) (n int) {
 	return n * win.Positions()
 }
 
-// reach returns the position of a unit of size values up to which the first n values
-// should be computed: the edge of a tile that is nearest, or the end.
+// reach returns the end of the first n of a unit's size values, as a position: the nearest
+// edge of a tile, or the end of the unit.
 func (p *product) reach(u unit, n, size int) int {
 	positions, step := p.packed.sections[u.section].window.Positions(), p.step()
 	switch {
@@ -240,7 +242,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		win := p.window(u)
-		if blocks == 1 { // else most tasks go on with the weights of the one before
+		if blocks == 1 { // with more blocks, most tasks continue with the weights of the task before
 			w.Tile.Next = p.weightsOf(task + f.Threads())
 		}
 		for r := first; r < min(first+chunk, rows); r++ {
@@ -250,7 +252,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	})
 }
 
-// weightsOf returns the weights of unit i, nil if there is no such unit.
+// weightsOf returns the weights of unit i, or nil if unit i does not exist.
 func (p *product) weightsOf(i int) []float32 {
 	if i >= len(p.units) || p.matrix != nil {
 		return nil

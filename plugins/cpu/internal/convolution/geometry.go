@@ -33,7 +33,7 @@ type Geometry struct {
 	cg, og    int // channels of one group
 }
 
-// MostOffsets bounds the tables that say which pixels go together: of four bytes each.
+// MostOffsets limits the length of offset tables. An offset has four bytes.
 const MostOffsets = 1 << 27
 
 // NewGeometry returns the geometry with this window.
@@ -42,7 +42,8 @@ func NewGeometry(w graph.Window, in, out []int) *Geometry {
 		taps: w.Kernel[0] * w.Kernel[1], cg: in[0] / w.Groups, og: out[0] / w.Groups}
 }
 
-// TooLarge says why the tables of offsets of a product cannot be built, "" if they can.
+// TooLarge returns the reason why the tables of offsets of a product cannot be built, or
+// "".
 func (g *Geometry) TooLarge(p class.Product) string {
 	const mostWeights = 1 << 28
 	image := max(float64(g.c)*float64(g.h)*float64(g.w), float64(g.o)*float64(g.oh)*float64(g.ow))
@@ -123,7 +124,7 @@ func (g *Geometry) forward() *kernel.Window {
 	return kernel.NewWindow(in, out, g.taps, g.cg, g.og)
 }
 
-// forwardAt says where the weights of forward lie, for group i.
+// forwardAt returns the offsets of the weights of forward, for a group.
 func (g *Geometry) forwardAt(group int) (at []int, step int) {
 	for t := range g.taps {
 		for k := range g.cg {
@@ -165,8 +166,9 @@ func (g *Geometry) pad(padded, image []float32) {
 	clear(padded[(g.h+g.Pad[0])*paddedRow : g.paddedLen()])
 }
 
-// paddedRows makes rows [from, to) of a padded image in the worker's own memory. The image is a ring
-// buffer of that number of rows, the padded one of another; 0 stands for all rows.
+// paddedRows writes rows [from, to) of a padded image to the worker's private memory. ring
+// is the number of rows in the ring buffer of the image, and paddedRing in the one of the
+// padded image; 0 means all rows.
 func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, from, to int) []float32 {
 	if ring == 0 {
 		ring = g.h
@@ -195,8 +197,8 @@ func (g *Geometry) sees(rows int) int {
 	return (rows-1)*g.Stride[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
 }
 
-// nearRows returns how many rows of the result are computed together so that what they see
-// of a padded image stays near.
+// nearRows returns the number of rows of the result to compute together, so that the part
+// of the padded image that they read stays in a near cache.
 func (g *Geometry) nearRows() int {
 	const bytes = 32 << 10
 	return max(1, (bytes/(4*g.paddedWidth()*g.c)-g.sees(1))/g.Stride[0]+1)
@@ -217,7 +219,7 @@ func (g *Geometry) narrowForward() *kernel.Window {
 	return kernel.NewWindow(in, out, g.Kernel[0], g.Kernel[1]*g.c, g.o)
 }
 
-// narrowAt says where the weights of narrowForward lie.
+// narrowAt returns the offsets of the weights of narrowForward.
 func (g *Geometry) narrowAt() (at []int, step int) {
 	for i := range g.Kernel[0] {
 		for j := range g.Kernel[1] {
@@ -281,8 +283,8 @@ func (g *Geometry) phase(ry, rx int) phase {
 	return f
 }
 
-// output returns where the output that tap (i, j) takes from input (y, x)
-// begins, in bytes; -1 if there is none. The stride divides what is left.
+// output returns the byte offset of the output that tap (i, j) reads from input (y, x), or
+// -1 without one. The stride must divide the remainder.
 func (g *Geometry) output(y, x, i, j int) int32 {
 	oy, ox := y+g.Pad[0]-i*g.Dilation[0], x+g.Pad[1]-j*g.Dilation[1]
 	if oy < 0 || ox < 0 || oy/g.Stride[0] >= g.oh || ox/g.Stride[1] >= g.ow {
@@ -291,7 +293,7 @@ func (g *Geometry) output(y, x, i, j int) int32 {
 	return int32(4 * g.o * (oy/g.Stride[0]*g.ow + ox/g.Stride[1]))
 }
 
-// backwardAt says where the weights of a phase lie, for one group.
+// backwardAt returns the offsets of the weights of a phase, for one group.
 func (g *Geometry) backwardAt(f phase, group int) (at []int, step int) {
 	for _, t := range f.taps {
 		for o := range g.og {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// What is said of the length of tables is the length that they have.
+// The estimated length of tables equals their actual length.
 func TestOffsets(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 200 {

@@ -11,12 +11,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Products of int8 are exact, so that every order of a sum gives the same: docs/int8.md. Maps are bytes,
-// channels last. What is subtracted from every byte of a map is made part of what sums begin with:
+// Products of int8 are exact, so every order of summation has the same result: docs/int8.md. Maps are
+// bytes, channels last. The zero point of a map is folded into the initial value of the sums:
 //
-//	bias + sum of weight * (x - zero)  =  bias - zero * sum of weight  +  sum of weight * x
+// 	bias + sum of weight * (x - zero)  =  bias - zero * sum of weight  +  sum of weight * x
 //
-// and padding is bytes of that zero.
+// Padding consists of bytes equal to zero in this formula.
 
 // productInt8 is the products of a node of int8: windows with weights, one for each group, and how sums
 // become results.
@@ -65,7 +65,7 @@ func (p *productInt8) add(c *plan.Compiler, w *kernel.Int8, at []int, in, out, n
 	p.sections = append(p.sections, s)
 }
 
-// prepare packs what has changed.
+// prepare packs the weights that have changed.
 func (p *productInt8) prepare(f *run.Frame) error {
 	if !p.changed() {
 		return nil
@@ -100,8 +100,8 @@ func (p *productInt8) prepare(f *run.Frame) error {
 	return nil
 }
 
-// finite returns a factor that kernels take, with the results of the one that is given: a sum of 0 or a
-// factor that is NaN becomes the zero, and what is infinite a bound.
+// finite returns a finite factor that kernels accept and that has the same results as by. A
+// factor of NaN becomes 0, and an infinite one becomes a bound.
 func finite(by float32) float32 {
 	if by != by {
 		return 0
@@ -109,7 +109,7 @@ func finite(by float32) float32 {
 	return max(min(by, math.MaxFloat32), -math.MaxFloat32)
 }
 
-// do computes positions [from, to) of panels [first, last) of a section for a row that lies at in.
+// do computes positions [from, to) of panels [first, last) of a section for the row in.
 func (p *productInt8) do(f *run.Frame, w *run.Worker, s *sectionInt8, win *kernel.Int8, first, last int, out,
 	in []byte, from, to int) {
 	switch {
@@ -165,7 +165,7 @@ func buildConvInt8(c *plan.Compiler) run.Action {
 // widthOf returns the width of a position of a map in elements of four bytes.
 func widthOf(y *run.Value) int { return max(1, y.Channels*y.DType.Size()/4) }
 
-// workInt8 returns about how many nanoseconds so many products take.
+// workInt8 estimates the nanoseconds for a number of products.
 func workInt8(c *plan.Compiler, products int) int {
 	perNanosecond := 1
 	if c.Kernels().Bytes() {
@@ -174,7 +174,8 @@ func workInt8(c *plan.Compiler, products int) int {
 	return products / perNanosecond
 }
 
-// paddedBytes makes rows [from, to) of a padded image of bytes in the worker's own memory.
+// paddedBytes writes rows [from, to) of a padded image of bytes to the worker's private
+// memory.
 func (g *Geometry) paddedBytes(w *run.Worker, image []byte, zero byte, from, to int) []byte {
 	row := g.paddedWidth() * g.c
 	padded := w.Bytes(g.paddedLen() + run.Slack)

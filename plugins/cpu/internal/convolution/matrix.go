@@ -9,14 +9,14 @@ import (
 )
 
 // Matrix units (AMX) multiply tiles of 16 positions by 32 values of bfloat16 with tiles of
-// 16 channels. At float32 each operand is the sum of three bfloat16 that hold its 24
+// 16 channels. At float32 each operand is the sum of three bfloat16 values that hold its 24
 // bits, and the six largest of the nine products are added:
 //
-//	x = x1 + x2 + x3      x*w  =  x1w1 + x1w2 + x2w1 + x2w2 + x1w3 + x3w1  + less than 2^-25
-//	    8    8    8 bits
+// 	x = x1 + x2 + x3      x*w  =  x1w1 + x1w2 + x2w1 + x2w2 + x1w3 + x3w1  + less than 2^-25
+// 	    8    8    8 bits
 //
-// That holds while no value is so large or so small that a part of it cannot be
-// represented: kernel.Extent says so of weights, MatrixF32 of positions, and those are
+// This requires that no part of a value is too large or too small to be represented.
+// kernel.Extent checks weights, and MatrixF32 checks positions. Positions that fail are
 // computed by windows.
 
 // matrixPack is the weights of a product, in three parts for matrix units, in
@@ -29,7 +29,7 @@ type matrixPack struct {
 	fills    uint64
 
 	mu     sync.Mutex
-	direct uint64 // the fill for which the weights of the windows were packed
+	direct uint64 // number of the fill when the weights of the windows were packed
 }
 
 // matrixSection is the weights of one window, as packPart is.
@@ -49,10 +49,10 @@ func buildMatrix(c *plan.Compiler, g *Geometry, what string, sections func() []p
 	return productAction(c, g, p, x, y)
 }
 
-// Positions that matrix units leave over are few, and come from the windows of the same
-// product, whose weights are packed by the first worker that needs them.
+// The few positions that matrix units leave over are computed by the windows of the same
+// product. The first worker that needs the weights of the windows packs them.
 
-// withMatrix makes matrix units compute a product that has none of its own yet.
+// withMatrix adds matrix units to a product that does not have them yet.
 func withMatrix(c *plan.Compiler, p *product, key string) *product {
 	p.matrix = shared(c, p.filter, "matrix "+key, func() *matrixPack {
 		m := &matrixPack{}
@@ -126,8 +126,8 @@ func panelsAtOnce(weights int64, light int) int {
 	return 8
 }
 
-// byMatrix computes positions [from, to) of a unit by matrix units, and those
-// that lie apart by windows.
+// byMatrix computes positions [from, to) of a unit by matrix units, and positions with
+// values out of range by windows.
 func (p *product) byMatrix(f *run.Frame, w *run.Worker, u unit, o operands, from, to int) {
 	section, windows := &p.matrix.sections[u.section], &p.packed.sections[u.section]
 	last := min(u.panel+p.atOnce, section.matrix.Panels())

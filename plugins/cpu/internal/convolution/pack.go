@@ -12,12 +12,12 @@ import (
 // from has another stamp. In the last run of a program heavy weights need not stay, and
 // pass through memory that all layers have one after the other (lend, pass).
 
-// pack is a matrix of weights in the order in which kernels read it. It is
-// made again when the weights have changed.
+// pack is a matrix of weights in the order of the kernels' reads. It is packed again when
+// the weights have changed.
 type pack struct {
 	sections []packSection
 	stamp    uint64      // of the filter, when they were packed
-	memory   [][]float32 // memory of the sections, while they have that of a last run; else nil
+	memory   [][]float32 // memory of the sections while they use memory for a last run; otherwise nil
 }
 
 // packSection is the weights of one window.
@@ -31,7 +31,7 @@ type packSection struct {
 	whole   []bool // by panel of a window that Trims: its weights are not Trimmable
 }
 
-// shared returns what was made for a filter under this key, or makes it.
+// shared returns the value stored for a filter under this key, or builds it.
 func shared[P run.Packed](c *plan.Compiler, t *filter, key string, build func() P) P {
 	w := t.weight
 	if !w.IsState() {
@@ -100,7 +100,7 @@ func (p *pack) lend(f *run.Frame) {
 	}
 }
 
-// pass gives the sections their own memory again.
+// pass restores the memory of the sections.
 func (p *pack) pass() {
 	for i, data := range p.memory {
 		p.sections[i].data = data

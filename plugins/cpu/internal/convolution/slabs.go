@@ -21,7 +21,7 @@ import (
 // into count slabs, the panels into cuts ranges.
 type slabs struct{ section, positions, count, cuts int }
 
-// leastSlab leaves space in the last slab for what is no whole tile.
+// leastSlab leaves space in the last slab for an incomplete tile.
 const leastSlab = kernel.SlabPositions - kernel.SlabTile
 
 // bySlabs reports whether kernels compute the product by slabs; outCount is the number of

@@ -7,17 +7,17 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Code that treats maps of float32 and of bfloat16 alike takes stored: one of two
-// slices, whichever the map has. Which it is is known once for a run.
+// Code for maps of both float32 and bfloat16 uses stored: one of two slices, depending on
+// the map. The choice is made once for a run.
 
-// stored is values that are bfloat16 and what lies behind them in memory, in
-// two bytes each or, if half is nil, as float32.
+// stored is a slice of values and the memory after them, as bfloat16 in two bytes each or,
+// if half is nil, as float32.
 type stored struct {
 	float []float32
 	half  []uint16
 }
 
-// storedIn returns the elements of v in all its units and the slack behind them.
+// storedIn returns the elements of all units of v and the slack after them.
 func storedIn(f *run.Frame, v *run.Value) stored {
 	if b := f.Bytes(v); v.IsHalf() {
 		return stored{half: run.View[uint16](b[:len(b)+run.Slack])}
@@ -43,7 +43,7 @@ func (s stored) ahead(a *kernel.Prefetcher, from, to, run, step int) {
 	a.Add(bytesOf(s.float, from, to), 4*run, 4*step)
 }
 
-// bytesOf returns the memory of values [from, to), nil if there are none.
+// bytesOf returns the memory of values [from, to), or nil if the range is empty.
 func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
 	if from >= to {
 		return nil
@@ -61,7 +61,7 @@ func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, line
 	k.InterleaveBF16(l, dst, s.float, lines)
 }
 
-// workspace returns memory for as many values of the same size as there are in workspace.
+// workspace returns memory for len(workspace) values of the same size as the values of s.
 func (s stored) workspace(workspace []float32) stored {
 	if s.half == nil {
 		return stored{float: workspace}

@@ -53,7 +53,7 @@ func TestSuspectsOfOneTile(t *testing.T) {
 	}
 }
 
-// nearTheLeast fills images whose values all lie near the least that tiles take.
+// nearTheLeast fills images with values near the smallest that tiles accept.
 func nearTheLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 	x := tensor.New(tensor.F32, n, channels, high, wide)
 	for i := range x.F32() {

@@ -8,29 +8,29 @@ import (
 )
 
 // A convolution by Winograd tiles is, for each tile of Side x Side results, a product
-// of transformed inputs with transformed weights, element by element: F(4x4, 3x3) takes
-// 36 multiplications where the convolution takes 144. Over channels and tiles these are
+// of transformed inputs with transformed weights, element by element: F(4x4, 3x3) needs
+// 36 multiplications where the convolution needs 144. Over channels and tiles these are
 // Frequencies() matrix products:
 //
-//	image              tile 6x6           v[f]                 m[f]             result 4x4
-//	+--+--+--+--+     +-----------+     tiles x C           tiles x O          +-------+
-//	|  |  |  |  |     |  . . . .  |     36 matrices         36 matrices        |       |
-//	+--+--+--+--+ --> |  . . . .  | --> input transform --> * u[f], C x O  --> |       |
-//	|  |  |  |  |     |  . . . .  |     (WinogradInput)     (WinogradProduct)  +-------+
-//	+--+--+--+--+     +-----------+                                            output transform
-//	rows of tiles     padded: overlaps                                         (WinogradOutput)
-//	                  its neighbours
+// 	image              tile 6x6           v[f]                 m[f]             result 4x4
+// 	+--+--+--+--+     +-----------+     tiles x C           tiles x O          +-------+
+// 	|  |  |  |  |     |  . . . .  |     36 matrices         36 matrices        |       |
+// 	+--+--+--+--+ --> |  . . . .  | --> input transform --> * u[f], C x O  --> |       |
+// 	|  |  |  |  |     |  . . . .  |     (WinogradInput)     (WinogradProduct)  +-------+
+// 	+--+--+--+--+     +-----------+                                            output transform
+// 	rows of tiles     padded: overlaps                                         (WinogradOutput)
+// 	                  its neighbours
 //
-// A worker treats some rows of tiles at a time (blocks), so that v and m of them stay in
-// its cache: all tiles are transformed, then for every panel of output channels come
-// its products and the output transform. The transforms add numbers of different
-// size; where that would cost precision a tile (winograd_apart.go), or all of them
-// (winogradPack.apart), are computed by windows instead. Which ones depends on values
-// and never on how the work is cut.
+// A worker processes some rows of tiles at a time (blocks), so that their v and m stay in
+// its cache. It transforms all tiles, and then computes the products and the output
+// transform of every panel of output channels. The transforms add numbers of different
+// magnitudes. If this would reduce the precision of a tile (winograd_apart.go), or of all
+// tiles (winogradPack.apart), they are computed by windows instead. The decision depends
+// on values and never on how the work is divided.
 
 // winograd is a convolution by tiles (kernel.Winograd) of each of its phases
-// (class.Layer.Phase). Tiles whose operands lie too far apart are computed by windows:
-// see suspects.
+// (class.Layer.Phase). Tiles with too wide a range of operands are computed by windows: see
+// suspects.
 type winograd struct {
 	g *Geometry
 	kernel.Winograd
@@ -48,8 +48,9 @@ func (g *Geometry) tiles(a class.Algorithm) kernel.Winograd {
 	return kernel.Winograd{Tiles: a.Tiles(), In: g.c, Out: g.o}
 }
 
-// buildWinograd is a convolution by tiles; with back, the filter of direct, which
-// computes the same by windows, is that of the convolution whose gradient it is.
+// buildWinograd builds a convolution by tiles. direct computes the same result by windows.
+// With back, the action is the gradient of the convolution that the filter of direct
+// belongs to.
 func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *product, x, y *run.Value,
 	back bool) run.Action {
 	k := &winograd{g: g, Winograd: t, phases: newPhases(g, t.Side), direct: direct, result: y,
@@ -93,7 +94,7 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 			k.panels(f, w, row(f, w, i), piece, pieces)
 		}
 		return a
-	case k.every > 1: // a row of tiles is no span of the result
+	case k.every > 1: // a row of tiles does not correspond to a span of the result
 		a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 			k.someRows(f, w, row(f, w, i), piece, pieces)
 		}
@@ -107,8 +108,8 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 // step returns the values from one position of the result to the next.
 func (k *winograd) step() int { return k.result.Step() }
 
-// imageAndResult returns the image and the result of the current node, each of
-// which it takes as a half, but an image that is added to the result as well.
+// imageAndResult returns the image and the result of the current node. It accepts each as a
+// half, and also an image that is added to the result.
 func imageAndResult(c *plan.Compiler, x, y *run.Value) [][]*run.Value {
 	if e := c.Epilogue(); e.Plus == x {
 		return [][]*run.Value{{y}}
@@ -146,8 +147,8 @@ func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, 
 	}
 }
 
-// blocks computes rows [from, to) of the tiles of an image, some at a time:
-// as many as keep transformed tiles and products in the worker's cache.
+// blocks computes rows [from, to) of the tiles of an image in blocks. The transformed tiles
+// and products of a block fit in the worker's cache.
 func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to int) {
 	for step := k.lightRows(f.Schedule.LightTiles, f.Schedule.Tiles); from < to; from += step {
 		k.newTiles(f, w, o, from, min(from+step, to)).do(0, k.Panels())

@@ -6,16 +6,16 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// What is inspected is blocks of 2 x 2 pixels over all channels: the sum of the sizes
-// of their values, and the largest of them. A tile is even if every block that it sees
-// adds up to its largest value at least, and that is neither tiny nor huge
-// (class.EvenTile). Then the transform, whose errors are relative to the largest value
-// of the tile, is no worse than a window, whose errors are relative to its products.
+// The inspection measures blocks of 2 x 2 pixels over all channels: the sum of the
+// magnitudes of their values, and the largest magnitude. A tile is even if the sum of every
+// block that it reads is at least the largest value of the tile, and this value is neither
+// tiny nor huge (class.EvenTile). The transform, with errors relative to the largest value
+// of the tile, is then as precise as a window, with errors relative to its products.
 //
-//	tile 6x6           blocks            neighbours share blocks, which are measured once
-//	+--+--+--+         b00 b01 b02
-//	|  |  |  |  -->    b10 b11 b12  -->  largest of 9 values, least of 9 sums
-//	+--+--+--+         b20 b21 b22
+// 	tile 6x6           blocks            neighbours share blocks, which are measured once
+// 	+--+--+--+         b00 b01 b02
+// 	|  |  |  |  -->    b10 b11 b12  -->  largest of 9 values, least of 9 sums
+// 	+--+--+--+         b20 b21 b22
 
 // inspect adds to suspects those tiles in rows [from, to) of the phase in the
 // padded rows that windows must compute. Whether a tile is one depends on that tile
@@ -51,7 +51,7 @@ func (t *tiles) inspect(from, to, first int) {
 func (t *tiles) spread(line, at, columns int) {
 	row := t.paddedRows[line*t.k.paddedStep()+t.k.Border()*t.k.g.c:]
 	below := row[t.k.paddedStep():]
-	// Those that are not moved inside lie side by side.
+	// Blocks that are not moved inside the image are contiguous.
 	for b := 0; b < columns; {
 		x, count := t.k.BlockOf(b, t.k.width), 1
 		for b+count < columns && t.k.BlockOf(b+count, t.k.width) == x+2*count {

@@ -22,16 +22,15 @@ import (
 //	               \______________/               /
 //	                      +_______________________/          join
 
-// winogradGradient is the weight gradient of a convolution by tiles
-// (kernel.WinogradTaps), chunk by chunk. It treats a chunk's rows of tiles in
-// order, some of them at a time: it transforms them, and then every frequency adds
-// its products to the sums, which are those of the whole chunk at the end.
+// winogradGradient is the weight gradient of a convolution by tiles (kernel.WinogradTaps),
+// chunk by chunk. It processes a chunk's rows of tiles in order, some at a time: it
+// transforms them, and then adds the products of every frequency to the sums of the chunk.
 type winogradGradient struct {
 	g *Geometry
 	kernel.Winograd
 	rows, columns int // of tiles in an image
 	some          int // rows of tiles that are treated together, at most
-	chain         int // rows of tiles whose products are one chain, of which some is a multiple; 0: all
+	chain         int // rows of tiles with products in one chain, a divisor of some; 0: all
 	chunks        chunks
 	window        *kernel.Window
 	plain         *kernel.Window // of the convolution
@@ -92,7 +91,7 @@ func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 		newGuard(c, k)}
 }
 
-// tapsOrder returns where [taps][n] gradients lie that are [n][taps] in memory.
+// tapsOrder returns the offsets of [taps][n] gradients that are stored as [n][taps].
 func tapsOrder(taps, n int) kernel.Order {
 	at := make([]int, taps*n)
 	for i := range at {
@@ -101,12 +100,13 @@ func tapsOrder(taps, n int) kernel.Order {
 	return kernel.NewOrder(at)
 }
 
-// chunk is images [from, to) of replica r: chunk number i of count, whose gradient is leaf number leaf
-// if that is not 1.
+// chunk is images [from, to) of replica r: chunk number i of count. If count is not 1, the
+// gradient of the chunk is leaf number leaf.
 type chunk struct{ r, i, count, from, to, leaf int }
 
-// run computes the gradients of all replicas. Workers take a chunk each, whose tiles
-// stay in their own caches then, or, where some would be idle, share one chunk after the other.
+// run computes the gradients of all replicas. Each worker computes one chunk at a time, so
+// that its tiles stay in the worker's caches. If some workers would be idle, all workers
+// share one chunk after the other.
 func (k *winogradGradient) run(f *run.Frame) {
 	k.list(f)
 	k.adds = f.Adds(k.dw)
@@ -129,7 +129,8 @@ func (k *winogradGradient) run(f *run.Frame) {
 	k.join(f, gradientWidth)
 }
 
-// list lists the chunks of the run. A replica without rows has none, and gradients 0.
+// list lists the chunks of the run. A replica without rows has no chunks, and its gradients
+// are 0.
 func (k *winogradGradient) list(f *run.Frame) {
 	k.all = k.all[:0]
 	leaf := 0
@@ -230,9 +231,8 @@ func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, works
 	workspace.measure(f, k, q, image, y)
 }
 
-// frameRows copies rows [from, from+count) of an image of height rows to
-// padded, left values from the beginning of each line of it; what lies outside
-// the image is 0.
+// frameRows copies rows [from, from+count) of an image of height rows to padded, left
+// values from the beginning of each line of it. Pixels outside the image are 0.
 func frameRows(padded, image []float32, from, count, height, width, left, step int) {
 	for y := range count {
 		line := padded[y*step:][:step]

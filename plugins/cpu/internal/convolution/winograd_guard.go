@@ -9,14 +9,14 @@ import (
 // Where a forward tile is judged by its pixels, a gradient is judged by channels, since it
 // sums over pixels: see class.EvenChannel.
 
-// gradientGuard finds the operands that lie too far apart for tiles: the
-// error of a tile is relative to its largest values, that of a window to the
-// products that it adds. A weight's gradient sums over the positions of one
-// channel of each operand. So no value of a channel, in a chunk, may come near
-// outweighing all the others, and all must be within what leaves a margin for the
-// transforms. Gradients of an input channel that fails, as one does that is
-// hardly ever above 0, are computed by windows: they and all others if a channel
-// of the result's gradient fails, or more than a quarter of the input's.
+// gradientGuard finds operands with too wide a range for tiles. The error of a tile is
+// relative to its largest values, and the error of a window to the products that it adds. A
+// weight's gradient sums over the positions of one channel of each operand. So no value of
+// a channel, in a chunk, may come near outweighing all the others, and all values must be
+// in a range that leaves a margin for the transforms. Gradients of an input channel that
+// fails, for example because it is hardly ever above 0, are computed by windows. All
+// gradients are, if a channel of the result's gradient fails, or more than a quarter of the
+// input's channels.
 type gradientGuard struct {
 	sizes *run.Slot // of every row of tiles of a chunk: see measure
 
@@ -34,9 +34,9 @@ func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
 // measured returns how many numbers are kept of a row of tiles.
 func (k *winogradGradient) measured() int { return 2 * (k.g.c + k.g.o) }
 
-// measure sums the sizes of the values in row y of the tiles of an image, which
-// is row q of the chunk, and finds the largest: for the channels of x its
-// sums, its largest, and those of dy.
+// measure sums the magnitudes of the values in row y of the tiles of an image, which is row
+// q of the chunk, and finds the largest. It stores the sums and the largest magnitudes for
+// the channels of x, and then both for the channels of dy.
 func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y int) {
 	n := k.measured()
 	s := run.Temp[float32](f, g.sizes, (q+1)*n)[q*n:]

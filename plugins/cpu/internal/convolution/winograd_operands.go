@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Operands of a row may be float32 or bfloat16 of two bytes. Tiles widen what they read
-// when they pad it, and narrow what they write when a panel is done, so that the halves
-// cost no pass of their own.
+// Operands of a row may be float32 or bfloat16 of two bytes. Tiles widen their input while
+// they pad it, and narrow their output when a panel is done, so that halves need no
+// separate pass.
 
 // tileOperands is what tiles read and write of one image or several.
 type tileOperands struct {
@@ -30,8 +30,8 @@ func (o tileOperands) image(k *winograd, i int) tileOperands {
 	return tileOperands{o.in.from(in), o.out.from(out), o.end.From(out)}
 }
 
-// floats returns the operands of one image as windows take them: what is a half
-// in the worker's own memory.
+// floats returns the operands of one image in the form that windows accept: halves are
+// widened in the worker's private memory.
 func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 	in, out := k.g.c*k.g.h*k.g.w, k.g.o*k.g.oh*k.g.ow
 	unpacked, workspace := operands{end: o.end}, w.Floats(in+out)
@@ -59,7 +59,7 @@ func (s stored) widen(k *kernel.Set, dst []float32) {
 	copy(dst, s.float)
 }
 
-// floats returns as many values as workspace has as float32, where they lie or in workspace.
+// floats returns len(workspace) values as float32, in place or in workspace.
 func (s stored) floats(k *kernel.Set, workspace []float32) []float32 {
 	if s.half == nil {
 		return s.float[:len(workspace)]

@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Transformed weights lie as [panel][frequency][C][32 output channels]: for one panel
-// and frequency a matrix that WinogradProduct reads from front to back, with gaps behind
-// it so that frequencies do not meet in one set of a cache.
+// Transformed weights are stored as [panel][frequency][C][32 output channels]. For one panel
+// and frequency this is a matrix that WinogradProduct reads from front to back, with gaps after
+// it so that different frequencies do not map to one set of a cache.
 //
-//	weights [O][C][3][3] --gather--> taps [9][C+1][32] --transform--> data [36][C][32]
+// 	weights [O][C][3][3] --gather--> taps [9][C+1][32] --transform--> data [36][C][32]
 
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
@@ -21,17 +21,17 @@ type winogradPack struct {
 	order  kernel.Order // of (tap, input channel)
 	step   int          // values between output channels
 	data   []float32
-	memory []float32 // memory of data, while it has that of a last run; else nil
-	apart  bool      // the weights lie too far apart for tiles: windows compute everything
+	memory []float32 // memory of data while data uses memory for a last run; otherwise nil
+	apart  bool      // the range of the weights is too wide for tiles: windows compute everything
 	stamp  uint64    // of the filter, when they were transformed
 	fills  uint64
 
 	mu     sync.Mutex
-	direct uint64 // the fill for which the weights of the windows were packed
+	direct uint64 // number of the fill when the weights of the windows were packed
 }
 
-// newWinogradPack returns memory for the weights of g, or, going back, for those of
-// the convolution whose gradient g computes.
+// newWinogradPack returns memory for the weights of g. If back, they are the weights of the
+// convolution that g computes the gradient of.
 func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPack {
 	taps := g.Taps()
 	at, step := make([]int, taps*g.TapRows()), taps*g.In
@@ -81,7 +81,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	t.weight.Rest()
 }
 
-// pass gives the weights their own memory again.
+// pass restores the memory of the weights.
 func (p *winogradPack) pass() {
 	if p.memory != nil {
 		p.data, p.memory = p.memory, nil

@@ -85,13 +85,14 @@ func (t *tapsTask) result(workspace []float32) []float32 {
 	return t.leafOf(0, len(workspace))
 }
 
-// leafOf returns n values of the chunk that is so many behind this one.
+// leafOf returns n values of the chunk that is the given number of chunks after this one.
 func (t *tapsTask) leafOf(behind, n int) []float32 {
 	at := (t.leaf+behind)*t.k.dw.Count + t.k.Taps()*t.at()
 	return run.Temp[float32](t.f, t.k.leaves, at+n)[at:]
 }
 
-// at returns where the task's values lie among those of all input channels and panels.
+// at returns the offset of the task's values among the values of all input channels and
+// panels.
 func (t *tapsTask) at() int { return t.k.g.c*t.panel*kernel.PanelLanes + t.k0*t.width }
 
 // finish writes the gradient of a replica that is one chunk.
@@ -101,8 +102,8 @@ func (t *tapsTask) finish(taps []float32) {
 	}
 }
 
-// join adds the gradients of the chunks of the replica, of which t's is the first, along the
-// canonical tree, and writes the sum.
+// join adds the gradients of the chunks of the replica along the canonical tree, and writes
+// the sum. The chunk of t is the first of them.
 func (t *tapsTask) join() {
 	t.unpack(t.sum(collective.Root(t.count), t.k.Taps()*(t.k1-t.k0)*t.width))
 }
@@ -117,7 +118,8 @@ func (t *tapsTask) sum(node collective.Node, n int) []float32 {
 	return all
 }
 
-// unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap], or adds them to sums of such.
+// unpack writes taps, [tap][k1-k0][width], to a gradient [O][C][tap], or adds them to sums
+// of gradients.
 func (t *tapsTask) unpack(taps []float32) {
 	order, step := t.k.orders[t.k1-t.k0], t.k.g.c*t.k.Taps()
 	at := (t.panel*kernel.PanelLanes*t.k.g.c + t.k0) * t.k.Taps()

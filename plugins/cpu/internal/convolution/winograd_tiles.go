@@ -5,15 +5,15 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// A block of tiles lies in a worker's memory as follows; from and to count rows of tiles
+// A block of tiles is stored in a worker's memory as follows; from and to count rows of tiles
 // over all phases and images, so that small images fill a block together.
 //
-//	paddedRows   lines of the image that rows of tiles see, with a border of zeros
-//	v            transformed tiles,  [frequency][tile][C]
-//	m            products of a panel, [frequency][tile][32 output channels]
-//	edge         results of a row of tiles that reach beyond the image: what lies inside
-//	             of it is copied, the rest is dropped
-//	lines        results as float32 where they are stored as bfloat16, narrowed at the end
+// 	paddedRows   lines of the image that rows of tiles read, with a border of zeros
+// 	v            transformed tiles,  [frequency][tile][C]
+// 	m            products of a panel, [frequency][tile][32 output channels]
+// 	edge         results of a row of tiles that extend beyond the image: the part inside
+// 	             the image is copied, the rest is dropped
+// 	lines        results as float32 if they are stored as bfloat16, narrowed at the end
 
 // tiles is a block of rows of tiles, which may reach over several phases and images,
 // and a worker's memory for it.
@@ -27,13 +27,13 @@ type tiles struct {
 	paddedRows   []float32 // rows of a phase, padded
 	edge         []float32 // outputs of a row of tiles, some of them beyond the image
 	lines        []float32 // outputs of all rows of tiles, where the result is a half
-	suspects     []int     // tiles whose values lie too far apart, by place in the block
+	suspects     []int     // tiles with too wide a range of values, by index in the block
 	sums         []float32 // of blocks of an image: see inspect
 	most         []uint32
 }
 
-// newTiles returns the rows of tiles [from, to) of images whose operands begin
-// with those of the first.
+// newTiles returns the rows of tiles [from, to) of images. o holds the operands from the
+// first image on.
 func (k *winograd) newTiles(f *run.Frame, w *run.Worker, o tileOperands, from, to int) *tiles {
 	t := &scratchOf(w).tiles
 	*t = tiles{k: k, frame: f, worker: w, tileOperands: o, from: from, to: to,
@@ -76,7 +76,7 @@ func (t *tiles) segments(do func(q, from, to, first int)) {
 	}
 }
 
-// image returns the operands of the image to which phase q belongs.
+// image returns the operands of the image that phase q belongs to.
 func (t *tiles) image(q int) tileOperands { return t.tileOperands.image(t.k, t.k.imageOf(q)) }
 
 // do computes panels [p0, p1) of the block.
@@ -129,8 +129,8 @@ func (t *tiles) pad(image stored, q, from, to int) {
 	}
 }
 
-// output computes panel p of row y of the tiles of phase q, the first of which is tile
-// first of the block: straight into the result where tiles lie inside the image.
+// output computes panel p of row y of the tiles of phase q. The row starts at tile first of
+// the block. Tiles inside the image are written directly to the result.
 func (t *tiles) output(p, q, y, first int) {
 	kernels, channel, o := t.frame.Kernels, p*kernel.WinogradLanes, t.image(q)
 	width, bias := t.k.PanelWidth(p), t.k.bias[channel:]
@@ -165,11 +165,11 @@ func (t *tiles) output(p, q, y, first int) {
 	t.eachEdge(edge, func(edge, at int) { copy(result[at:], t.edge[edge:][:width]) })
 }
 
-// edges are the pixels [inside, width) of the first height lines of a row of tiles, which
-// edge holds and which lie in the image.
+// edges are the pixels [inside, width) of the first height lines of a row of tiles. They
+// are stored in edge and are inside the image.
 type edges struct{ inside, width, height int }
 
-// eachEdge calls do for each of these pixels: where it lies in edge, and how far behind
+// eachEdge calls do for each of these pixels, with its offset in edge and its offset from
 // the first pixel of the row in the result.
 func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	for dy := range e.height {
@@ -179,8 +179,8 @@ func (t *tiles) eachEdge(e edges, do func(edge, at int)) {
 	}
 }
 
-// resultAt returns the result from a value of the image on, or what is to be
-// narrowed to it from a value of the lines on.
+// resultAt returns the result from a value of the image on, or, if it will be narrowed
+// later, the lines from value line on.
 func (t *tiles) resultAt(o tileOperands, at, line int) []float32 {
 	if o.out.half != nil {
 		return t.lines[line:]

@@ -131,7 +131,7 @@ func (l *chainer) ahead(k int) int {
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
 		return k
 	}
-	for i := maker + 1; i < k; i++ { // a step computes the same share of the last result and of results with other readers
+	for i := maker + 1; i < k; i++ { // results with later readers advance like the last one
 		if l.ends[i] > k && l.group.actions[i].Positions != l.group.actions[k].Positions {
 			return k
 		}

@@ -96,7 +96,7 @@ func of32(n *graph.Node) func(a, b float32) float32 {
 	return func(a, b float32) float32 { return float32(f(float64(a), float64(b))) }
 }
 
-// combination returns what computes a node of as many elements of each operand.
+// combination returns the function that computes a node for slices of equal length.
 func combination(kernels *kernel.Set, n *graph.Node) func(y, a, b []float32) {
 	of, ok := map[graph.Op]kernel.Operation{graph.Sub: kernel.Sub, graph.Mul: kernel.Mul,
 		graph.Div: kernel.Div, graph.Max: kernel.Max, graph.Min: kernel.Min}[n.Op]
@@ -162,9 +162,9 @@ func scaled(c *plan.Compiler, x, s *run.Value) run.Action {
 	return normaliseAction(c, x, prepare, func(*run.Frame, int) kernel.Affine { return a })
 }
 
-// binaryAction computes unit by unit of y; operands broadcast over the shape,
-// and those of a kind with fewer units go with every unit of theirs. do computes as many
-// elements as lie side by side, if there is such a function.
+// binaryAction computes y unit by unit. Operands are broadcast to the shape, and an operand
+// of a kind with fewer units is used for every unit of y. If do is not nil, it computes
+// contiguous elements.
 func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 	do func(y, a, b []T)) run.Action {
 	strides, strideA, strideB := y.Strides(), broadcast(a, y.Shape), broadcast(b, y.Shape)
@@ -192,7 +192,7 @@ const fewElements = 8
 // repeated is the buffer for an element that one operand has for many elements of the other.
 type repeated[T float32 | float64] [256]T
 
-// each computes elements that lie side by side, those of an operand with step 0 all the same.
+// each computes contiguous elements. An operand with step 0 has one value for all of them.
 func (r *repeated[T]) each(y, a, b []T, stepA, stepB int, do func(y, a, b []T)) {
 	if stepA == 0 {
 		a = r.filled(len(y), a[0])

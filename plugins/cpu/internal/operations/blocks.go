@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// blocks cuts the rows of each replica into blocks whose size depends on the
-// shape alone: single rows, or as many as together have no more positions than
-// are summed in float32. The blocks of a replica are added along the canonical tree.
+// blocks divides the rows of each replica into blocks. Their size depends on the shape
+// alone: single rows, or rows that together have no more positions than are summed in
+// float32. The blocks of a replica are added along the canonical tree.
 type blocks struct {
 	rows int // of a block
 }
@@ -44,9 +44,9 @@ func (b blocks) first(f *run.Frame, r int) int {
 	return n
 }
 
-// addAlongTree calls add for every node of the canonical tree over n leaves, the
-// lower ones first, with the first leaves of its halves: what is at from is to be
-// added to what is at to.
+// addAlongTree calls add for every node of the canonical tree over n leaves, lower nodes
+// first. to and from are the first leaves of the node's halves: add adds the value at from
+// to the value at to.
 func addAlongTree(n collective.Node, add func(to, from int)) {
 	if n.Leaf() {
 		return
@@ -61,8 +61,8 @@ func addAlongTree(n collective.Node, add func(to, from int)) {
 // of a longer row give is added along the canonical tree.
 const spanPositions = 4096
 
-// eachSpan computes the partial sums of a row of that number of values: do
-// computes those of values [from, to), add adds two.
+// eachSpan computes the partial sums of a row with the given number of values. do computes
+// the sums of values [from, to), and add adds two sums.
 func eachSpan(w *run.Worker, channels, values int, partial []float64,
 	do func(partial []float64, from, to int), add func(total, partial []float64)) {
 	span := spanPositions * channels

@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// blockwise is a float64 value per replica that is computed from rows, which are laid out as the
-// operands are: compute computes the partial value of some positions of a block, whose first row is
-// given, from these positions of the operands; computeHalf does the same if all operands are
-// halves; add adds a partial value to the total.
+// blockwise is a float64 value per replica that is computed from rows with the layout of
+// the operands. compute computes the partial value of some positions of a block from these
+// positions of the operands; row is the first row of the block. computeHalf does the same
+// if all operands are halves. add adds a partial value to the total.
 type blockwise struct {
 	x, total    *run.Value
 	operands    []*run.Value
@@ -45,7 +45,7 @@ func (o *blockwise) action(c *plan.Compiler) run.Action {
 	return a
 }
 
-// finish adds the partial values of blocks [from, to), which are those of replica r.
+// finish adds the partial values of blocks [from, to), the blocks of replica r.
 func (o *blockwise) finish(f *run.Frame, w *run.Worker, all []float64, r, from, to int) {
 	if from == to {
 		none := w.Doubles(o.total.Count)

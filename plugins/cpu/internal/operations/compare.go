@@ -21,7 +21,8 @@ func buildCompare(c *plan.Compiler) run.Action {
 	}
 }
 
-// compared returns what compares as many elements of both operands, as the attribute "of" of Compare says.
+// compared returns the function that compares slices of equal length. of is the attribute
+// "of" of Compare.
 func compared(kernels *kernel.Set, of string) func(y, a, b []float32) {
 	turned := map[string]kernel.Operation{"greater": kernel.Less, "greater_equal": kernel.AtMost}
 	if o, ok := turned[of]; ok {
@@ -45,8 +46,8 @@ func buildWhere(c *plan.Compiler) run.Action {
 	return whereAction(c, kernels.Pick)
 }
 
-// whereAction copies what the condition picks of one operand, and then of the other: elements that lie side
-// by side by pick, if there is that.
+// whereAction copies the elements that the condition selects from one operand, and then
+// from the other. If pick is not nil, it selects contiguous elements.
 func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b []T)) run.Action {
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
 	strides, ofTest := y.Strides(), broadcast(test, y.Shape)
@@ -77,8 +78,8 @@ func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b 
 	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 4, Row: row})
 }
 
-// pick sets those elements of y whose condition is as wanted to those of x, which has one for all if step is
-// 0.
+// pick copies elements of x to y where the condition test equals yes. If step is 0, x has
+// one element for all of y.
 func (r *repeated[T]) pick(y, test, x []T, step int, yes bool, pick func(y, test, a, b []T)) {
 	for len(y) > 0 {
 		n := len(y)

@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// elementwise works element by element: do is given pieces of the result and of each operand, which may be
-// longer. An operand that has one element for all of a unit, or one for each channel, is repeated in a
+// elementwise works element by element: do receives pieces of the result and of each operand, which may
+// be longer. An operand with one element for all of a unit, or one for each channel, is repeated in a
 // pattern.
 //
 //	y   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      three channels of every position
-//	x   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      period 0: lies as y does
+//	x   a0 b0 c0 | a1 b1 c1 | a2 b2 c2 | ...      period 0: same layout as y
 //	s   s0 s1 s2 | s0 s1 s2 | s0 s1 s2            period 3
 //	n   n  n  n  | n  n  n  | n  n  n             period 1
 type elementwise struct {
@@ -34,15 +34,15 @@ var patterns = sync.Pool{New: func() any { return new([3][patternElements]float3
 
 var zero = []float32{0}
 
-// spans returns an action that works element by element on operands that lie
-// as the result does: do is given pieces of a unit of each.
+// spans returns an action that works element by element on operands with the layout of the
+// result. do receives pieces of a unit of each.
 func spans(c *plan.Compiler, do func(y []float32, x [][]float32)) run.Action {
 	in, out := operands(c)
 	return (&elementwise{y: out[0], in: in, periods: make([]int, len(in)), do: do}).action(c)
 }
 
-// broadcastSpans is spans of operands some of which repeat; nil if one does so in another way, or none
-// lies as the result does.
+// broadcastSpans is like spans, but operands may repeat. It returns nil if an operand is
+// broadcast in an unsupported way, or if all operands repeat.
 func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ...*run.Value) run.Action {
 	e := &elementwise{y: c.Out(0), in: in, do: do}
 	whole := false
@@ -61,8 +61,8 @@ func broadcastSpans(c *plan.Compiler, do func(y []float32, x [][]float32), in ..
 	return e.action(c)
 }
 
-// periodOf returns after how many elements of y those of v come again, 0 if there is one for each, and
-// whether it is one or the other.
+// periodOf returns the number of elements of y after which the elements of v repeat, or 0
+// if v has an element for each. It reports whether one of the two cases applies.
 func periodOf(v, y *run.Value) (int, bool) {
 	switch {
 	case v != nil && sameLayout(v, y):
@@ -122,7 +122,8 @@ func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 	}
 }
 
-// first returns the first operand that lies as the result does: only it may be a ring.
+// first returns the first operand with the layout of the result. Only this one may be a
+// ring.
 func (e *elementwise) first() *run.Value {
 	for k, v := range e.in {
 		if e.periods[k] == 0 {
@@ -132,7 +133,8 @@ func (e *elementwise) first() *run.Value {
 	return nil
 }
 
-// some computes elements of unit i, whose operands are those from one on.
+// some computes the elements y of unit i from the elements of the operands from index from
+// on.
 func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32) {
 	x := w.Views[:len(e.in)]
 	for k, v := range e.in {
@@ -200,7 +202,8 @@ func repeat(p, s []float32, from int) []float32 {
 	return p
 }
 
-// inserting lets the result of an action by spans lie among the channels of a wider value.
+// inserting allows the result of an action by spans to be stored among the channels of a
+// wider value.
 func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
 	a.Inserts = true
 	c.OnLayout(func() {
@@ -210,8 +213,8 @@ func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
 	})
 }
 
-// among computes positions [from, to) of row i where the result lies among the channels of a wider value:
-// some that stay in L1, from where they are copied.
+// among computes positions [from, to) of row i if the result is stored among the channels
+// of a wider value. It computes chunks that stay in L1, and copies them from there.
 func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	const some = 2048 // elements
 	y := e.y
@@ -225,8 +228,8 @@ func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	}
 }
 
-// contiguous returns where position p of v lies, and how many of n positions from there on lie
-// side by side.
+// contiguous returns the stored index of position p of v, and how many of n positions from
+// p on are contiguous.
 func contiguous(v *run.Value, p, n int) (at, some int) {
 	if ring := v.Ring(); ring > 0 {
 		return p % ring, min(n, ring-p%ring)

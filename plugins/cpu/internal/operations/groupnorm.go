@@ -7,13 +7,13 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// groupNorm normalises groups of channels, which lie side by side.
+// groupNorm normalises groups of contiguous channels.
 type groupNorm struct {
 	kernels     *kernel.Set
 	channels    int
 	size        int // channels of a group
 	eps         float64
-	scale, bias *run.Value // nil: none
+	scale, bias *run.Value // may be nil
 }
 
 func groupNormOf(c *plan.Compiler) *groupNorm {
@@ -37,8 +37,8 @@ func buildGroupNorm(c *plan.Compiler) run.Action {
 	}}
 }
 
-// piece returns the values of a piece of a row of n, whole positions. Workers that share a row have its
-// moments each, and normalise what is theirs.
+// piece returns the range of a piece of a row of n values, in whole positions. Workers that
+// share a row each compute its moments, and then normalise their pieces.
 func (g *groupNorm) piece(n, piece, pieces int) (from, to int) {
 	first, last := run.RangeOf(piece, pieces, n/g.channels)
 	return first * g.channels, last * g.channels

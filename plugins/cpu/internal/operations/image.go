@@ -47,8 +47,8 @@ func lookUp(dst []float32, src []byte, tables [][256]float32, bgr bool) {
 	}
 }
 
-// lookUp3 is lookUp for three channels, pixel by pixel; in the usual order four at a time, as arrays whose
-// bounds are known.
+// lookUp3 is lookUp for three channels, pixel by pixel. In the usual order it handles four
+// pixels at a time, as arrays with known bounds.
 func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
 	x, y, z := &tables[0], &tables[1], &tables[2]
 	for !bgr && len(src) >= 12 && len(dst) >= 12 {
@@ -69,7 +69,7 @@ func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
 	}
 }
 
-// mostImageChannels bounds the tables, which take 1 KiB per channel.
+// mostImageChannels limits the size of the tables, which need 1 KiB per channel.
 const mostImageChannels = 1 << 12
 
 // imageTables returns what every byte becomes in each channel.

@@ -18,8 +18,9 @@ var int8Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.PadInt8: buildPad,
 }
 
-// bytewise returns an action that works element by element on rows that lie as the result does: do is
-// given a piece of the result and of the operands, as bytes, and n elements of all.
+// bytewise returns an action that works element by element on rows with the layout of the
+// result. do receives a piece of the result and of the operands, as bytes, with n elements
+// each.
 func bytewise(c *plan.Compiler, do func(f *run.Frame, y []byte, x [][]byte, n int)) run.Action {
 	in, out := operands(c)
 	y := out[0]

@@ -60,8 +60,8 @@ func wholeMean(c *plan.Compiler, m mean) run.Action {
 	}}
 }
 
-// pooledBytes returns the action of a pool over bytes: do sets the channels of a pixel from those of
-// the pixels that it sees, which windows list as offsets of elements of four bytes.
+// pooledBytes returns the action of a pool over bytes. do computes the channels of a pixel
+// from the pixels in its window, which windows lists as offsets of elements of four bytes.
 func pooledBytes(c *plan.Compiler, do func(f *run.Frame, w *run.Worker, pooled, image []byte,
 	pixels []int32)) run.Action {
 	x, y := c.In(0), c.Out(0)

@@ -21,8 +21,8 @@ var rowNormOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 type layerNorm struct {
 	lines       *lineLayout
 	eps         float64
-	scale, bias *run.Value    // nil: none
-	affine      kernel.Affine // scale and bias as per channel of what is normalised; 0 is taken away
+	scale, bias *run.Value    // may be nil
+	affine      kernel.Affine // scale and bias per channel of the normalised value; the mean is 0
 }
 
 func buildLayerNorm(c *plan.Compiler) run.Action {
@@ -53,7 +53,7 @@ func buildLayerNorm(c *plan.Compiler) run.Action {
 	return a
 }
 
-// prepare takes scale and bias.
+// prepare copies scale and bias.
 func (l *layerNorm) prepare(f *run.Frame) {
 	for k := range l.lines.length {
 		scale, bias := scaleAndBias(f, l.scale, l.bias, k)
@@ -115,8 +115,8 @@ func (l *layerNorm) linear(y, x []float32, by, add float32) {
 	l.lines.kernels.Apply(kernel.AffineOf, y, x, by, add, func(v float32) float32 { return float32(by*v) + add })
 }
 
-// apart normalises n lines, each of which lies in one piece: for their sums they are brought side
-// by side.
+// apart normalises n lines with contiguous elements. For their sums the lines are
+// interleaved.
 func (l *layerNorm) apart(w *run.Worker, y, x []float32, from, n int) {
 	size := n * l.lines.length
 	scratch := w.Floats(size + 5*n)

@@ -7,26 +7,27 @@ import (
 )
 
 // A layer norm sums over lines of a row. The walks over channels (package kernel) sum over
-// positions, as many channels side by side as there are: lines that lie side by side are
-// channels to them, the elements of a line positions.
+// positions, for any number of adjacent channels. Interleaved lines are used as the channels
+// of a walk, and the elements of a line as its positions.
 //
-//	f32[H,W,C], axes=[2]    in memory [W][C][H]    W blocks of C positions of H lines
-//	f32[C,H,W], axes=[0]    in memory [H*W][C]     lines apart: some are brought side by side
-//	f32[T,C], axes=[1], in the order of its shape (run.Value.LieInOrder): the same
+// 	f32[H,W,C], axes=[2]    in memory [W][C][H]    W blocks of C positions of H lines
+// 	f32[C,H,W], axes=[0]    in memory [H*W][C]     separate lines: some are interleaved
+// 	f32[T,C], axes=[1], in the order of its shape (run.Value.LieInOrder): the same
 //
-// Lines that lie apart, or too few side by side for vectors, are copied: see gathered.
+// Lines that are separate, or interleaved in numbers too small for vectors, are copied: see
+// gathered.
 
-// lineLayout is how the lines of a row lie.
+// lineLayout is the memory layout of the lines of a row.
 type lineLayout struct {
 	kernels *kernel.Set
 	length  int   // of a line
-	many    int   // lines side by side; 0: they lie apart
-	tight   bool  // a line lies in one piece, the next behind it
+	many    int   // number of interleaved lines; 0: they are separate
+	tight   bool  // a line is contiguous and followed by the next
 	bases   []int // where each line begins
-	offsets []int // where each element lies, from there
+	offsets []int // offset of each element from there
 }
 
-// lineLayoutOf returns how the lines of x lie.
+// lineLayoutOf returns the layout of the lines of x.
 func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 	length, step := c.Node().Lines(x.Shape)
 	first := c.Node().Ints("axes")[0]
@@ -52,7 +53,7 @@ func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 	return l
 }
 
-// offsetsOf returns where the elements of a shape lie, in its order.
+// offsetsOf returns the offsets of the elements of a shape, in its order.
 func offsetsOf(shape, strides []int) []int {
 	var all []int
 	run.Walk(shape, run.RowMajor(shape), strides, nil, func(n, _, at, _, _, step, _ int) {
@@ -66,8 +67,8 @@ func offsetsOf(shape, strides []int) []int {
 // sideBySideLines is how many lines are brought side by side.
 const sideBySideLines = 32
 
-// inPlace reports whether the lines are treated where they lie: vectors have enough of them, and
-// there are enough blocks for so many pieces.
+// inPlace reports whether the lines are processed in place: there are enough of them for
+// vectors, and enough blocks for the pieces.
 func (l *lineLayout) inPlace(pieces int) bool {
 	const lanes = 8
 	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
@@ -93,7 +94,7 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 	}
 }
 
-// chunks calls do for as many lines as are brought side by side at once.
+// chunks calls do for each group of lines that are interleaved at once.
 func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
 	for i, end := run.RangeOf(piece, pieces, all); i < end; i++ {
@@ -128,7 +129,7 @@ func (l *lineLayout) gather(to, x []float32, from, n int) {
 	}
 }
 
-// scatter copies n lines that lie side by side to where they lie in y.
+// scatter copies n interleaved lines to their places in y.
 func (l *lineLayout) scatter(y, x []float32, from, n int) {
 	if l.tight {
 		l.kernels.Transpose(y[from*l.length:], x, l.length, n)

@@ -42,8 +42,8 @@ func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
 	return l
 }
 
-// each calls do for the positions of a row that count: its label and logits.
-// A label that is no class fails the row.
+// each calls do for the positions of a row that count, with the label and the logits. A
+// label that is not a class fails the row.
 func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
 	x, classes := f.At(l.logits, w, r), l.logits.Channels
 	for p, label := range run.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
@@ -66,10 +66,10 @@ func (l *labelled) targets() (target, other float64) {
 	return other + (1 - l.smoothing), other
 }
 
-// weightsTargets reports whether weights of classes are those of targets, not of labels.
+// weightsTargets reports whether class weights apply to targets instead of labels.
 func (l *labelled) weightsTargets() bool { return l.weighted }
 
-// target returns what is asked of class k, times its weight if the loss has both.
+// target returns the target of class k, times its weight if targets are weighted.
 func (l *labelled) target(k, label int, target, other float64) float64 {
 	t := other
 	if k == label {
@@ -93,8 +93,8 @@ func (l *labelled) sum(label int, target, other float64) float64 {
 	return sum
 }
 
-// weightOf returns the weight of a label of a row: that of the row times that of
-// the class.
+// weightOf returns the weight of a label of a row: the weight of the row times the weight
+// of the class.
 func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 	weight := 1.0
 	if l.weight != nil {
@@ -138,8 +138,8 @@ func buildSoftmaxXent(c *plan.Compiler) run.Action {
 	})
 }
 
-// logits are those of one position, the largest of them, the logarithm of sum(exp(x - largest)), and
-// the exponentials of x - largest - log, if they are wanted.
+// logits are the logits of one position, the largest of them, the logarithm of sum(exp(x -
+// largest)), and, if requested, the exponentials of x - largest - log.
 type logits struct {
 	p, label     int
 	x            []float32

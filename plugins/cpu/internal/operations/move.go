@@ -39,7 +39,8 @@ type move struct {
 	value float64
 }
 
-// action returns what does the move: of elements of four bytes as runs that lie side by side.
+// action returns the action of the move. Elements of four bytes are moved as contiguous
+// runs.
 func (m *move) action() run.Action {
 	copyUnit := moveUnit[uint8]
 	switch m.y.DType.Size() {
@@ -148,8 +149,8 @@ func (m *move) byRuns() *run.ByRows {
 	return a
 }
 
-// channels returns how many channels of every position the move copies to the same position of y, and how far
-// apart these lie in x; 0 if that is not all it does.
+// channels returns the number of channels of every position that the move copies to the
+// same position of y, and their distance in x. It returns 0 if the move does anything else.
 func (m *move) channels() (n, step int) {
 	if m.fill || !m.x.Last || !m.y.Last || m.x.Positions != m.y.Positions || m.y.Positions == 0 ||
 		m.src.from >= m.x.Channels || m.dst.from >= m.y.Channels {
@@ -167,7 +168,7 @@ func (m *move) channels() (n, step int) {
 	return n, step
 }
 
-// loops returns the loops of the move, of which there is at least one.
+// loops returns the loops of the move, at least one.
 func (m *move) loops() []axis {
 	var loops []axis
 	for i, n := range m.shape {
@@ -176,8 +177,8 @@ func (m *move) loops() []axis {
 	return joined(loops)
 }
 
-// joined returns loops in such an order that the last goes over elements that lie as near to each other in
-// y as any do. Those that go on where the next ends are one with that.
+// joined sorts loops by their step in y, so that the last loop has the smallest. A loop
+// that continues where the next one ends is merged with it.
 func joined(loops []axis) []axis {
 	loops = slices.DeleteFunc(loops, func(a axis) bool { return a.n == 1 })
 	slices.SortStableFunc(loops, func(a, b axis) int { return b.to - a.to })

@@ -125,8 +125,8 @@ func (a *affines) normalise(f *run.Frame, m, gamma, beta *run.Value, eps float64
 	}
 }
 
-// normaliseAction normalises rows by the numbers that set returns for each,
-// and does what was fused with the node.
+// normaliseAction normalises rows with the numbers that set returns for each, and applies
+// the operations that were fused with the node.
 func normaliseAction(c *plan.Compiler, x *run.Value, prepare func(*run.Frame) error,
 	set func(f *run.Frame, i int) kernel.Affine) run.Action {
 	y, epilogue := c.Out(0), c.Epilogue()

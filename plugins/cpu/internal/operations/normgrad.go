@@ -35,8 +35,9 @@ func gradientSums(f *run.Frame, partial []float64, moments *run.Value, i int) (s
 	return partial[:of.channels()], partial[of.channels():], of.means()
 }
 
-// slopeSums makes the gradient of an activation that is no relu and sums it. What the activation saves is
-// an operand, or computed again: that costs less than writing it in the forward pass and reading it here.
+// slopeSums computes and sums the gradient of an activation other than a relu. The value
+// that the activation saves is an operand, or is computed again: this costs less than
+// writing it in the forward pass and reading it here.
 func slopeSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
 	kernels, of := c.Kernels(), mask.Slope
 	activation, _ := graph.ActivationNamed(of.Text("of"))

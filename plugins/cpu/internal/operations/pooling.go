@@ -46,7 +46,7 @@ func windowsOf(c *plan.Compiler, in, out []int) windows {
 	return all
 }
 
-// geometry returns that of the current pool node.
+// geometry returns the geometry of the current pool node.
 func geometry(c *plan.Compiler, x, y *run.Value) *convolution.Geometry {
 	return convolution.NewGeometry(c.Window(), x.Shape, y.Shape)
 }
@@ -95,8 +95,9 @@ func buildMaxPoolGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// quads returns the pixels of all windows one after the other if each sees four,
-// and none sees what another does; nil if not. all says that they see all positions.
+// quads returns the pixels of all windows, one window after the other, if each window has
+// four pixels and the windows are disjoint; otherwise nil. all reports that they cover all
+// positions.
 func (w windows) quads(positions int) (pixels []int32, all bool) {
 	seen := map[int32]bool{}
 	for _, window := range w {
@@ -111,7 +112,7 @@ func (w windows) quads(positions int) (pixels []int32, all bool) {
 	return pixels, len(pixels) == positions
 }
 
-// divisors returns what the average over each window is divided by.
+// divisors returns the divisor of the average over each window.
 func divisors(c *plan.Compiler, seen windows) []float32 {
 	d := make([]float32, len(seen))
 	k := c.Node().Ints("kernel")

@@ -7,9 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// raised are powers that a few operations of float64 give, to within 2^-52 of them, as tensor.Pow does. Both
-// are one float32, once rounded: of all float32 one has such a power nearer than 2^-51 of it to the middle of
-// two (a root's inverse, 2.4 * 2^-53), and there both round alike for every exponent of the number.
+// raised holds powers that a few operations of float64 compute to within a relative error
+// of 2^-52, as tensor.Pow does. Both round to the same float32. Only one float32 has a
+// power of this kind nearer than a relative 2^-51 to the midpoint of two float32 values
+// (the inverse of a root, 2.4 * 2^-53), and there both round alike for every exponent of
+// the number.
 var raised = map[float32]func(x float64) float64{
 	3:    func(x float64) float64 { return x * x * x },
 	0.5:  root,

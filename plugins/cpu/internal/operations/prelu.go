@@ -18,12 +18,12 @@ func buildPreluGradInput(c *plan.Compiler) run.Action {
 	}, c.In(0), c.In(2))
 }
 
-// repeatedSlopes is how many slopes lie side by side at least, so that vectors are long where channels
-// are few.
+// repeatedSlopes is the least number of adjacent slopes, so that vectors are long even with
+// few channels.
 const repeatedSlopes = 512
 
-// bySlopes returns an action by elements: do is given as many of the result, the slopes of their
-// channels, and those of each operand.
+// bySlopes returns an action by elements. do receives slices of equal length of the result,
+// the slopes of its channels, and each operand.
 func bySlopes(c *plan.Compiler, do func(k *kernel.Set, y, slopes []float32, x [][]float32),
 	operands ...*run.Value) run.Action {
 	y, slope := c.Out(0), c.In(1)

@@ -78,8 +78,10 @@ func overPositions(x *run.Value, to []int) bool {
 	return to[0] == 1 && x.Channels > 0
 }
 
-// keepsOrder reports whether the elements of x that make one of the result, whose strides these are, come in
-// logical order in memory too: where its first axis lies last, that is reduced alone, or not at all.
+// keepsOrder reports whether the elements of x that are reduced to one element of the
+// result are in logical order in memory too. to holds the strides of the result. If the
+// first axis of x is stored last, this requires that it is the only reduced axis or not
+// reduced.
 func keepsOrder(x *run.Value, to []int) bool {
 	if !x.Last || to[0] != 0 || x.Shape[0] == 1 {
 		return true
@@ -95,7 +97,7 @@ func keepsOrder(x *run.Value, to []int) bool {
 // sums reports whether a reduction adds.
 func sums(op graph.Op) bool { return op == graph.ReduceSum || op == graph.ReduceMean }
 
-// extreme reports whether a reduction takes the largest or the least: in any order.
+// extreme reports whether a reduction computes a maximum or a minimum. The order is free.
 func extreme(op graph.Op) bool { return op == graph.ReduceMax || op == graph.ReduceMin }
 
 // extremeUnit sets y to the extremes of a unit.
@@ -124,16 +126,16 @@ func extremeUnit(kernels *kernel.Set, op graph.Op, shape, from, to []int, y, x [
 	})
 }
 
-// extremes takes the largest or the least of numbers.
+// extremes computes the maximum or the minimum of numbers.
 type extremes struct {
 	kernels *kernel.Set
 	op      kernel.Operation
 	one     func(a, b float32) float32
-	half    []float32 // as many as half a line has
+	half    []float32 // has half the length of a line
 }
 
-// line returns the extreme of y and the elements of x, one half of which is taken with the other again and
-// again.
+// line returns the extreme of y and the elements of x. It repeatedly combines one half of x
+// with the other.
 func (e *extremes) line(y float32, x []float32) float32 {
 	const few = 16
 	if e.half == nil {
@@ -152,8 +154,8 @@ func (e *extremes) line(y float32, x []float32) float32 {
 	return y
 }
 
-// sumUnit adds to acc the sums of a unit, by vectors where elements that lie side by side belong to sums
-// that do.
+// sumUnit adds the sums of a unit to acc. It uses vectors if both the elements and their
+// sums are contiguous.
 func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x []float32) {
 	run.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
 		switch {
@@ -175,7 +177,7 @@ func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x
 	})
 }
 
-// reduceUnit sets acc to what a reduction makes of a unit.
+// reduceUnit sets acc to the reduction of a unit.
 func reduceUnit[T float32 | float64](op graph.Op, shape, order, from, to []int, acc []float64, x []T) {
 	first, add := class.Reduction(op)
 	for i := range acc {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// line is n elements that lie step apart.
+// line is n elements at a distance of step.
 type line struct{ n, step int }
 
 // lines returns an action that calls do for every line along the node's axis

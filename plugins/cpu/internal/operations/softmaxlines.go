@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// buildSoftmax computes what class.Softmax defines: a line whose elements lie side by side, or as
-// many lines as do.
+// buildSoftmax computes the function that class.Softmax defines, for one line with
+// contiguous elements or for all interleaved lines at once.
 func buildSoftmax(c *plan.Compiler) run.Action {
 	x, y, axis := c.In(0), c.Out(0), c.Node().Int("axis")
 	strides := y.Strides()
@@ -55,7 +55,7 @@ type softmax struct {
 	logarithm bool
 }
 
-// contiguousLines computes lines whose elements are contiguous, one behind the other.
+// contiguousLines computes adjacent lines with contiguous elements.
 func (s *softmax) contiguousLines(y, x []float32) {
 	x = x[:len(y)]
 	for at := 0; at < len(y); at += s.n {
@@ -120,7 +120,7 @@ func lineSum(y []float32) float32 {
 	return float32(total + float64(last))
 }
 
-// interleavedLines computes n lines whose elements are interleaved.
+// interleavedLines computes n lines with interleaved elements.
 func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	workspace := w.Floats(2 * n)
 	most, block := workspace[:n], workspace[n:]
@@ -162,7 +162,7 @@ func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	}
 }
 
-// addBlocks adds blocks, unless there is none yet.
+// addBlocks adds a block to the total. It does nothing if none, before the first block.
 func addBlocks(total []float64, block []float32, none bool) {
 	if none {
 		return
@@ -172,7 +172,7 @@ func addBlocks(total []float64, block []float32, none bool) {
 	}
 }
 
-// stridedLine computes a line whose elements lie apart.
+// stridedLine computes a line with strided elements.
 func (s *softmax) stridedLine(y, x []float32, w *run.Worker) {
 	workspace := w.Floats(2 * s.n)
 	from, to := workspace[:s.n], workspace[s.n:]

@@ -53,7 +53,7 @@ func buildConcat(c *plan.Compiler) run.Action {
 	return a
 }
 
-// unlessInserted returns the action that copies x only if that was not made where it comes to lie.
+// unlessInserted returns the action that copies x unless x was computed in its final place.
 func unlessInserted(c *plan.Compiler, x *run.Value, copies *run.ByRows) *run.ByRows {
 	a := *copies
 	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -84,7 +84,8 @@ func workOf(actions []run.Action) (n int) {
 	return n
 }
 
-// sequence returns the action that does several, all by rows or none.
+// sequence returns an action that runs several actions. Either all or zero of them are by
+// rows.
 func sequence(actions []run.Action) run.Action {
 	var whole []*run.AtOnce
 	var rows []*run.ByRows
@@ -206,7 +207,7 @@ func buildBroadcastTo(c *plan.Compiler) run.Action {
 	return (&move{x: x, y: y, shape: y.Shape, src: region{strides: broadcast(x, y.Shape)}, dst: all(y)}).action()
 }
 
-// broadcast returns the strides by which v is read as if it had this shape.
+// broadcast returns the strides for reading v as a value of the given shape.
 func broadcast(v *run.Value, shape []int) []int {
 	strides, out := v.Strides(), make([]int, len(shape))
 	for i, n := range v.Shape {
@@ -254,5 +255,5 @@ func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
 	}}
 }
 
-// inOrder reports whether the elements of a unit lie in logical order.
+// inOrder reports whether the elements of a unit are stored in logical order.
 func inOrder(v *run.Value) bool { return !v.Last || v.Positions == 1 || v.Channels == 1 }

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// axisLines is how an axis of a value lies in memory: outer times length lines of inner elements.
+// axisLines describes the memory layout of an axis: outer times length lines of inner
+// elements.
 type axisLines struct{ outer, length, inner int }
 
 // linesOf returns the lines of an axis of v.
@@ -39,8 +40,8 @@ func buildTake(c *plan.Compiler) run.Action {
 	}})
 }
 
-// takenTo returns the action of a result that lies otherwise than its operand, as bytes may beside those
-// of int8: a move for each index.
+// takenTo returns the action for a result with another layout than its operand, as maps of
+// bytes may have: a move for each index.
 func takenTo(c *plan.Compiler) run.Action {
 	x, y, axis := c.In(0), c.Out(0), c.Node().Int("axis")
 	shape := slices.Clone(y.Shape)
@@ -55,7 +56,7 @@ func takenTo(c *plan.Compiler) run.Action {
 	return sequence(moves)
 }
 
-// takeUnit takes the lines of one unit; elements are words of their size.
+// takeUnit copies the selected lines of one unit. Elements are words of the element size.
 func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, from []byte) {
 	dst, src := run.View[T](to), run.View[T](from)
 	for o := range l.outer {
@@ -85,15 +86,15 @@ func buildTakeGrad(c *plan.Compiler) run.Action {
 	}})
 }
 
-// spread adds lines of a gradient, of which there are taken, to those that they
-// were taken from: ends and all are those of class.Takers.
+// spread adds taken lines of a gradient to the lines that they were copied from. ends and
+// all are the results of class.Takers.
 type spread struct {
 	axisLines
 	taken     int
 	ends, all []int
 }
 
-// spreadUnit sets one unit: sums are float64, in the order of what was taken.
+// spreadUnit computes one unit. Sums are float64, in the order of the taken lines.
 func spreadUnit[T float32 | float64](s *spread, to, from []byte) {
 	dst, src := run.View[T](to), run.View[T](from)
 	for o := range s.outer {

@@ -98,8 +98,8 @@ func buildAdamW(c *plan.Compiler) run.Action {
 	})
 }
 
-// sqrt32 returns the correctly rounded root: that of float64 has more than
-// twice the digits, so the second rounding does no harm (Figueroa 1995).
+// sqrt32 returns the correctly rounded root. The float64 root has more than twice the
+// digits, so the second rounding is harmless (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 func buildLARS(c *plan.Compiler) run.Action {

@@ -75,7 +75,7 @@ func buildUpsampleGrad(c *plan.Compiler) run.Action {
 	return resample(dy, dx, kernel.NewResampling(ends, pixels, weights))
 }
 
-// resample returns the action that computes the pixels of y from those of x.
+// resample returns the action that computes the pixels of y from pixels of x.
 func resample(x, y *run.Value, m *kernel.Resampling) run.Action {
 	n := y.Channels
 	return run.BySpan(&run.ByRows{Work: m.Terms() * n / 8, Spans: run.Spans{Positions: y.Positions, Step: 1,

@@ -22,7 +22,7 @@ type layerNorm struct {
 	lines       *lineLayout
 	eps         float64
 	scale, bias *run.Value    // may be nil
-	affine      kernel.Affine // scale and bias per channel of the normalised value; the mean is 0
+	affine      kernel.Affine // scale and bias per channel of the normalised value; subtracts 0
 }
 
 func buildLayerNorm(c *plan.Compiler) run.Action {

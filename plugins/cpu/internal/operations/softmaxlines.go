@@ -162,7 +162,7 @@ func (s *softmax) interleavedLines(y, x []float32, n int, w *run.Worker) {
 	}
 }
 
-// addBlocks adds a block to the total. It does nothing if none, before the first block.
+// addBlocks adds a block to the total. none skips the call before the first block.
 func addBlocks(total []float64, block []float32, none bool) {
 	if none {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// At precision device.BF16 rows of float32 of rank 2 and more hold values that
-// are bfloat16: the compiler adds the rounding behind the actions that make them,
-// span by span, while they are in the cache. Kernel.Pairs rounds for itself. Where
-// such values lie as bfloat16 of two bytes is decided later (run/halve.go).
+// At precision device.BF16 rows of float32 of rank 2 and more hold bfloat16 values. The
+// compiler adds the rounding after the actions that make them, span by span, while they are
+// in the cache. Kernel.Pairs rounds its results itself. The Linker decides later which of
+// these values are stored with two bytes (run/halve.go).
 
 // rounded returns the action of the node with its results rounded. One by rows is
 // rounded by the linker, when it is known which of them are halves.
@@ -50,8 +50,8 @@ func (c *Compiler) rounded(a run.Action) run.Action {
 	return a
 }
 
-// selecting are the operations whose results are values of their operands, 0 or
-// a bound that is a bfloat16.
+// selecting are the operations with results that are values of their operands, 0, or a
+// bound that is a bfloat16.
 var selecting = []graph.Op{graph.Relu, graph.Relu6, graph.MaxPool, graph.Concat, graph.Slice, graph.SliceGrad,
 	graph.Reshape, graph.Transpose, graph.Take, graph.BroadcastTo}
 
@@ -69,8 +69,8 @@ func (c *Compiler) selects() bool {
 	return true
 }
 
-// Operand returns an operand of a product as one of bfloat16: a rounded copy of
-// one that is not stored so, and what makes it.
+// Operand returns an operand of a product as bfloat16. If it is not stored so, Operand
+// returns a rounded copy and the function that makes the copy.
 func (c *Compiler) Operand(x *run.Value) (*run.Value, func(f *run.Frame)) {
 	if !c.BF16() || c.linker.BF16(x) {
 		return x, func(*run.Frame) {}

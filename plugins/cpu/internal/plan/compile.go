@@ -10,13 +10,13 @@ import (
 // Operations is what compile must know of operations.
 type Operations struct {
 	Builders map[graph.Op]Builder
-	// OneBlock reports whether the sums over the rows of such a value are made row by row.
+	// OneBlock reports whether the sums over the rows of a value are computed row by row.
 	OneBlock func(v graph.Variable) bool
 }
 
-// Compile compiles fn, and lists the nodes that cannot be run: with any the function
-// is of no use but to tell their names. earlier, unless it is nil, has kept values that
-// are inputs of fn.
+// Compile compiles fn and lists the nodes that cannot be run. If there are any, the
+// function is useful only for their names. earlier, unless it is nil, has retained values
+// that are inputs of fn.
 func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Function,
 	ops Operations) (*run.Function, []device.Refusal) {
 	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}

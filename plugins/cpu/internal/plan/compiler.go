@@ -13,13 +13,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Builder makes the action of the node at which the compiler stands. It returns nil
-// after it has refused it.
+// Builder returns the action of the compiler's current node. It returns nil after it has
+// refused the node.
 type Builder = func(c *Compiler) run.Action
 
-// Compiler turns the nodes of one function into actions, one after the other. It
-// answers a Builder what it asks about the node at which it stands, and hands the
-// actions to a run.Linker.
+// Compiler turns the nodes of one function into actions, one after the other. It gives a
+// Builder information about the current node, and passes the actions to a run.Linker.
 type Compiler struct {
 	machine *run.Machine
 	memory  *run.Memory
@@ -28,8 +27,8 @@ type Compiler struct {
 	index   int             // of the node
 	fused   map[graph.Value]fusion.Fused
 	masks   map[graph.Value]fusion.Mask
-	// follows says of an all-reduce's result that its node comes right behind
-	// another all-reduce in the function as it was given.
+	// follows reports, for the result of an all-reduce, that its node directly followed
+	// another all-reduce in the original function.
 	follows  map[graph.Value]bool
 	closing  map[graph.Value]bool // first results of exchanges that no node reads
 	summed   map[*run.Value]bool  // gradients that come summed over the replicas held
@@ -60,7 +59,7 @@ func (c *Compiler) Function() string { return c.fn.Name }
 // Graph returns the function after fusion. Builders read it.
 func (c *Compiler) Graph() *graph.Function { return c.fn }
 
-// Node returns the node at which the compiler stands. Builders read it.
+// Node returns the current node. Builders read it.
 func (c *Compiler) Node() *graph.Node { return &c.fn.Nodes[c.index] }
 
 // NodeName returns the name of the node, for messages.
@@ -84,11 +83,11 @@ func (c *Compiler) In(i int) *run.Value {
 // Out returns result i of the node.
 func (c *Compiler) Out(i int) *run.Value { return c.linker.Value(c.Node().Out[i]) }
 
-// FoldedNorm returns the batch norm that the weights of the node hold, whose
-// operands follow the node's own; nil without one.
+// FoldedNorm returns the batch norm that is folded into the weights of the node, or nil.
+// Its operands follow the operands of the node.
 func (c *Compiler) FoldedNorm() *class.Norm { return c.fused[c.Node().Out[0]].Norm }
 
-// Mask returns the activation whose gradient the node makes besides its sums: see
+// Mask returns the activation gradient that the node computes in addition to its sums: see
 // fusion.Masks.
 func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 	m, ok = c.masks[c.Node().Out[0]]
@@ -99,7 +98,8 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 // if it does not.
 func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
 
-// Region returns what the node, a concatenation, reads of operand i, and whether that is not all.
+// Region returns the part of operand i that the node, a concatenation, reads. ok is false
+// if it reads all of it.
 func (c *Compiler) Region(i int) (p fusion.Region, ok bool) {
 	regions := c.fused[c.Node().Out[0]].Regions
 	if regions == nil || regions[i].Shape == nil {
@@ -125,7 +125,7 @@ func (c *Compiler) OnlySummed() bool {
 	return readers == 1 && !run.IsResult(c.fn, v)
 }
 
-// ComesSummed says that a gradient comes summed over the replicas that this device
+// ComesSummed records that a gradient is already summed over the replicas that this device
 // holds, so that an all-reduce need not add them.
 func (c *Compiler) ComesSummed(v *run.Value) {
 	c.summed[v] = true
@@ -145,8 +145,7 @@ func (c *Compiler) TempValue(v *run.Value) *run.Value { return c.linker.TempValu
 // of them are halves or rings.
 func (c *Compiler) OnLayout(f func()) { c.linker.OnLayout(f) }
 
-// Packed returns the packed weights that another node has kept under a key; nil if
-// there are none.
+// Packed returns the packed weights that another node has stored under a key, or nil.
 func (c *Compiler) Packed(key string) run.Packed { return c.memory.Packed(key) }
 
 // SetPacked keeps packed weights under a key.
@@ -155,7 +154,7 @@ func (c *Compiler) SetPacked(key string, p run.Packed) { c.memory.SetPacked(key,
 // ReservePacked returns n zeros for packed weights.
 func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return run.Reserve[T](c.memory, n) }
 
-// WantPassing says that the node's action may take n values with run.Frame.Passing.
+// WantPassing allows the node's action to request n values with run.Frame.Passing.
 func (c *Compiler) WantPassing(n int) { c.memory.WantPassing(n) }
 
 // Refuse refuses the node: the host may decompose it, or use another device.

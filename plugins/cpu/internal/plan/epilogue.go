@@ -5,16 +5,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Epilogue is what is done to the result of a node before it is written, because
-// nodes behind it were fused with it.
+// Epilogue is applied to the result of a node before it is written. It consists of later
+// nodes that were fused with the node.
 type Epilogue struct {
 	Plus *run.Value // is added; nil without one
 	relu bool
 	most float32
 }
 
-// Epilogue returns the epilogue of the node, whose last operand is the value to add
-// if there is one.
+// Epilogue returns the epilogue of the node. The value to add, if there is one, is the
+// node's last operand.
 func (c *Compiler) Epilogue() Epilogue {
 	f := c.fused[c.Node().Out[0]]
 	e := Epilogue{relu: f.Relu, most: f.Most}
@@ -33,7 +33,7 @@ func (e *Epilogue) Row(f *run.Frame, w *run.Worker, i int) kernel.Epilogue {
 	return end
 }
 
-// Half returns the epilogue of row i from element at on, if what is added is a half.
+// Half returns the epilogue of row i from element at on, if the value to add is a half.
 func (e *Epilogue) Half(f *run.Frame, w *run.Worker, i, at int) kernel.HalfEpilogue {
 	end := kernel.HalfEpilogue{Relu: e.relu, Most: e.most}
 	if e.Plus != nil {

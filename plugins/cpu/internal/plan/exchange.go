@@ -19,8 +19,8 @@ func exchanges(fn *graph.Function) (follows, closing map[graph.Value]bool) {
 	return follows, closing
 }
 
-// AllReduce builds the all-reduce of the node and those of the nodes that follow it
-// as one exchange: the first of them does it for all.
+// AllReduce builds one exchange for the all-reduce of the node and the all-reduces that
+// follow it. The action of the first node does the work of all.
 func AllReduce(c *Compiler) run.Action {
 	if c.follows[c.result(c.index)] {
 		return nil
@@ -43,7 +43,7 @@ func AllReduce(c *Compiler) run.Action {
 	return c.linker.Exchange(lane, nodes, values)
 }
 
-// result returns the first result of node i, None if it has none.
+// result returns the first result of node i, or graph.None.
 func (c *Compiler) result(i int) graph.Value {
 	if out := c.fn.Nodes[i].Out; len(out) > 0 {
 		return out[0]

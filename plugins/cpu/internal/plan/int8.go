@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mapsOfBytes returns the values of fn that operations of int8 make or read as bytes of two axes or
-// more: they have their channels last, as maps of float32 have. So has what is taken of them.
+// mapsOfBytes returns the values of fn that operations of int8 write or read as bytes of
+// two axes or more, and values taken from them. They are stored channels last, like maps of
+// float32.
 func mapsOfBytes(fn *graph.Function) map[graph.Value]bool {
 	maps := map[graph.Value]bool{}
 	for _, n := range fn.Nodes {

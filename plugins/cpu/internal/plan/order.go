@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Images lie with their channels last (run.Value). Sequences do not: what a product of matrices
-// or a dense layer with leading axes reads and makes lies in the order of its shape, and so does
-// all else of such a function that no operation wants with its channels last:
+// Images are stored channels last (run.Value). Sequences are not: the operands and results of
+// matrix products, and of dense layers with leading axes, are stored in the order of their shape.
+// The same holds for all other values of the function unless an operation needs them channels last:
 //
-//	conv [C,H,W]  ->  transpose [H,W,C]  ->  dense  ->  dense  ->  transpose [C,H,W]  ->  add
-//	 H W C             H W C                  H W O     H W C       H W C
+// 	conv [C,H,W]  ->  transpose [H,W,C]  ->  dense  ->  dense  ->  transpose [C,H,W]  ->  add
+// 	 H W C             H W C                  H W O     H W C       H W C
 //
-// So a transposition between both kinds copies what lies side by side.
+// So a transposition between both kinds copies contiguous elements.
 
 // inShape are the operations that want the order of the shape.
 var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
@@ -24,7 +24,8 @@ var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeigh
 var anyOrder = []graph.Op{graph.Reshape, graph.Transpose, graph.Slice, graph.SliceGrad, graph.Concat,
 	graph.Pad, graph.BroadcastTo, graph.ReduceSum, graph.ReduceMean, graph.SumRows}
 
-// oneOrder are the operations whose operands and results of one shape lie alike, in any order.
+// oneOrder are the operations with operands and results of one shape and the same layout,
+// in any order.
 var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, graph.Sigmoid,
 	graph.HardSigmoid, graph.Silu, graph.HardSwish, graph.Tanh, graph.Softplus, graph.Clip, graph.Affine,
 	graph.Exp, graph.Log, graph.Sqrt, graph.ActivationGrad, graph.Dropout, graph.Softmax, graph.LogSoftmax,
@@ -32,15 +33,15 @@ var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, g
 	graph.GeluTanh, graph.Mish, graph.Max, graph.Min, graph.Pow, graph.Compare, graph.Where, graph.Round,
 	graph.LayerNorm, graph.LayerNormGrad}
 
-// orders decides how the values of a function lie.
+// orders decides the memory layout of the values of a function.
 type orders struct {
 	fn   *graph.Function
-	of   []graph.Value        // by value: another that lies like it, or itself
+	of   []graph.Value        // by value: another value with the same layout, or itself
 	last map[graph.Value]bool // of those that others point to: have their channels last
 }
 
-// order returns fn with copies where a value is wanted in both orders, and the values that lie in
-// the order of their shape. fused follows the results of nodes.
+// order returns fn with copies of the values that are needed in both orders, and the values
+// that are stored in the order of their shape. fused follows the results of nodes.
 func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	o := &orders{fn: fn, last: map[graph.Value]bool{}}
 	if !slices.ContainsFunc(fn.Nodes, func(n graph.Node) bool { return o.wants(&n) }) {
@@ -61,7 +62,7 @@ func (o *orders) wants(n *graph.Node) bool {
 	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
 }
 
-// ordered reports whether v is one of those whose channels may come last.
+// ordered reports whether v may be stored channels last.
 func (o *orders) ordered(v graph.Value) bool {
 	if v == graph.None {
 		return false
@@ -70,7 +71,7 @@ func (o *orders) ordered(v graph.Value) bool {
 	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) > 1
 }
 
-// root returns the value that says how v lies.
+// root returns the value that determines the layout of v.
 func (o *orders) root(v graph.Value) graph.Value {
 	for o.of[v] != v {
 		o.of[v] = o.of[o.of[v]]
@@ -79,18 +80,19 @@ func (o *orders) root(v graph.Value) graph.Value {
 	return v
 }
 
-// join says that two values lie alike.
+// join records that two values have the same layout.
 func (o *orders) join(v, w graph.Value) {
 	a, b := o.root(v), o.root(w)
 	o.of[b] = a
 	o.last[a] = o.last[a] || o.last[b]
 }
 
-// note records what a node asks of its operands and results. One that shuffles channels wants them last.
+// note records the layouts that a node needs for its operands and results. A node that
+// shuffles channels needs them last.
 func (o *orders) note(n *graph.Node, shuffles bool) {
 	in := n.In
 	if slices.Contains(inShape, n.Op) {
-		in = in[2:] // what an epilogue adds to the result
+		in = in[2:] // the value that an epilogue adds to the result
 	}
 	for _, v := range slices.Concat(in, n.Out) {
 		switch {
@@ -106,7 +108,7 @@ func (o *orders) note(n *graph.Node, shuffles bool) {
 	}
 }
 
-// copied puts copies beside the nodes that want another order than their values have.
+// copied inserts copies at nodes that need values in another order.
 func (o *orders) copied(fused map[graph.Value]fusion.Fused) (*graph.Function, map[graph.Value]bool) {
 	inOrder := map[graph.Value]bool{}
 	for v := range o.fn.Values {

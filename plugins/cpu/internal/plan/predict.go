@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
-// Predictor says how long nodes take by what the machine is and does.
+// Predictor estimates the run time of nodes from the rates of the machine.
 type Predictor struct {
 	Machine machine.Description
 	Rates   machine.Rates
@@ -21,9 +21,9 @@ type Predictor struct {
 	State   int // bytes of the program's state
 }
 
-// Times returns how long the nodes of a compiled function should take, by the first
-// results that they had in the function as it was given. What was made part of
-// another node is in that.
+// Times returns the estimated run times of the nodes of a compiled function, by the first
+// results that they had in the original function. The time of a node includes nodes that
+// were fused into it.
 func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
 	times := map[graph.Value]time.Duration{}
 	nodes := fn.Graph().Nodes
@@ -53,7 +53,7 @@ func (p *Predictor) work(fn *run.Function, n *graph.Node) (w schedule.Work) {
 	return w
 }
 
-// layer returns what a product has to do.
+// layer returns the work of a product.
 func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	taps, pixels := l.Kernel[0]*l.Kernel[1], p.Rows*l.OH*l.OW
 	switch a := class.Choose(l, p.On.Precision(), p.On.Kernels.Class); a {
@@ -71,9 +71,8 @@ func (p *Predictor) layer(l class.Layer) (w schedule.Work) {
 	return w
 }
 
-// begins returns the factor by which products take longer because of the work of a
-// register block before and after its chains, and for every tap: it counts as some more
-// values of a run.
+// begins returns the factor that accounts for the work of a register block before and after
+// its chains, and for every tap. This work counts as some additional values of a run.
 func begins(l class.Layer, taps, run int) float64 {
 	const perTile, perTap = 5, 1
 	if l.Narrow() { // a row of the kernel is one tap
@@ -82,8 +81,8 @@ func begins(l class.Layer, taps, run int) float64 {
 	return 1 + perTile/float64(max(taps*run, 1)) + perTap/float64(max(run, 1))
 }
 
-// tiles returns what a product by Winograd tiles has to do, with so many operations for
-// a value of a tile that is transformed.
+// tiles returns the work of a product by Winograd tiles. transforms is the number of
+// operations for a transformed value of a tile.
 func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule.Work {
 	phase, phases := l.Phase(), l.Dilation[0]*l.Dilation[1]
 	tiles := phases * ((phase.OH + t.Side - 1) / t.Side) * ((phase.OW + t.Side - 1) / t.Side)

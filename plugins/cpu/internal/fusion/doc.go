@@ -1,4 +1,4 @@
-// Package fusion rewrites functions so that fewer nodes pass over memory. Batch
-// norms of state become part of the weights before them, and what follows a
-// product or a normalisation element by element becomes its epilogue.
+// Package fusion rewrites functions so that fewer nodes pass over memory. Batch norms of
+// state become part of the weights before them. Elementwise operations after a product or a
+// normalisation become its epilogue.
 package fusion

@@ -9,26 +9,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Fused is what a node does besides its own operation, because nodes behind it
-// were made part of it. What these read follows the node's own operands: those
-// of a batch norm, then the value to add.
+// Fused describes the work of later nodes that were fused into a node. The operands of
+// these nodes follow the operands of the node: first the operands of a batch norm, then the
+// value to add.
 type Fused struct {
 	Given graph.Value // the result that the node had in the function as it was given
-	Norm  *class.Norm // of a product whose weights hold a batch norm; else nil
+	Norm  *class.Norm // batch norm folded into the weights of a product, or nil
 	Plus  bool        // a value is added to the result
 	Relu  bool        // the result is bounded to 0 below and most above
 	Most  float32
-	// Groups is, of a transposition or a concatenation, how many groups of channels it lays by turns; 0:
-	// none.
+	// Groups is the number of groups of channels that a transposition or a concatenation
+	// interleaves; 0: it does not interleave.
 	Groups  int
-	Regions []Region // of a concatenation, what it reads of its operands; nil: all
+	Regions []Region // the parts of its operands that a concatenation reads; nil: all
 }
 
-// Fuse returns fn with batch norms made part of the products before them (class.Fold), products of a
-// value and its gate made one node, shuffles of channels too, and then the additions and activations that
-// follow a product or a normalisation, and nothing else reads it, part of that. The latter have the
-// bits that the nodes one by one would give. What was fused is by the result,
-// which is that of the last node taken in.
+// Fuse returns fn with fewer nodes. Batch norms become part of the products before them
+// (class.Fold). Products of a value and its gate become one node, and so do shuffles of
+// channels. Additions and activations become part of the product or normalisation before
+// them if they are its only readers; these have the same bits as the separate nodes. The
+// map describes the fused work by result: the result of the last node that was fused.
 func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	fn, norms := class.Fold(fn)
 	u := newFuser(fn)
@@ -59,8 +59,8 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	return u.result(), u.fused
 }
 
-// withEpilogue are the operations whose results may be added to and bounded before they
-// are written.
+// withEpilogue are the operations that support adding to their results and bounding them
+// before they are written.
 var withEpilogue = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
 
 // fuser is the state of fuse.
@@ -170,9 +170,9 @@ func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 		len(u.fn.Nodes[i].Out) == 1 && u.fn.Nodes[i].Out[0] == v
 }
 
-// addends returns the operands of an addition as a result that only it reads
-// and that may be withEpilogue, the later one if both are, and the other; None if it
-// has none.
+// addends returns the operands of an addition. source is a result that only the addition
+// reads and that may be withEpilogue, the later one if both are; plus is the other operand.
+// Both are graph.None if source does not exist.
 func (u *fuser) addends(i int) (source, plus graph.Value) {
 	a, b := u.fn.Nodes[i].In[0], u.fn.Nodes[i].In[1]
 	if a == b || !u.alike(a, b) {
@@ -205,8 +205,8 @@ func (u *fuser) alike(a, b graph.Value) bool {
 	return u.rows(a) && u.rows(b) && slices.Equal(u.fn.Values[a].Type.Shape, u.fn.Values[b].Type.Shape)
 }
 
-// operandsOf returns the operands of a node, to which others may be added: a
-// product without a bias has none in its place.
+// operandsOf returns the operands of a node in a form that others may be appended to: a
+// product without a bias has graph.None in its place.
 func operandsOf(n *graph.Node) []graph.Value {
 	in := slices.Clone(n.In)
 	if slices.Contains(class.Folded, n.Op) && len(in) == 2 {

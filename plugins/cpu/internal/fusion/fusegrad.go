@@ -7,23 +7,24 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Mask is what the sums of a normalisation's gradient do besides: they make
-// the gradient that they sum, of an activation behind the normalisation.
-// The node has what the activation saves as an operand behind its own, then
-// what is added to the gradient, and the gradient as a second result. If Norm is set it
-// computes what the activation saves again, and has gamma and beta of Norm instead.
+// Mask describes additional work of the sums of a normalisation's gradient: they also
+// compute the gradient that they sum, the gradient of an activation after the
+// normalisation. The node's additional operands are the value that the activation saves and
+// then the value added to the gradient. Its second result is the gradient. If Norm is set,
+// the node computes the saved value again, and has gamma and beta of Norm as operands
+// instead.
 type Mask struct {
 	Plus  bool
 	Most  float32     // of a relu or a relu6: results of it and above are masked; NaN for a relu
 	Slope *graph.Node // the gradient of any other activation; nil: of these
-	Norm  *graph.Node // the normalisation whose result the activation saves, or nil
+	Norm  *graph.Node // the normalisation with the result that the activation saves, or nil
 }
 
-// Masks returns fn with the gradients of activations made part of the sums
-// that read them first, and additions that make only them too. The results
-// have the bits that the nodes would give one by one. masks are by the sums. oneBlock
-// reports of what is normalised whether it is summed row by row, ends is what Fuse has fused, and slopes
-// says that gradients of other activations than relu and relu6 are to be made so, too.
+// Masks returns fn with the gradients of activations fused into the sums that read them
+// first, together with additions that serve only these gradients. The results have the same
+// bits as the separate nodes. masks are by the result of the sums. oneBlock reports whether
+// a normalised value is summed row by row, ends is the result of Fuse, and slopes enables
+// activations other than relu and relu6.
 func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool, ends map[graph.Value]Fused,
 	slopes bool) (fused *graph.Function, masks map[graph.Value]Mask) {
 	u := newFuser(fn)
@@ -78,8 +79,8 @@ func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 	masks[sums.Out[0]] = m
 }
 
-// again returns the normalisation of x by these moments whose result is y and nothing else, so that y can be
-// computed again; nil: there is none.
+// again returns the normalisation of x by these moments that has y as its only result, so
+// that y can be computed again; or nil.
 func (u *fuser) again(y, x, moments graph.Value) *graph.Node {
 	i, ok := u.made[y]
 	if _, ends := u.fused[y]; !ok || ends {

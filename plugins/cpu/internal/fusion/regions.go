@@ -6,17 +6,17 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Region is what a concatenation reads of an operand that a slice was taken of. Without a shape that is all.
+// Region is the part that a concatenation reads of the operand of a slice. Without a Shape it is all.
 //
 //	x  slice  a ──┐                       x ──┐ part of x
 //	x  slice  b ──┴ concatenate           x ──┴ concatenate
 //
-// So what a network cuts to pieces only to lay them otherwise (YOLO's first layer takes every other
-// pixel of every other row, four times) is copied once instead of three times.
+// Some networks cut a value to pieces only to arrange them differently (YOLO's first layer does this with
+// every other pixel of every other row, four times). The value is then copied once instead of three times.
 type Region struct{ Begin, Step, Shape []int }
 
-// regions makes a concatenation, node i, read what slices that only concatenations read are taken of. One
-// that lays channels by turns reads channels that lie side by side.
+// regions makes a concatenation, node i, read the operands of slices that only
+// concatenations read. A concatenation that interleaves channels reads contiguous channels.
 func (u *fuser) regions(i int) {
 	n := u.fn.Nodes[i]
 	in, regions := slices.Clone(n.In), make([]Region, len(n.In))
@@ -42,8 +42,8 @@ func (u *fuser) regions(i int) {
 	u.fused[n.Out[0]] = f
 }
 
-// onlyConcatenated reports whether v is a slice that only concatenations read, or slices of which that is
-// true.
+// onlyConcatenated reports whether v is a slice that is read only by concatenations, or by
+// slices that satisfy this too.
 func (u *fuser) onlyConcatenated(v graph.Value) bool {
 	i, ok := u.made[v]
 	if !ok || u.gone[i] || u.fn.Nodes[i].Op != graph.Slice {
@@ -62,7 +62,8 @@ func (u *fuser) onlyConcatenated(v graph.Value) bool {
 	return reads == u.uses[v]
 }
 
-// past has one reader of a slice read its operand instead, and returns that. The last takes the slice in.
+// past moves one reader of a slice to the operand of the slice, and returns the operand.
+// The last reader removes the slice.
 func (u *fuser) past(v graph.Value) graph.Value {
 	i := u.made[v]
 	x := u.fn.Nodes[i].In[0]
@@ -75,7 +76,7 @@ func (u *fuser) past(v graph.Value) graph.Value {
 	return x
 }
 
-// ofChannels reports whether a slice is of channels that lie side by side.
+// ofChannels reports whether a slice selects contiguous channels.
 func (u *fuser) ofChannels(slice *graph.Node) bool {
 	x, y := u.fn.Values[slice.In[0]].Type.Shape, u.fn.Values[slice.Out[0]].Type.Shape
 	return len(x) > 1 && slice.SliceStep()[0] == 1 && slices.Equal(x[1:], y[1:]) &&

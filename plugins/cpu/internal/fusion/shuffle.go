@@ -9,9 +9,9 @@ import (
 // MostShuffled is how many groups of channels a node may shuffle.
 const MostShuffled = 4
 
-// channels lie in another order after a transposition, node i, between two reshapes as ShuffleNet has it, and
-// after a take, node i, of all channels. Either is made one node, if what it does is to lay the channels of
-// groups by turns, or to take channels that lie by turns apart into groups:
+// shuffle fuses nodes that reorder channels: a transposition, node i, between two reshapes, as in
+// ShuffleNet, or a take, node i, of all channels. They become one node if they interleave the channels of
+// groups, or separate interleaved channels into groups:
 //
 //	[C, H, W]  reshape  [groups, C/groups, H, W]  transpose  [C/groups, groups, H, W]  reshape  [C, H, W]
 //	[C, H, W]  reshape  [C/groups, groups, H, W]  transpose  [groups, C/groups, H, W]  reshape  [C, H, W]
@@ -39,8 +39,9 @@ func (u *fuser) shuffle(i int) {
 	}
 }
 
-// transposed returns of the transposition between two reshapes the second of these, what the first takes, and
-// how many groups of channels are laid by turns; -1 if it is something else.
+// transposed returns, for a transposition between two reshapes, the second reshape, the
+// operand of the first, and the number of interleaved groups of channels. to is -1 for any
+// other node.
 func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
 	n := u.fn.Nodes[i]
 	from, to := n.In[0], u.reader(n.Out[0])
@@ -57,7 +58,8 @@ func (u *fuser) transposed(i int) (to int, x graph.Value, groups int) {
 	return to, x, split[0]
 }
 
-// taken returns how many groups of channels a take lays by turns; 0 if that is not what it does.
+// taken returns the number of groups of channels that a take interleaves, or 0 if it does
+// anything else.
 func (u *fuser) taken(n *graph.Node) int {
 	index, shape := n.Ints("index"), u.fn.Values[n.In[0]].Type.Shape
 	if n.Int("axis") != 0 || len(shape) < 2 || len(index) != shape[0] || len(index) < 4 || index[1] < 2 ||
@@ -74,8 +76,8 @@ func (u *fuser) taken(n *graph.Node) int {
 	return groups
 }
 
-// byTurns makes node i lay the channels of groups of x by turns. If the groups are what a concatenation puts
-// together, it is that node which lays them so.
+// byTurns makes node i interleave the channels of groups of x. If a concatenation joins the
+// groups, that node interleaves them instead.
 func (u *fuser) byTurns(i int, x graph.Value, groups int) {
 	y := u.fn.Nodes[i].Out[0]
 	node, given := graph.Node{Op: graph.Transpose, In: []graph.Value{x}, Out: []graph.Value{y}}, y
@@ -87,8 +89,9 @@ func (u *fuser) byTurns(i int, x graph.Value, groups int) {
 	u.fn.Nodes[i], u.fused[y] = node, Fused{Given: given, Groups: groups}
 }
 
-// apart makes node i take channels of x that lie by turns apart into groups: a concatenation of every channel
-// of each. Those that read channels of one group alone take them from x.
+// apart makes node i separate interleaved channels of x into groups: it becomes a
+// concatenation of the channels of each group. Readers of channels of only one group read
+// them from x instead.
 func (u *fuser) apart(i int, x graph.Value, groups int) {
 	y, shape := u.fn.Nodes[i].Out[0], u.fn.Values[x].Type.Shape
 	each := shape[0] / groups
@@ -151,7 +154,7 @@ func swapped(axes int) (perm []int) {
 	return perm
 }
 
-// reader returns the only node that reads v, -1 if there is none.
+// reader returns the only node that reads v, or -1.
 func (u *fuser) reader(v graph.Value) int {
 	if u.uses[v] != 1 {
 		return -1
@@ -159,8 +162,8 @@ func (u *fuser) reader(v graph.Value) int {
 	return slices.IndexFunc(u.fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.In, v) })
 }
 
-// equalGroups reports whether the concatenation that makes v puts that many groups of channels together,
-// each of as many channels.
+// equalGroups reports whether the concatenation that makes v joins the given number of
+// groups with equal numbers of channels.
 func (u *fuser) equalGroups(v graph.Value, groups int) bool {
 	n := u.fn.Nodes[u.made[v]]
 	if n.Int("axis") != 0 || len(n.In) != groups {

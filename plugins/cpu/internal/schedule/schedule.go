@@ -1,8 +1,8 @@
-// Package schedule is the planner: it decides how work is cut, from what the machine is.
+// Package schedule is the planner: it decides how to divide work, based on the machine.
 //
-// A schedule never says what is computed: chains, trees and algorithms are the
-// kernel class's, and every schedule gives the same bits. So a description that is
-// wrong costs time and nothing else.
+// A schedule never changes results: chains, trees and algorithms depend on the kernel
+// class, and every schedule has the same bits. A wrong description of the machine only
+// costs time.
 package schedule
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 )
 
-// Schedule says how work is cut. Sizes are bytes unless they say otherwise.
+// Schedule determines how work is divided. Sizes are in bytes unless noted otherwise.
 type Schedule struct {
-	Weights int // of a layer, up to which they are read again for every row
+	Weights int // largest size, per layer, of weights that are read again for every row
 	Rows    int // rows that are computed for each time that heavier weights are read, at most
 	Span    int // of results that pass through a chain together
 	Step    int // that a step of a tiling computes
-	Far     int // of an image from which on it is better not written and read again as a whole
-	Tiling  int // that a tiling may hold at a time, with what it reads
+	Far     int // least size of an image that should not pass through memory as a whole
+	Tiling  int // that a tiling may hold at a time, including its inputs
 
 	LightTiles, HeavyTiles int // Winograd tiles that are treated together, by their weights
 	Tiles                  int // of transformed tiles and their products: light ones may be more up to there
@@ -36,9 +36,9 @@ type Schedule struct {
 // tuned is the L2 that the numbers below were found with.
 const tuned = 1 << 20
 
-// For returns the schedule for a machine that reaches these rates. What rows pass
-// through is a share of what is near a core. The other numbers are of registers and
-// of work, not of caches.
+// For returns the schedule for a machine with these rates. Sizes of data that rows pass
+// through are a share of the memory near a core. The other numbers depend on registers and
+// on work, not on caches.
 func For(d machine.Description, r machine.Rates) Schedule {
 	sixteenths := func(n int) int { return near(d, r) / 16 * n }
 	return Schedule{Weights: sixteenths(8), Rows: rows(r), Span: sixteenths(3), Step: sixteenths(5),
@@ -48,10 +48,10 @@ func For(d machine.Description, r machine.Rates) Schedule {
 		Piece: 1000, SmallPiece: 50000, Range: 4096}
 }
 
-// near returns the bytes that are near a core: of L2, or, where that is small, a
-// quarter of the core's share of L3 if that is quick. With 512 KiB of L2 and 16 MiB of
-// L3 for a core the numbers for 1 MiB are no slower than those for half; with more than
-// 1 MiB of L2 nobody has measured larger ones.
+// near returns the number of bytes near a core: L2, or, if that is small, a quarter of the
+// core's share of a fast L3. With 512 KiB of L2 and 16 MiB of L3 for a core the numbers for
+// 1 MiB are no slower than the numbers for half. Larger numbers, for more than 1 MiB of L2,
+// have not been measured.
 func near(d machine.Description, r machine.Rates) int {
 	const least = tuned / 8
 	bytes := d.L2.PerCore()
@@ -65,9 +65,10 @@ func near(d machine.Description, r machine.Rates) int {
 // the tiles of 16 channels do 8 operations for every byte of a row that they read.
 func quick(r machine.Rates) bool { return r.L3 >= r.Flops/8 }
 
-// rows returns for how many rows heavy weights should be read at a time, so that reading
-// them from memory takes at most a sixteenth of computing with them even in images of
-// 7 by 7, the smallest that have such weights: 8 at least, for which nobody found less better.
+// rows returns the number of rows for each read of heavy weights. Reading them from memory
+// then needs at most a sixteenth of the time of computing with them, even for images of 7
+// by 7, the smallest with heavy weights. The result is at least 8; no smaller number was
+// measured to be better.
 func rows(r machine.Rates) int {
 	const panel, positions, least, most = 16, 7 * 7, 8, 32
 	reads := panel * r.Flops / (2.0 / 4 * positions) // bytes per second, for one row at a time

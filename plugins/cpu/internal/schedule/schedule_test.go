@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 )
 
-// What is near a core, and how often heavy weights are read, follow the rates.
+// The size near a core and the number of reads of heavy weights depend on the rates.
 func TestRatesDecide(t *testing.T) {
 	small := machine.Description{L2: machine.Cache{Bytes: 256 << 10, Shared: 1},
 		L3: machine.Cache{Bytes: 8 << 20, Shared: 2}}
@@ -32,7 +32,7 @@ func TestRatesDecide(t *testing.T) {
 	}
 }
 
-// Every part of work takes its time, at the rate of what does it.
+// Each kind of work adds time at its rate.
 func TestSeconds(t *testing.T) {
 	r := machine.Rates{Flops: 100, L3: 10, Memory: 5}
 	for _, c := range []struct {

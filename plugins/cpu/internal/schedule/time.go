@@ -2,8 +2,8 @@ package schedule
 
 import "github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 
-// Work is what something has to do: floating-point operations by the kernels that do them,
-// and bytes by what has to deliver or take them.
+// Work is an amount of work: floating-point operations by kind of kernel, and bytes by the
+// level that they are transferred from or to.
 type Work struct {
 	Products   float64 // of windows and direct convolutions, padding included
 	Tiles      float64 // of the products of Winograd tiles
@@ -25,7 +25,7 @@ const (
 	ofPasses     = 0.12
 )
 
-// Seconds returns how long work takes a core of these rates.
+// Seconds returns the time that a core with these rates needs for the work.
 func (w Work) Seconds(r machine.Rates) float64 {
 	operations := w.Products/ofProducts + w.Tiles/ofTiles + w.Transforms/ofTransforms +
 		w.Depthwise/ofDepthwise + w.Passes/ofPasses

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bell wakes sleeping workers: by a futex, because a goroutine that waits in
-// any other way is put to its thread again by the scheduler, which takes
-// longer than many a layer.
+// bell wakes sleeping workers by a futex. A goroutine that waits in any other way is
+// returned to its thread by the scheduler, and this needs more time than many layers.
 type bell struct {
-	asleep atomic.Bool   // somebody sleeps, or is about to, whom nobody has woken yet
+	asleep atomic.Bool   // a worker sleeps, or is about to, and has not been woken yet
 	rung   atomic.Uint32 // how often while somebody slept
 }
 
@@ -23,8 +22,8 @@ const (
 	futexWake = 1 | 128
 )
 
-// ring wakes all sleepers. Without any it costs nothing, nor while those that were woken come: the call takes
-// as long as many a task.
+// ring wakes all sleepers. It is free without sleepers, or if they are already
+// being woken. The system call lasts as long as many tasks.
 func (b *bell) ring() {
 	if b.asleep.Load() && b.asleep.Swap(false) {
 		b.rung.Add(1)
@@ -32,15 +31,16 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung, at once if there is no reason to
-// sleep any more, and sometimes for none.
+// sleep returns when the bell has been rung, immediately if over returns true, and
+// sometimes without a reason.
 //
-// Go's monitor takes the P of a goroutine that is in a system call when it sees it there twice and
-// no other P is free, as where every core has a worker. Having taken one it looks every 20
-// microseconds for more, for 4 milliseconds, and each look interrupts somebody who computes: two
-// workers that wait once in a millisecond lost a tenth of a core to it. So the first sleep is
-// a raw system call, of which Go does not know: it keeps the P, which a signal frees if all are to stop.
-// Those behind it are short: a worker that stays longer than 10 milliseconds calls the monitor, too.
+// Go's monitor retakes the P of a goroutine in a system call when it finds it there twice
+// and no other P is idle, as on a machine where every core has a worker. After that it
+// looks for more every 20 microseconds, for 4 milliseconds, and each look interrupts a
+// computing thread: two workers that wait once in a millisecond lost a tenth of a core to
+// it. So the first sleep is a raw system call, unknown to Go: it keeps the P, and a signal
+// frees it if the world has to stop. Later sleeps are short, because a worker that stays
+// longer than 10 milliseconds alerts the monitor, too.
 func (b *bell) sleep(over func() bool) {
 	const short, naps = 8 * time.Millisecond, 64
 	limit := unix.NsecToTimespec(int64(short))
@@ -64,8 +64,8 @@ func (b *bell) sleep(over func() bool) {
 	}
 }
 
-// futex makes the system call. Its errors say that the value has changed or
-// that a signal came: a sleeper looks again in each case.
+// futex makes the system call. Its errors mean that the value has changed or that a signal
+// arrived; a sleeper checks again in both cases.
 func (b *bell) futex(op int, value uint32, limit *unix.Timespec) {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.rung)), uintptr(op), uintptr(value),
 		uintptr(unsafe.Pointer(limit)), 0, 0)

@@ -29,7 +29,7 @@ func TestMonitorSleeps(t *testing.T) {
 		run()
 	}
 	const runs, tries, enough = 20, 30, 9
-	var all []int // of tries in which nobody took a core from the workers
+	var all []int // tries without another process on the workers' cores
 	for n := 0; n < tries && len(all) < enough; n++ {
 		before, began := sleeps(t), time.Now()
 		for range runs {

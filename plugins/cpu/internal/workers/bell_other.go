@@ -11,7 +11,7 @@ import (
 type bell struct {
 	sleepers atomic.Int32 // workers that sleep or are about to
 	mu       sync.Mutex
-	rung     chan struct{} // closed when the bell is rung; nil if nobody sleeps
+	rung     chan struct{} // closed when the bell is rung; nil without sleepers
 }
 
 // ring wakes all sleepers. Without any it costs nothing.
@@ -27,8 +27,8 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung, at once if there is no reason to
-// sleep any more, and sometimes for none.
+// sleep returns when the bell has been rung, immediately if over returns true, and
+// sometimes without a reason.
 func (b *bell) sleep(over func() bool) {
 	b.sleepers.Add(1)
 	defer b.sleepers.Add(-1)

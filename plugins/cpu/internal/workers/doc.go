@@ -1,3 +1,3 @@
-// Package workers is the threads of the CPU device: a fixed pool that deals
-// tasks in nanoseconds, each worker with memory of its own.
+// Package workers has the threads of the CPU device: a fixed pool that distributes tasks in
+// nanoseconds. Each worker has private memory.
 package workers

@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// Pool is a fixed set of workers. The caller of each is one of them, the
-// others are helpers. While a run is under way they stay awake, since the next
-// work is microseconds off; between runs they soon sleep.
+// Pool is a fixed set of workers. The caller of Each is one of them, the others
+// are helpers. During a run they stay awake, because the next work is
+// microseconds away; between runs they soon sleep.
 //
-// A job is given away by one atomic word: a worker takes a task by making it
-// smaller. The caller never waits for a helper that has taken none: one that
-// sleeps, or has lost its core, costs nothing.
+// A job is distributed through one atomic word: a worker claims a task by
+// decreasing it. The caller never waits for a helper without a task: a helper
+// that sleeps, or has lost its core, costs nothing.
 //
-// Of a job with as many tasks for each worker everybody takes his own first, and then what others have not
-// begun: so the worker that has written a part of an image reads the same part in the next job, from its own
-// cache. The tasks of a worker follow each other; their bits lie as many apart as there are workers.
+// If a job has the same number of tasks for each worker, every worker first runs its own tasks, and
+// then tasks that other workers have not started. So the worker that has written a part of an image
+// reads the same part in the next job, from its cache. The tasks of a worker are consecutive; their
+// bits are apart by the number of workers.
 //
-//	open, tasks in order    job | number that is not taken
-//	open, as many each      job | exclusive | bits of those that are not taken
+//	open, tasks in order        job | number of unclaimed tasks
+//	open, equal shares          job | exclusive | bits of unclaimed tasks
 type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
@@ -41,15 +42,16 @@ type Pool struct {
 	runs   atomic.Int32 // under way
 	closed atomic.Bool
 	work   bell // there are tasks; for helpers
-	done   bell // there are none left; for the caller of each
+	done   bell // all tasks are done; for the caller of Each
 }
 
 const cacheLine = 64
 
-// exclusive says that there are as many tasks for each worker, MostOwn in all at most: bits below it.
+// exclusive is set if all workers have the same number of tasks, at most MostOwn in total.
+// The bits below it are the tasks.
 const exclusive = 1 << 31
 
-// MostOwn is up to how many tasks each worker takes those that are its own first.
+// MostOwn is the largest number of tasks with a preferred worker for each.
 const MostOwn = 30
 
 // NewPool starts a pool of that number of workers.
@@ -71,7 +73,7 @@ func (p *Pool) KeepAwake() {
 	p.work.ring()
 }
 
-// LetSleep says that the run is over.
+// LetSleep ends the effect of KeepAwake.
 func (p *Pool) LetSleep() { p.runs.Add(-1) }
 
 // Each calls do for every task from 0 to tasks-1, on all workers, in no order.
@@ -101,7 +103,7 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	}
 }
 
-// take takes tasks until all are taken, and reports whether it got any.
+// take runs tasks until all are claimed, and reports whether it ran any.
 func (p *Pool) take(w *Worker) bool {
 	took := int64(0)
 	for {
@@ -129,8 +131,8 @@ func (p *Pool) take(w *Worker) bool {
 	return took > 0
 }
 
-// ofOwn returns the bit of the task that a worker of several takes, where there are as many for each, and
-// what is open then: the first of its own, or the last of another.
+// ofOwn returns the bit of the next task for one of several workers with equal shares, and
+// the new value of open. It is the worker's first task, or the last task of another worker.
 func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 	left := uint32(open) &^ exclusive
 	task = bits.Len32(left) - 1
@@ -146,18 +148,18 @@ func ofOwn(open uint64, worker, of int) (task int, next uint64) {
 	return task, next
 }
 
-// ownTask returns the task of a bit: those of a worker of several follow each other.
+// ownTask returns the task of a bit. The tasks of a worker are consecutive.
 func ownTask(bit, of, tasks int) int { return bit%of*(tasks/of) + bit/of }
 
-// How long a waiting worker stays awake: a helper between runs, and everybody while a
-// run is under way. To be woken up takes some ten microseconds; a longer wait
-// leaves the core to others.
+// How long a waiting worker stays awake: a helper between runs, and all workers during a
+// run. Waking a worker costs some ten microseconds; in a longer wait the core is left to
+// other threads.
 const (
 	awake     = 50 * time.Microsecond
 	attentive = 200 * time.Microsecond
 )
 
-// help takes tasks of job after job until the pool is closed.
+// help runs tasks of one job after another until the pool is closed.
 func (p *Pool) help(w *Worker) {
 	s := spin{}
 	for !p.closed.Load() {

@@ -10,7 +10,7 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		p := NewPool(threads)
 		for round := range 300 {
-			tasks := round % 7 * (round % 3) // as many as there are threads, and twice, among them
+			tasks := round % 7 * (round % 3) // includes the number of threads, and twice that
 			ran, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, threads)
 			p.Each(tasks, func(w *Worker, i int) {
 				if busy[w.Index].Add(1) != 1 {
@@ -29,8 +29,8 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 	}
 }
 
-// Of as many tasks for each, everybody takes his own in order, unless others have been quicker, who begin at
-// the end.
+// If all workers have the same number of tasks, each worker runs its tasks in order, unless
+// faster workers claim some of them from the end.
 func TestOwnTasks(t *testing.T) {
 	const job = 7 << 32
 	for _, c := range []struct {

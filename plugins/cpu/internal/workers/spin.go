@@ -2,9 +2,9 @@ package workers
 
 import "time"
 
-// spin is a wait that stays awake. The waiter only looks: one that lets others have the core between two
-// looks gets it back when the scheduler pleases, on Linux after the 4 milliseconds of a task of idle
-// priority, a thousand times what it waits for.
+// spin is a wait that stays awake. The waiter only polls. If it yielded the core between
+// two polls, it would get it back when the scheduler decides: on Linux after the 4
+// milliseconds of a task of idle priority, a thousand times the expected wait.
 type spin struct {
 	looks int
 	since time.Time // when it began, except for the first looks

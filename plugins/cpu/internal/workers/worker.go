@@ -2,8 +2,8 @@ package workers
 
 import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 
-// Worker is a thread of execution with memory of its own, whose contents mean
-// nothing between tasks.
+// Worker is a thread of execution with private memory. The contents of the memory are
+// undefined between tasks.
 type Worker struct {
 	Index     int
 	Tile      kernel.Workspace
@@ -23,7 +23,7 @@ type Worker struct {
 	Local any
 }
 
-// Floats returns n values of the worker's own memory, not cleared.
+// Floats returns n values of the worker's private memory, not cleared.
 func (w *Worker) Floats(n int) []float32 {
 	if len(w.floats) < n {
 		w.floats = make([]float32, n)
@@ -39,7 +39,7 @@ func (w *Worker) Unpacked(n int) []float32 {
 	return w.unpacked[:n]
 }
 
-// Doubles returns n values of the worker's own memory, not cleared.
+// Doubles returns n values of the worker's private memory, not cleared.
 func (w *Worker) Doubles(n int) []float64 {
 	if len(w.doubles) < n {
 		w.doubles = make([]float64, n)
@@ -55,7 +55,7 @@ func (w *Worker) Partials(n int) []float64 {
 	return w.partials[:n]
 }
 
-// Halves returns n bfloat16 of the worker's own memory, not cleared.
+// Halves returns n bfloat16 of the worker's private memory, not cleared.
 func (w *Worker) Halves(n int) []uint16 {
 	if len(w.half) < n {
 		w.half = make([]uint16, n)
@@ -63,7 +63,7 @@ func (w *Worker) Halves(n int) []uint16 {
 	return w.half[:n]
 }
 
-// Bytes returns n bytes of the worker's own memory, not cleared.
+// Bytes returns n bytes of the worker's private memory, not cleared.
 func (w *Worker) Bytes(n int) []byte {
 	if len(w.bytes) < n {
 		w.bytes = make([]byte, n)
@@ -71,7 +71,7 @@ func (w *Worker) Bytes(n int) []byte {
 	return w.bytes[:n]
 }
 
-// Integers returns n values of the worker's own memory, not cleared.
+// Integers returns n values of the worker's private memory, not cleared.
 func (w *Worker) Integers(n int) []int32 {
 	if len(w.integers) < n {
 		w.integers = make([]int32, n)

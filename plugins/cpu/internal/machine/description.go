@@ -2,15 +2,15 @@ package machine
 
 import "fmt"
 
-// Description is what is known of a machine.
+// Description describes a machine.
 type Description struct {
 	Processor string   `json:"processor"`         // the name that it gives itself
 	Cores     int      `json:"cores"`             // that this process may use at a time
 	Present   int      `json:"present"`           // cores that the system has
 	L1        Cache    `json:"l1"`                // of data
 	L2        Cache    `json:"l2"`                //
-	L3        Cache    `json:"l3"`                // of 0 bytes if there is none
-	Assumed   []string `json:"assumed,omitempty"` // what the system did not tell, as sentences
+	L3        Cache    `json:"l3"`                // of 0 bytes if the machine has no L3
+	Assumed   []string `json:"assumed,omitempty"` // facts that the system did not provide, as sentences
 }
 
 // Cache is one level of a core's caches.
@@ -22,7 +22,7 @@ type Cache struct {
 // PerCore returns the bytes that one core has if all use the cache alike.
 func (c Cache) PerCore() int { return c.Bytes / max(c.Shared, 1) }
 
-// Rates are what one core does at most, measured.
+// Rates are the measured peak rates of one core.
 type Rates struct {
 	Flops  float64 `json:"flops"`   // floating-point operations per second, on registers alone
 	L2     float64 `json:"l2"`      // bytes per second that a search for a byte reads

@@ -127,7 +127,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestMeasuredAgain: what was measured in a bad minute is measured again in others, and the best counts.
+// TestMeasuredAgain checks that rates are measured again in later minutes, in case the
+// first was a busy one, and that the best of them is used.
 func TestMeasuredAgain(t *testing.T) {
 	measured := 0
 	peak := func(rounds int) int { measured++; time.Sleep(time.Microsecond); return 1e4 * rounds }
@@ -158,7 +159,8 @@ func TestMeasuredAgain(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written costs the measurement, and is said.
+// With a folder that cannot be written the rates are measured again, and the note reports
+// it.
 func TestNotKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -172,8 +174,8 @@ func TestNotKept(t *testing.T) {
 	}
 }
 
-// TestMeasureOfAnything: sizes that no machine has, as a system may tell them,
-// are measured all the same.
+// TestMeasureOfAnything checks that rates are measured even for absurd sizes, which a
+// system may report.
 func TestMeasureOfAnything(t *testing.T) {
 	for _, bytes := range []int{0, 1 << 40} {
 		d := Unknown
@@ -184,8 +186,8 @@ func TestMeasureOfAnything(t *testing.T) {
 	}
 }
 
-// TestMeasureTakesItsShare: what is read and written is larger than caches, and no large
-// part of what memory there is.
+// TestMeasureTakesItsShare checks that the measured memory is larger than the caches, but
+// not a large part of the available memory.
 func TestMeasureTakesItsShare(t *testing.T) {
 	d := Unknown
 	d.L3.Bytes = 48 << 20

@@ -8,20 +8,19 @@ import (
 	"github.com/bnctl/bnctl/internal/memory"
 )
 
-// turns is how often everything is measured, least how long one turn takes at least.
-// The best of the turns counts: whatever else runs only takes away.
+// turns is the number of times that each rate is measured, and least the minimum duration
+// of one turn. The best turn counts: other programs can only slow it down.
 const (
 	turns = 3
 	least = 300 * time.Microsecond
 )
 
-// farBytes is what is read, written and copied of memory: more than a core's
-// share of any cache, and few enough to be there in some milliseconds.
+// farBytes is the amount of memory that is read, written and copied: more than a core's
+// share of any cache, and small enough to be allocated in some milliseconds.
 const farBytes = 64 << 20
 
-// farOf returns the number of such bytes for a machine: farBytes, up to twice that for
-// a large L3, but at most an eighth of the available memory, if that is known (above
-// 0).
+// farOf returns the amount of memory for a machine: farBytes, up to twice that for a large
+// L3, but at most an eighth of the available memory, if that is known (above 0).
 func farOf(d Description, available int64) int {
 	n := max(farBytes, min(2*d.L3.Bytes, 2*farBytes))
 	if available > 0 {
@@ -33,7 +32,7 @@ func farOf(d Description, available int64) int {
 // Measure returns the rates of one core in some tens of milliseconds. peak does
 // that number of rounds of multiply-adds and returns the number of operations.
 func Measure(d Description, peak func(rounds int) (operations int)) Rates {
-	defer debug.FreeOSMemory() // a device has no use for what was read and written
+	defer debug.FreeOSMemory() // the device does not need this memory
 	_, available := memory.Machine()
 	memory := make([]byte, farOf(d, available))
 	for i := 0; i < len(memory); i += 4096 {
@@ -57,7 +56,7 @@ func read(memory []byte) int { return len(memory) + bytes.IndexByte(memory, 2) +
 // best returns the highest rate of work, in units per second; work returns its
 // units.
 func best(work func() int) (rate float64) {
-	work() // what it needs comes into the cache
+	work() // warms the cache
 	for range turns {
 		began, units, took := time.Now(), 0, time.Duration(0)
 		for took < least {

@@ -24,17 +24,19 @@ type ratesFile struct {
 // format is the number of the files that this package writes.
 const format = 1
 
-// What else runs only takes away from a rate, perhaps for all of a measurement. So the best of
-// several counts, so far apart that one busy minute does not see them all.
+// Other programs can only reduce a rate, perhaps during a whole measurement. So the best of
+// several measurements counts, far enough apart that one busy minute does not affect them
+// all.
 const (
 	measurements = 5
 	apart        = time.Minute
 )
 
-// LoadOrMeasure returns the rates of a machine: those in a folder, which may be "" for
-// none, if they were measured on this machine by these kernels, often enough or
-// just now; else measured now and kept there, the better of each. note says in a sentence why they could
-// not be kept, "" if all is well: a folder that cannot be written costs the measurement alone.
+// LoadOrMeasure returns the rates of a machine. It loads them from a folder, unless folder
+// is "", if they were measured on this machine by these kernels, often enough or just now.
+// Otherwise it measures them and stores the better of each rate. note is a sentence with
+// the reason why they could not be stored, or "". A folder that cannot be written only
+// costs the measurement.
 func LoadOrMeasure(folder string, d Description, kernels string, peak func(rounds int) int) (
 	r Rates, note string) {
 	path := filepath.Join(folder, fileOf(d.Processor, kernels))
@@ -58,7 +60,7 @@ func LoadOrMeasure(folder string, d Description, kernels string, peak func(round
 	return r, ""
 }
 
-// Folder returns where rates are kept, "" if the user has no such folder.
+// Folder returns the folder for rates, or "" if the user does not have one.
 func Folder() string {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -78,7 +80,7 @@ func fileOf(processor, kernels string) string {
 	return name[:min(len(name), 100)] + ".json"
 }
 
-// load reads a file of rates and says how long ago it was written; not if it is broken.
+// load reads a file of rates and returns its age. ok is false if the file is broken.
 func load(path string) (k ratesFile, age time.Duration, ok bool) {
 	b, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(b, &k) != nil {
@@ -91,8 +93,8 @@ func load(path string) (k ratesFile, age time.Duration, ok bool) {
 	return k, time.Since(info.ModTime()), true
 }
 
-// suits reports whether the rates are those of a machine: the same processor with
-// the same caches, whatever part of its cores may be used.
+// suits reports whether the rates belong to a machine: the same processor with the same
+// caches, whatever part of its cores may be used.
 func (k *ratesFile) suits(d Description, kernels string) bool {
 	r := k.Rates
 	for _, rate := range []float64{r.Flops, r.L2, r.L3, r.Memory, r.Write, r.Copy} {

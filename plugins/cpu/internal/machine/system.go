@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Unknown is what is taken for a machine whose system tells nothing: a server's
-// core of today.
+// Unknown is assumed if the system provides no information about the machine: a core of a
+// current server.
 var Unknown = Description{Processor: runtime.GOARCH, Cores: 1, Present: 1, L1: Cache{48 << 10, 1},
 	L2: Cache{1 << 20, 1}, L3: Cache{32 << 20, 8}}
 
-// System returns the description of this machine, as its system tells it now:
-// masks and limits of groups count, as the Go runtime sees them.
+// System returns the description of this machine, read from the system now. It respects CPU
+// masks and cgroup limits, as the Go runtime sees them.
 func System() Description {
 	return describe(os.DirFS("/"), runtime.GOMAXPROCS(0), runtime.NumCPU())
 }
@@ -39,15 +39,15 @@ func describe(root fs.FS, cores, seen int) Description {
 	d.take("L1", &d.L1, found["1"])
 	d.take("L2", &d.L2, found["2"])
 	if len(found["3"]) == 0 && len(found["2"]) > 0 {
-		d.L3 = Cache{} // the system tells of caches, and of none behind L2
+		d.L3 = Cache{} // the system lists caches, but no L3
 	} else {
 		d.take("L3", &d.L3, found["3"])
 	}
 	return d
 }
 
-// take sets a cache to the smallest that some cores have: where they differ, work
-// is cut for all of them.
+// take sets a cache to the smallest found in the sampled cores: if cores differ, work is
+// divided for all of them.
 func (d *Description) take(name string, c *Cache, of []Cache) {
 	if len(of) == 0 {
 		d.Assumed = append(d.Assumed, fmt.Sprintf("%s is %s; the system does not say", name, *c))
@@ -66,7 +66,7 @@ func cpus(root fs.FS) []string {
 	return all
 }
 
-// some returns a few cores that lie far apart: kinds of cores follow each other.
+// some returns a few widely spaced cores, because cores of one kind are adjacent.
 func some(cpus []string) []string {
 	const most = 8
 	if len(cpus) <= most {
@@ -92,7 +92,7 @@ func caches(root fs.FS, cpu string) map[string]Cache {
 	return found
 }
 
-// text returns what a file says, "" if there is none.
+// text returns the contents of a file, or "" if it does not exist.
 func text(root fs.FS, path string) string {
 	b, _ := fs.ReadFile(root, path)
 	return strings.TrimSpace(string(b))
@@ -101,7 +101,7 @@ func text(root fs.FS, path string) string {
 // mostCache is far more bytes than any cache has.
 const mostCache = 1 << 34
 
-// bytesOf returns a size such as "512K" or "32M" in bytes, 0 if it is none.
+// bytesOf returns a size like "512K" or "32M" in bytes, or 0 if s is not a size.
 func bytesOf(s string) int {
 	number, unit := strings.TrimRight(s, "KMG"), 1
 	switch strings.TrimPrefix(s, number) {
@@ -119,7 +119,7 @@ func bytesOf(s string) int {
 	return n * unit
 }
 
-// listed returns how many numbers a list such as "0-3,8" has, at least 1.
+// listed returns the count of numbers in a list like "0-3,8", at least 1.
 func listed(s string) (n int) {
 	for item := range strings.SplitSeq(s, ",") {
 		from, to, isRange := strings.Cut(item, "-")

@@ -14,7 +14,7 @@ type backend struct {
 	described device.Info
 }
 
-// info returns what the device says of itself now.
+// info returns the current description of the device.
 func (b *backend) info() device.Info {
 	info := b.described
 	info.MemoryTotal, info.MemoryFree = memory.Machine()

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Bytes that other operations move between those of int8 arrive where they belong, however both lie.
+// Operations that move bytes between operations of int8 move them to the right place, for
+// any layout of both.
 func TestBytesThatMove(t *testing.T) {
 	const ends = "b = dequantize(%, scale=0.5, zero=3)\ny = relu(b)"
 	for _, c := range []opCase{

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Needs implements lifecycle.Runner: the memory of state, packed weights and arena, and of what a
-// stage keeps.
+// Needs implements lifecycle.Runner: the memory of state, packed weights, arena, and
+// retained values of a stage.
 func (r *runner) Needs() device.Needs {
 	fixed := int64(r.memory.StateBytes()) + r.memory.PackedBytes()
 	const many = 1 << 20 // rows, so that what does not grow with them vanishes
@@ -54,9 +54,9 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	return nil
 }
 
-// trainingBytes returns what training takes beside state, arena and regions: packed weights, which last, and
-// what passes through the heap. In a stream of predictions heavy weights pass through memory that they have
-// one after the other.
+// trainingBytes returns the memory that training needs in addition to state, arena and
+// regions: packed weights, which last, and temporary data on the heap. In a stream of
+// predictions heavy weights use shared memory in turn.
 func (r *runner) trainingBytes() int {
 	if r.functions[graph.Train] == nil && r.functions[graph.Backward] == nil {
 		return 0
@@ -65,7 +65,7 @@ func (r *runner) trainingBytes() int {
 	return packed + min(packed, heapBytes)
 }
 
-// heapBytes is what inputs, results and garbage of a large network take.
+// heapBytes is the memory for inputs, results and garbage of a large network.
 const heapBytes = 64 << 20
 
 func (r *runner) threads() int { return len(r.backend.machine.Pool.Workers) }

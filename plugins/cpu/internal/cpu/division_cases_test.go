@@ -54,7 +54,8 @@ func drawDivision(t *testing.T, c opCase, seed uint64, shape shapeOf, real sched
 var edgeChannels = []int{1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 37, 47, 48, 49, 61,
 	63, 64, 65, 79, 80, 81, 95, 96, 97, 113, 127, 128, 129, 160, 176, 181, 184, 191, 192, 193, 239, 255, 257}
 
-// longSums names the cases that sum over positions, of which some draws have more than one span has.
+// longSums names the cases that sum over positions. Some draws of them have more positions
+// than one span.
 var longSums = regexp.MustCompile("^(moments|normalise|batch|global_avg_pool$|sums$|reductions of pix|group_)")
 
 // pickChannels draws one of edgeChannels.
@@ -131,7 +132,7 @@ func drawSchedule(r *rand.Rand, s schedule.Schedule, draw uint64) schedule.Sched
 
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// evaluated replaces what is in braces by its value.
+// evaluated replaces expressions in braces by their values.
 func evaluated(t *testing.T, text string, sizes map[string]int) string {
 	t.Helper()
 	return placeholder.ReplaceAllStringFunc(text, func(s string) string {

@@ -22,7 +22,7 @@ import (
 type divisionFault struct {
 	call, task, times int    // call of Each, from 0 on; -1: a fault of RangeOf
 	part              [3]int // i, parts and n
-	from, to          int    // what is added to the range
+	from, to          int    // added to the range
 	all               bool   // of the range is left out
 }
 
@@ -36,15 +36,15 @@ func (f divisionFault) String() string {
 	return fmt.Sprintf("range %v is moved by %d, %d", f.part, f.from, f.to)
 }
 
-// doubles reports whether the fault only does again what is done elsewhere: where nothing is added to
-// what is there, the result is right.
+// doubles reports whether the fault only repeats work that is done elsewhere. Unless
+// results are added to existing values, they are then correct.
 func (f divisionFault) doubles() bool {
 	return f.times == 2 || f.call < 0 && !f.all && f.from <= 0 && f.to >= 0
 }
 
 // divisions watches the divisions of a run, and puts a fault into one.
 type divisions struct {
-	fault *divisionFault // nil: none
+	fault *divisionFault // may be nil
 	calls []int          // tasks of every call of Each
 	broke atomic.Bool    // a task panicked
 
@@ -170,7 +170,7 @@ func differs(got, want []tensor.Tensor) bool {
 // mutantCount counts faults: those that leave something out, and those that double something. Each n-th is tried.
 type mutantCount struct{ all, found, doubles, same, every, divisions int }
 
-// partedShapes draws shapes of which every worker gets a part.
+// partedShapes draws shapes that give every worker a part.
 func partedShapes(r *rand.Rand, c opCase, _ uint64) map[string]int {
 	return map[string]int{"C": pickChannels(r, 49, 97), "O": pickChannels(r, 33, 65), "H": 9 + r.IntN(5),
 		"W": 13 + r.IntN(5)}
@@ -237,8 +237,8 @@ func (m *mutantCount) of(t *testing.T, c opCase, seed uint64, threads, rows int)
 	}
 }
 
-// Where gradients are added to a sum in memory, a task that is done twice changes the sum: of a call of Each whose
-// first task adds, every task that is tried.
+// If gradients are added to a sum in memory, a task that is done twice changes the sum. For
+// a call of Each with a first task that adds, every tried task is tested.
 func TestDivisionMutantsOfSums(t *testing.T) {
 	adding, doubled, found := 0, 0, 0
 	for _, c := range ontoCases {

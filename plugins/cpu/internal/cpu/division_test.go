@@ -46,7 +46,8 @@ func divisionLevels(t *testing.T) (levels []divisionLevel) {
 	return levels
 }
 
-// definitionOf returns the device whose bits a level has, or else the one that it is close to.
+// definitionOf returns the device that a level is compared with. bits reports whether the
+// results must have the same bits; otherwise they must be close.
 func definitionOf(t *testing.T, l divisionLevel) (d device.Device, bits bool) {
 	t.Helper()
 	o := device.Options{Precision: l.precision}
@@ -74,9 +75,10 @@ func setting(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// Every operation has the bits of package ref for any number of threads and rows, any channels and any
-// schedule, with all kernels of this machine; where ref does not define the bits, those of one thread.
-// BNCTL_DIVISION is the number of draws of every case, BNCTL_SEED the first of the seeds.
+// Every operation has the bits of package ref for any number of threads and rows, any
+// channels and any schedule, with all kernels of this machine. If ref does not define the
+// bits, they are the bits of one thread. BNCTL_DIVISION is the number of draws of every
+// case, and BNCTL_SEED the first of the seeds.
 func TestDivision(t *testing.T) {
 	draws, seed := setting(t, "BNCTL_DIVISION", 2), setting(t, "BNCTL_SEED", 1)
 	levels, tolerance := divisionLevels(t), map[string]float64{device.F32: 1e-3, device.BF16: 0.05}

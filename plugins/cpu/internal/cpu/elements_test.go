@@ -54,7 +54,8 @@ func predict(m rows f32[64,128,128], n rows f32[64,128,128], p rows f32[64,128,1
 }
 `
 
-// BenchmarkElements reports what an element takes, of the node alone, in the lower quartile of runs.
+// BenchmarkElements reports the time per element of the node alone, in the lower quartile
+// of runs.
 func BenchmarkElements(b *testing.B) {
 	numbers := map[string]float32{"two": 2, "three": 3, "half": 0.5, "minus_half": -0.5, "minus_one": -1,
 		"other": 1.7}

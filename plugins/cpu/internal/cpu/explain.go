@@ -10,11 +10,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 )
 
-// Plan is how a device cuts the functions of a program, and how long that should take.
+// Plan describes how a device divides the functions of a program, and their
+// expected times.
 type Plan struct {
 	Lines []string // for a person
-	// Times are those of the nodes of each function by what is known of the machine, 0
-	// of those that were made part of another.
+	// Times are the estimated times of the nodes of each function on this machine. They are
+	// 0 for nodes that were fused into others.
 	Times map[string][]time.Duration
 }
 

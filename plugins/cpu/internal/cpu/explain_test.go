@@ -23,8 +23,8 @@ type processor struct {
 	rates       machine.Rates
 }
 
-// machines are processors, as their makers and systems describe them, with rates of a core that
-// were measured (Cascade Lake, Sapphire Rapids, Zen 3 and 5) or are taken to be such.
+// machines are processors, as their makers and systems describe them, with rates of a core
+// that were measured (Cascade Lake, Sapphire Rapids, Zen 3 and 5) or are assumed.
 var machines = map[string]processor{
 	"cascade-lake":    described("Intel Xeon (Cascade Lake)", 32<<10, 1<<20, 36<<20, 24, 147, 14, 8),
 	"ice-lake":        described("Intel Xeon (Ice Lake)", 48<<10, 1280<<10, 54<<20, 36, 160, 16, 10),
@@ -88,8 +88,8 @@ func planOf(t *testing.T, model string, s schedule.Schedule) []string {
 	return runnerOf(x).explain()
 }
 
-// No bit depends on a schedule: not on those of other machines, nor on that of
-// one that has nearly no cache, or more than there is memory.
+// Results do not depend on a schedule: schedules of other machines, of one with nearly no
+// cache, and of one with a cache larger than memory give the same bits.
 func TestScheduleSameBits(t *testing.T) {
 	tiny := schedule.Schedule{Weights: 1, Rows: 1, Span: 1, Step: 1, Far: 1, Tiling: 1 << 30,
 		LightTiles: 1, HeavyTiles: 1, Tiles: 1, FewTiles: 1, SmallSums: 1, SomeTiles: 1, ManyTiles: 1,

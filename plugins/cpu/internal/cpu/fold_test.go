@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// predicted returns what an executable predicts for the first input of a trainer.
+// predicted returns the predictions of an executable for the first input of a trainer.
 func predicted(t *testing.T, x device.Executable, tr *trainer) tensor.Tensor {
 	t.Helper()
 	images := tr.step.Inputs[:1]
@@ -22,9 +22,9 @@ func predicted(t *testing.T, x device.Executable, tr *trainer) tensor.Tensor {
 	return out.Outputs[0].Clone()
 }
 
-// What a program that trains predicts, with norms folded into weights that
-// change, has the bits of a program that only predicts and was given the state
-// once: folded weights follow a commit, and each of the norm's numbers.
+// The predictions of a program that trains, with norms folded into weights that change,
+// have the bits of a program that only predicts and was given the state once: folded
+// weights follow a commit, and each of the norm's numbers.
 func TestFoldedWeightsFollow(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range []string{"resnet20", "mobilenetv2"} {

@@ -97,8 +97,8 @@ func TestHalvesRandomSameBits(t *testing.T) {
 	}
 }
 
-// Nor to tiles, those of them that windows compute because their values or their
-// weights lie far apart included.
+// This is also true of tiles, including tiles that windows compute because the range of
+// their values or weights is too wide.
 func TestHalvesTilesSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	for _, c := range []struct{ in, out, high, wide int }{{32, 48, 8, 12}, {32, 32, 24, 24}, {64, 80, 8, 8}} {

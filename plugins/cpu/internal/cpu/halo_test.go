@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// farCases are functions whose images are large enough to pass through several
-// nodes some rows at a time: y, z and so on. tilings is how many chains do that, rings how many
-// results of theirs are kept in turn.
+// farCases are functions with images large enough to pass through several nodes some rows
+// at a time: y, z and so on. tilings is the number of chains that do that, and rings the
+// number of their results that are kept in a ring.
 var farCases = []struct {
 	opCase
 	tilings, rings int

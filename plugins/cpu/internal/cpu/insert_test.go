@@ -14,7 +14,8 @@ const insertState = "state p f32[16,24,1,1] constant\nstate q f32[32,16,1,1] con
 	"state t f32[32,16,3,3] constant\nstate o f32[20,24,3,3] constant\nstate g f32[24,6,3,3] constant\n" +
 	"state v f32[224,24,5,5] constant\nstate w f32[48,224,3,3] constant\nstate r f32[8,80,1,1] constant\n"
 
-// insertCases are functions in which so many values lie among the channels of a wider one.
+// insertCases are functions with the given number of values stored among the channels of a
+// wider one.
 var insertCases = []struct {
 	opCase
 	inserted int
@@ -46,7 +47,8 @@ var insertCases = []struct {
 		"a = conv(x, @q); b = conv(x, @q); c = concat(a, b, x, axis=0); y = conv(c, @r)"}, 2},
 }
 
-// A value that is made where a concatenation wants it has the bits that it has in memory of its own.
+// A value that is computed in place for a concatenation has the same bits as in separate
+// memory.
 func TestInserted(t *testing.T) {
 	for _, c := range insertCases {
 		p := program(t, opCase{c.name, c.state, c.inputs, strings.ReplaceAll(c.body, "; ", "\n") + "\n"})
@@ -75,7 +77,8 @@ func TestInserted(t *testing.T) {
 	}
 }
 
-// insertedIn returns how many values of a program's function lie among the channels of another.
+// insertedIn returns the number of values of a program's function that are stored among the
+// channels of another.
 func insertedIn(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	f := compiled(t, p)

@@ -8,16 +8,16 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 )
 
-// Limits is what a number of threads of this machine can do at most, now.
+// Limits are the current peak rates of a number of threads of this machine.
 type Limits struct {
 	Kernels string  // name of the kernels: "avx512", "avx2", "generic"
 	Flops   float64 // floating-point operations per second, on registers alone
 	Bytes   float64 // bytes per second read and written when memory is copied
 }
 
-// Describe returns what this machine is, as lines for a person: what the system
-// says, what was assumed, and the rates of one core, which are measured the first
-// time and kept. kernels is a kernel class or name.
+// Describe returns a description of this machine, as lines for a person: facts from the
+// system, assumptions, and the rates of one core, which are measured the first time and
+// kept. kernels is a kernel class or name.
 func Describe(kernels string) ([]string, error) {
 	set, err := kernel.Pick(kernels, false)
 	if err != nil {
@@ -55,9 +55,9 @@ func ratesOf(here machine.Description, set *kernel.Set) rates {
 // limitTime is how long each of the limits is measured.
 const limitTime = 100 * time.Millisecond
 
-// Measure returns the limits for kernels of a class or name, the best of a
-// few tries: what others use of the machine is not in them. Rates are of one core and
-// kept; limits are of all threads together, which share memory, and of this moment.
+// Measure returns the limits for kernels of a class or name, the best of a few tries, so
+// that other programs affect them little. Rates are for one core and kept; limits are for
+// all threads together, which share memory, and for this moment.
 func Measure(kernels string, threads int) (Limits, error) {
 	set, err := kernel.Pick(kernels, false)
 	if err != nil {

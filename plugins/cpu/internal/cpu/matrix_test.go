@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What three parts cannot compute, in whatever position and of whatever
-// weights, is as precise as the rest, and what is not finite stays so.
+// Products outside the range of three parts, in any position and with any weights, are as
+// precise as the rest, and infinite and NaN results are preserved.
 func TestMatrixApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	d := openSet(t, "auto", 2)
@@ -39,8 +39,8 @@ func TestMatrixApart(t *testing.T) {
 	}
 }
 
-// At precision bf16 layers that matrix units may compute are those of ref, and
-// have the same bits for any number of workers.
+// At precision bf16 layers that matrix units may compute agree with ref, and have the same
+// bits for any number of workers.
 func TestMatrixBF16(t *testing.T) {
 	rows := []int{3, 0, 2, 7}
 	exact, err := ref.Provider{}.Open(context.Background(), device.DefaultID,

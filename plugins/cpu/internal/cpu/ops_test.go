@@ -48,7 +48,7 @@ func casesOf(t *testing.T, file string) (cases []opCase) {
 	return cases
 }
 
-// exact names the cases whose bits must be those of ref.
+// exact names the cases that must have the bits of ref.
 var exact = map[string]bool{"sgd": true, "adamw": true, "lars": true, "ema": true, "dropout": true,
 	"concat": true, "slice": true, "pixels of channels": true, "shuffled channels": true, "shuffled halves": true,
 	"shuffled unequal parts": true, "channels taken apart": true, "channels taken by turns": true, "reshape": true, "transpose": true,
@@ -64,7 +64,7 @@ func program(t *testing.T, c opCase) *graph.Program {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	fn := p.Functions[0]
-	read := map[graph.Value]bool{} // what is read is left out, so that nodes may be fused
+	read := map[graph.Value]bool{} // read values are left out, so that nodes may be fused
 	for _, n := range fn.Nodes {
 		for _, v := range n.In {
 			read[v] = true
@@ -81,7 +81,7 @@ func program(t *testing.T, c opCase) *graph.Program {
 	return p
 }
 
-// randomTensor fills a tensor: labels lie in -1 to 4.
+// randomTensor fills a tensor. Labels range from -1 to 4.
 func randomTensor(r *rand.Rand, d tensor.DType, shape []int) tensor.Tensor {
 	out := tensor.New(d, shape...)
 	switch d {
@@ -117,7 +117,7 @@ func openSet(t *testing.T, kernels string, threads int) device.Device {
 	return d
 }
 
-// backendOf returns what loads programs for a device, and runnerOf what it has loaded.
+// backendOf returns the backend of a device, and runnerOf the runner of an executable.
 func backendOf(d device.Device) *backend { return d.(*lifecycle.Device).Backend().(*backend) }
 
 func runnerOf(x device.Executable) *runner { return x.(*lifecycle.Executable).Runner().(*runner) }

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The weight gradient of a replica is the sum of those of its chunks along the
-// canonical tree, by whatever it is computed.
+// The weight gradient of a replica is the sum of its chunks' gradients along the canonical
+// tree, for any algorithm.
 func TestWeightGradientsOfChunks(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 96))
 	const rows, side = 8, 40 // chunks of 3, 3 and 2 rows
@@ -75,7 +75,7 @@ func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 	}
 }
 
-// Sums over channels are what docs/design/orders.md says, written down once more.
+// Sums over channels have the order in docs/design/orders.md, implemented once more here.
 func TestOrderOfChannelSums(t *testing.T) {
 	const channels = 5
 	r := rand.New(rand.NewPCG(64, 64))

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// overCases are functions in which so many results lie over what they are made of.
+// overCases are functions with the given number of results that overwrite an operand.
 var overCases = []struct {
 	opCase
 	over int
@@ -39,7 +39,7 @@ var overCases = []struct {
 		"a = conv(x, @d, pad=[1,1,1,1], groups=8); b = mul(a, a); y = conv(b, @d, pad=[1,1,1,1], groups=8)"}, 1},
 }
 
-// A result that lies over what it is made of has the bits that it has in memory of its own.
+// A result that overwrites an operand has the same bits as in separate memory.
 func TestResultsOverOperands(t *testing.T) {
 	for _, c := range overCases {
 		p := program(t, opCase{c.name, c.state, c.inputs, strings.ReplaceAll(c.body, "; ", "\n") + "\n"})
@@ -65,7 +65,7 @@ func TestResultsOverOperands(t *testing.T) {
 	}
 }
 
-// overOf returns how many values of a program's function lie over another.
+// overOf returns the number of values of a program's function that overwrite another.
 func overOf(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	f := compiled(t, p)

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// randomProgram makes a function of n nodes, all of whose values have one
-// shape and keep a moderate size, in any order of dependence.
+// randomProgram makes a function of n nodes, with dependencies in random order. All values
+// have one shape and moderate magnitudes.
 func randomProgram(r *rand.Rand, n int) (*graph.Program, error) {
 	const channels, side = 16, 6
 	p := &graph.Program{Name: "random"}
@@ -69,8 +69,8 @@ func randomProgram(r *rand.Rand, n int) (*graph.Program, error) {
 	return p, err
 }
 
-// However nodes are fused, grouped, put off and laid out in memory, the
-// results are those of ref, and have the same bits for any number of workers.
+// For any fusion, grouping, deferral and memory layout of nodes, the results agree with
+// ref, and have the same bits for any number of workers.
 func TestRandomPrograms(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 99))

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// regionCases are functions in which concatenations read slices where they are cut from, and how many
-// slices are left.
+// regionCases are functions with concatenations that read directly from the operands of
+// slices, and the number of slices left.
 var regionCases = []struct {
 	opCase
 	left int
@@ -40,7 +40,8 @@ var regionCases = []struct {
 			"y = reshape(f, shape=[12,4,6])"}, 1 + 1},
 }
 
-// What is read where it was cut from has the bits of the slices, in any cut of the rows.
+// Values read directly from the operand of a slice have the bits of the slice, for any
+// division of the rows.
 func TestConcatenationsOfRegions(t *testing.T) {
 	for _, c := range regionCases {
 		p := program(t, opCase{c.name, c.state, c.inputs, strings.ReplaceAll(c.body, "; ", "\n") + "\n"})
@@ -72,7 +73,7 @@ func TestConcatenationsOfRegions(t *testing.T) {
 	}
 }
 
-// Outputs that nobody reads any more are where later ones lie.
+// Later outputs use the memory of outputs that are not read any more.
 func TestOutputsAgain(t *testing.T) {
 	p := program(t, opCase{"", "", "x rows f32[3,40,50]", "y = tanh(x)\n  z = relu(x)\n"})
 	ctx := context.Background()

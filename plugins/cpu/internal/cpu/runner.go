@@ -32,7 +32,7 @@ func (b *backend) load(p *graph.Program, c device.Capacity) (*runner, error) {
 	return r, nil
 }
 
-// compile compiles every function, train before commit, and takes the memory of the arena.
+// compile compiles every function, train before commit, and allocates the arena.
 func (r *runner) compile(c device.Capacity) error {
 	var refused device.Refused
 	for _, fn := range r.program.InOrder() {
@@ -46,7 +46,7 @@ func (r *runner) compile(c device.Capacity) error {
 	return r.Grow(c, false)
 }
 
-// before returns the function that keeps values for another, which comes behind it: train for
+// before returns the earlier function that retains values for a later one: train for
 // commit, train.forward for train.backward; nil for any other.
 func (r *runner) before(function string) *run.Function {
 	switch function {

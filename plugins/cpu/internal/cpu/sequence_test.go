@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A norm of lines has the same bits whether these lie in the order of the shape or with the channels
-// last, as an image does.
+// A norm of lines has the same bits for lines in the order of the shape and for lines
+// stored channels last, like an image.
 func TestLayerNormInAnyOrder(t *testing.T) {
 	const side, rows = 12, 3
 	ctx, r := context.Background(), rand.New(rand.NewPCG(5, 12))

@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// slopeProgram is an activation behind a norm and the gradients of both, with what stands before the sums of the
-// norm: a reader of the activation's gradient keeps it a node of its own.
+// slopeProgram is an activation after a norm and the gradients of both, with the nodes in
+// before inserted before the sums of the norm. A reader of the activation's gradient keeps
+// it a separate node.
 func slopeProgram(t *testing.T, of, shape, dy, before string) *graph.Program {
 	t.Helper()
 	channels, _, _ := strings.Cut(shape, ",")
@@ -48,7 +49,7 @@ func TestSlopesWithSums(t *testing.T) {
 					}
 					for _, threads := range []int{1, 3} {
 						got := evaluate(t, openSet(t, set.Name, threads), joined, rows, 0, len(rows))
-						last := len(got) - 1 // of which want has one more, that of the reader
+						last := len(got) - 1 // want has one more, for the reader
 						if !tensor.Equal(got[last], want[last+1]) || last > 0 && !tensor.Equal(got[0], want[0]) {
 							t.Errorf("%s of %s, rows %v, %s, %d threads: other bits than node by node", of, shape, rows, set.Name,
 								threads)

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What a slot keeps has the values that it was made with, however both functions want it to lie and
-// whatever runs in between.
+// Values kept in a slot are unchanged, whichever layouts both functions need and whatever
+// runs in between.
 func TestSlotsInAnyOrder(t *testing.T) {
 	p := ordersProgram(t)
 	ctx := context.Background()
@@ -30,8 +30,9 @@ func TestSlotsInAnyOrder(t *testing.T) {
 	}
 }
 
-// What an executable says it takes counts the slots that are taken at a time, each with 75 values for a row, and
-// the leaves that wait for others: of eight replicas those of three levels, and one that is not added yet.
+// The reported memory of an executable includes the slots in use at a time, each with 75
+// values for a row, and the leaves that wait for others: for eight replicas the leaves of
+// three levels, and one that is not added yet.
 func TestSlotsAndLeavesAreCounted(t *testing.T) {
 	x, err := openSet(t, "generic", 1).Load(t.Context(), ordersProgram(t), device.Capacity{Rows: 2, Replicas: 1})
 	if err != nil {
@@ -43,7 +44,7 @@ func TestSlotsAndLeavesAreCounted(t *testing.T) {
 		}
 		return x.Needs()
 	}
-	const slot, leaf = 75 * 4, 128 // bytes of a row, and of three values with what may be read behind them
+	const slot, leaf = 75 * 4, 128 // bytes of a row, and of three values including slack
 	one := needs(device.Capacity{Slots: 1, Leaves: 1})
 	three := needs(device.Capacity{Slots: 3})
 	if got := three.PerRow - one.PerRow; got != 2*slot {
@@ -94,7 +95,7 @@ func commit(grad:s whole f32[3], lr whole f32[]) {
 	return p
 }
 
-// slotOutputs returns what three replicas yield, of which two are under way at a time.
+// slotOutputs returns the outputs of three replicas, two of them in progress at a time.
 func slotOutputs(ctx context.Context, t *testing.T, d device.Device, p *graph.Program) (all []tensor.Tensor) {
 	t.Helper()
 	x, err := d.Load(ctx, p, device.Capacity{Rows: 6, Replicas: 3})

@@ -69,8 +69,8 @@ func present(t *testing.T, b []byte) (n int) {
 	return n
 }
 
-// TestStateInFile predicts, trains and predicts again with weights that lie in
-// a file, and with copies of them.
+// TestStateInFile predicts, trains and predicts again with weights that are stored in a
+// file, and with copies of them.
 func TestStateInFile(t *testing.T) {
 	const name, rows = "resnet20", 2
 	input := models.Size{Height: 8, Width: 8, Channels: 3}
@@ -134,8 +134,8 @@ func same(t *testing.T, what string, got, want tensor.Tensor) {
 	}
 }
 
-// TestPackedWeightsLeaveTheFile runs a convolution whose weights lie in a file:
-// once they are packed the process has none of them in memory.
+// TestPackedWeightsLeaveTheFile runs a convolution with weights that are stored in a file.
+// Once they are packed, the process does not hold them in memory.
 func TestPackedWeightsLeaveTheFile(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	p := program(t, opCase{inputs: "x rows f32[64,6,6]", state: "state w f32[64,64,3,3] constant\n",

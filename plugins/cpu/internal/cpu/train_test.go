@@ -72,7 +72,7 @@ type trainer struct {
 	version device.Version
 }
 
-// built holds the programs that tests have made: initialising weights takes long.
+// built holds the programs that tests have made, because initialising weights is slow.
 var built = map[string]builtModel{}
 
 type builtModel struct {

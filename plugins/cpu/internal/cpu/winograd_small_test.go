@@ -13,9 +13,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// aroundLeast fills images whose values all lie near the least that tiles take:
-// some whole images, columns and rows are just below it, the others above, so that
-// every block of tiles is even as a whole but some of its tiles are not alone.
+// aroundLeast fills images with values near the smallest that tiles accept. Some whole
+// images, columns and rows are just below it, the others above, so that every block of
+// tiles is even as a whole, but some of its tiles are not even alone.
 func aroundLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 	x := tensor.New(tensor.F32, n, channels, high, wide)
 	for i := range x.F32() {
@@ -29,9 +29,9 @@ func aroundLeast(r *rand.Rand, n, channels, high, wide int) tensor.Tensor {
 	return x
 }
 
-// Whether a tile is computed by windows depends on that tile alone: not on its
-// neighbours in the block, the images before and behind it, or the threads; and
-// neither forward nor for either gradient.
+// Whether a tile is computed by windows depends on that tile alone, and not on its
+// neighbours in the block, the images before and after it, or the threads. This holds for
+// the forward pass and for both gradients.
 func TestTilesNearLeastSameBits(t *testing.T) {
 	const rows = 5
 	r := rand.New(rand.NewPCG(20, 20))

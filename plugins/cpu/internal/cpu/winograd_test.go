@@ -77,7 +77,7 @@ func tilesApart(t *testing.T, dilation int) {
 	}
 }
 
-// Kernels one tap of which outweighs the others keep their precision too.
+// Kernels with one tap that outweighs the others keep their precision too.
 func TestKernelsApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	x, w := randomTensor(r, tensor.F32, []int{3, 32, 8, 8}), randomTensor(r, tensor.F32, []int{32, 32, 3, 3})

@@ -11,7 +11,8 @@ import (
 // Function is a function of one element, with two numbers. Package class defines it.
 type Function int
 
-// The functions of x, and the derivatives times dy, by what the activation saves.
+// The functions of x, and the derivatives times dy, as functions of the value that the
+// activation saves.
 const (
 	Exp Function = iota
 	Log
@@ -64,8 +65,8 @@ type (
 	ternaryKernel func(y, a, b, c, table *float32, n0, n1 float32, count int)
 )
 
-// activations is the assembly for functions, whose vectors have that number of lanes; it
-// takes constants from a table, each tableLanes times.
+// activations is the assembly for functions, with vectors of that number of lanes. It reads
+// constants from a table, each repeated tableLanes times.
 type activations struct {
 	lanes     int
 	functions [functions]unaryKernel
@@ -77,7 +78,7 @@ type activations struct {
 
 const tableLanes = 16
 
-// constants are those of formula.Constants, in its order.
+// constants are the constants of formula.Constants, in its order.
 var constants = table(slices.Concat([]float32{
 	class.Log2E, class.Round, -class.Ln2Hi, -class.Ln2Lo, class.Ln2, 1, 0.5, -0.5, 0, class.SigmoidScale,
 	float32(math.Copysign(0, -1)), class.ExpLeast, class.ExpMost, -class.ExpLeast, class.Expm1Least, -2, 1. / 3,
@@ -100,7 +101,7 @@ type padding [4][tableLanes]float32
 
 var paddings = sync.Pool{New: func() any { return new(padding) }}
 
-// Apply sets y to the function of x, which definition computes, too: it is taken where
+// Apply sets y to the function of x. definition computes the same function, and is used if
 // there is no assembly. y may be x.
 func (s *Set) Apply(f Function, y, x []float32, a, b float32, definition func(float32) float32) {
 	x = x[:len(y)]

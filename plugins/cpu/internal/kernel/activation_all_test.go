@@ -13,9 +13,10 @@ import (
 // tried is how many numbers are tried at a time: neighbours of one sign and one exponent.
 const tried = 4096
 
-// TestActivationsOfAllNumbers compares the sets of this machine with each other, with the definitions and
-// with the truth. make test-activations tries every float32, 1 in 64 of them with the definition; all of
-// them, which takes hours, if BNCTL_ACTIVATIONS is whole.
+// TestActivationsOfAllNumbers compares the sets of this machine with each other, with the
+// definitions and with the truth. make test-activations tries every float32, and 1 in 64 of
+// them with the definition. If BNCTL_ACTIVATIONS is whole, it tries all of them with the
+// definition, in some hours.
 func TestActivationsOfAllNumbers(t *testing.T) {
 	step, seldom := 65537, 1
 	switch os.Getenv("BNCTL_ACTIVATIONS") {
@@ -87,7 +88,7 @@ func (r *trial) try(bits, step uint32, define bool) {
 	}
 }
 
-// agree fails where sets disagree. want becomes what the first of them gives.
+// agree fails if sets disagree. want becomes the result of the first set.
 func (r *trial) agree(sets []*Set, apply func(*Set)) {
 	for k, s := range sets {
 		if apply(s); k == 0 {

@@ -29,8 +29,8 @@ func bf16(x float32) uint16 {
 // widened returns the float32 that a bfloat16 is.
 func widened(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
 
-// bf16Kernels is the assembly of the roundings: each processes as many values
-// as fill whole vectors of that number of lanes.
+// bf16Kernels is the assembly for rounding. Each function processes the values that fill
+// whole vectors of that number of lanes.
 type bf16Kernels struct {
 	lanes  int
 	round  func(x *float32, count int)

@@ -40,7 +40,7 @@ func awkward(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
 		x[i] = math.Float32frombits(r.Uint32())
-		if i%3 == 0 { // few bits behind those of a bfloat16
+		if i%3 == 0 { // few bits below the bits of a bfloat16
 			x[i] = math.Float32frombits(math.Float32bits(x[i]) &^ 0x7fff)
 		}
 		if i%7 == 0 { // around the smallest normal number

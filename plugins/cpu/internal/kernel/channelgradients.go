@@ -13,7 +13,8 @@ func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumWorksp
 	})
 }
 
-// gradientBlocks adds the sums of whole blocks, of which it returns the number, to s1 and s2.
+// gradientBlocks adds the sums of whole blocks to s1 and s2, and returns the number of
+// blocks.
 func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 	k, n := s.blocksOf(len(s1), len(x))
 	if n > 0 {
@@ -52,7 +53,8 @@ func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace,
 	})
 }
 
-// gradientTotals sums all blocks: whole the first ones, of which it returns the number, add one.
+// gradientTotals sums all blocks. whole sums the first ones and returns their number, and
+// add sums one block.
 func gradientTotals(s1, s2, mean []float64, values int, r *SumWorkspace, whole func(shift []float32) int,
 	add func(p1, p2, shift []float32, from, to int)) {
 	p1, p2, shift := r.singles(len(s1))
@@ -89,8 +91,8 @@ func (s *Set) addGradientSums(s1, s2, shift, x, dy []float32) {
 	}
 }
 
-// Mask says where the gradient of a relu or a relu6 is not 0: where the result
-// Y of the activation is above 0, and not Most or above; Most is NaN for a relu.
+// Mask selects the elements where the gradient of a relu or a relu6 is not 0: the result Y
+// of the activation is above 0 and below Most; Most is NaN for a relu.
 type Mask struct {
 	Y    []float32
 	Plus []float32 // added to the gradient before, unless nil
@@ -115,8 +117,8 @@ func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r 
 	})
 }
 
-// maskedBlocks does for whole blocks, of which it returns the number, what addMaskedSums
-// does, and adds that to s1 and s2.
+// maskedBlocks is addMaskedSums for whole blocks. It adds their sums to s1 and s2, and
+// returns the number of blocks.
 func (s *Set) maskedBlocks(s1, s2 []float64, shift, x, dx, dy []float32, m Mask) int {
 	k, n := s.blocksOf(len(s1), len(x))
 	if n == 0 {

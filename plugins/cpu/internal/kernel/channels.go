@@ -7,9 +7,9 @@ import "github.com/bnctl/bnctl/device/class"
 // every operation, so that all sets give the same bits. What ends in Half is
 // the same over rows of bfloat16: see channels_half.go.
 
-// extent says which channels the assembly for walks over neighbouring columns of channels
-// processes. It keeps what is per channel in registers; one with minChannels loads and stores that
-// at every position, and so processes any number of columns.
+// extent describes the channels that the assembly for walks over neighbouring columns of
+// channels processes. It keeps values per channel in registers. Assembly with minChannels
+// loads and stores them at every position instead, and so processes any number of columns.
 type extent struct {
 	lanes       int // channels that it processes, with minChannels any multiple of them
 	minChannels int // if not 0: from how many channels on it is to be taken
@@ -26,8 +26,8 @@ type normColumns[T float32 | uint16] struct {
 	normaliseGradient func(hi, lo, by, add, slope *float32, dx, x, dy *T, channels, count int)
 }
 
-// cachedValues is how many values of a row are walked over column by column before
-// the next ones are, so that memory is read as it lies.
+// cachedValues is the number of values of a row that are walked over column by column
+// before the next values, so that memory is read in order.
 const cachedValues = 4096
 
 // treats returns how many of the channels [from, last) of rows of n the assembly can process. Masked
@@ -54,10 +54,10 @@ func (e extent) treats(from, last, n int) int {
 // columnKernel is assembly for neighbouring columns of channels.
 type columnKernel interface{ treats(from, last, n int) int }
 
-// eachColumns calls do with the assembly for as many of n channels as there is
-// assembly for, in a row of that number of values: for count positions from the
-// element at on, which is channel c of the first position. It returns the first
-// of the channels that are left, and the number of positions.
+// eachColumns calls do with assembly for the channels of a row with n channels and the
+// given number of values, as far as there is assembly for them. It calls do for count
+// positions from element at on, which is channel c of the first position. It returns the
+// first remaining channel and the number of positions.
 func eachColumns[K columnKernel](kernels []K, n, values int,
 	do func(k K, c, at, count int)) (from, left int) {
 	return someColumns(kernels, 0, n, n, values, do)

@@ -35,7 +35,7 @@ var (
 	}
 )
 
-// The same over rows of bfloat16; those of AVX-512 take its instructions for that.
+// The same over rows of bfloat16. The AVX-512 functions use its instructions for bfloat16.
 var (
 	normHalfAVX512Wide = normColumns[uint16]{
 		extent: extent{lanes: 16, minChannels: 80}, normalise: normaliseHalfAVX512BF16wide,

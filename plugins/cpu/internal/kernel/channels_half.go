@@ -1,8 +1,8 @@
 package kernel
 
-// Rows of bfloat16 in two bytes. Each function below widens its rows to float32,
-// does what the one of its name without Half does, and rounds what it stores as
-// RoundBF16 does. A sum is that of what is stored.
+// Functions over rows of bfloat16 in two bytes. Each widens its rows to float32, does the
+// same as the function without Half in its name, and rounds stored values like RoundBF16. A
+// sum is a sum of the stored values.
 
 // HalfEpilogue is an Epilogue of rows of bfloat16.
 type HalfEpilogue struct {
@@ -11,8 +11,8 @@ type HalfEpilogue struct {
 	Most float32
 }
 
-// NormaliseHalf sets y to ((x - hi) - lo)*by + add, per channel, with an epilogue,
-// rounded once. y may be x, or what is added.
+// NormaliseHalf sets y to ((x - hi) - lo)*by + add, per channel, with an epilogue, rounded
+// once. y may be x, or the value that the epilogue adds.
 func (s *Set) NormaliseHalf(y, x []uint16, a Affine, e HalfEpilogue) {
 	n := len(a.Hi)
 	y = y[:len(x)]

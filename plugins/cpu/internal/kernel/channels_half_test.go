@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// rowPasses are all passes over rows of one kind, those of float32 or those of
-// bfloat16, by functions that take and leave float32.
+// rowPasses are all passes over rows of float32, or all over rows of bfloat16, as functions
+// of float32.
 type rowPasses struct {
 	sums              func(sum []float64, x []float32, r *SumWorkspace)
 	moments           func(mean, q []float64, x []float32, r *SumWorkspace)
@@ -18,8 +18,8 @@ type rowPasses struct {
 	normaliseGradient func(dx, x, dy []float32, a Affine, slope []float32)
 }
 
-// roundedPasses are what the functions over rows of bfloat16 are defined by:
-// those of float32, and then a rounding.
+// roundedPasses define the functions over rows of bfloat16: the functions over float32,
+// followed by rounding.
 func roundedPasses() rowPasses {
 	s := Generic
 	return rowPasses{s.Sums, s.Moments, s.GradientSums,
@@ -42,8 +42,8 @@ func roundedPasses() rowPasses {
 	}
 }
 
-// halfPasses are those of s over rows of bfloat16. What they write is checked
-// to end where it should.
+// halfPasses are the passes of s over rows of bfloat16. They also check that writes end
+// where they should.
 func halfPasses(t *testing.T, s *Set) rowPasses {
 	narrow := func(x []float32) []uint16 {
 		if x == nil {
@@ -123,8 +123,8 @@ func sameDoubles(a, b []float64) bool {
 	})
 }
 
-// All sets do over rows of bfloat16 what the functions over float32 do with
-// them widened, and a rounding: finite values and any bits.
+// The functions of all sets over rows of bfloat16 agree with the functions over float32 on
+// widened rows, rounded: for finite values and for any bits.
 func TestChannelsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 4))
 	shapes := [][2]int{{200, 50}, {128, 70}}

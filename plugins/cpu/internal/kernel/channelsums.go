@@ -2,14 +2,14 @@ package kernel
 
 import "math"
 
-// Sums over the positions of every channel have one order. Positions are cut
-// into blocks of BlockPositions, the last of which may be shorter. In a block
-// float32 is added in the order of the positions, beginning with 0, every
-// operation rounded; what the blocks give is added in float64, in their order,
-// beginning with 0. So all sets give the same bits, and none walks over a long
-// chain of float64.
+// Sums over the positions of every channel have one order. Positions are divided into
+// blocks of BlockPositions; the last block may be shorter. Within a block float32 is added
+// in the order of the positions, beginning with 0, every operation rounded. The sums of
+// blocks are added in float64, in their order, beginning with 0. So all sets have the same
+// bits, without a long chain of float64.
 
-// BlockPositions is how many positions are summed in float32 before float64 goes on.
+// BlockPositions is the number of positions that are summed in float32 before they are
+// added in float64.
 const BlockPositions = 64
 
 // sumColumns is the assembly for walks that sum rows of T, all in float32.
@@ -23,11 +23,11 @@ type sumColumns[T float32 | uint16] struct {
 
 	maskedSumsPlus func(s1, s2, shift *float32, x, dx, dy, y, plus *T, most T, channels, count int)
 
-	blocks *sumBlocks[T] // nil: none
+	blocks *sumBlocks[T] // may be nil
 }
 
-// sumBlocks is the assembly that sums whole blocks and adds what they give to
-// float64: of as many channels as it has lanes, when there are no others.
+// sumBlocks is the assembly that sums whole blocks and adds their sums in float64, for
+// exactly as many channels as lanes.
 type sumBlocks[T float32 | uint16] struct {
 	moments    func(t1, t2, first *float64, x *T, channels, count int)
 	gradient   func(s1, s2 *float64, shift *float32, x, dy *T, channels, count int)
@@ -35,8 +35,8 @@ type sumBlocks[T float32 | uint16] struct {
 	maskedPlus func(s1, s2 *float64, shift *float32, x, dx, dy, y, plus *T, most T, channels, count int)
 }
 
-// blocksOf returns the assembly for whole blocks of n channels and how many blocks
-// of values it treats; nil and 0 if there is none.
+// blocksOf returns the assembly for whole blocks of n channels and the number of blocks of
+// values that it processes, or nil and 0.
 func (s *Set) blocksOf(n, values int) (k *sumBlocks[float32], count int) {
 	if k, treated := widest(s.sumColumns, 0, n, n); treated == n && n > 0 && k.blocks != nil {
 		return k.blocks, values / (BlockPositions * n)
@@ -87,7 +87,7 @@ func widenInto(sum []float64, x []float32) {
 	}
 }
 
-// totals sets sum to the sums of blocks, to which add adds values [from, to).
+// totals sets sum to the sums of blocks. add adds values [from, to) to the sums of a block.
 func totals(sum []float64, values int, r *SumWorkspace, add func(partial []float32, from, to int)) {
 	partial, _, _ := r.singles(len(sum))
 	clear(sum)

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// Depthwise computes positions [from, to) of a window whose runs are whole
-// pixels of w.Run channels, each convolved by itself:
+// Depthwise computes positions [from, to) of a window with runs of whole
+// pixels of w.Run channels. Each channel is convolved separately:
 //
 //	out[p][c] = sum over t of in[p,t][c] * weights[t][c]  (+ bias[c])
 //
@@ -35,10 +35,11 @@ func (s *Set) Depthwise(w *Window, out, in, weights, bias []float32, e Epilogue,
 	}
 }
 
-// overlapping calls do with assembly, widest first, for columns of n channels: with the first channel of a
-// column, and the first that no column before it has. If some channels may be treated again, those that are
-// left beside whole columns make one with some before them, of the widest that the next ones do not hold. It
-// returns the first channel that is left.
+// overlapping calls do with assembly, widest first, for columns of n channels: with the
+// first channel of a column, and the first channel that earlier columns do not include. If
+// again, channels may be processed twice: the channels after the last whole column then
+// form a column with some before them, if the next narrower assembly cannot hold them. It
+// returns the first remaining channel.
 func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
 	do func(k K, first, fresh int)) int {
 	first := 0
@@ -58,7 +59,7 @@ func overlapping[K interface{ width() int }](kernels []K, n int, again bool,
 	return first
 }
 
-// depthwiseCall is what one call of Depthwise works on.
+// depthwiseCall is the state of one call of Depthwise.
 type depthwiseCall struct {
 	out, in, weights, bias []float32
 	epilogue               Epilogue
@@ -97,13 +98,13 @@ func multiplyInto(sum, x, y []float32, fused bool) {
 	}
 }
 
-// DepthwiseGradient adds to sums, for that number of taps of such a window from tap on, the products of
+// DepthwiseGradient adds to sums, for taps taps of a window for Depthwise from tap on, the products of
 // one image's values and the gradients of its result at positions [from, to):
 //
 //	sums[t][c] += sum over p of in[p,tap+t][c] * grad[p][c]
 //
-// Every element is one chain over p, which goes on from call to call. Sums lie as DepthwiseSums says. Between
-// its tiles the call fetches what is ahead.
+// Every element is one chain over p, which continues from call to call. DepthwiseSums describes the
+// layout of sums. Between its tiles the call prefetches the memory in ahead.
 func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float32, from, to int,
 	ahead *Prefetcher) {
 	_, again := s.DepthwiseSums(w.Run)
@@ -140,8 +141,8 @@ func (s *Set) DepthwiseGradient(w *Window, tap, taps int, sums, in, grad []float
 	}
 }
 
-// DepthwiseSums returns how the sums of DepthwiseGradient lie for one tap: those of channels below fresh
-// one after the other, and those of the others too, behind as many as again that are of no use.
+// DepthwiseSums returns the layout of the sums of DepthwiseGradient for one tap: the sums
+// of channels below fresh, then again unused values, then the sums of the other channels.
 func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	fresh = channels
 	overlapping(s.depthwiseGradients, channels, true, func(k depthwiseGradients, first, from int) {
@@ -152,7 +153,7 @@ func (s *Set) DepthwiseSums(channels int) (fresh, again int) {
 	return fresh, again
 }
 
-// zeroFrom returns where the run of zeros lies, in bytes from p.
+// zeroFrom returns the offset of the run of zeros, in bytes from p.
 func (w *Window) zeroFrom(p *float32) int {
 	return int(uintptr(unsafe.Pointer(first(w.zeros))) - uintptr(unsafe.Pointer(p)))
 }
@@ -175,8 +176,8 @@ type depthwiseGradients struct {
 	tiles    []depthwiseGradient
 }
 
-// depthwiseGradient is the assembly for that number of taps. The sums of two taps lie sumStep bytes
-// apart, their offsets offStep.
+// depthwiseGradient is the assembly for that number of taps. The sums of two taps are
+// sumStep bytes apart, and their offsets offStep.
 type depthwiseGradient struct {
 	taps int
 	tile func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32,

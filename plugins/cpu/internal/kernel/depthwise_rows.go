@@ -29,7 +29,7 @@ type DepthwiseRows struct {
 // rowPositions is how many positions a block may have.
 var rowPositions = [...]int{7, 4, 2, 1}
 
-// rowCut is blocks of one size that lie side by side in a row.
+// rowCut is adjacent blocks of one size in a row.
 type rowCut struct {
 	x, size int     // the first position; an index of rowPositions
 	blocks  int     // how many
@@ -47,11 +47,10 @@ func (g *DepthwiseRows) Possible() bool {
 
 // NewDepthwiseRows completes a geometry that is possible.
 //
-// The masks of a block are -1 for a column inside of the image and 0 for one
-// outside: of the first Kernel[1]/2 columns that the block sees, then of the
-// last ones. Their offsets say where the assembly loads these columns, in bytes
-// from the last column whose number divides by four: a column outside is loaded
-// where one inside lies.
+// The masks of a block are -1 for a column inside the image and 0 for one outside: first
+// the masks of the first Kernel[1]/2 columns that the block reads, then of the last
+// columns. The assembly loads these columns at their offsets, in bytes from the last column
+// with a number divisible by four. For a column outside, the offset points to one inside.
 func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	if !g.Possible() || g.Channels < 1 || g.OutHeight < 0 || g.OutWidth < 1 {
 		panic(fmt.Sprintf("kernel.NewDepthwiseRows: %+v", g))
@@ -70,9 +69,9 @@ func NewDepthwiseRows(g DepthwiseRows) *DepthwiseRows {
 	return &g
 }
 
-// tableRow returns what the assembly must know of a row of the result: where it
-// begins, how many rows of the kernel it sees, and for each of these where the
-// row of the image begins and the number of its first tap. Offsets are in bytes.
+// tableRow returns the description of a row of the result for the assembly: its offset, the
+// number of rows of the kernel that it reads, and for each of these the offset of the row
+// of the image and the number of its first tap. Offsets are in bytes.
 func (g *DepthwiseRows) tableRow(y int) []int32 {
 	row := make([]int32, 2, g.tableWidth())
 	row[0] = int32(4 * (y % g.OutRing) * g.OutWidth * g.Channels)
@@ -124,9 +123,9 @@ func (g *DepthwiseRows) edges(x, n int) []int32 {
 	return edges
 }
 
-// DepthwiseColumns returns, for that number of channels, the columns that DepthwiseRows takes their weights
-// in, each as its first channel and the number of its channels. The last one may begin before the one in
-// front of it ends, so that it fills a vector.
+// DepthwiseColumns returns the columns of weights that DepthwiseRows expects for a number
+// of channels, each as its first channel and its number of channels. The last column may
+// overlap the previous one, so that it fills a vector.
 func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
 	return func(yield func(first, count int) bool) {
 		for p := range s.rowRanges(channels) {
@@ -140,11 +139,12 @@ func (s *Set) DepthwiseColumns(channels int) iter.Seq2[int, int] {
 	}
 }
 
-// rowRange is channels that DepthwiseRows treats alike: whole vectors of them, or what no vector fits.
+// rowRange is a range of channels that DepthwiseRows processes alike: whole vectors, or the
+// channels that do not fill one.
 type rowRange struct {
-	tiles        *depthwiseRowTiles // nil: there is none
+	tiles        *depthwiseRowTiles // nil: the definition is used
 	first, count int
-	weights      int // channels whose weights lie before those of the range
+	weights      int // number of channels with weights before this range
 	fresh        int // the first channel that no range before it has treated
 }
 
@@ -156,8 +156,8 @@ func (p *rowRange) width() int {
 	return p.tiles.lanes
 }
 
-// rowRanges returns the ranges of that number of channels. Channels that are left beside whole vectors make
-// a vector with some before them, of the widest that the next ones do not hold.
+// rowRanges returns the ranges for a number of channels. The channels after the last whole
+// vector form a vector with some before them, if the next narrower vector cannot hold them.
 func (s *Set) rowRanges(channels int) iter.Seq[rowRange] {
 	return func(yield func(rowRange) bool) {
 		first := 0
@@ -183,10 +183,10 @@ func (s *Set) rowRanges(channels int) iter.Seq[rowRange] {
 	}
 }
 
-// DepthwiseRows computes rows [from, to) of the result for one image. weights
-// is one column behind the other, see DepthwiseColumns, each
-// [Kernel[0]][Kernel[1]][channels of the column], so that a block reads the weights of its channels from
-// neighbouring lines; bias is nil or has Channels values.
+// DepthwiseRows computes rows [from, to) of the result for one image. weights consists of
+// consecutive columns, see DepthwiseColumns, each [Kernel[0]][Kernel[1]][channels of the
+// column], so that a block reads the weights of its channels from neighbouring cache lines.
+// bias is nil or has Channels values.
 func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, e Epilogue, from, to int) {
 	result := min(g.OutRing, g.OutHeight) * g.OutWidth * g.Channels
 	if len(in) < min(g.InRing, g.Height)*g.Width*g.Channels || len(out) < result || e.lacks(result) ||
@@ -215,7 +215,7 @@ func (s *Set) DepthwiseRows(g *DepthwiseRows, out, in, weights, bias []float32, 
 	}
 }
 
-// rowsCall is what one call of DepthwiseRows works on: a range of channels, and its weights.
+// rowsCall is the state of one call of DepthwiseRows: a range of channels, and its weights.
 type rowsCall struct {
 	out, in, weights, bias []float32
 	epilogue               Epilogue
@@ -254,11 +254,11 @@ type depthwiseRowTiles struct {
 	tiles [2][2][]depthwiseRowTile
 }
 
-// depthwiseRowTile computes the blocks of some rows for some vectors of
-// channels. Steps are in bytes, wStep that from the weights of a vector to those of the
-// next; shift is where, seen from the beginning of a row of the image, the first block's
-// first column lies. ahead is how far behind what is treated
-// lies what will be treated next, if that should be fetched; 0: it is not.
+// depthwiseRowTile computes the blocks of some rows for some vectors of channels. Steps are
+// in bytes; wStep is the step from the weights of one vector to the next. shift is the
+// offset of the first block's first column from the beginning of a row of the image. ahead
+// is the distance from the current data to the data that is prefetched; 0: nothing is
+// prefetched.
 type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
 	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 

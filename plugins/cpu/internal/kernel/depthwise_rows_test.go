@@ -52,7 +52,7 @@ func TestDepthwiseRows(t *testing.T) {
 	}
 }
 
-// inColumns returns weights [taps][channels] as the set takes them.
+// inColumns returns weights [taps][channels] in the layout of the set.
 func inColumns(s *Set, weights []float32, channels int) (packed []float32) {
 	for first, count := range s.DepthwiseColumns(channels) {
 		for at := first; at < len(weights); at += channels {
@@ -86,7 +86,7 @@ func windowsFor(g DepthwiseRows, in, weights, bias []float32, e Epilogue, out []
 	return got
 }
 
-// What lies in rings is what lies in whole images, as far as rings reach.
+// Results in rings equal results in whole images, within the rings.
 func TestDepthwiseRowsInRings(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, stride := range []int{1, 2} {

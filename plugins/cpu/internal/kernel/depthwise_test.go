@@ -44,7 +44,7 @@ func TestDepthwise(t *testing.T) {
 	}
 }
 
-// laidOut returns sums [taps][channels] as DepthwiseSums says.
+// laidOut returns sums [taps][channels] in the layout of DepthwiseSums.
 func laidOut(s *Set, sums []float32, channels int) (all []float32) {
 	fresh, again := s.DepthwiseSums(channels)
 	for row := range slices.Chunk(sums, channels) {

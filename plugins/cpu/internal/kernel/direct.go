@@ -2,9 +2,9 @@ package kernel
 
 import "fmt"
 
-// Direct is the geometry of a row of a direct convolution, whose kernel is
-// DirectWidth wide, with stride 1 and dilation 1 along the row, and which has Lanes
-// output channels. It reads an image that is padded already:
+// Direct is the geometry of a row of a direct convolution with a kernel of
+// width DirectWidth, stride 1 and dilation 1 along the row, and Lanes output
+// channels. It reads an image that is padded already:
 //
 //	out[p][c] = sum over i, k, j of in[i][p+j][k] * weight[i][k][j][c]  (+ bias[c])
 //
@@ -110,8 +110,8 @@ func (t Direct) generic(out, in, packed, bias []float32, e Epilogue, fused bool)
 //
 //	sums[j][k][c] += sum over p of in[p+j][k] * grad[p][c]
 //
-// Every element is one chain over p, which goes on from call to call. in
-// begins at the first pixel that the first position sees in this row.
+// Every element is one chain over p, which continues from call to call. in
+// begins at the first pixel that the first position reads in this row.
 func (s *Set) DirectGradient(t Direct, sums, in, grad []float32, count int) {
 	t.Rows = 1
 	t.check(len(in), len(grad), count)

@@ -18,7 +18,7 @@ func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f Scaled
 	directPairsInto(s, t, out, in, packed, f, count)
 }
 
-// DirectPairsHalf is DirectPairs whose results are rounded to bfloat16 of two bytes each.
+// DirectPairsHalf is DirectPairs with results rounded to bfloat16 of two bytes each.
 func (s *Set) DirectPairsHalf(t Direct, out, in, packed []uint16, f ScaledEpilogue, count int) {
 	directPairsInto(s, t, out, in, packed, f, count)
 }
@@ -58,8 +58,8 @@ func directPairsInto[T float32 | uint16](s *Set, t Direct, out []T, in, packed [
 	}
 }
 
-// DirectPairsAt brings where weights of a direct convolution lie, by (row, value,
-// column) as Pack takes them, to the order of pairs.
+// DirectPairsAt reorders the offsets of the weights of a direct convolution, from (row,
+// value, column) as in Pack to the order of pairs.
 func (t Direct) DirectPairsAt(at []int) []int {
 	paired := make([]int, len(at))
 	for i := range t.Rows {

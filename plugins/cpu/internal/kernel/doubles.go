@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// doubles is the assembly for functions of float64, whose vectors have that number of lanes.
+// doubles is the assembly for functions of float64, with vectors of that number of lanes.
 type doubles struct {
 	lanes int
 	exp   func(y, x, table *float64, inside *uint64, count int)
@@ -23,8 +23,8 @@ var expTable = func() (all []float64) {
 	return all
 }()
 
-// ExpDoubles sets y, which is other memory than x, to exp of x, which is tensor.Exp: it is taken where there
-// is no assembly, and where a result is not normal.
+// ExpDoubles sets y to exp of x. y and x must be different memory. exp is tensor.Exp; it is
+// used if there is no assembly, and for results that are not normal.
 func (s *Set) ExpDoubles(y, x []float64, exp func(float64) float64) {
 	const some = 512
 	for len(x) > 0 {

@@ -3,8 +3,8 @@ package kernel
 // The functions below work element by element, on slices as long as their
 // first, and round every operation, so that all sets give the same bits.
 
-// elements is the assembly for contiguous elements: it processes as many as
-// fill whole vectors of that number of lanes.
+// elements is the assembly for contiguous elements. It processes the elements that fill
+// whole vectors of that number of lanes.
 type elements struct {
 	lanes         int
 	relu          func(y *float32, x *float32, count int)
@@ -13,7 +13,7 @@ type elements struct {
 	relu6Gradient func(dx *float32, y *float32, dy *float32, count int)
 	add           func(y *float32, a *float32, b *float32, count int)
 
-	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; nil: none
+	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; may be nil
 }
 
 // whole returns how many of n elements the assembly treats.

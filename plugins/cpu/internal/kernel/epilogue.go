@@ -2,12 +2,12 @@ package kernel
 
 import "math"
 
-// Epilogue is what a sum of products or a normalisation does to its result, bias
-// included, before it is written. Each step rounds as if it were a pass of its
-// own, so that all sets give the same bits.
+// Epilogue is applied to the result of a sum of products or a normalisation, bias included,
+// before it is written. Each step rounds like a separate pass, so that all sets have the
+// same bits.
 type Epilogue struct {
-	// Plus is added to the result, element by element: it begins where the result
-	// begins, lies as that does, and may be the result itself; nil adds nothing.
+	// Plus is added to the result, element by element. It starts at the same element and
+	// has the layout of the result, and may be the result itself; nil adds nothing.
 	Plus []float32
 	Relu bool // then bounded to 0 below and Most above; NaN and -0 stay
 	Most float32
@@ -24,7 +24,7 @@ func (e *Epilogue) bound(v float32) float32 {
 	return v
 }
 
-// bounds returns between what the epilogue keeps a result: without a relu everything.
+// bounds returns the bounds of a result; without a relu they are infinite.
 func (e *Epilogue) bounds() (least, most float32) {
 	if e.Relu {
 		return 0, e.Most
@@ -32,7 +32,7 @@ func (e *Epilogue) bounds() (least, most float32) {
 	return float32(math.Inf(-1)), float32(math.Inf(1))
 }
 
-// at applies the epilogue to element i of a result, whose value so far is v: the definition.
+// at applies the epilogue to the value v of element i of a result. It is the definition.
 func (e *Epilogue) at(i int, v float32) float32 {
 	if e.Plus != nil {
 		v += e.Plus[i]
@@ -51,8 +51,8 @@ func (e Epilogue) From(i int) Epilogue {
 	return e
 }
 
-// assembly returns an epilogue as assembly takes it: where Plus begins, and where
-// Most lies if there are bounds; nil without them.
+// assembly returns an epilogue in the form for assembly: the start of Plus, and the address
+// of Most if there are bounds, or nil.
 func (e *Epilogue) assembly() (plus, most *float32) {
 	if e.Relu {
 		most = address(e.Most)
@@ -60,8 +60,8 @@ func (e *Epilogue) assembly() (plus, most *float32) {
 	return first(e.Plus), most
 }
 
-// address returns where a bound lies, for assembly to read it. That of a usual
-// one is known, so that none of the many calls of a run allocates.
+// address returns the address of a bound, for assembly to read it. Usual bounds have fixed
+// addresses, so that the many calls of a run do not allocate.
 func address(bound float32) *float32 {
 	for i := range usual {
 		if math.Float32bits(usual[i]) == math.Float32bits(bound) {

@@ -2,7 +2,8 @@ package kernel
 
 import "math"
 
-// AllFinite reports whether no value is infinite or NaN: the largest of every lane says it.
+// AllFinite reports whether all values are finite, based on the largest value of every
+// lane.
 func (s *Set) AllFinite(x []float32) bool {
 	var all, most [Lanes]float32
 	whole := len(x) / Lanes * Lanes

@@ -2,16 +2,16 @@ package kernel
 
 import "slices"
 
-// Order says where the weights of an output channel lie: value i is at[i]
-// values away from the first that the channel could have, or nowhere if that is
-// negative.
+// Order holds the offsets of the weights of an output channel. Value i is at[i] values
+// after the first weight that the channel could have. If at[i] is negative, the value has
+// no weight.
 type Order struct {
 	at  []int
 	to  []int32 // the values as they follow each other in memory
-	run int     // how many of them lie side by side, without gaps: as many in every run
+	run int     // number of contiguous values, equal in every run
 }
 
-// NewOrder returns the order of weights that lie there.
+// NewOrder returns the order of weights with these offsets.
 func NewOrder(at []int) Order {
 	to := make([]int32, 0, len(at))
 	for i, a := range at {
@@ -23,7 +23,7 @@ func NewOrder(at []int) Order {
 	return Order{at, to, runOf(at, to)}
 }
 
-// runOf returns how many values lie side by side: the most that all of to are runs of.
+// runOf returns the largest length of contiguous runs that divides all of to.
 func runOf(at []int, to []int32) int {
 	run, first := len(to), 0
 	for i := 1; i < len(to); i++ {
@@ -36,7 +36,7 @@ func runOf(at []int, to []int32) int {
 	return divisor(run, len(to)-first)
 }
 
-// divisor returns the greatest common divisor; that of n and 0 is n.
+// divisor returns the greatest common divisor. For n and 0 it is n.
 func divisor(a, b int) int {
 	for b > 0 {
 		a, b = b, a%b
@@ -50,10 +50,10 @@ type gatherKernels struct {
 	plain    func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
 	scaled   func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
 	scatter  func(dst *float32, step int, to *int32, src *float32, width int, blocks int)
-	narrower *gatherKernels // for runs that are shorter than a block; nil: there is none
+	narrower *gatherKernels // for runs that are shorter than a block, or nil
 }
 
-// forRun returns the assembly for runs of that length, nil if there is none.
+// forRun returns the assembly for runs of that length, or nil.
 func (k *gatherKernels) forRun(run int) *gatherKernels {
 	for k != nil && run < k.lanes {
 		k = k.narrower
@@ -61,12 +61,12 @@ func (k *gatherKernels) forRun(run int) *gatherKernels {
 	return k
 }
 
-// Gather sets dst, [values][width], to weights with a factor: value i of
-// channel c is src[order.at[i] + c*step]. Channels from real on are 0; values
-// that lie nowhere stay as they are.
+// Gather sets dst, [values][width], to weights with a factor: value i of channel c is
+// src[order.at[i] + c*step]. Channels from real on are 0; values without a weight are left
+// unchanged.
 func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order, step int, factor Factor) {
 	dst = dst[:len(order.at)*width]
-	if step == 1 { // the channels of a value lie side by side
+	if step == 1 { // the channels of a value are contiguous
 		for _, i := range order.to {
 			row, from := dst[int(i)*width:][:width], order.at[i]
 			copy(row, src[from:from+real])

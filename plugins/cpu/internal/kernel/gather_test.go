@@ -34,7 +34,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// checkGather compares all sets with what Gather says, with every factor.
+// checkGather compares all sets with the definition of Gather, with every factor.
 func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step int) {
 	t.Helper()
 	n, width := len(at), padded(real)
@@ -65,7 +65,7 @@ func checkGather(t *testing.T, r *rand.Rand, name string, at []int, real, step i
 	}
 }
 
-// What is scattered is gathered again, and nothing else is written.
+// Gather inverts Scatter, and nothing else is written.
 func TestScatter(t *testing.T) {
 	r := rand.New(rand.NewPCG(40, 3))
 	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 33, 144} {

@@ -12,8 +12,9 @@ import (
 //
 // for k of [k0, k1) and the channels c of one panel; sums has rows of
 // w.PanelWidth(panel) values, one per k from k0 on. Every element is one
-// chain over p, which goes on from call to call. Behind the last value of
-// grad GradientSlack more must be readable. spare is what a worker lends.
+// chain over p, which continues from call to call. After the last value of
+// grad, GradientSlack more values must be readable. spare is the worker's
+// memory.
 func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, k1, from, to int,
 	spare *Workspace) {
 	c0, step, _ := w.panel(panel)
@@ -40,11 +41,11 @@ func (s *Set) Gradient(w *Window, tap, panel int, sums, in, grad []float32, k0, 
 	}
 }
 
-// GradientSlack is how many values behind its last a gradient must have in
-// memory: the tiles read whole lanes.
+// GradientSlack is the number of readable values that must follow a gradient, because the
+// tiles read whole lanes.
 const GradientSlack = Lanes
 
-// gradientCall is what one call of Gradient works on, from its panel on.
+// gradientCall is the state of one call of Gradient, from its panel on.
 type gradientCall struct {
 	sums, in, grad   []float32
 	width            int // channels of the panel in memory
@@ -69,8 +70,8 @@ func (c *gradientCall) generic(w *Window, tap, p int, fused bool) {
 	}
 }
 
-// gradientTile adds count positions to a tile of sums: the arguments are
-// those of Gradient, from the tile's first value and channel on.
+// gradientTile adds count positions to a tile of sums. The arguments are the arguments of
+// Gradient, from the tile's first value and channel on.
 type gradientTile func(sum *float32, sumStep int, in *float32, zero int, offs *int32,
 	grad *float32, grads *int32, count int)
 
@@ -87,7 +88,7 @@ type sizedGradient struct {
 	tile   gradientTile
 }
 
-// run walks over the sums in tiles, between which it fetches what is ahead.
+// run walks over the sums in tiles and prefetches the memory in ahead between them.
 func (c *gradientCall) run(w *Window, s *Set, tap int, ahead *Prefetcher) {
 	left, choice := c.width*(c.k1-c.k0), s.gradient
 	for c0 := 0; c0 < c.width; {

@@ -12,13 +12,13 @@ type denseGradientTile struct {
 // HasDenseGradient reports whether DenseGradient is faster than Gradient.
 func (s *Set) HasDenseGradient() bool { return s.denseGradient != nil }
 
-// DenseGradient sets sums, [values][PanelLanes], to the products of rows of in and of grad,
-// of which some begin every step values:
+// DenseGradient sets sums, [values][PanelLanes], to the products of rows of in and of grad.
+// The rows are inStep and gradStep values apart:
 //
 //	sums[k][c] = sum over r of in[r*inStep+k] * grad[r*gradStep+c]
 //
-// Every element is one chain over r from +0, as Gradient makes it. If add is set the
-// chain is added to what sums were.
+// Every element is one chain over r from +0, like in Gradient. If add is set, the chain is
+// added to the previous sums.
 func (s *Set) DenseGradient(sums, in []float32, inStep int, grad []float32, gradStep, rows, values int,
 	add bool) {
 	if rows < 1 || values < 1 || len(sums) < values*PanelLanes || len(in) < (rows-1)*inStep+values ||

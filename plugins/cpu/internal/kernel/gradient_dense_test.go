@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The gradients are those of Gradient over windows of rows, and of what was there before.
+// The gradients equal Gradient over windows of rows, added to the previous sums.
 func TestDenseGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 21))
 	for _, rows := range []int{1, 2, 7, 16, 33} {

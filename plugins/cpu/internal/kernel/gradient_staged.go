@@ -2,9 +2,9 @@ package kernel
 
 import "unsafe"
 
-// stagedGradient is the assembly of Gradient for operands that are laid side by side before:
-// channels in columns of 16, values of runs by 6. What is far apart in an image and read by
-// every tile is then read in order, from the nearest caches.
+// stagedGradient is the assembly of Gradient for operands that are first copied to
+// contiguous memory: channels in columns of 16, values of runs by 6. Values that are far
+// apart in an image and read by every tile are then read in order, from the nearest caches.
 type stagedGradient struct {
 	values func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int,
 		count int)
@@ -17,13 +17,13 @@ type stagedGradient struct {
 type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
 
 const (
-	stagedValues    = 6   // of a run that lie together
-	stagedVector    = 8   // values that these take
+	stagedValues    = 6   // values of a run that are stored together
+	stagedVector    = 8   // space for these, in values
 	stagedPositions = 256 // that are laid side by side at a time, at most
 	stagedRun       = 96  // values of a run, likewise
 )
 
-// stagedLen is what a worker needs for operands side by side, those of a slab too.
+// stagedLen is the size of a worker's memory for contiguous operands, including a slab's.
 const stagedLen = max(stagedPositions*(PanelLanes+stagedRun/stagedValues*stagedVector),
 	SlabPositions*(slabValues+slabGap))
 

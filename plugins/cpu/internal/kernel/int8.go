@@ -8,22 +8,22 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// Int8 is a Window over maps of bytes, whose weights are int8:
+// Int8 is a Window over maps of bytes, with weights of int8:
 //
 //	sum[p][c] = start[c] + sum over t, k of in[p,t][k] * weight[t][k][c]
 //
-// Activations are uint8. A sum is int32 and exact, whatever the order; that it fits is the caller's
-// promise. What lies outside of the image is the byte of padding. Requantise makes a byte of a sum.
+// Activations are uint8. A sum is int32 and exact, in any order; the caller guarantees that it does
+// not overflow. Outside the image the byte of padding is read. Requantise converts a sum to a byte.
 //
-// Weights lie in panels of up to PanelLanes output channels, four values of a run (a quad) side by
-// side, the last filled with zeros; the quads of all taps follow each other, and are filled up to
-// whole steps of 16:
+// Weights are stored in panels of up to PanelLanes output channels. Four values of a run (a quad) are
+// adjacent; the last quad is filled with zeros. The quads of all taps follow each other, and are
+// filled up to whole steps of 16:
 //
 //	quad 0   | c0: k0 k1 k2 k3 | c1: k0 k1 k2 k3 | ... of all channels of a column
 //	quad 1   | c0: k4 k5 k6 k7 | ...
 //
-// That is what one instruction multiplies and adds, and 16 quads of 16 channels are what a matrix
-// tile takes.
+// One instruction multiplies and adds a quad per channel, and a matrix tile holds 16 quads of 16
+// channels.
 type Int8 struct {
 	*Window
 	in   []int32 // [Taps][Positions]: where each run begins, in bytes; negative: padding
@@ -59,18 +59,18 @@ func NewInt8(w *Window, pad uint8) *Int8 {
 	return b
 }
 
-// quads returns the quads of a run, depth those of all runs in whole steps.
+// quads returns the quads of a run, and depth the quads of all runs in whole steps.
 func (b *Int8) quads() int { return (b.Run + quadLen - 1) / quadLen }
 
 func (b *Int8) depth() int {
 	return (b.Taps*b.quads() + stepQuads - 1) / stepQuads * stepQuads
 }
 
-// PackedLen returns the number of bytes that packed weights take.
+// PackedLen returns the number of bytes of packed weights.
 func (b *Int8) PackedLen() int { return b.depth() * quadLen * padded(b.Width) }
 
-// PackInt8 fills the range of packed, zeros so far, that belongs to one panel: the weight of tap t,
-// value k and channel c lies at[t*Run+k] + c*step from the beginning of src.
+// PackInt8 fills the range of packed, zeros so far, that belongs to one panel. The weight
+// of tap t, value k and channel c is src[at[t*Run+k] + c*step].
 func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step int) {
 	first, width, real := b.panel(panel)
 	to := packed[b.depth()*quadLen*first:]
@@ -96,8 +96,8 @@ func (s *Set) int8Column(width, c int) (first, lanes int) {
 	return first, min(most, width-first)
 }
 
-// StartInt8 returns what sums begin with in Requantise: start, and what kernels take off every byte
-// times the sum of the channel's weights.
+// StartInt8 returns the initial value of sums in Requantise: start, plus the number that
+// kernels subtract from every byte times the sum of the channel's weights.
 func (s *Set) StartInt8(start, weights int32) int32 {
 	if s.int8 != nil {
 		start += s.int8.less * weights
@@ -105,11 +105,11 @@ func (s *Set) StartInt8(start, weights int32) int32 {
 	return start
 }
 
-// Requantise is what sums begin with (StartInt8) and what makes bytes of them: class.Int8.Requantise with
-// the factor of the channel. Factors are finite.
+// Requantise has the initial values of sums (StartInt8) and the parameters that convert
+// sums to bytes: class.Int8.Requantise with the factor of the channel. Factors are finite.
 type Requantise struct {
 	class.Int8
-	Start []int32   // what the sums of each channel begin with, BiasLen of them
+	Start []int32   // initial value of the sums of each channel, BiasLen of them
 	By    []float32 // likewise
 }
 
@@ -130,22 +130,22 @@ const Int8Positions = 48
 // Bytes reports whether there is assembly for maps of bytes.
 func (s *Set) Bytes() bool { return s.int8 != nil }
 
-// Int8 computes positions [from, to) of panels [first, last) for one image. in and out begin at the
-// image and at its result; behind the image 64 bytes may be read.
+// Int8 computes positions [from, to) of panels [first, last) for one image. in and out
+// begin at the image and at its result; 64 bytes after the image must be readable.
 func (s *Set) Int8(b *Int8, first, last int, out, in []uint8, packed []int8, r Requantise, from, to int,
 	spare *Int8Workspace) {
 	c := int8Call{b, s, out, nil, in, packed, r, spare}
 	c.run(first, last, len(out), from, to)
 }
 
-// Int8Float is Int8 whose results are float32: float32(sum)*By[c].
+// Int8Float is Int8 with results of float32: float32(sum)*By[c].
 func (s *Set) Int8Float(b *Int8, first, last int, out []float32, in []uint8, packed []int8, r Requantise,
 	from, to int, spare *Int8Workspace) {
 	c := int8Call{b, s, nil, out, in, packed, r, spare}
 	c.run(first, last, len(out), from, to)
 }
 
-// int8Call is what one call of Int8 works on.
+// int8Call is the state of one call of Int8.
 type int8Call struct {
 	*Int8
 	set    *Set
@@ -160,7 +160,8 @@ type int8Call struct {
 // fewInt8 are positions that would leave most of a matrix tile empty.
 const fewInt8 = 3
 
-// run computes positions [from, to) of panels [first, last), whose result has that many elements.
+// run computes positions [from, to) of panels [first, last). capacity is the number of
+// elements of the result.
 func (c *int8Call) run(first, last, capacity, from, to int) {
 	b, r, in, packed := c.Int8, &c.Requantise, c.in, c.packed
 	if len(in) < b.inNeed || capacity < b.outNeed || len(packed) < b.PackedLen() || from < 0 ||
@@ -242,5 +243,5 @@ func (c *int8Call) store(panel, from, to int) {
 	}
 }
 
-// bytesAt returns the address of the first byte, nil if there is none.
+// bytesAt returns the address of the first byte, or nil.
 func bytesAt(x []byte) *byte { return unsafe.SliceData(x) }

@@ -48,8 +48,8 @@ func tableInt8() func(y, x *byte, table *[256]byte, vectors int) {
 	return nil
 }
 
-// int8AVX512 returns what a processor with AVX-512 has for bytes; nil without instructions for bytes
-// and words.
+// int8AVX512 returns the kernels for bytes of a processor with AVX-512, or nil if it has no
+// instructions for bytes and words.
 func int8AVX512() *int8Kernels {
 	switch {
 	case !cpu.X86.HasAVX512BW || !cpu.X86.HasAVX512VL:
@@ -62,7 +62,7 @@ func int8AVX512() *int8Kernels {
 	return &int8AVX512Words
 }
 
-// int8AVX2 returns what a processor with AVX2 has.
+// int8AVX2 returns the kernels for bytes of a processor with AVX2.
 func int8AVX2() *int8Kernels {
 	if cpu.X86.HasAVXVNNI {
 		return &int8AVXVNNI

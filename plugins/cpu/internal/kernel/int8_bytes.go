@@ -4,14 +4,15 @@ import "github.com/bnctl/bnctl/device/class"
 
 // Maps of bytes are added, quantised and pooled by the arithmetic of class.Int8.
 
-// Addends is how two maps of bytes are added: class.Int8.Sum of what is above their zeros.
+// Addends describes the addition of two maps of bytes: class.Int8.Sum of their values above
+// their zeros.
 type Addends struct {
 	class.Int8
 	AZero, BZero int32
 	ABy, BBy     float32
 }
 
-// AddInt8 sets y to the sums of as many bytes of a and of b.
+// AddInt8 sets y to the sums of the bytes of a and b.
 func (s *Set) AddInt8(y, a, b []uint8, r Addends) {
 	a, b = a[:len(y)], b[:len(y)]
 	n := 0
@@ -25,7 +26,7 @@ func (s *Set) AddInt8(y, a, b []uint8, r Addends) {
 	}
 }
 
-// QuantizeInt8 sets y to as many values of x in steps of scale.
+// QuantizeInt8 sets y to the values of x in steps of scale.
 func (s *Set) QuantizeInt8(y []uint8, x []float32, q class.Int8, scale float32) {
 	x = x[:len(y)]
 	n := 0
@@ -54,7 +55,7 @@ func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	}
 }
 
-// TableInt8 sets y to what a table has for as many bytes of x.
+// TableInt8 sets y to the entries of a table for the bytes of x.
 func (s *Set) TableInt8(y, x []uint8, table *[256]uint8) {
 	const lanes = 64
 	x = x[:len(y)]
@@ -68,9 +69,9 @@ func (s *Set) TableInt8(y, x []uint8, table *[256]uint8) {
 	}
 }
 
-// SumInt8 sets sums to those of the bytes of each channel over that many pixels of x, one behind the other.
+// SumInt8 sets sums to the sums of the bytes of each channel over consecutive pixels of x.
 func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
-	const words = 256 // bytes whose sum a word holds
+	const words = 256 // number of bytes with a sum that fits in a word
 	clear(sums)
 	channels, n := len(sums), 0
 	if k := s.int8; k != nil && k.sum != nil && channels >= k.lanes/2 {
@@ -103,8 +104,8 @@ func (s *Set) GatePixels(channels int) int {
 	return 1
 }
 
-// GateInt8 sets y, some pixels, to the bytes of a, above their zero, times gate, which holds whole numbers
-// of at most 255 for as many bytes, times by.
+// GateInt8 sets y, some pixels, to the bytes of a, above their zero, times gate, times by.
+// gate has a whole number of at most 255 for each byte.
 func (s *Set) GateInt8(y, a []uint8, gate []float32, by float32, aZero int32, q class.Int8) {
 	a, gate = a[:len(y)], gate[:len(y)]
 	n := 0

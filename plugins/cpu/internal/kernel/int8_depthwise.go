@@ -6,20 +6,20 @@ import (
 	"unsafe"
 )
 
-// DepthwiseInt8 is Int8 with one channel to a group: every channel is multiplied with its own taps. The
+// DepthwiseInt8 is Int8 with one channel per group: every channel is multiplied by separate taps. The
 // window's runs are whole pixels.
 //
 //	sum[p][c] = start[c] + sum over t of in[p,t][c] * weight[t][c]
 //
-// Assembly takes some pixels at once whose channels fill whole blocks, where pixels that lie side by side
-// see such; weights, starts and factors are repeated for them.
+// The assembly processes several adjacent pixels at once if their channels together fill whole blocks
+// and the pixels that they read are adjacent too. Weights, starts and factors are repeated for them.
 type DepthwiseInt8 struct {
 	*Int8
-	lanes   int // channels of a block, in the order in which four registers of sums have them; 0: no assembly
+	lanes   int // channels of a block, ordered as in four registers of sums; 0: no assembly
 	words   bool
 	pixels  int     // that are treated at once
-	advance int     // bytes from what a pixel sees to what the next sees
-	runs    []int32 // by position: how many from it on see the image and padding alike, and lie side by side
+	advance int     // bytes between the inputs of a pixel and of the next
+	runs    []int32 // by position: number of contiguous positions from it on with the same padding
 }
 
 const (
@@ -54,7 +54,8 @@ func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
 	return d
 }
 
-// findAdvance returns how far apart the first two neighbours lie that see the image.
+// findAdvance returns the distance between the inputs of the first two neighbours inside
+// the image.
 func (d *DepthwiseInt8) findAdvance() int {
 	n := len(d.Out)
 	for i := range d.Int8.in {
@@ -65,7 +66,7 @@ func (d *DepthwiseInt8) findAdvance() int {
 	return d.Width
 }
 
-// alike reports whether what the position behind p sees and where its result lies is that of p, moved on.
+// alike reports whether the position after p has the same inputs and result as p, shifted.
 func (d *DepthwiseInt8) alike(p int) bool {
 	n := len(d.Out)
 	for t := range d.Taps {
@@ -136,7 +137,8 @@ func (d *DepthwiseInt8) Pack(packed, weights []int8) {
 	}
 }
 
-// DepthwiseInt8 computes positions [from, to) for one image; behind the image 64 bytes may be read.
+// DepthwiseInt8 computes positions [from, to) for one image; 64 bytes after the image must
+// be readable.
 func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r Requantise, from, to int,
 	spare *Int8Workspace) {
 	if len(in) < d.inNeed || len(out) < d.outNeed || len(packed) < d.PackedLen() || from < 0 ||

@@ -25,7 +25,8 @@ func depthwiseBytes(s *Set, w *Window, in []uint8, weights []int8, start []int32
 	return out
 }
 
-// rowsWindow returns a window of pixels that lie side by side, which see such, some of them padding.
+// rowsWindow returns a window of adjacent pixels that read adjacent pixels, some of them
+// padding.
 func rowsWindow(positions, taps, channels, stride int) *Window {
 	in, out := make([]int32, positions*taps), make([]int32, positions)
 	for p := range positions {

@@ -7,12 +7,14 @@ import "unsafe"
 type int8Matrix struct {
 	// products are by tiles of positions, less 1, and tiles of channels, less 1.
 	products [2][2]int8Product
-	// stage copies the runs of positions side by side, those of a position pitch bytes from the next.
+	// stage copies the runs of positions to contiguous memory; positions are pitch bytes
+	// apart.
 	stage func(staged *byte, in *byte, pad int, offs *int32, offStep, taps, run, pitch, positions int)
 }
 
-// int8Product computes tiles of sums: a is the positions, line bytes apart, w the weights, whose quads
-// lie quadStep bytes apart; times is how many columns of tiles of channels follow each other.
+// int8Product computes tiles of sums. a is the positions, line bytes apart; w is the
+// weights, with quads quadStep bytes apart; times is the number of consecutive columns of
+// tiles of channels.
 type int8Product func(sums *int32, a *byte, line int, w *int8, quadStep, steps int, start *int32, times int)
 
 // stagedBytes is about how many bytes should be staged at once: they should stay in the cache of a core
@@ -44,9 +46,10 @@ func (c *int8Call) byMatrix(first, last, from, to int) {
 // inPlace reports whether tiles read positions [from, to) from the image itself.
 func (c *int8Call) inPlace(from, to int) bool { return c.even > 0 && to-from == MatrixPositions }
 
-// stage copies what positions [from, to) see side by side, unless tiles read it where it lies.
+// stage copies the inputs of positions [from, to) to contiguous memory, unless tiles read
+// them in place.
 func (c *int8Call) stage(pitch, from, to int) {
-	const behind = 2 * stepQuads * quadLen // of what is copied in whole vectors
+	const behind = 2 * stepQuads * quadLen // because whole vectors are copied
 	if n := (to-from+tileRows-1)/tileRows*tileRows*pitch + behind; len(c.spare.staged) < n {
 		c.spare.staged = make([]byte, n)
 	}

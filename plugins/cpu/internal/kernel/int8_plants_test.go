@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// Int8Plant is a device's assembly for bytes with one step planted in what it rounds.
+// Int8Plant is a device's assembly for bytes with a fault planted in one rounding step.
 type Int8Plant struct {
 	Name, Op string // and the operation that has to be found wrong
-	Do       func() // plants it in the set that Pick takes
+	Do       func() // plants it in the set that Pick returns
 	Undo     func()
 }
 
@@ -50,7 +50,8 @@ type rounding struct {
 	plant    func(k *int8Kernels)
 }
 
-// rounding returns those of k, each with a way to turn the last bit of the first byte that it stores.
+// rounding returns the rounding steps of k, each with a way to flip the last bit of the
+// first byte that it stores.
 func (k int8Kernels) rounding() []rounding {
 	return []rounding{
 		{"store", "conv_int8", k.store == nil, func(to *int8Kernels) {

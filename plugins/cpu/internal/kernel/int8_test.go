@@ -19,7 +19,7 @@ func int8Sets() []*Set {
 	return sets
 }
 
-// int8Case is a product of bytes with its operands; what lies around the result is 77.
+// int8Case is a product of bytes with its operands. The bytes around the result are 77.
 type int8Case struct {
 	*Int8
 	in      []uint8
@@ -125,7 +125,8 @@ func exactByte(q class.Int8, v float32) uint8 {
 	return uint8(whole.Int64())
 }
 
-// randomInt8 returns how results are rounded, often with other bounds than those of a byte.
+// randomInt8 returns parameters for rounding results, often with other bounds than a
+// byte's.
 func randomInt8(r *rand.Rand) class.Int8 {
 	q := class.Int8{Zero: int32(r.IntN(256)), Max: 255}
 	if r.IntN(2) == 0 {
@@ -134,7 +135,7 @@ func randomInt8(r *rand.Rand) class.Int8 {
 	return q
 }
 
-// firstOther returns the first index at which a and b differ, -1 without one.
+// firstOther returns the first index at which a and b differ, or -1.
 func firstOther[T comparable](a, b []T) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -144,8 +145,8 @@ func firstOther[T comparable](a, b []T) int {
 	return -1
 }
 
-// Every way of multiplying bytes has the bytes of exact sums, whatever the shape, and leaves what lies
-// around a result as it was.
+// Every way of multiplying bytes has the bytes of exact sums, for any shape, and leaves the
+// memory around a result unchanged.
 func TestInt8(t *testing.T) {
 	type shape struct{ positions, taps, run, width, gap int }
 	shapes := []shape{{64, 9, 32, 16, 0}, {49, 1, 64, 80, 0}, {3, 0, 32, 7, 2}, {33, 2, 96, 64, 0},

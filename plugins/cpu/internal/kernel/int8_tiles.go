@@ -4,7 +4,7 @@ import "unsafe"
 
 // int8Kernels is the assembly of Int8.
 type int8Kernels struct {
-	column int   // channels that lie side by side in packed weights
+	column int   // number of adjacent channels in packed weights
 	less   int32 // is taken off every byte before it is multiplied
 	tiles  []int8Tiles
 	matrix *int8Matrix // nil: tiles compute everything
@@ -19,7 +19,7 @@ type int8Kernels struct {
 	int8Bytes
 }
 
-// int8Bytes is what is done byte by byte, in whole registers.
+// int8Bytes is the assembly for elementwise operations on bytes, in whole registers.
 type int8Bytes struct {
 	add      func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int)
 	quantize func(y *byte, x *float32, scale, most float32, zero, vectors int)
@@ -40,8 +40,9 @@ type sizedInt8 struct {
 	tile      int8Tile
 }
 
-// int8Tile computes the sums of that number of register blocks of positions by channels, one after the
-// other, at sums [positions][PanelLanes]. pad is where the run of padding lies from in; steps are in bytes.
+// int8Tile computes the sums of that number of register blocks of positions by channels,
+// one after the other, at sums [positions][PanelLanes]. pad is the offset of the run of
+// padding from in; steps are in bytes.
 type int8Tile func(sums *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,
 	wStep int, start *int32, tiles int)
 

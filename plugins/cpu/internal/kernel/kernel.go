@@ -62,7 +62,7 @@ type Set struct {
 	Name  string // "amx", "avx512", "avx2", "neon", "go" or "generic"
 	Class string // "amx", "fma" or "generic"
 
-	// Assembly; what is nil or empty is done by the definition.
+	// Assembly. If a field is nil or empty, the definition is used.
 	window             []windowTiles       // widest first
 	gradient           []gradientTiles     // widest first
 	denseGradient      []denseGradientTile // most values first
@@ -111,8 +111,8 @@ func (s *Set) Fused() bool { return s.fused }
 // Matrices reports whether the class is one that computes some layers by Matrix.
 func (s *Set) Matrices() bool { return s.Class == "amx" }
 
-// Sets returns the sets that this machine can run, the one to take first. Class
-// "fma" runs everywhere: where there is no assembly for it, by its definition.
+// Sets returns the sets that this machine can run, the preferred one first. Class "fma"
+// runs everywhere: without assembly for it, by its definition.
 func Sets() []*Set {
 	sets := native()
 	if len(sets) == 0 {
@@ -121,9 +121,9 @@ func Sets() []*Set {
 	return append(sets, Generic)
 }
 
-// Pick returns the fastest set of this machine that has the given class or name; for
-// "auto" the fastest of all at a precision: matrix units are fast with bfloat16 alone,
-// float32 as three terms takes them longer than multiply-adds.
+// Pick returns the fastest set of this machine that has the given class or name. For "auto"
+// it returns the fastest set at a precision: matrix units are fast only with bfloat16,
+// because float32 as three terms is slower there than multiply-adds.
 func Pick(name string, bfloat16 bool) (*Set, error) {
 	sets := Sets()
 	for _, s := range sets {

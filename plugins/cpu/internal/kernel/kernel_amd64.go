@@ -44,14 +44,14 @@ func native() []*Set {
 	return sets
 }
 
-// bf16Instructions reports whether there are instructions for bfloat16, and
-// those for words and for shorter vectors that every such processor has.
+// bf16Instructions reports whether there are instructions for bfloat16, and also
+// instructions for words and for shorter vectors, which all processors with bfloat16 have.
 func bf16Instructions() bool {
 	return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 }
 
-// withBF16 gives a set of AVX-512 what it has for bfloat16. Where there are
-// matrix units the instruction for pairs is slower than multiply-adds.
+// withBF16 adds the kernels for bfloat16 to a set of AVX-512. On processors with matrix
+// units the instruction for pairs is slower than multiply-adds.
 func withBF16(s *Set, instructions, matrices bool) {
 	s.bf16, s.pairs, s.pairsGradients = &bf16AVX2, pairsAVX512, pairsGradientsAVX512
 	s.directPairs, s.normHalves, s.sumHalves = directPairsAVX512, normHalvesAVX2, sumHalvesAVX2

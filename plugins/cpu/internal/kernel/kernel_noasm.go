@@ -2,5 +2,5 @@
 
 package kernel
 
-// native returns the sets made of assembly: none here.
+// native returns the sets made of assembly. There is no assembly in this build.
 func native() []*Set { return nil }

@@ -2,15 +2,15 @@ package kernel
 
 import "fmt"
 
-// Matrix is a Window whose sums matrix units compute: those of AMX multiply 16
+// Matrix is a Window with sums computed by matrix units: AMX multiplies 16
 // positions by 16 channels over 32 values at once, from bfloat16. Runs are
 // whole steps of 32 values; all runs of a position, one after the other, are a
 // row.
 //
 // With one term both operands are bfloat16. With three they are float32, each the sum of three
-// bfloat16: x1 = bf16(x), x2 = bf16(x - x1), x3 = x - x1 - x2; of the nine products the six largest
-// are added, in the order of termOrder, step by step. What is left out is below 2^-25 of a product.
-// The order of sums is that of multiplyTiles.
+// bfloat16: x1 = bf16(x), x2 = bf16(x - x1), x3 = x - x1 - x2. The six largest of the nine products
+// are added, in the order of termOrder, step by step. The omitted terms are below 2^-25 of a product.
+// The order of sums is defined by multiplyTiles.
 type Matrix struct {
 	*Window
 	Terms int
@@ -28,7 +28,7 @@ const (
 // MatrixPositions is how many positions tiles treat together.
 const MatrixPositions = 2 * tileRows
 
-// MatrixSuits reports whether matrix units can compute windows of such runs.
+// MatrixSuits reports whether matrix units can compute windows with runs of this length.
 func MatrixSuits(run int) bool { return run > 0 && run%tileValues == 0 }
 
 // NewMatrix returns what computes a window from operands of one or three terms.
@@ -55,15 +55,15 @@ func (m *Matrix) Steps() int { return m.Taps * m.Run / tileValues }
 // blocks returns the number of blocks of Lanes channels.
 func (m *Matrix) blocks() int { return padded(m.Width) / Lanes }
 
-// PackedLen returns the number of bfloat16 that packed weights take.
+// PackedLen returns the number of bfloat16 values in packed weights.
 func (m *Matrix) PackedLen() int { return m.blocks() * m.blockLen() }
 
 // blockLen returns the number of bfloat16 of a block of channels.
 func (m *Matrix) blockLen() int { return m.Steps() * m.Terms * tileLen }
 
-// tile returns where the tile of a block of channels, a step and a term begins in packed weights.
-// Two blocks lie together, [Steps][Terms][2], so that kernels read what they need in one row; a
-// last one alone, [Steps][Terms].
+// tile returns the index in packed weights of the tile of a block of channels, a step and a
+// term. Two blocks are stored together, [Steps][Terms][2], so that kernels read them in
+// order; a last one alone, [Steps][Terms].
 func (m *Matrix) tile(block, step, term int) int {
 	first, n := block/2*2, 2
 	if first+1 == m.blocks() {
@@ -72,9 +72,9 @@ func (m *Matrix) tile(block, step, term int) int {
 	return first*m.blockLen() + ((step*m.Terms+term)*n+block-first)*tileLen
 }
 
-// PackMatrix fills the range of packed that belongs to one panel; the order at, step and factor are
-// those of Pack. A tile holds 16 pairs of values, each of 16 channels: [16 pairs][16 channels][2].
-// It returns the extent of weights of three terms.
+// PackMatrix fills the range of packed that belongs to one panel. at, step and factor have
+// the same meaning as in Pack. A tile holds 16 pairs of values, each of 16 channels: [16
+// pairs][16 channels][2]. It returns the extent of weights of three terms.
 func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, at []int, step int,
 	factor Factor) Extent {
 	channel, width, real := m.panel(panel)
@@ -112,9 +112,9 @@ func gatherChannels(row *[tileValues]float32, h int, src []float32, lanes, step,
 	}
 }
 
-// MatrixBF16 computes positions [from, to) of panels [first, last) for one
-// image of bfloat16, whose runs begin half as many bytes from it as In says.
-// What follows a sum is what follows one of Pairs.
+// MatrixBF16 computes positions [from, to) of panels [first, last) for one image of
+// bfloat16. The byte offsets of its runs are half of the offsets in In. The steps after a
+// sum are the same as for Pairs.
 func (s *Set) MatrixBF16(m *Matrix, first, last int, out []float32, in, packed []uint16, f ScaledEpilogue,
 	from, to int, spare *MatrixWorkspace) {
 	if m.Terms != 1 || m.lacks(len(in), out, packed, &f, from, to) ||
@@ -150,11 +150,11 @@ func (s *Set) inPlace(m *Matrix, p, end int) bool {
 	return s.matrix != nil && m.even > 0 && p+MatrixPositions <= end
 }
 
-// MatrixF32 computes positions [from, to) of panels [first, last) for one image
-// as Window does, with packed weights of this extent. It leaves out the
-// positions whose operands are too large, too small or not finite and returns
-// them: Window must compute them. Which they are depends on the values of the
-// position and on the extent alone. They are valid until the next call.
+// MatrixF32 computes positions [from, to) of panels [first, last) for one image like
+// Window, with packed weights of this extent. It skips positions with operands that are too
+// large, too small or not finite, and returns them: Window must compute them. The choice
+// depends only on the values of the position and on the extent. The result is valid until
+// the next call.
 func (s *Set) MatrixF32(m *Matrix, first, last int, out, in []float32, packed []uint16, weights Extent,
 	bias []float32, e Epilogue, from, to int, spare *MatrixWorkspace) (apart []int32) {
 	f := ScaledEpilogue{Bias: bias, Epilogue: e}

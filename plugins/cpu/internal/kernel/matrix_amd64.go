@@ -2,8 +2,8 @@
 
 package kernel
 
-// Two tiles of positions by two of channels, and as many of operands, are all
-// tiles that there are.
+// Two tiles of positions by two of channels, and the same number of operands, use all
+// available tiles.
 var matrixAMX = matrixKernels{
 	products: map[int][2][2]matrixProduct{
 		1: {{matrixProduct1x1x1, matrixProduct1x1x2}, {matrixProduct1x2x1, matrixProduct1x2x2}},

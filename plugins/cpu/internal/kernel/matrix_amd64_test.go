@@ -4,8 +4,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// stagingSets returns the sets that can stage positions: with the instructions
-// for bfloat16 also where there are no matrix units.
+// stagingSets returns the sets that can stage positions. They include sets with the
+// instructions for bfloat16 on machines without matrix units.
 func stagingSets() []*Set {
 	if !cpu.X86.HasAVX512BF16 {
 		return []*Set{matrixDefinition}

@@ -40,7 +40,7 @@ func BenchmarkMatrix(b *testing.B) {
 	}
 }
 
-// benchWindow returns windows whose taps see neighbouring positions.
+// benchWindow returns windows with taps that read neighbouring positions.
 func benchWindow(positions, taps, in, out int) *Window {
 	ins, outs := make([]int32, taps*positions), make([]int32, positions)
 	for p := range positions {

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// Extent tells the sizes of values: the bits of the smallest that is not 0, and
-// of the largest. Those of NaN are larger than any.
+// Extent describes the magnitudes of values: the bits of the smallest that is not 0, and of
+// the largest. NaN has larger bits than any number.
 type Extent struct{ Least, Most uint32 }
 
-// noExtent is that of zeros.
+// noExtent is the extent of zeros.
 var noExtent = Extent{Least: math.MaxUint32}
 
 // sizeOf returns the bits of the size of v.
@@ -21,11 +21,11 @@ func NoExtent() Extent { return noExtent }
 // Join returns the extent of what either covers.
 func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max(e.Most, o.Most)} }
 
-// exponents returns those of the smallest and the largest value.
+// exponents returns the exponents of the smallest and the largest value.
 func (e Extent) exponents() (least, most int) { return int(e.Least>>23) - 127, int(e.Most>>23) - 127 }
 
-// leastTerm is the exponent from which on all terms of a value are normal: they are multiples of
-// its last bit.
+// leastTerm is the smallest exponent of values with only normal terms: they are
+// multiples of its last bit.
 const leastTerm = -100
 
 // Splits reports whether values of this extent can be split into three terms: no value is
@@ -35,10 +35,10 @@ func (e Extent) Splits() bool {
 	return e.Most == 0 || least >= leastTerm && most < 127
 }
 
-// suits reports whether a sum of count products of values of extent e with
-// weights of extent w keeps its precision: all can be split, no sum overflows,
-// and no product is so small (its terms are flushed to 0 below 2^-126) that
-// what is lost is more than 2^-25 of it.
+// suits reports whether a sum of count products of values of extent e with weights of
+// extent w keeps its precision: all values can be split, sums cannot overflow, and no
+// product is too small. The terms of a product are flushed to 0 below 2^-126; the loss must
+// be at most 2^-25 of the product.
 func (e Extent) suits(w Extent, count int) bool {
 	const leastProduct, mostSum = -98, 126
 	if e.Most == 0 || w.Most == 0 {
@@ -50,11 +50,11 @@ func (e Extent) suits(w Extent, count int) bool {
 		high+highest+3+bits.Len(uint(count)) <= mostSum
 }
 
-// extentLanes is the extent of every Lanes-th value: the bits of the smallest
-// less 1, modulo 2^32, so that zeros are no smallest; then those of the largest.
+// extentLanes is the extent of every Lanes-th value: the bits of the smallest less 1,
+// modulo 2^32, so that zeros do not count as smallest; then the bits of the largest.
 type extentLanes [2 * Lanes]uint32
 
-// noLanes is that of no values.
+// noLanes is the extent of zero values.
 var noLanes = func() (l extentLanes) {
 	for i := range Lanes {
 		l[i] = math.MaxUint32
@@ -62,12 +62,12 @@ var noLanes = func() (l extentLanes) {
 	return l
 }()
 
-// add takes a value of a lane in.
+// add includes a value of a lane.
 func (l *extentLanes) add(lane int, v float32) {
 	l[lane], l[Lanes+lane] = min(l[lane], sizeOf(v)-1), max(l[Lanes+lane], sizeOf(v))
 }
 
-// extent returns that of all lanes.
+// extent returns the extent of all lanes.
 func (l *extentLanes) extent() Extent {
 	e := noExtent
 	for i := range Lanes {

@@ -64,7 +64,7 @@ func plainWindow(rows, k, width int) *Window {
 // relativeError is over many results: the root of the mean square, and the most.
 type relativeError struct{ mean, most float64 }
 
-// add takes a result in: number counts from 1.
+// add includes a result. number counts from 1.
 func (e *relativeError) add(got float32, want, size float64, number int) {
 	if size == 0 {
 		return
@@ -94,8 +94,8 @@ func (c *matrixCase) errors(out []float32) (parts, chain relativeError) {
 	return parts, chain
 }
 
-// Operands whose parts would be flushed, whose sums would overflow or that are
-// not finite leave their position to windows, and no other.
+// Exactly the positions with operands that would be flushed, that would overflow a sum, or
+// that are not finite are left to windows.
 func TestMatrixApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 3))
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
@@ -134,7 +134,7 @@ func TestMatrixApart(t *testing.T) {
 	}
 }
 
-// Any bits at all give what the definition says.
+// For any bits the results equal the definition.
 func TestMatrixBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 4))
 	for range 40 {

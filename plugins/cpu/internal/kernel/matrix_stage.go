@@ -7,7 +7,7 @@ import "unsafe"
 type MatrixWorkspace struct {
 	memory  []uint16
 	aligned []uint16 // memory from a line of the cache on: staged positions
-	apart   []int32  // positions that lie apart
+	apart   []int32  // positions with values out of range
 	sums    [MatrixPositions * PanelLanes]float32
 }
 
@@ -15,8 +15,8 @@ type MatrixWorkspace struct {
 // together with some weights.
 const stagedMost = 128 << 10
 
-// stage allocates memory for as many positions as should be staged at once, and returns how many
-// that is: at most n, else whole MatrixPositions. They are staged as [blocks of
+// stage allocates memory for the positions that should be staged at once, and returns their
+// number: at most n, or else whole MatrixPositions. They are staged as [blocks of
 // MatrixPositions][Steps][Terms][2 tiles][16][32].
 func (x *MatrixWorkspace) stage(m *Matrix, n int) int {
 	const line = 64 / 2
@@ -53,14 +53,14 @@ func (s *Set) gather(m *Matrix, staged, in []uint16, from, to int) {
 	}
 }
 
-// firstOf returns the address of the first element, nil if there is none.
+// firstOf returns the address of the first element, or nil.
 func firstOf(x []uint16) *uint16 { return unsafe.SliceData(x) }
 
 // stagedAt returns where position i of a block begins.
 func stagedAt(i int) int { return i/tileRows*tileLen + i%tileRows*tileValues }
 
-// split stages positions [from, to), at most MatrixPositions, as three terms, and notes those that
-// lie apart.
+// split stages positions [from, to), at most MatrixPositions, as three terms, and records
+// positions with values out of range.
 func (s *Set) split(m *Matrix, staged []uint16, in []float32, weights Extent, from, to int,
 	spare *MatrixWorkspace) {
 	for p := from; p < to; p++ {

@@ -11,8 +11,8 @@ import (
 // matrixDefinition is the generic set with what class amx computes.
 var matrixDefinition = &Set{Name: "definition", Class: "amx", fused: true}
 
-// matrixSets returns the sets that Matrix can be tested with: those of class
-// amx of this machine, if it has matrix units or their emulation.
+// matrixSets returns the sets that Matrix can be tested with: the sets of class amx of this
+// machine, if it has matrix units or their emulation.
 func matrixSets() []*Set {
 	return slices.DeleteFunc(Sets(), func(s *Set) bool { return s.matrix == nil })
 }
@@ -27,8 +27,8 @@ type matrixCase struct {
 	finish       ScaledEpilogue
 }
 
-// newMatrixCase makes one of random values, the image of which has size; the
-// weights of [Width][Taps*Run] are packed.
+// newMatrixCase makes a case of random values with an image of size values. The weights
+// [Width][Taps*Run] are packed.
 func newMatrixCase(r *rand.Rand, w *Window, parts, gap, size int) *matrixCase {
 	c := &matrixCase{Matrix: NewMatrix(w, parts), in: guarded(r, size), at: make([]int, w.Taps*w.Run)}
 	c.out = guarded(r, w.Positions()*(w.Width+gap))

@@ -15,19 +15,19 @@ type matrixKernels struct {
 		flush, round, channels, positions int)
 }
 
-// matrixProduct computes that number of AMX tiles of sums, positions by channels,
-// with the channels side by side: [positions][PanelLanes]. line, tile and step
-// are those of matrixTiles.
+// matrixProduct computes that number of AMX tiles of sums, positions by channels, with
+// adjacent channels: [positions][PanelLanes]. line, tile and step are the fields of
+// matrixTiles.
 type matrixProduct func(sums *float32, a, b *uint16, steps, times, line, tile, step int)
 
-// matrixTiles is where tiles of positions lie: how many bytes are between two
+// matrixTiles is the layout of tiles of positions: the number of bytes between two
 // positions, two tiles and two steps.
 type matrixTiles struct {
 	at               []uint16
 	line, tile, step int
 }
 
-// termOrder is the order in which products of terms of positions and weights are added in every
+// termOrder is the order of adding products of terms of positions and weights in every
 // step: the small ones first.
 var termOrder = map[int][][2]int{
 	1: {{0, 0}},
@@ -42,8 +42,8 @@ type matrixCall struct {
 	epilogue ScaledEpilogue
 }
 
-// matrixPanel computes positions [from, to), at most MatrixPositions, of a panel
-// and writes those that do not lie apart.
+// matrixPanel computes positions [from, to), at most MatrixPositions, of a panel and writes
+// the positions with values in range.
 func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int, spare *MatrixWorkspace) {
 	channel, width, _ := c.panel(panel)
 	sums := spare.sums[:]

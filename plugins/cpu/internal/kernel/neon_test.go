@@ -7,20 +7,22 @@ import (
 	"testing"
 )
 
-// TestNEONLoopsMultiply counts the instructions of inner loops in what the generator has written:
-// multiply-adds among all are within 10 % of what 32 registers of 128 bits allow, where a
-// loop holds nothing else but the loads of its operands and two instructions that end it.
+// TestNEONLoopsMultiply counts the instructions of inner loops in the generated assembly.
+// The share of multiply-adds is within 10 % of the limit for 32 registers of 128 bits,
+// where a loop contains only multiply-adds, loads of operands and two instructions that end
+// it.
 func TestNEONLoopsMultiply(t *testing.T) {
 	for _, c := range []struct {
 		file, function, loop string
 		products, loads      int // at least
-		addresses            int // of a loop whose operands lie where tables say
+		addresses            int // of a loop that reads the offsets of its operands from tables
 	}{
 		// Each of 4 values: a load of 4 vectors of weights, 5 positions by 4 vectors.
 		{"window_arm64.s", "windowNEONp5", "four", 4 * 5 * 4, 4 + 5, 0},
 		// Three columns of the kernel, 4 values: a load of weights each; 7 pixels.
 		{"direct_arm64.s", "directNEONp5", "four", 3 * 4 * 5 * 4, 3*4 + 5 + 2, 0},
-		// 6 values by 4 vectors, whose addresses are two entries of tables, one of them zeros if negative.
+		// 6 values by 4 vectors. Their addresses are two entries of tables; a negative
+		// entry means zeros.
 		{"gradient_arm64.s", "gradientNEONm6", "position", 6 * 4, 1 + 2, 6},
 		// Each of 4 values: a load of 4 vectors of weights, were there room for them; 6 tiles.
 		{"winograd_arm64.s", "winogradProductNEONp6", "value", 4 * 6 * 4, 4 + 6, 0},

@@ -8,28 +8,29 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// Pairs is a Window whose operands are bfloat16, two values of a run at a time:
+// Pairs is a Window with operands of bfloat16, two values of a run at a time:
 //
 //	out[p][c] = sum over t, k of in[p,t][k] * weight[t][k][c]
 //
 // The sum is one chain of fused multiply-adds from +0: taps outside, pairs of
-// values inside, and of each pair the second value before the first, which is
-// the order of the instruction VDPBF16PS. As in that instruction subnormal
-// operands and results are zeros of their sign, here and in what follows: the
-// sum is multiplied by a scale of its channel and a bias added with one
-// rounding, or the bias added alone; then comes the epilogue; and the result may
-// be rounded to bfloat16, in float32 or in two bytes.
+// values inside, and within each pair the second value before the first, in
+// the order of the instruction VDPBF16PS. As in that instruction, subnormal
+// operands and results are zeros with the same sign, here and in the steps
+// after the sum: the sum is multiplied by a scale of its channel and a bias
+// added with one rounding, or only the bias is added; then the epilogue is
+// applied; and the result may be rounded to bfloat16, in float32 or in two
+// bytes.
 //
-// Weights are packed in panels of PanelLanes output channels, as those of
-// Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, whose rows
-// lie 4*width bytes apart, are what a matrix tile takes.
+// Weights are packed in panels of PanelLanes output channels, like the weights
+// of Window, each as [Taps][Run/2][width][2]: 16 channels of 16 pairs, with rows
+// 4*width bytes apart, form one matrix tile.
 type Pairs struct {
 	*Window
 	half      []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
-	low, high []int32 // by position: the first value that it reads, and the one behind the last
+	low, high []int32 // by position: the first value that it reads, and the end of the last
 }
 
-// NewPairs returns the pairs of a window, whose runs must be even.
+// NewPairs returns the pairs of a window. Its runs must have even length.
 func NewPairs(w *Window) *Pairs {
 	if w.Run%2 != 0 {
 		panic(fmt.Sprintf("kernel.NewPairs: a run of %d values", w.Run))
@@ -59,7 +60,7 @@ func (p *Pairs) Reach(from, to int) (low, high int) {
 	return min(low, high), high
 }
 
-// ScaledEpilogue is what follows a sum of pairs, from its first channel on.
+// ScaledEpilogue is applied to a sum of pairs, from its first channel on.
 type ScaledEpilogue struct {
 	Scale []float32 // nil or of BiasLen channels; then there is a bias too
 	Bias  []float32 // nil or of BiasLen channels
@@ -67,7 +68,7 @@ type ScaledEpilogue struct {
 	Round bool // the result is rounded to bfloat16
 }
 
-// channels returns what follows the channels from c on, for a result that begins there.
+// channels returns the epilogue of the channels from c on, for a result that begins there.
 func (f ScaledEpilogue) channels(c int) ScaledEpilogue {
 	if f.Scale != nil {
 		f.Scale = f.Scale[c:]
@@ -88,7 +89,7 @@ func (s *Set) Pairs(p *Pairs, panel int, out []float32, in, packed []uint16, f S
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
 }
 
-// PairsHalf is Pairs whose results are rounded to bfloat16 of two bytes each.
+// PairsHalf is Pairs with results rounded to bfloat16 of two bytes each.
 func (s *Set) PairsHalf(p *Pairs, panel int, out, in, packed []uint16, f ScaledEpilogue, from, to int,
 	spare *Workspace) {
 	pairsInto(s, p, panel, out, in, packed, f, from, to, spare)
@@ -152,7 +153,7 @@ func store[T float32 | uint16](to *T, v float32) {
 	}
 }
 
-// apply does what follows the sum of channel i, whose result is out[at].
+// apply applies f to the sum of channel i with result out[at].
 func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 	switch {
 	case f.Scale != nil:

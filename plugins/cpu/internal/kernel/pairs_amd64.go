@@ -2,8 +2,8 @@
 
 package kernel
 
-// The roundings and tiles with the instructions for bfloat16, with those of
-// AVX-512 alone, and with AVX2. The widest tiles fill the vector registers.
+// The roundings and tiles with the instructions for bfloat16, with AVX-512 alone, and with
+// AVX2. The widest tiles fill the vector registers.
 var (
 	bf16AVX512 = bf16Kernels{16, roundBF16AVX512BF16, narrowBF16AVX512BF16, widenBF16AVX512BF16}
 	bf16AVX2   = bf16Kernels{8, roundBF16AVX2, narrowBF16AVX2, widenBF16AVX2}

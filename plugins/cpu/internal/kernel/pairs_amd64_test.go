@@ -4,8 +4,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// pairsSets returns the sets of class fma that this machine has, and what they
-// would be without the instructions for bfloat16.
+// pairsSets returns the sets of class fma of this machine, and the same sets without the
+// instructions for bfloat16.
 func pairsSets() []*Set {
 	sets := fused()
 	if cpu.X86.HasAVX512F && cpu.X86.HasFMA {

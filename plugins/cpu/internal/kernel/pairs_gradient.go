@@ -5,16 +5,15 @@ import (
 	"unsafe"
 )
 
-// PairsRows says which pairs of positions a weight gradient multiplies: those of
-// rows of the result with those of rows of the image that a tap sees.
+// PairsRows describes the pairs of positions that a weight gradient multiplies: pairs of
+// rows of the result with pairs of the rows of the image that a tap reads.
 type PairsRows struct {
 	Run   int // values of x that count
 	Width int // channels, in whole Lanes
 	Pairs int // of a row
-	// Taps is the number of taps that see the same rows of x: the last with the
-	// rows of grad that go with them, each one before it with rows GradRow values
-	// later. Their sums lie SumTap values apart. More than one tap is for Lanes
-	// channels only.
+	// Taps is the number of taps that read the same rows of x. The last tap uses the
+	// corresponding rows of grad, and each tap before it uses rows GradRow values later.
+	// Their sums are SumTap values apart. More than one tap requires Lanes channels.
 	Taps, GradRow, SumTap int
 }
 
@@ -22,11 +21,11 @@ type PairsRows struct {
 //
 //	sums[t][k][c] += sum over r, q of x[r][q][k]*grad[r,t][q][c]
 //
-// rows says where row r of x and of grad begins, in bytes. Operands are made by
-// InterleaveBF16: a pair of x has as many values as a run in whole Lanes. Every
+// rows holds the offsets of row r of x and of grad, in bytes. InterleaveBF16 makes
+// the operands: a pair of x has the length of a run in whole Lanes. Every
 // element is one chain over the rows and their pairs, the second value of each
-// before the first, with the roundings of Pairs; it goes on from call to call.
-// next is what is wanted after the call, or nil.
+// before the first, with the roundings of Pairs; it continues from call to call.
+// next is the memory to prefetch for the next call, or nil.
 func (s *Set) PairsGradient(p PairsRows, sums []float32, x, grad []uint16, rows [][2]int32,
 	next *Prefetcher) {
 	if len(rows) == 0 || p.Pairs == 0 || p.Run == 0 {
@@ -95,7 +94,7 @@ type sizedPairsGradient struct {
 		gradVector int, rows *int32, count int, pairs int, next *byte, nextStep int)
 }
 
-// pairsGradientCall is what one call of PairsGradient works on.
+// pairsGradientCall is the state of one call of PairsGradient.
 type pairsGradientCall struct {
 	PairsRows
 	sums    []float32

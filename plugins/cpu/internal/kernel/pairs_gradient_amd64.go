@@ -2,7 +2,7 @@
 
 package kernel
 
-// The tiles of PairsGradient fill the vector registers, as those of Pairs do.
+// The tiles of PairsGradient fill the vector registers, like the tiles of Pairs.
 var (
 	pairsGradientsAVX512BF16 = pairsGradients{[]pairsGradientTiles{
 		{4, []sizedPairsGradient{{6, pairsGradientAVX512BF16x4m6}, {5, pairsGradientAVX512BF16x4m5},

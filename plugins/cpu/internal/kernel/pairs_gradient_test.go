@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// rounded returns values that are bfloat16, with slack behind them.
+// rounded returns values that are bfloat16, followed by slack.
 func rounded(values func(r *rand.Rand, n int) []float32, r *rand.Rand, n int) []float32 {
 	x := values(r, n+Lanes)
 	Generic.RoundBF16(x)
 	return x[:n]
 }
 
-// halvesOf returns the bits of values that are bfloat16, with slack behind them.
+// halvesOf returns the bits of values that are bfloat16, followed by slack.
 func halvesOf(x []float32) []uint16 {
 	h := make([]uint16, len(x)+Lanes)
 	Generic.NarrowBF16(h[:len(x)], x)

@@ -33,7 +33,7 @@ func fillUntouched(n int) []uint16 {
 	return x
 }
 
-// Results of two bytes are those of four, rounded.
+// Results of two bytes equal results of four bytes, rounded.
 func TestPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 15))
 	for n := range 70 {
@@ -57,7 +57,7 @@ func TestPairsHalf(t *testing.T) {
 	}
 }
 
-// So are those of direct convolutions.
+// This is also true of direct convolutions.
 func TestDirectPairsHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 16))
 	for count := 1; count < 40; count++ {

@@ -5,15 +5,13 @@ import (
 	"unsafe"
 )
 
-// PairsLine says where the runs of a line of an image lie whose values are to be
-// interleaved, two after two.
+// PairsLine describes the runs of a line of an image. Two runs at a time are interleaved.
 type PairsLine struct {
-	// Offsets are where they begin, in bytes from a line of float32. A negative
-	// one is that of a run of zeros.
+	// Offsets are the starts of the runs, in bytes from a line of float32. A negative
+	// offset means a run of zeros.
 	Offsets []int32
-	// Lanes is the length of a run, rounded up to a multiple of the constant
-	// Lanes. That number of values must be readable at every offset, even behind
-	// the end of the image.
+	// Lanes is the length of a run, rounded up to a multiple of the constant Lanes. This
+	// number of values must be readable at every offset, even past the end of the image.
 	Lanes int
 	Step  int // values between lines
 }
@@ -21,14 +19,14 @@ type PairsLine struct {
 // Len returns the values of an interleaved line.
 func (l PairsLine) Len() int { return len(l.Offsets) * l.Lanes }
 
-// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values of
-// that number of lines from in on, whose values are bfloat16 already.
+// InterleaveBF16 sets dst, [lines][pairs][Lanes][2], to the pairs of values of a number of
+// lines from in on. The values are bfloat16 already.
 func (s *Set) InterleaveBF16(l PairsLine, dst []uint16, in []float32, lines int) {
 	interleave(s.pairsGradients.interleave, l, dst, in, lines, bf16)
 }
 
-// InterleaveHalves is InterleaveBF16 of bfloat16 in two bytes each. Offsets are
-// as there: twice as many bytes as the values take.
+// InterleaveHalves is InterleaveBF16 for bfloat16 in two bytes each. Offsets are the same
+// as for float32, twice the actual distance in bytes.
 func (s *Set) InterleaveHalves(l PairsLine, dst, in []uint16, lines int) {
 	interleave(s.pairsGradients.interleaveHalves, l, dst, in, lines, func(v uint16) uint16 { return v })
 }
@@ -36,10 +34,10 @@ func (s *Set) InterleaveHalves(l PairsLine, dst, in []uint16, lines int) {
 // mostInterleaved is the largest number of lanes that are interleaved.
 const mostInterleaved = 4 * PanelLanes
 
-// zeroRun is a run of zeros for interleaving, whatever a value takes.
+// zeroRun is a run of zeros for interleaving values of any size.
 var zeroRun [mostInterleaved]float32
 
-// interleave is InterleaveBF16 by assembly, or by what bits says of a value.
+// interleave is InterleaveBF16 by assembly, or with bits as the conversion of a value.
 func interleave[T float32 | uint16](
 	assembly func(dst *uint16, in *T, zero int, offs *int32, pairs, lanes, lines, step int),
 	l PairsLine, dst []uint16, in []T, lines int, bits func(T) uint16) {
@@ -57,7 +55,7 @@ func interleave[T float32 | uint16](
 		assembly(&dst[0], (*T)(base), zero, &l.Offsets[0], len(l.Offsets)/2, l.Lanes, lines, size*l.Step)
 		return
 	}
-	const float32Size = 4 // bytes of a value for which offsets are
+	const float32Size = 4 // size of the values that offsets refer to
 	for y := range lines {
 		for i, o := range l.Offsets {
 			run := unsafe.Slice((*T)(unsafe.Pointer(&zeroRun)), l.Lanes)

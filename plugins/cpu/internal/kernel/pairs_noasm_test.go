@@ -2,5 +2,5 @@
 
 package kernel
 
-// pairsSets returns the sets of class fma that this machine has: none.
+// pairsSets returns an empty list: this build has no sets of class fma.
 func pairsSets() []*Set { return nil }

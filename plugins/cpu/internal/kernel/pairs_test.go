@@ -16,8 +16,8 @@ type pairsCase struct {
 	ScaledEpilogue
 }
 
-// newPairsCase makes operands; awkward values may be anything, others are as
-// large as those of a network.
+// newPairsCase makes operands. With awkward they may be any values, otherwise they have the
+// magnitudes of a network.
 func newPairsCase(r *rand.Rand, w *Window, size, gap int,
 	values func(r *rand.Rand, n int) []float32) *pairsCase {
 	c := &pairsCase{Pairs: NewPairs(w), in: make([]uint16, size), packed: make([]uint16, w.PackedLen())}

@@ -2,10 +2,9 @@ package kernel
 
 import "unsafe"
 
-// pairsTile computes that number of register blocks of positions by channels,
-// one after the other. The arguments are those of Pairs, from the block's first
-// position and channel on. zero is the offset of the run of zeros from in;
-// steps are in bytes.
+// pairsTile computes that number of register blocks of positions by channels, one after the
+// other. The arguments are the arguments of Pairs, from the block's first position and
+// channel on. zero is the offset of the run of zeros from in; steps are in bytes.
 type pairsTile func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
 	pairs int, w *uint16, wStep int, scale *float32, bias *float32, plus *float32, most *float32, as int,
 	tiles int)
@@ -29,7 +28,7 @@ func storedAs[T float32 | uint16](f *ScaledEpilogue) int {
 	return asFloat
 }
 
-// asBytes returns where a result lies, for assembly that stores either type.
+// asBytes returns the address of a result, for assembly that stores either type.
 func asBytes[T float32 | uint16](x *T) *byte { return (*byte)(unsafe.Pointer(x)) }
 
 // pairsTiles are the micro-kernels for that number of channels; see
@@ -45,7 +44,7 @@ type sizedPairs struct {
 	tile      pairsTile
 }
 
-// pairsCall is what one call of Pairs works on, from its panel on.
+// pairsCall is the state of one call of Pairs, from its panel on.
 type pairsCall[T float32 | uint16] struct {
 	*Pairs
 	out         []T
@@ -89,8 +88,8 @@ func (c *pairsCall[T]) column(tiles []sizedPairs, first, width, from, to int, sp
 	}
 }
 
-// edge computes a tile some channels of which do not count: what is to be
-// added is brought to where the tile has its results.
+// edge computes a tile with some unused channels. The values to add are copied to the
+// positions of the tile's results.
 func (c *pairsCall[T]) edge(t sizedPairs, p, first int, spare *Workspace) {
 	real, finish := c.real-first, c.ScaledEpilogue.channels(first)
 	if finish.Plus != nil {

@@ -4,9 +4,9 @@ package kernel
 // enough to hide the latency of one.
 const peakChains = 12
 
-// Peak does n rounds of multiply-adds on registers alone, and returns how many
-// floating-point operations that were, a multiply-add being 2. The time it
-// takes says what no kernel of the set can exceed.
+// Peak performs n rounds of multiply-adds on registers alone, and returns the number of
+// floating-point operations; a multiply-add counts as 2. The rate that results is an upper
+// limit for all kernels of the set.
 func (s *Set) Peak(n int) (operations int) {
 	lanes := 1
 	if s.peak != nil {
@@ -18,9 +18,9 @@ func (s *Set) Peak(n int) (operations int) {
 	return 2 * peakChains * lanes * n
 }
 
-// peakSink keeps the compiler from leaving the sums out.
+// peakSink prevents the compiler from removing the sums.
 //
-//lint:ignore U1000 that nobody reads it is what it is for
+//lint:ignore U1000 it is never read on purpose
 var peakSink float32
 
 // peakGeneric is the plain Go of Peak: x = x*a + b in every chain.

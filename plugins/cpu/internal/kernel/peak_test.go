@@ -17,7 +17,7 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// BenchmarkPeak is what the other benchmarks are a fraction of.
+// BenchmarkPeak measures the rate that the other benchmarks are a fraction of.
 func BenchmarkPeak(b *testing.B) {
 	for _, set := range Sets() {
 		b.Run(set.Name, func(b *testing.B) {
@@ -57,7 +57,7 @@ func peakOf(s *Set) float64 {
 	return best
 }
 
-// BenchmarkElements is what goes element by element, from and to the nearest cache.
+// BenchmarkElements measures elementwise functions, from and to the nearest cache.
 func BenchmarkElements(b *testing.B) {
 	const n = 2048
 	x, dy, y := make([]float32, n), make([]float32, n), make([]float32, n)

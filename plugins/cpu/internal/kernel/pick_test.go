@@ -2,8 +2,8 @@ package kernel
 
 import "testing"
 
-// TestPick: "auto" is the fastest set at a precision. Matrix units are slower than multiply-adds at
-// float32, where they take three parts of each operand.
+// TestPick checks that "auto" is the fastest set at a precision. Matrix units are slower
+// than multiply-adds at float32, because they need three parts of each operand.
 func TestPick(t *testing.T) {
 	fastest := Sets()[0].Name
 	if got, err := Pick("auto", true); err != nil || got.Name != fastest {

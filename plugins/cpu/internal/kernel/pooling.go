@@ -2,13 +2,14 @@ package kernel
 
 import "math"
 
-// pools is the assembly for windows of pixels: it processes as many channels as
-// fill whole vectors of that number of lanes.
+// pools is the assembly for windows of pixels. It processes the channels that fill whole
+// vectors of that number of lanes.
 type pools struct {
 	lanes    int
 	max      func(y *float32, x *float32, pixels *int32, taps int, channels int)
 	gradient func(dx *float32, x *float32, dy *float32, pixels *int32, taps int, channels int)
-	// quads returns how many windows are left, the first of which sees NaN; nil: none.
+	// quads returns the number of windows left, starting with the first that contains NaN;
+	// may be nil.
 	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
@@ -20,8 +21,8 @@ func (p *pools) whole(n int) int {
 	return n / p.lanes * p.lanes
 }
 
-// MaxPool sets y, per channel, to the largest value of some pixels of the
-// image x; to NaN if one of them is. pixels says where each begins, in bytes.
+// MaxPool sets y, per channel, to the largest value of some pixels of the image x, or to
+// NaN if one of them is NaN. pixels holds the offset of each pixel, in bytes.
 func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 	checkPixels(len(x), len(y), pixels)
 	n := s.pools.whole(len(y))
@@ -38,8 +39,8 @@ func (s *Set) MaxPool(y, x []float32, pixels []int32) {
 	}
 }
 
-// MaxPoolGradient adds dy, per channel, to the element of dx whose x is the
-// first maximum of these pixels, or the first NaN. spare is Lanes values to work with.
+// MaxPoolGradient adds dy, per channel, to the element of dx at the first maximum of x in
+// these pixels, or at the first NaN. spare is temporary memory of Lanes values.
 func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float32) {
 	checkPixels(min(len(x), len(dx)), len(dy), pixels)
 	n := s.pools.whole(len(dy))
@@ -86,7 +87,7 @@ func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, sp
 	}
 }
 
-// largest returns where the first maximum, or the first NaN, lies in x.
+// largest returns the index in x of the first maximum, or of the first NaN.
 func largest(x []float32, pixels []int32, c int) int {
 	best := int(pixels[0])/4 + c
 	for _, at := range pixels[1:] {
@@ -98,7 +99,7 @@ func largest(x []float32, pixels []int32, c int) int {
 	return best
 }
 
-// checkPixels panics unless there are pixels and all lie inside the image.
+// checkPixels panics if the list of pixels is empty or a pixel is outside the image.
 func checkPixels(image, channels int, pixels []int32) {
 	for _, at := range pixels {
 		if at < 0 || int(at)/4+channels > image {

@@ -26,14 +26,14 @@ func (a *Prefetcher) Add(memory []byte, run, step int) {
 // Clear forgets all.
 func (a *Prefetcher) Clear() { a.ranges = a.ranges[:0] }
 
-// take returns the first of some cache lines to fetch and the distance between
-// them, in bytes: nil and 0 if none are left.
+// take returns the address of the first of some cache lines to fetch and the distance
+// between them, in bytes: nil and 0 at the end.
 func (a *Prefetcher) take(count int) (from *byte, step int) {
 	from, step, _ = a.some(count)
 	return from, step
 }
 
-// some is take that says how many lines there are, up to count.
+// some is like take, and also returns the number of lines, up to count.
 func (a *Prefetcher) some(count int) (from *byte, step, n int) {
 	if a == nil {
 		return nil, 0, 0

@@ -15,8 +15,8 @@ type resampleKernel struct {
 		channels int)
 }
 
-// Resampling says which pixels of an image each pixel of another one is a weighted sum of: the
-// terms from ends[i-1] to ends[i] of the lists.
+// Resampling describes an image with pixels that are weighted sums of pixels of another
+// one: pixel i sums the terms from ends[i-1] to ends[i] of the lists.
 type Resampling struct {
 	ends    []int32
 	pixels  []int32 // where they begin, in bytes
@@ -84,8 +84,8 @@ func (s *Set) Resample(y, x []float32, channels int, m *Resampling, from, to int
 	}
 }
 
-// Averages says which pixels of an image each pixel of another one is the average of, and what their sum is
-// divided by.
+// Averages describes an image with pixels that are averages of pixels of another one, and
+// the divisors of their sums.
 type Averages struct {
 	terms    *Resampling
 	divisors []float64

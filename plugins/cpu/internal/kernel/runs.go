@@ -34,13 +34,13 @@ func CopyRuns(dst, src []uint32, n, count, to, from int) {
 	}
 }
 
-// words are what the processor moves at once, or in two moves.
+// words are the sizes that the processor moves at once, or in two moves.
 type words interface {
 	[1]uint32 | [2]uint32 | [3]uint32 | [4]uint32 | [8]uint32
 }
 
-// copyShort is CopyRuns, which has looked that all lies within dst and src, for runs of one or two blocks, of
-// which the second may overlap the first.
+// copyShort is CopyRuns for runs of one or two blocks. The second block may overlap the
+// first. CopyRuns has checked that all runs are inside dst and src.
 func copyShort[B words](dst, src []uint32, n, count, to, from int) {
 	const word = unsafe.Sizeof(uint32(0))
 	d, s := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])

@@ -9,10 +9,10 @@ type SGD struct {
 // sgdStep is the assembly for one step.
 type sgdStep func(w1, v1, w, dw, v *float32, momentum, decay, rate float32, count int)
 
-// Step sets w1 and v1 to the weights and the velocities after w and v, of which g
-// is the gradient:
+// Step sets w1 and v1 to the weights and the velocities after w and v. g is the
+// gradient of w:
 //
-//	d = g + decay*w (g if that is 0), v1 = momentum*v + d, w1 = w - rate*u
+//	d = g + decay*w (g if decay is 0), v1 = momentum*v + d, w1 = w - rate*u
 //
 // where u is v1, or with Nesterov d + momentum*v1. Every operation is rounded. w1
 // may be w, and v1 v.
@@ -38,7 +38,7 @@ func (s *Set) Step(w1, v1, w, g, v []float32, o SGD) {
 	}
 }
 
-// step returns the assembly for o, nil if there is none.
+// step returns the assembly for o, or nil.
 func (e *elements) step(o SGD) sgdStep {
 	if e == nil {
 		return nil

@@ -9,7 +9,7 @@ type shuffleKernel struct {
 	second func(dst *float32, dstStep int, src *float32, srcStep int, channels, count int)
 }
 
-// Pixels is an image of which pixel p begins at Values[p*Step].
+// Pixels is an image with pixel p at Values[p*Step].
 type Pixels struct {
 	Values []float32
 	Step   int
@@ -18,8 +18,8 @@ type Pixels struct {
 // at returns channels [0, n) of pixel p.
 func (x *Pixels) at(p, n int) []float32 { return x.Values[p*x.Step:][:n] }
 
-// Shuffle sets count pixels of dst to the channels of some images by turns: the first channel of each,
-// then the second of each, as many as channels says.
+// Shuffle sets count pixels of dst to the interleaved channels of some images: the first
+// channel of each, then the second of each, up to the given number of channels.
 func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
 	if count == 0 || channels == 0 {
 		return
@@ -47,7 +47,8 @@ func (s *Set) Shuffle(dst Pixels, of []Pixels, channels, count int) {
 	}
 }
 
-// Every sets count pixels of dst to every step-th channel of src from the first on, as many as channels says.
+// Every sets count pixels of dst to every step-th channel of src from the first on, up to
+// the given number of channels.
 func (s *Set) Every(dst, src Pixels, step, channels, count int) {
 	if count == 0 || channels == 0 {
 		return

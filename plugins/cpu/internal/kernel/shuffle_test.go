@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Channels that lie by turns are those of the images, and nothing else is written.
+// Interleaved channels equal the channels of the images, and nothing else is written.
 func TestShuffle(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	for channels := range 70 {

@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// identity is the numbers from 0 on that gatherKernels takes a block's values by.
+// identity is the numbers from 0 on, the indices of a block's values for gatherKernels.
 var identity = [Lanes]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // Transpose copies src, [rows][columns], to dst, [columns][rows].
@@ -20,7 +20,7 @@ func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
 		return
 	}
 	dst, src = dst[from*rows:], src[from:]
-	if rows == 2 || rows == 3 { // the pixels of a picture, say
+	if rows == 2 || rows == 3 { // for example the pixels of a picture
 		var of [3]Pixels
 		for r := range rows {
 			of[r] = Pixels{Values: src[r*columns:]}

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bounds are those of the error, in units in the last place; where there are 4, a unit is 2^-25 of |x| at
-// least.
+// bounds are the bounds of the error, in units in the last place. For a bound of 4, a unit
+// is at least 2^-25 of |x|.
 var bounds = map[graph.Op]float64{graph.Exp: 2, graph.Log: 2, graph.Sigmoid: 2, graph.Tanh: 2, graph.Erf: 2,
 	graph.Silu: 4, graph.HardSwish: 4, graph.Softplus: 4, graph.Elu: 4, graph.Gelu: 4, graph.GeluTanh: 4,
 	graph.Mish: 4}
@@ -23,7 +23,7 @@ func (d nodeFunction) truth() func(float64) float64 {
 		return tensor.Exp
 	case d.op == graph.Log:
 		return tensor.Log
-	case bounds[d.op] == 0 || d.op == graph.GeluTanh && len(d.numbers) > 0: // whose product overflows
+	case bounds[d.op] == 0 || d.op == graph.GeluTanh && len(d.numbers) > 0: // its product overflows
 		return nil
 	}
 	return class.Activation(&graph.Node{Op: d.op, Attrs: d.numbers})
@@ -56,8 +56,9 @@ func (f *farthest) judge(t *testing.T) {
 	}
 }
 
-// block looks at the values of numbers from the one with these bits on. Of neighbours the truth is a
-// polynomial through the truth of a few of them, whose error is far below a unit.
+// block checks the values of numbers from the one with these bits on. For neighbouring
+// numbers the truth is a polynomial through the truth of a few of them, with an error far
+// below a unit.
 func (f *farthest) block(got []float32, truth func(float64) float64, bits, step uint32) {
 	number := func(i int) float64 { return float64(math.Float32frombits(bits + uint32(i)*step)) }
 	part := 0.0
@@ -79,7 +80,7 @@ func (f *farthest) block(got []float32, truth func(float64) float64, bits, step 
 	}
 }
 
-// perUnit is 1 over the unit in the last place of float32 beside a finite number.
+// perUnit is 1 over the unit in the last place of float32 at a finite number.
 func perUnit(v float64) float64 {
 	exponent := max(math.Float64bits(v)>>52&0x7ff, 1023-126)
 	return math.Float64frombits((2*1023 + 23 - exponent) << 52)
@@ -108,8 +109,8 @@ var nodes = func() (all polynomial) {
 	return all
 }()
 
-// through returns the polynomial through some values of a block, or nil where one is not finite, or
-// others show that there is none.
+// through returns the polynomial through some values of a block. It returns nil if one of
+// them is not finite, or if other values do not fit the polynomial.
 func through(value func(i int) float64) *polynomial {
 	var p polynomial
 	for k, i := range nodes {

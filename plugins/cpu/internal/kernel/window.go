@@ -14,7 +14,7 @@ import (
 //
 //	out[p][c] = sum over t, k of in[p,t][k] * weight[t][k][c]  (+ bias[c])
 //
-// p counts positions, t taps, k the values of a run, which lie side by side
+// p counts positions, t taps, and k the values of a run, which are contiguous
 // in memory. The sum is one chain, t outside and k inside, from +0.
 type Window struct {
 	In    []int32 // [Taps][Positions]: where each run begins, in bytes from the image; negative: zeros
@@ -27,8 +27,8 @@ type Window struct {
 	zeros           []float32
 	hulls           []hull   // by position; nil: no tap is left out
 	seen            []uint64 // by position: the taps that see the image; nil: all
-	together        []uint8  // by position: how many of them make a tile, by what they see
-	side            bool     // results lie side by side
+	together        []uint8  // by position: number of positions in its tile, based on their taps
+	side            bool     // results are contiguous
 }
 
 // NewWindow checks and completes a geometry.
@@ -49,14 +49,13 @@ func NewWindow(in, out []int32, taps, run, width int) *Window {
 	return w
 }
 
-// InRings returns the same geometry for an image and a result in ring buffers
-// of in and out bytes: a pixel is at its offset modulo that size. 0 stands for
-// no ring.
+// InRings returns the same geometry for an image and a result in ring buffers of in and out
+// bytes: a pixel is at its offset modulo that size. 0 means no ring.
 func (w *Window) InRings(in, out int) *Window {
 	return NewWindow(modulo(w.In, in), modulo(w.Out, out), w.Taps, w.Run, w.Width)
 }
 
-// Among returns the same geometry for results that lie step values apart instead of of.
+// Among returns the same geometry for results that are step instead of of values apart.
 func (w *Window) Among(of, step int) *Window {
 	out := slices.Clone(w.Out)
 	for i, o := range out {
@@ -113,7 +112,7 @@ func (w *Window) PanelWidth(i int) int {
 // padded rounds a number of channels up to whole lanes.
 func padded(n int) int { return (n + Lanes - 1) / Lanes * Lanes }
 
-// PackedLen returns the number of values that packed weights take.
+// PackedLen returns the number of values in packed weights.
 func (w *Window) PackedLen() int { return w.Taps * w.Run * padded(w.Width) }
 
 // BiasLen returns the number of values that a bias must have: Width rounded
@@ -126,9 +125,9 @@ func (w *Window) Packed(packed []float32, panel int) []float32 {
 	return packed[w.Taps*w.Run*first:][:w.Taps*w.Run*width]
 }
 
-// Pack fills the range of packed that belongs to one panel. Value t*Run+k of
-// the order is the weight of tap t and value k; Gather says where it lies.
-// Panels follow each other, each as the columns of its set: [Taps][Run][column].
+// Pack fills the range of packed that belongs to one panel. Value t*Run+k of the order is
+// the weight of tap t and value k; see Gather for its offset. Panels follow each other,
+// each as the columns of its set: [Taps][Run][column].
 func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, step int, factor Factor) {
 	first, width, real := w.panel(panel)
 	if len(order.to) == 0 {
@@ -142,9 +141,9 @@ func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, ste
 	}
 }
 
-// column returns how many channels of a panel lie side by side in packed weights:
-// what the widest tile reads, or half of it if that is spread. Lines of a wider row
-// lie so far apart that a level-one cache holds a quarter of them.
+// column returns the number of adjacent channels of a panel in packed weights: the number
+// that the widest tile reads, or half of it if that is spread. Lines of a wider row would
+// be so far apart that a level-one cache holds a quarter of them.
 func (s *Set) column(width int) int {
 	if s.window == nil {
 		return width
@@ -155,15 +154,16 @@ func (s *Set) column(width int) int {
 	return min(width, s.window[0].width)
 }
 
-// Unpack is Pack the other way: it writes sums of one panel, as Gradient makes them for some taps, to dst.
-// Value i of the order, which is that of those taps, and channel c of the panel lie at order.at[i] + c*step.
+// Unpack is the inverse of Pack. It writes sums of one panel, as computed by Gradient for
+// some taps, to dst. Value i of the order, which covers these taps, and channel c of the
+// panel are at order.at[i] + c*step.
 func (s *Set) Unpack(w *Window, panel int, dst, sums []float32, order Order, step int) {
 	_, width, real := w.panel(panel)
 	s.Scatter(dst, order, step, sums, width, real)
 }
 
-// Workspace is what a worker lends to Window: memory, whose contents mean nothing between calls,
-// and the weights that it will read next.
+// Workspace is a worker's memory for Window, and the weights that the worker will read
+// next. The contents of the memory are undefined between calls.
 type Workspace struct {
 	tile   [WindowPositions * PanelLanes]float32
 	staged []float32 // stagedLen, from the first use on
@@ -251,5 +251,5 @@ func addFused(acc, row []float32, v float32) {
 	}
 }
 
-// first returns the address of the first element, nil if there is none.
+// first returns the address of the first element, or nil.
 func first(x []float32) *float32 { return unsafe.SliceData(x) }

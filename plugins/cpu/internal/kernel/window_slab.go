@@ -13,7 +13,7 @@ type Slab struct {
 	Packed, Bias    []float32 // as for Window
 	Untrimmed       []bool    // by panel: no tap may be left out
 	First, Last     int       // panels
-	Epilogue        Epilogue  // what it adds is not Out
+	Epilogue        Epilogue  // the value that it adds is not Out
 }
 
 // SlabPositions is the most positions that a Slab may have.
@@ -22,15 +22,16 @@ const SlabPositions = 96
 // SlabTile is the positions of its largest tile.
 const SlabTile = 6
 
-// slabGap is left between the inputs of two positions: the six that a step of a tile reads lie in different
-// banks of L1, of which it can read two at once, and not in the same one as those of whole lines would
-// (Zen 4).
+// slabGap is the gap between the inputs of two positions. The six inputs that a step of a
+// tile reads are then in different banks of L1, which can serve two reads at once. Without
+// the gap, inputs of whole cache lines would be in the same bank (Zen 4).
 const slabGap = 4
 
 // Slabs reports whether the set computes a Slab.
 func (s *Set) Slabs() bool { return s.resumed() != nil }
 
-// resumed returns the tiles whose chains can be cut, nil if there are none. They read one column of weights.
+// resumed returns the tiles that support cut chains, or nil. They read one column of
+// weights.
 func (s *Set) resumed() *windowTiles {
 	for i := range s.window {
 		if s.window[i].resumed != nil {
@@ -40,14 +41,14 @@ func (s *Set) resumed() *windowTiles {
 	return nil
 }
 
-// slabTiles are tiles of one size, one behind the other, that see the same taps.
+// slabTiles are consecutive tiles of one size with the same taps.
 type slabTiles struct {
 	first, size, count int
 	seen               uint64
 	begins, ends       int // the first segment that they see, and the last
 }
 
-// slabWorkspace is what a worker keeps for slabs.
+// slabWorkspace is a worker's memory for slabs.
 type slabWorkspace struct {
 	outs, at, offs [SlabPositions]int32 // of a position: its result, its index in its image, its staged run
 	images         [SlabPositions]int32
@@ -92,7 +93,7 @@ func (b *Slab) check(w *Window) {
 	}
 }
 
-// slabCall is what one call of Slab works on.
+// slabCall is the state of one call of Slab.
 type slabCall struct {
 	*Window
 	*Slab
@@ -259,7 +260,7 @@ func (c *slabCall) call(t *slabTiles, i, channel int, begins, ends, skips bool) 
 	c.next = c.next[turns*choice.turn:]
 }
 
-// rest computes the channels of a panel that are no whole column.
+// rest computes the channels of a panel that do not fill a column.
 func (c *slabCall) rest(panel int, spare *Workspace) {
 	first, width, real := c.Window.panel(panel)
 	if real%Lanes == 0 {

@@ -13,7 +13,7 @@ var (
 	negativeZero = math.Copysign(0, -1)
 )
 
-// fused returns the sets of this machine whose sums are chains.
+// fused returns the sets of this machine with sums that are chains.
 func fused() []*Set {
 	return slices.DeleteFunc(Sets(), func(s *Set) bool { return !s.fused })
 }
@@ -38,8 +38,8 @@ func sameBits(a, b []float32) bool {
 	})
 }
 
-// randomWindow makes a window of scattered runs in an image of size values,
-// some of them padding; results lie in a row with gap values between them.
+// randomWindow makes a window of scattered runs in an image of size values, some of them
+// padding. Results are in a row with gap values between them.
 func randomWindow(r *rand.Rand, positions, taps, run, width, gap, size int) *Window {
 	in, out := make([]int32, taps*positions), make([]int32, positions)
 	for i := range in {
@@ -96,7 +96,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// packed packs weights, of which [Width][Taps*Run] lie in memory.
+// packed packs weights, [Width][Taps*Run] in memory.
 func (s *Set) packed(w *Window, weights []float32) []float32 {
 	at := make([]int, w.Taps*w.Run)
 	for i := range at {

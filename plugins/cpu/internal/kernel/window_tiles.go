@@ -2,12 +2,12 @@ package kernel
 
 import "unsafe"
 
-// windowTile computes that number of register blocks of positions by channels,
-// one after the other. The arguments are those of Window, from the block's first
-// position and channel on. zero is the offset of the run of zeros from in; steps
-// are in bytes; plus and most are those of Epilogue.assembly. last is the mask of
-// the last vector of channels, see windowTiles. Meanwhile turns pieces of memory
-// are prefetched from next on, see windowTiles too. Columns of weights lie column bytes apart.
+// windowTile computes that number of register blocks of positions by channels, one after
+// the other. The arguments are the arguments of Window, from the block's first position and
+// channel on. zero is the offset of the run of zeros from in; steps are in bytes; plus and
+// most are the results of Epilogue.assembly. last is the mask of the last vector of
+// channels, see windowTiles. Meanwhile turns pieces of memory are prefetched from next on,
+// see windowTiles too. Columns of weights are column bytes apart.
 type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int32, offStep int,
 	taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)
@@ -19,10 +19,10 @@ type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
 	spread bool // they read two columns of weights, the second perhaps in part
-	turn   int  // values that are fetched at each turn of the loop; 0: none are
+	turn   int  // values that are prefetched at each turn of the loop; may be 0
 	tiles  []sizedWindow
-	// resumed are the same tiles whose chains go on from what the result holds; nil: a
-	// chain is not cut.
+	// resumed are the same tiles with chains that continue from the values in the result;
+	// nil: chains cannot be cut.
 	resumed []windowTile
 }
 
@@ -32,12 +32,12 @@ type sizedWindow struct {
 	tile      windowTile
 }
 
-// windowCall is what one call of Window works on, from its panel on.
+// windowCall is the state of one call of Window, from its panel on.
 type windowCall struct {
 	out, in, weights, bias []float32
 	epilogue               Epilogue
 	width, real            int // channels of the panel in memory, and those that count
-	side                   int // of these, those that lie side by side in weights: Set.column
+	side                   int // number of these that are adjacent in weights: Set.column
 	from, to               int
 	next                   []float32 // to be fetched, see Workspace
 	trimmed                bool      // taps are left out
@@ -54,9 +54,9 @@ func (c *windowCall) run(w *Window, choice []windowTiles, spare *Workspace) {
 	}
 }
 
-// tilesFor returns the narrowest tiles that compute so many real channels at once, if there are any that
-// read no more than lie in memory; else the widest that do so. Tiles that read two columns of weights
-// are for whole ones.
+// tilesFor returns the narrowest tiles that compute the real channels at once and read only
+// channels in memory; if there are none, the widest that read only channels in memory.
+// Tiles that read two columns of weights are used only for whole columns.
 func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 	best := len(choice) - 1
 	for i := best; i >= 0 && padded(choice[i].width) <= width; i-- {
@@ -71,8 +71,9 @@ func tilesFor(choice []windowTiles, width, real int) *windowTiles {
 	return &choice[best]
 }
 
-// column computes all positions of the channels from first on that tiles of one width compute.
-// Unless something else is wanted next, the weights behind those of the column are.
+// column computes all positions of the channels from first on that tiles of one width
+// compute. Unless next is already set, it becomes the weights after the weights of the
+// column.
 func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Workspace) {
 	tiles := choice.tiles
 	if len(c.next) == 0 && choice.width == c.side {
@@ -107,15 +108,14 @@ func (c *windowCall) column(w *Window, choice *windowTiles, first int, spare *Wo
 	}
 }
 
-// fits reports whether a register block of n positions is the one to take when
-// left positions are left: it is not too large, two of the next size are not just
-// enough, and if the next size is n-1, as many blocks of it as of n would not be
-// enough.
+// fits reports whether to use a register block of n positions for left remaining positions.
+// It must not be too large, two of the next size must not fit exactly, and if the next size
+// is n-1, the same number of blocks of that size must not be enough.
 func fits(n, next, left int) bool {
 	return n == left || n < left && left != 2*next && (next != n-1 || (left+n-1)/n*next < left)
 }
 
-// spareOffsets says where the positions of a tile lie in a Workspace.
+// spareOffsets are the offsets of the positions of a tile in a Workspace.
 var spareOffsets = func() (o [WindowPositions]int32) {
 	for p := range o {
 		o[p] = int32(p * PanelLanes * 4)
@@ -153,8 +153,8 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 	c.next = c.next[turns*choice.turn:]
 }
 
-// turns returns the number of pieces in which register blocks with that number of values to
-// multiply can prefetch next.
+// turns returns the number of pieces of next that register blocks can prefetch while they
+// multiply that number of values.
 func (t *windowTiles) turns(next []float32, values int) int {
 	const unroll = 4 // values that a turn multiplies
 	if t.turn == 0 {
@@ -163,7 +163,8 @@ func (t *windowTiles) turns(next []float32, values int) int {
 	return min(len(next)/t.turn, values/unroll)
 }
 
-// last returns the mask of the last vector of channels that a tile computes, of which some count for nothing.
+// last returns the mask of the last vector of channels of a tile, with the given number of
+// unused channels.
 func (t *windowTiles) last(nothing int) int {
 	vector := t.width - (t.width-1)/Lanes*Lanes
 	return 1<<min(vector, vector-nothing) - 1

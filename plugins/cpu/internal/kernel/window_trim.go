@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// hull is the taps [from, to) of a position: the first that lies in the image, the last, and
-// all between; to <= from if none does.
+// hull is the taps [from, to) of a position: the first inside the image, the last, and all
+// between; to <= from if all taps are outside.
 type hull struct{ from, to int32 }
 
 // join returns the hull of two.
@@ -72,16 +72,16 @@ func togetherOf(seen []uint64, most int) []uint8 {
 // Trims reports whether Window leaves out taps that see nothing but padding.
 func (w *Window) Trims() bool { return w.hulls != nil }
 
-// Whole returns the same geometry, of which no tap is left out.
+// Whole returns the same geometry with all taps.
 func (w *Window) Whole() *Window {
 	whole := *w
 	whole.hulls = nil
 	return &whole
 }
 
-// Trimmable reports whether a panel of packed weights allows it to leave out taps: all are
-// finite, and each tap has one for every channel whose sign is plus. Then zeros change
-// nothing in a sum but make +0 of -0.
+// Trimmable reports whether the packed weights of a panel allow it to skip taps: all are
+// finite, and each tap has a weight with positive sign for every channel. Products with
+// zeros then change a sum only from -0 to +0.
 func (s *Set) Trimmable(w *Window, panel int, packed []float32) bool {
 	weights := w.Packed(packed, panel)
 	_, width, _ := w.panel(panel)
@@ -118,8 +118,8 @@ func trimmable(weights []float32, taps, run, width int) bool {
 	return true
 }
 
-// trims reports whether taps may be left out of a call: to make +0 of -0, +0 is added behind
-// them. A bias of -0 would tell the two apart.
+// trims reports whether taps may be skipped in a call. To turn -0 into +0, +0 is added
+// after them. With a bias of -0 the results could differ.
 func (c *windowCall) trims(w *Window) bool {
 	return w.hulls != nil && !hasNegativeZero(c.bias[:min(c.real, len(c.bias))])
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// dilatedWindow is a convolution of 3 by 3 of an image of side by side pixels, whose
-// padding is its dilation.
+// dilatedWindow is a convolution of 3 by 3 of an image of side by side pixels, with
+// padding equal to its dilation.
 func dilatedWindow(side, dilation, run, width int) *Window {
 	in, out := make([]int32, 9*side*side), make([]int32, side*side)
 	for p := range out {

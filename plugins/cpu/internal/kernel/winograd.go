@@ -7,15 +7,15 @@ import (
 )
 
 // Winograd is the geometry of a convolution with stride 1 that is computed tile
-// by tile, with as many multiplications per pair of channels as the tile has
-// inputs (class.Tiles). In the transformed space every input of the tile, a
-// frequency, is a matrix product of its own:
+// by tile, with one multiplication per pair of channels for each input of the
+// tile (class.Tiles). In the transformed space every input of the tile, a
+// frequency, is a separate matrix product:
 //
 //	m[f][tile][o] = sum over c of v[f][tile][c] * u[f][c][o]
 //
-// The sum is one of blocks of Block() values in order, each block one chain
-// of fused multiply-adds from +0: so the errors that the transforms add stay
-// within what the shorter chains save (docs/numerics.md, section 5).
+// The sum consists of blocks of Block() values in order. Each block is one chain
+// of fused multiply-adds from +0. The shorter chains save at least the errors
+// that the transforms add (docs/numerics.md, section 5).
 type Winograd struct {
 	class.Tiles
 	In, Out int // channels, multiples of Lanes
@@ -40,9 +40,9 @@ func (g Winograd) Panels() int { return (g.Out + WinogradLanes - 1) / WinogradLa
 // PanelWidth returns the number of channels of panel i.
 func (g Winograd) PanelWidth(i int) int { return min(WinogradLanes, g.Out-i*WinogradLanes) }
 
-// PackedLen returns the number of values that the transformed weights take:
-// [panel][frequency][In][PanelWidth], a column of channels after the other, and a gap
-// behind every frequency.
+// PackedLen returns the number of values of the transformed weights:
+// [panel][frequency][In][PanelWidth], one column of channels after the other, and a gap
+// after every frequency.
 func (g Winograd) PackedLen() int {
 	last := g.Panels() - 1
 	return g.panelAt(last) + g.Frequencies()*g.weightStep(last)
@@ -55,8 +55,8 @@ func (g Winograd) panelAt(panel int) int { return panel * g.Frequencies() * g.we
 // transformed weights.
 func (g Winograd) weightStep(panel int) int { return odd(g.In * g.PanelWidth(panel)) }
 
-// TapRows returns how many rows, of PanelWidth weights, the taps of a panel lie apart: one
-// more than In, so that those of one channel do not meet in one set of a cache.
+// TapRows returns the distance between the taps of a panel, in rows of PanelWidth weights:
+// one more than In, so that the taps of one channel do not map to one set of a cache.
 func (g Winograd) TapRows() int { return g.In + 1 }
 
 // odd rounds a number of values up to an odd number of lanes, so that steps
@@ -90,8 +90,9 @@ type winogradKernels struct {
 	forms    map[class.Tiles]winogradForm
 	products []winogradProducts // widest first
 	spread   func(sums *float32, most *uint32, a, b *float32, run, count int)
-	// once is the most values of a tile for which one call does all frequencies: with more, the weights
-	// of one frequency stay in the cache for all tiles, and the last of these fetch what comes next.
+	// once is the largest number of values of a tile for which one call computes all
+	// frequencies. With more, the weights of one frequency stay in the cache for all tiles,
+	// and the last tiles prefetch the next weights.
 	once int
 }
 
@@ -119,8 +120,8 @@ type winogradProduct func(m *float32, mTile int, mFreq int, v *float32, vTile in
 // of the image to the next.
 type Row struct{ At, Step, Count int }
 
-// need returns the values that a slice must have so that tiles of tile by tile
-// pixels of n channels, side pixels apart, lie in it.
+// need returns the number of values that a slice must have to contain tiles of tile by tile
+// pixels of n channels, side pixels apart.
 func (r Row) need(tile, side, n, step int) int {
 	return r.At + (tile-1)*r.Step + ((r.Count-1)*side+tile-1)*step + n
 }
@@ -143,8 +144,8 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 	}
 }
 
-// column returns how many channels of a panel lie side by side in transformed weights: those
-// of its products, which so read all weights in the order in which they lie.
+// column returns the number of adjacent channels of a panel in transformed weights. It is
+// the number of the products' channels, so that they read all weights in storage order.
 func (k *winogradKernels) column(width int) int { return min(k.products[0].width, width) }
 
 // WinogradInput transforms a row of tiles of an image that is padded already;
@@ -195,8 +196,8 @@ func (s *Set) WinogradProduct(g Winograd, panel int, m, v, packed []float32, all
 	}
 }
 
-// run computes freqs frequencies of one column of channels of a panel, whose weights of
-// frequencies lie step values apart, with the tiles in chunks of nearly equal size.
+// run computes freqs frequencies of one column of channels of a panel, with the tiles in
+// chunks of nearly equal size. The weights of frequencies are step values apart.
 func (p *winogradProducts) run(g Winograd, m, v, packed []float32, all, step, freqs int) {
 	vTile, vFreq := g.inSteps(all)
 	mTile, mFreq := g.outSteps(all)

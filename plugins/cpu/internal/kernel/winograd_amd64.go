@@ -4,9 +4,9 @@ package kernel
 
 import "github.com/bnctl/bnctl/device/class"
 
-// 14 tiles by two vectors of channels, two of weights and two values that are
-// broadcast fill the registers of AVX-512; 3 tiles by four vectors of channels, one of weights and three
-// values that are broadcast those of AVX2.
+// 14 tiles by two vectors of channels, two vectors of weights and two broadcast values fill
+// the registers of AVX-512. 3 tiles by four vectors of channels, one vector of weights and
+// three broadcast values fill the registers of AVX2.
 var (
 	winogradAVX512 = winogradKernels{
 		forms: map[class.Tiles]winogradForm{

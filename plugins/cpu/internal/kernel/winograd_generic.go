@@ -77,7 +77,7 @@ func (g Winograd) outputGeneric(out []float32, rowStep, step int, m []float32, f
 	}
 }
 
-// weightsGeneric transforms n kernels. Frequencies and taps lie a step apart.
+// weightsGeneric transforms n kernels. Frequencies are step apart, and taps tapStep.
 func (g Winograd) weightsGeneric(packed []float32, step int, taps []float32, tapStep, n int) {
 	kernel := make([]float32, g.Taps())
 	var u [class.MostTile * class.MostTile]float32

@@ -22,7 +22,7 @@ type winogradGradients map[class.Tiles]struct {
 	taps func(taps *float32, tapStep int, sums *float32, sumFreq int, count int)
 }
 
-// ofGradient is the geometry in which the channels of the result are those of the input.
+// ofGradient is the geometry with the channels of the result as its input channels.
 func (g Winograd) ofGradient() Winograd { return Winograd{Tiles: g.Tiles, In: g.Out} }
 
 // GradientTiles returns the window over that number of transformed tiles with
@@ -37,8 +37,8 @@ func (g Winograd) GradientTiles(tiles int) *Window {
 	return NewWindow(in, out, 1, g.In, g.Out)
 }
 
-// GradientLen returns the number of values of that number of transformed tiles
-// of the result's gradient, and of those that Gradient reads behind them.
+// GradientLen returns the number of values of some transformed tiles of the result's
+// gradient, including the values that Gradient reads after them.
 func (g Winograd) GradientLen(tiles int) int {
 	return g.ofGradient().InLen(tiles) + GradientSlack
 }

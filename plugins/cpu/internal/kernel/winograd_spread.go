@@ -6,12 +6,12 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// WinogradSpread computes, for each of count blocks, the sum and the largest
-// of the absolute values of a run of values of a and one of b; the runs of a
-// block lie behind those of the one before, run is a multiple of Lanes. The
-// largest is given by its bits, so that NaN is larger than all numbers.
+// WinogradSpread computes, for each of count blocks, the sum and the largest of the
+// absolute values of a run of a and a run of b. The runs of successive blocks are adjacent,
+// and run is a multiple of Lanes. The largest is represented by its bits, so that NaN is
+// larger than all numbers.
 //
-// The order of the sum is that of class.BlockSize.
+// The order of the sum is defined by class.BlockSize.
 func (s *Set) WinogradSpread(sums []float32, most []uint32, a, b []float32, run, count int) {
 	if run < Lanes || run%Lanes != 0 || len(sums) < count || len(most) < count ||
 		len(a) < run*count || len(b) < run*count {

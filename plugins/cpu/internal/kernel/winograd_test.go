@@ -50,7 +50,7 @@ func (w *winogradRun) do(set *Set) (u, v, out []float32) {
 	return set.inRows(g, u), v, out
 }
 
-// inRows returns transformed weights whose columns follow each other with those side by side.
+// inRows returns transformed weights with columns of adjacent channels joined into rows.
 func (s *Set) inRows(g Winograd, u []float32) []float32 {
 	if s.winograd == nil {
 		return u
@@ -77,8 +77,8 @@ func (w *winogradRun) weight(t, c, o int) float64 {
 	return float64(w.taps[w.Taps()*w.TapRows()*p*WinogradLanes+(t*w.TapRows()+c)*width+o%WinogradLanes])
 }
 
-// exact returns an output in float64, what a chain of fused multiply-adds
-// gives, and the sum of the sizes of its products.
+// exact returns an output in float64, the result of a chain of fused multiply-adds, and the
+// sum of the magnitudes of its products.
 func (w *winogradRun) exact(y, x, o int) (sum float64, chain float32, size float64) {
 	for t := range w.Taps() {
 		for c := range w.In {
@@ -116,8 +116,8 @@ func TestWinograd(t *testing.T) {
 	}
 }
 
-// TestWinogradProducts runs the products of every number of tiles that any set takes together, with and
-// without fetching weights.
+// TestWinogradProducts runs the products of every number of tiles that any set processes
+// together, with and without prefetching weights.
 func TestWinogradProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 5))
 	for tiles := 1; tiles < 15; tiles++ {
@@ -133,9 +133,9 @@ func TestWinogradProducts(t *testing.T) {
 	}
 }
 
-// docs/numerics.md, section 5: the error is at most twice that of a chain of fused
-// multiply-adds. Compared are the roots of the mean square, over operands of
-// both signs and over what a relu leaves.
+// docs/numerics.md, section 5: the error is at most twice the error of a chain of fused
+// multiply-adds. The test compares the roots of the mean square, over operands of both
+// signs and over the results of a relu.
 func TestWinogradPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for _, g := range []Winograd{{tiles2x3, 16, 16}, {tiles2x3, 256, 16}, {tiles4x3, 32, 16}, {tiles4x3, 64, 16},

@@ -17,7 +17,7 @@ import (
 // a group.
 type chain struct {
 	first, last int
-	tiling      tiling // nil: all see the same positions only
+	tiling      tiling // nil: all actions read the same positions only
 }
 
 // chainOf returns the number of the chain that action k belongs to.
@@ -56,7 +56,7 @@ func (g *group) row(c chain, f *Frame, w *Worker, i, piece, pieces int) {
 }
 
 // spanOf returns the number of positions that should pass through the actions
-// together, so that their results have that number of bytes.
+// together, so that their results have the given number of bytes.
 func spanOf(a []*ByRows, bytes int) int {
 	const tile = 12
 	width := 0

@@ -55,14 +55,14 @@ func (e *Exchange) lay(fn *Function, m *Memory) {
 			to.from = begins // the layout knows where it is waited for
 			continue
 		}
-		to.to = end // it may be under way until then
+		to.to = end // it may be in progress until then
 		if from != nil {
 			from.to = end
 		}
 	}
 }
 
-// await waits for the exchange of moments that is under way.
+// await waits for the exchange of moments that is in progress.
 func (f *Frame) await() error {
 	wait := f.waiting
 	if f.waiting = nil; wait == nil { // this device is alone
@@ -72,7 +72,7 @@ func (f *Frame) await() error {
 	return wait()
 }
 
-// awaitAll waits for all exchanges that are under way.
+// awaitAll waits for all exchanges that are in progress.
 func (f *Frame) awaitAll() error {
 	first := f.await()
 	defer f.block(time.Now())

@@ -35,8 +35,8 @@ type Frame struct {
 
 	number   uint64                   // of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
-	waiting  func() error             // for the exchange of moments that is under way; nil without
-	pending  []func() error           // exchanges of gradients that are under way
+	waiting  func() error             // for the exchange of moments that is in progress; nil without
+	pending  []func() error           // exchanges of gradients that are in progress
 	blocked  time.Duration
 
 	backwards bool // whether the next group visits the rows in descending order
@@ -115,7 +115,7 @@ func (f *Frame) Bytes(v *Value) []byte {
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the
-// replica of a row, or the whole; of a half its float32. w is the worker that asks.
+// replica of a row, or the whole; of a half its float32. w is the calling worker.
 func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	if v.half {
 		v = v.float

@@ -110,7 +110,7 @@ func GCD(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows, each divided into at most that number of pieces, or into
+// eachPiece passes all rows, each divided into at most the given number of pieces, or into
 // smaller ones of those, through a chain.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work, smaller := 0, c.tiling == nil

@@ -50,5 +50,5 @@ func newPages(n int) []byte {
 	return b
 }
 
-// freePages gives back what newPages returned.
+// freePages releases pages returned by newPages.
 func freePages(b []byte) { _ = unix.Munmap(b) }

@@ -77,7 +77,7 @@ func (l *Linker) earlierValue(name string) *Value {
 	return l.fn.earlier.retained[name]
 }
 
-// Function returns the function as far as it has come: a refused one is never
+// Function returns the function as far as it is complete: a refused one is never
 // linked.
 func (l *Linker) Function() *Function { return l.fn }
 

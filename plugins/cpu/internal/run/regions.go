@@ -99,7 +99,7 @@ func (r *regions) forgetPassing() {
 	r.passing = nil
 }
 
-// give gives a region back.
+// give returns a region to the free list.
 func (r *regions) give(a area, b []byte) {
 	if b != nil && !within(r.passing, b) {
 		r.free[a] = append(r.free[a], b)

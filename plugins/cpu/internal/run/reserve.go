@@ -16,7 +16,7 @@ type reserve struct {
 	rest  []byte // of the last piece
 }
 
-// newReserve returns a reserve for a program with that number of bytes of
+// newReserve returns a reserve for a program with the given number of bytes of
 // state.
 func newReserve(state int) reserve {
 	const most = 32 << 20
@@ -41,7 +41,7 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 // passing is memory that packed weights use in turn, each until the next. In the last run
 // they are not read again, and touching new memory costs more than packing.
 type passing struct {
-	most  int // values that are wanted at a time
+	most  int // values that are needed at a time
 	pages []byte
 }
 
@@ -57,7 +57,7 @@ func (p *passing) take(n int) []float32 {
 	return View[float32](p.pages)[:n:n]
 }
 
-// free gives the memory back.
+// free releases the memory.
 func (p *passing) free() {
 	if p.pages != nil {
 		freePages(p.pages)

@@ -53,7 +53,7 @@ func (s *State) Detach() {
 	}
 }
 
-// leave lets go of the file, if there is one, and of the value with it.
+// leave releases the file, if there is one, and the value with it.
 func (s *State) leave() {
 	if s.file != nil {
 		_ = s.file.Close() // what can fail is giving memory back

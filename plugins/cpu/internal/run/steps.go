@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Run executes a function. When it returns nothing of it is under way.
+// Run executes a function. When it returns nothing of it is in progress.
 func (f *Frame) Run(fn *Function) error {
 	ctx, cancel := context.WithCancel(f.ctx)
 	defer cancel()

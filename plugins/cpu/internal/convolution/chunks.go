@@ -34,10 +34,10 @@ func chunksOf(positions int) chunks {
 	return chunks{max(1, (chunkPositions+positions-1)/max(positions, 1))}
 }
 
-// count returns the number of chunks of that number of rows.
+// count returns the number of chunks of the given number of rows.
 func (c chunks) count(rows int) int { return (rows + c.rows - 1) / c.rows }
 
-// blocks returns the number of blocks of sums that the tree over that number of
+// blocks returns the number of blocks of sums that the tree over the given number of
 // rows needs.
 func (c chunks) blocks(rows int) int { return max(1, bits.Len(uint(c.count(rows)))) }
 

@@ -52,7 +52,7 @@ func (g *gradientOf) taps(i, ranges int) (t0, t1 int) {
 // sideBySide reports whether the weights of a panel are contiguous.
 func (g *gradientOf) sideBySide() bool { return len(g.at) == g.step }
 
-// cut orders the gradient for that many ranges of taps.
+// cut orders the gradient for the given number of ranges of taps.
 func (g *gradientOf) cut(ranges int) {
 	if len(g.orders) == ranges {
 		return
@@ -128,7 +128,7 @@ func (g *gradientOf) bySeen(kernels *kernel.Set, spare *kernel.Workspace, some, 
 }
 
 // add adds the products of one row for some taps of one panel. That number of
-// positions is treated by all taps before the next.
+// positions is processed by all taps before the next.
 func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, panel int, taps []tapOf,
 	sums []float32, now rowPair) {
 	size := g.window.Run * g.window.PanelWidth(panel)
@@ -143,7 +143,7 @@ func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, pan
 }
 
 // addInOrder adds the products of one row for the only tap of panels [p0, p1). That number of positions
-// is treated by all panels before the next, which are fetched meanwhile: a tile reads a few values of every
+// is processed by all panels before the next, which are fetched meanwhile: a tile reads a few values of every
 // position, which the processor would wait for each time.
 func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1 int,
 	sums []float32, now, next rowPair) {

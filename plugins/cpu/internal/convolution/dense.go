@@ -58,7 +58,7 @@ func (d *denseWindows) rows(n int) *kernel.Window {
 	return d.of[n]
 }
 
-// prepare makes the windows that total rows need, before workers ask for them.
+// prepare makes the windows that total rows need, before workers need them.
 func (d *denseWindows) prepare(total int) {
 	d.rows(min(denseRows, total))
 	d.rows(total % denseRows)

@@ -101,7 +101,7 @@ type denseTask struct {
 	workspace    []float32 // one block of sums for each level of the trees
 }
 
-// denseValues is how many values of dy DenseGradient treats at a time, so that the sums of
+// denseValues is how many values of dy DenseGradient processes at a time, so that the sums of
 // neighbouring levels are in the cache that is next to a core.
 const denseValues = 48
 
@@ -110,7 +110,7 @@ func (t *denseTask) tiled() bool {
 	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.k.x.Count
 }
 
-// most returns how many values of dy to treat at a time.
+// most returns how many values of dy to process at a time.
 func (t *denseTask) most() int {
 	if t.tiled() {
 		return denseValues

@@ -200,7 +200,7 @@ func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) 
 const cacheLine = 64
 
 // reaches returns, for every some positions of a window, how many values of an image these and those before
-// them see at most.
+// them read at most.
 func reaches(w *kernel.Window, some int) (all []int) {
 	reach := 0
 	for p := range w.Positions() {

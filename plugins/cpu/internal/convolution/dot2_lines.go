@@ -13,10 +13,10 @@ package convolution
 // small result. Lines of both operands are interleaved once for all taps that read them.
 type pairLines struct {
 	count, height     int // lines of an image of the result, and of the input
-	rows              int // of the kernel that see different lines
+	rows              int // of the kernel that read different lines
 	step, lead, apart int // row i of the kernel and line y see line y*step-lead+i*apart
 	pairs             int // of a line of the result
-	values            int // that a tap sees of a position
+	values            int // that a tap reads of a position
 	// begin is, for every column of the kernel, its first pair in an interleaved line of
 	// the input.
 	begin []int
@@ -48,7 +48,7 @@ func (g *Geometry) rowLines() *pairLines {
 		apart: g.Dilation[0], values: g.cg, begin: make([]int, g.Kernel[1]), inStep: g.w * g.c}
 	l.result(g, g.ow)
 	if g.ow%2 != 0 {
-		// The second of the last pair is 0, where another column sees a value.
+		// The second of the last pair is 0, where another column reads a value.
 		for j := range l.begin {
 			l.addColumns(g, j, j+1, 1)
 		}

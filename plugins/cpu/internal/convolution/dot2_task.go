@@ -12,7 +12,7 @@ import (
 // 	halves   | x of segment 0 | dy of segment 0 | x of segment 1 | dy of segment 1 | ...
 
 // dot2Task computes the gradients of a group's weights for a panel, from output
-// channel first on, of values [k0, k1) that columns [j0, j1) of the kernel see.
+// channel first on, of values [k0, k1) that columns [j0, j1) of the kernel read.
 // Segments of images have both operands interleaved; then every tap adds the
 // products of their pairs.
 type dot2Task struct {
@@ -53,7 +53,7 @@ func (t *dot2Task) sum(x, dy stored, from, to int) {
 	})
 }
 
-// prepare begins sums over that number of images of these operands.
+// prepare begins sums over the given number of images of these operands.
 func (t *dot2Task) prepare(x, dy stored, images int) {
 	t.scratch = scratchOf(t.worker)
 	t.real = min(t.k.g.og-t.first, kernel.PanelLanes)

@@ -54,7 +54,7 @@ func newProduct(p *pack, t *filter) *product {
 	return out
 }
 
-// unitsOf returns units of that number of panels each.
+// unitsOf returns units of the given number of panels each.
 func (p *product) unitsOf(panels int) (units []unit) {
 	for i, section := range p.packed.sections {
 		for panel := 0; panel < section.window.Panels(); panel += panels {
@@ -181,7 +181,7 @@ func (p *product) window(u unit) *kernel.Window {
 // locate prepares for operands in rings, and a result among the channels of a wider value.
 func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring()*4*x.Channels, y) }
 
-// locateBytes is locate for an input in a ring of that number of bytes.
+// locateBytes is locate for an input in a ring of the given number of bytes.
 func (p *product) locateBytes(in int, y *run.Value) {
 	window := p.packed.sections[0].window
 	if y.Inserted() {

@@ -17,7 +17,7 @@ import (
 //	backward   dx [H][W][C]   = windows of dy [H'][W'][O] * weight, turned   (phases)
 //	gradient   dweight        = windows of x, transposed, * dy
 //
-// For example kernel 3x3, stride 2, padding 1: the result at (y, x) sees
+// For example kernel 3x3, stride 2, padding 1: the result at (y, x) reads
 //
 //	row    2y-1  2y  2y+1         x: . . o . . o . .       every other column begins a window
 //	column 2x-1  2x  2x+1            |_____|               rows and columns outside are -1
@@ -102,7 +102,7 @@ func (g *Geometry) Input(y, x, i, j int) int32 {
 	return int32(4 * g.c * (iy*g.w + ix))
 }
 
-// Needs returns which positions of the input are seen by positions [from, to)
+// Needs returns which positions of the input are read by positions [from, to)
 // of the output, in whole rows.
 func (g *Geometry) Needs(from, to int) (first, last int) {
 	top := from/g.ow*g.Stride[0] - g.Pad[0]
@@ -192,7 +192,7 @@ func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, 
 	return padded
 }
 
-// sees returns how many rows of a padded image some rows of the result see.
+// sees returns how many rows of a padded image some rows of the result read.
 func (g *Geometry) sees(rows int) int {
 	return (rows-1)*g.Stride[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
 }
@@ -231,14 +231,14 @@ func (g *Geometry) narrowAt() (at []int, step int) {
 	return at, g.c * g.taps
 }
 
-// With stride 2 an input pixel is seen only by taps of the same parity:
+// With stride 2 an input pixel is read only by taps of the same parity:
 //
 //	kernel   0 1 2        phase (0,0): taps 4            1 of 9
 //	         3 4 5        phase (0,1): taps 3 5          2
 //	         6 7 8        phase (1,0): taps 1 7          2
 //	                      phase (1,1): taps 0 2 6 8      4       (padding 1)
 
-// phase is the positions of the input that see the same taps of the kernel:
+// phase is the positions of the input that use the same taps of the kernel:
 // those with the same remainder by the stride.
 type phase struct {
 	window *kernel.Window

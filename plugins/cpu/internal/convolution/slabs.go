@@ -9,7 +9,7 @@ import (
 )
 
 // Where weights are heavy and images small, positions of all rows are numbered through
-// and cut into equal slabs of up to 96, on whole tiles. A slab lays its input side by side once, and then all
+// and cut into equal slabs of up to 96, on whole tiles. A slab packs its input once, and then all
 // panels pass by: weights come from memory once for a slab instead of once for a row.
 //
 //	rows       row 0 (49)     row 1 (49)     row 2 (49)

@@ -52,7 +52,7 @@ func bytesOf[T float32 | uint16](x []T, from, to int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(T(0))))
 }
 
-// interleave interleaves that number of lines with kernel.InterleaveBF16.
+// interleave interleaves the given number of lines with kernel.InterleaveBF16.
 func (s stored) interleave(k *kernel.Set, l kernel.PairsLine, dst []uint16, lines int) {
 	if s.half != nil {
 		k.InterleaveHalves(l, dst, s.half, lines)

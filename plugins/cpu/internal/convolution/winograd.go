@@ -170,11 +170,11 @@ func (k *winograd) prepare(f *run.Frame) error {
 	return nil
 }
 
-// blockRows returns the number of rows of tiles that have about that number of
+// blockRows returns the number of rows of tiles that have about the given number of
 // tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
-// lightRows returns the number of rows of tiles that are treated together where weights
+// lightRows returns the number of rows of tiles that are processed together where weights
 // are light: of that number of tiles, or of more if few channels make them so small that
 // these bytes hold more.
 func (k *winograd) lightRows(tiles, bytes int) int {

@@ -29,7 +29,7 @@ type winogradGradient struct {
 	g *Geometry
 	kernel.Winograd
 	rows, columns int // of tiles in an image
-	some          int // rows of tiles that are treated together, at most
+	some          int // rows of tiles that are processed together, at most
 	chain         int // rows of tiles with products in one chain, a divisor of some; 0: all
 	chunks        chunks
 	window        *kernel.Window
@@ -150,7 +150,7 @@ func (k *winogradGradient) list(f *run.Frame) {
 	}
 }
 
-// evenly reports whether n equal tasks keep that number of workers busy for four fifths of the time.
+// evenly reports whether n equal tasks keep the given number of workers busy for four fifths of the time.
 func evenly(n, threads int) bool { return 5*n >= 4*threads*((n+threads-1)/threads) }
 
 // gradientWidth is how many input channels a task sums for at most.
@@ -165,7 +165,7 @@ func (k *winogradGradient) blockWidth(threads int) int {
 	return gradientWidth
 }
 
-// blocks returns how many blocks of that number of input channels there are.
+// blocks returns how many blocks of the given number of input channels there are.
 func (k *winogradGradient) blocks(width int) int { return (k.g.c + width - 1) / width }
 
 // task returns a task of a chunk, one of Panels() * blocks(width).
@@ -212,7 +212,7 @@ func (k *winogradGradient) join(f *run.Frame, width int) {
 }
 
 // transform transforms row q of the tiles of a chunk, which becomes row i of
-// those that are treated together, and measures it.
+// those that are processed together, and measures it.
 func (k *winogradGradient) transform(f *run.Frame, w *run.Worker, c chunk, workspace *gradientWorkspace,
 	q, i int) {
 	kernels, all := f.Kernels, k.some*k.columns

@@ -50,7 +50,7 @@ func (g *gradientGuard) measure(f *run.Frame, k *winogradGradient, q, image, y i
 }
 
 // judge decides which channels of a chunk's gradient implicit GEMM computes. The chunk
-// has that number of rows of tiles.
+// has the given number of rows of tiles.
 func (g *gradientGuard) judge(f *run.Frame, k *winogradGradient, rows int) {
 	clear(g.size)
 	clear(g.most)

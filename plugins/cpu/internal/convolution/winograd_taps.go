@@ -27,7 +27,7 @@ type tapsTask struct {
 	number, panel, k0, k1, width int
 }
 
-// add adds the products of that number of rows of tiles to the sums; with last, it
+// add adds the products of the given number of rows of tiles to the sums; with last, it
 // computes the gradient from the sums.
 func (t *tapsTask) add(rows int, first, last bool) {
 	all, n, kernels := t.k.some*t.k.columns, (t.k1-t.k0)*t.width, t.f.Kernels

@@ -109,7 +109,7 @@ func (t *tiles) do(p0, p1 int) {
 	}
 }
 
-// pad copies what rows [from, to) of the tiles of phase q see to paddedRows, with
+// pad copies the pixels that rows [from, to) of the tiles of phase q read to paddedRows, with
 // zeros around it.
 func (t *tiles) pad(image stored, q, from, to int) {
 	high, width := t.k.size(q)

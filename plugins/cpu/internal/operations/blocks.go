@@ -58,7 +58,7 @@ func addAlongTree(n collective.Node, add func(to, from int)) {
 }
 
 // spanPositions is how many positions of a row are summed in one go: what spans
-// of a longer row give is added along the canonical tree.
+// of a longer row are added along the canonical tree.
 const spanPositions = 4096
 
 // eachSpan computes the partial sums of a row with the given number of values. do computes

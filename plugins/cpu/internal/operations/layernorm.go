@@ -73,7 +73,7 @@ func scaleAndBias(f *run.Frame, scale, bias *run.Value, k int) (by, add float64)
 	return by, add
 }
 
-// moments returns n, the means and the sums of squared deviations of n lines side by side.
+// moments returns n, the means and the sums of squared deviations of n interleaved lines.
 func moments(w *run.Worker, kernels *kernel.Set, x []float32, n int) stats {
 	partial := w.Doubles(1 + 4*n)[:1+2*n]
 	eachSpan(w, n, len(x), partial, func(partial []float64, from, to int) {
@@ -158,7 +158,7 @@ func (l *layerNorm) gradient(w *run.Worker, dx []float32, in [][]float32, n int,
 	l.lines.kernels.NormaliseGradient(dx, x, dy, a, slopes)
 }
 
-// rowSums sets sums to S1 and S2 of channels side by side, given their means.
+// rowSums sets sums to S1 and S2 of adjacent channels, given their means.
 func rowSums(w *run.Worker, kernels *kernel.Set, sums, means []float64, x, dy []float32) {
 	n := len(means)
 	eachSpan(w, n, len(x), sums, func(partial []float64, from, to int) {

@@ -64,7 +64,7 @@ func offsetsOf(shape, strides []int) []int {
 	return all
 }
 
-// sideBySideLines is how many lines are brought side by side.
+// sideBySideLines is how many lines are interleaved.
 const sideBySideLines = 32
 
 // inPlace reports whether the lines are processed in place: there are enough of them for
@@ -74,7 +74,7 @@ func (l *lineLayout) inPlace(pieces int) bool {
 	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
 }
 
-// lineWork does something with n lines side by side: it sets y, which may be an operand.
+// lineWork does something with n interleaved lines: it sets y, which may be an operand.
 // scratch holds 5*n values.
 type lineWork func(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32)
 
@@ -102,7 +102,7 @@ func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	}
 }
 
-// gathered does work for n lines that are brought side by side.
+// gathered does work for n lines that are interleaved.
 func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, n int, work lineWork) {
 	size := n * l.length
 	scratch := w.Floats(len(in)*size + 5*n)
@@ -115,7 +115,7 @@ func (l *lineLayout) gathered(w *run.Worker, y []float32, in [][]float32, from, 
 	l.scatter(y, views[0], from, n)
 }
 
-// gather copies n lines of x side by side.
+// gather copies n lines of x, interleaved.
 func (l *lineLayout) gather(to, x []float32, from, n int) {
 	if l.tight {
 		l.kernels.Transpose(to, x[from*l.length:], n, l.length)

@@ -59,7 +59,7 @@ func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int
 	}
 }
 
-// targets returns the probabilities that label smoothing asks of the label and of
+// targets returns the probabilities that label smoothing assigns to the label and to
 // every other class.
 func (l *labelled) targets() (target, other float64) {
 	other = l.smoothing / float64(l.logits.Channels)

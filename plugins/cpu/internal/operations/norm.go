@@ -87,7 +87,7 @@ type affines struct {
 	slopes [][]float32
 }
 
-// grow allocates n sets of that number of channels.
+// grow allocates n sets of the given number of channels.
 func (a *affines) grow(n, channels int) {
 	for len(a.sets) < n {
 		a.sets = append(a.sets, kernel.NewAffine(channels))

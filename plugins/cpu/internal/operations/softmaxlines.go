@@ -98,7 +98,7 @@ func (s *softmax) centre(y, x []float32) {
 	}
 }
 
-// lineSum is the sum of class.Softmax over a line: the chains of two blocks go side by side.
+// lineSum is the sum of class.Softmax over a line: the chains of two blocks are interleaved.
 func lineSum(y []float32) float32 {
 	const n = class.BlockPositions
 	total := 0.0

@@ -178,7 +178,7 @@ func buildTranspose(c *plan.Compiler) run.Action {
 	return (&move{x: x, y: y, shape: y.Shape, src: src, dst: all(y)}).action()
 }
 
-// shuffled returns the action that lays channels of groups by turns: the groups are the operands, or parts of
+// shuffled returns the action that interleaves channels of groups: the groups are the operands, or parts of
 // the only one.
 func shuffled(c *plan.Compiler) run.Action {
 	y, groups := c.Out(0), c.Shuffles()

@@ -94,7 +94,7 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 	return m, ok
 }
 
-// Shuffles returns how many groups of channels the node, a transposition or a concatenation, lays by turns; 0
+// Shuffles returns how many groups of channels the node, a transposition or a concatenation, interleaves; 0
 // if it does not.
 func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
 

@@ -17,7 +17,7 @@ import (
 //
 // So a transposition between both kinds copies contiguous elements.
 
-// inShape are the operations that want the order of the shape.
+// inShape are the operations that need the order of the shape.
 var inShape = []graph.Op{graph.Dense, graph.DenseGradInput, graph.DenseGradWeight, graph.MatMul}
 
 // anyOrder are the operations that go by strides, operand for operand.
@@ -57,7 +57,7 @@ func order(fn *graph.Function, fused map[graph.Value]fusion.Fused) (*graph.Funct
 	return o.copied(fused)
 }
 
-// wants reports whether a node wants the order of the shape.
+// wants reports whether a node needs the order of the shape.
 func (o *orders) wants(n *graph.Node) bool {
 	return slices.Contains(inShape, n.Op) && (n.Op == graph.MatMul || n.Int("leading") > 0)
 }

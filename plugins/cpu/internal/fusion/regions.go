@@ -83,7 +83,7 @@ func (u *fuser) ofChannels(slice *graph.Node) bool {
 		!slices.ContainsFunc(slice.SliceStep()[1:], func(n int) bool { return n < 1 })
 }
 
-// of returns the part of the operand of a slice, which yields that shape, that p is of its result.
+// of returns the part of the operand of a slice, which has that shape, that corresponds to p in its result.
 func (p Region) of(slice *graph.Node, shape []int) Region {
 	begin, step := slice.Ints("begin"), slice.SliceStep()
 	if p.Shape == nil {

@@ -20,12 +20,12 @@ type Schedule struct {
 	Far     int // least size of an image that should not pass through memory as a whole
 	Tiling  int // that a tiling may hold at a time, including its inputs
 
-	LightTiles, HeavyTiles int // Winograd tiles that are treated together, by their weights
+	LightTiles, HeavyTiles int // Winograd tiles that are processed together, by their weights
 	Tiles                  int // of transformed tiles and their products: light ones may be more up to there
 	FewTiles               int // tiles of an image that are so few that workers share its panels
 	SmallSums              int // Winograd gradients of up to so much are read again for every few tiles
-	SomeTiles, ManyTiles   int // of transformed tiles that are treated together, by these sums
-	Gradient               int // positions that all taps of a gradient treat before the next
+	SomeTiles, ManyTiles   int // of transformed tiles that are processed together, by these sums
+	Gradient               int // positions that all taps of a gradient process before the next
 	Pairs                  int // bfloat16 values that are interleaved before they are multiplied
 
 	Piece      int // nanoseconds of a piece of a row, at least
@@ -61,7 +61,7 @@ func near(d machine.Description, r machine.Rates) int {
 	return max(min(bytes, tuned), least)
 }
 
-// quick reports whether L3 delivers the rows of a product as fast as a core wants them:
+// quick reports whether L3 delivers the rows of a product as fast as a core needs them:
 // the tiles of 16 channels do 8 operations for every byte of a row that they read.
 func quick(r machine.Rates) bool { return r.L3 >= r.Flops/8 }
 

@@ -13,7 +13,7 @@ import (
 // returned to its thread by the scheduler, and this needs more time than many layers.
 type bell struct {
 	asleep atomic.Bool   // a worker sleeps, or is about to, and has not been woken yet
-	rung   atomic.Uint32 // how often while somebody slept
+	rung   atomic.Uint32 // how often while a worker slept
 }
 
 // The operations of futex(2) on memory of one process.

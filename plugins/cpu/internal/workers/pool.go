@@ -39,7 +39,7 @@ type Pool struct {
 	_      [cacheLine]byte
 	undone atomic.Int64 // tasks of the job
 	_      [cacheLine]byte
-	runs   atomic.Int32 // under way
+	runs   atomic.Int32 // in progress
 	closed atomic.Bool
 	work   bell // there are tasks; for helpers
 	done   bell // all tasks are done; for the caller of Each
@@ -54,7 +54,7 @@ const exclusive = 1 << 31
 // MostOwn is the largest number of tasks with a preferred worker for each.
 const MostOwn = 30
 
-// NewPool starts a pool of that number of workers.
+// NewPool starts a pool of the given number of workers.
 func NewPool(threads int) *Pool {
 	p := &Pool{}
 	for i := range threads {

@@ -4,7 +4,7 @@ import "fmt"
 
 // Description describes a machine.
 type Description struct {
-	Processor string   `json:"processor"`         // the name that it gives itself
+	Processor string   `json:"processor"`         // the name that it reports
 	Cores     int      `json:"cores"`             // that this process may use at a time
 	Present   int      `json:"present"`           // cores that the system has
 	L1        Cache    `json:"l1"`                // of data

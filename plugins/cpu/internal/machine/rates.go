@@ -30,7 +30,7 @@ func farOf(d Description, available int64) int {
 }
 
 // Measure returns the rates of one core in some tens of milliseconds. peak does
-// that number of rounds of multiply-adds and returns the number of operations.
+// the given number of rounds of multiply-adds and returns the number of operations.
 func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 	defer debug.FreeOSMemory() // the device does not need this memory
 	_, available := memory.Machine()

@@ -24,7 +24,7 @@ func System() Description {
 }
 
 // describe returns the description of a machine from a tree of files. cores is
-// the number of cores that may be used, seen the number that the process sees.
+// the number of cores that may be used, seen the number visible to the process.
 func describe(root fs.FS, cores, seen int) Description {
 	d := Unknown
 	d.Processor, d.Cores, d.Present = processor(root), cores, seen
@@ -135,7 +135,7 @@ func listed(s string) (n int) {
 	return max(n, 1)
 }
 
-// processor returns the name that the processor gives itself.
+// processor returns the name that the processor reports.
 func processor(root fs.FS) string {
 	b, _ := fs.ReadFile(root, "proc/cpuinfo")
 	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {

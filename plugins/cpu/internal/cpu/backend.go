@@ -47,7 +47,7 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// checkMemory returns an error if that number of further bytes is not available.
+// checkMemory returns an error if the given number of further bytes is not available.
 func checkMemory(want float64) error {
 	_, free := memory.Machine()
 	return lifecycle.CheckMemory(want, free, "free")

@@ -31,7 +31,7 @@ func BenchmarkTrain(b *testing.B) {
 	}
 }
 
-// measure reports the images per second of run, which computes that number of
+// measure reports the images per second of run, which computes the given number of
 // images in a call, and the processor time per image.
 func measure(b *testing.B, images int, run func()) {
 	run()

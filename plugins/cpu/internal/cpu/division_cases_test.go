@@ -148,7 +148,7 @@ func evaluated(t *testing.T, text string, sizes map[string]int) string {
 	})
 }
 
-// tensors returns the state, by name, and the inputs of that number of rows.
+// tensors returns the state, by name, and the inputs of the given number of rows.
 func (d *divisionDraw) tensors(rows int) (state map[string]tensor.Tensor, inputs []tensor.Tensor) {
 	r := rand.New(rand.NewPCG(d.seed, 56))
 	state = map[string]tensor.Tensor{}

@@ -98,7 +98,7 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// compare runs the draw with that number of rows in all ways.
+// compare runs the draw with the given number of rows in all ways.
 func (d *divisionDraw) compare(t *testing.T, levels []divisionLevel, rows int, tolerance map[string]float64,
 	k int) {
 	t.Helper()

@@ -20,7 +20,7 @@ type Plan struct {
 }
 
 // PlanOf returns the plan of a device that is opened with o on this machine, for runs of
-// that number of rows. Nothing is run, and no state is read.
+// the given number of rows. Nothing is run, and no state is read.
 func PlanOf(_ context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
 	b, err := open(device.DefaultID, o)
 	if err != nil {

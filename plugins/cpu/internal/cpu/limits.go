@@ -75,7 +75,7 @@ func Measure(kernels string, threads int) (Limits, error) {
 	return l, nil
 }
 
-// best runs work on that number of threads again and again, and returns the
+// best runs work on the given number of threads again and again, and returns the
 // highest rate in units per second; work gets the number of its thread and
 // returns its units.
 func best(threads int, work func(thread int) int) float64 {

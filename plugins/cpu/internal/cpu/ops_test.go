@@ -224,7 +224,7 @@ func TestOpsAgainstRef(t *testing.T) {
 	}
 }
 
-// A replica yields the same bits alone as among others.
+// A replica has the same bits alone as with others.
 func TestReplicaAlone(t *testing.T) {
 	rows := []int{3, 0, 2, 7}
 	for _, c := range opCases(t) {

@@ -53,7 +53,7 @@ func uneven(x []float32, channels, positions int) {
 }
 
 // checkChunks compares a gradient with the sum of the gradients of chunks of
-// that number of rows.
+// the given number of rows.
 func checkChunks(t *testing.T, c opCase, inputs []tensor.Tensor, chunk int) {
 	t.Helper()
 	for _, set := range kernel.Sets() {

@@ -31,7 +31,7 @@ func slopeProgram(t *testing.T, of, shape, dy, before string) *graph.Program {
 }
 
 // Gradients of activations that are made as they are summed, of a result that is computed again, have the
-// bits that nodes one by one give.
+// bits that separate nodes have.
 func TestSlopesWithSums(t *testing.T) {
 	for i, of := range []string{"silu", "hard_swish", "mish", "gelu", "elu", "softplus", "leaky_relu",
 		"hard_sigmoid", "tanh", "sigmoid"} {

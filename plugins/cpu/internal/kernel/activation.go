@@ -65,7 +65,7 @@ type (
 	ternaryKernel func(y, a, b, c, table *float32, n0, n1 float32, count int)
 )
 
-// activations is the assembly for functions, with vectors of that number of lanes. It reads
+// activations is the assembly for functions, with vectors of the given number of lanes. It reads
 // constants from a table, each repeated tableLanes times.
 type activations struct {
 	lanes     int

@@ -12,7 +12,7 @@ import (
 
 // matrixUnits reports whether this process may use AMX: the processor has tiles
 // and products of bfloat16, the system saves their state, and it has given the
-// permission that a process must ask for once.
+// permission that a process must request once.
 var matrixUnits = sync.OnceValue(func() bool {
 	// Of arch_prctl and the state components of XCR0 (Linux, arch/x86/xstate.rst).
 	const (

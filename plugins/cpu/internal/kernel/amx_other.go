@@ -3,7 +3,7 @@
 package kernel
 
 // matrixUnits reports whether this process may use AMX: only on Linux is it
-// known how to ask for that.
+// known how to request that.
 func matrixUnits() bool { return false }
 
 // matrixBytes reports whether the matrix units multiply bytes, too.

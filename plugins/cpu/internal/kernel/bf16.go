@@ -30,7 +30,7 @@ func bf16(x float32) uint16 {
 func widened(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
 
 // bf16Kernels is the assembly for rounding. Each function processes the values that fill
-// whole vectors of that number of lanes.
+// whole vectors of the given number of lanes.
 type bf16Kernels struct {
 	lanes  int
 	round  func(x *float32, count int)
@@ -38,7 +38,7 @@ type bf16Kernels struct {
 	widen  func(x *float32, y *uint16, count int)
 }
 
-// whole returns how many of n values the assembly treats.
+// whole returns how many of n values the assembly processes.
 func (k *bf16Kernels) whole(n int) int {
 	if k == nil {
 		return 0

@@ -19,7 +19,7 @@ func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 		func(sum, squares, shift []float32, from, to int) { s.addDeviations(sum, squares, shift, x[from:to]) })
 }
 
-// moments computes them by blocks: that number of the first ones by whole, given the
+// moments computes them by blocks: the given number of the first ones by whole, given the
 // shifts of the first of all, and the others by sums and deviations.
 func moments(mean, q []float64, values int, r *SumWorkspace, blocks int, whole func(first []float64),
 	sums func(sum []float32, from, to int), deviations func(sum, squares, shift []float32, from, to int)) {

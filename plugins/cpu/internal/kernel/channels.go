@@ -4,7 +4,7 @@ import "github.com/bnctl/bnctl/device/class"
 
 // The functions below walk over positions with C channels each, laid out
 // [positions][C]; C is the length of their per-channel slices. They round
-// every operation, so that all sets give the same bits. What ends in Half is
+// every operation, so that all sets have the same bits. What ends in Half is
 // the same over rows of bfloat16: see channels_half.go.
 
 // extent describes the channels that the assembly for walks over neighbouring columns of
@@ -103,7 +103,7 @@ func widest[K columnKernel](kernels []K, from, last, n int) (k K, treated int) {
 // factor and a shift.
 type Affine struct{ Hi, Lo, By, Add []float32 }
 
-// NewAffine returns an Affine for that number of channels.
+// NewAffine returns an Affine for the given number of channels.
 func NewAffine(channels int) Affine {
 	all := make([]float32, 4*channels)
 	row := func(i int) []float32 { return all[i*channels : (i+1)*channels : (i+1)*channels] }

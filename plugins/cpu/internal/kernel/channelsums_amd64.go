@@ -96,7 +96,7 @@ var (
 	}
 )
 
-// The walks of a set; the first that treats some of the channels is taken.
+// The walks of a set; the first that processes some of the channels is taken.
 var (
 	sumColumnsAVX512 = []*sumColumns[float32]{&sumAVX512Masked, &sumAVX512Wide, &sumAVX512x4, &sumAVX512x2,
 		&sumAVX512x1, &sumAVX2x1}

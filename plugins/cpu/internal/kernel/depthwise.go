@@ -162,7 +162,7 @@ func (k depthwiseTiles) width() int { return k.channels }
 
 func (k depthwiseGradients) width() int { return k.channels }
 
-// depthwiseTiles is the assembly for a column of that number of channels.
+// depthwiseTiles is the assembly for a column of the given number of channels.
 type depthwiseTiles struct {
 	channels  int
 	positions int // of tile
@@ -170,13 +170,13 @@ type depthwiseTiles struct {
 	one       depthwiseTile // for one position
 }
 
-// depthwiseGradients is the assembly for the gradients of that number of channels, most taps first.
+// depthwiseGradients is the assembly for the gradients of the given number of channels, most taps first.
 type depthwiseGradients struct {
 	channels int
 	tiles    []depthwiseGradient
 }
 
-// depthwiseGradient is the assembly for that number of taps. The sums of two taps are
+// depthwiseGradient is the assembly for the given number of taps. The sums of two taps are
 // sumStep bytes apart, and their offsets offStep.
 type depthwiseGradient struct {
 	taps int

@@ -145,7 +145,7 @@ type rowRange struct {
 	tiles        *depthwiseRowTiles // nil: the definition is used
 	first, count int
 	weights      int // number of channels with weights before this range
-	fresh        int // the first channel that no range before it has treated
+	fresh        int // the first channel that no range before it includes
 }
 
 // width returns the channels of a column.
@@ -247,7 +247,7 @@ func (r *rowsCall) generic(g *DepthwiseRows, y, x int, fused bool) {
 	}
 }
 
-// depthwiseRowTiles is the assembly for that number of channels: by half the width
+// depthwiseRowTiles is the assembly for the given number of channels: by half the width
 // of the kernel less 1, by the stride less 1, for the sizes of rowPositions.
 type depthwiseRowTiles struct {
 	lanes int

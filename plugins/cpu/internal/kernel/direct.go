@@ -15,7 +15,7 @@ import "fmt"
 type Direct struct {
 	Rows     int // of the kernel
 	Run      int // values of a pixel
-	RowStep  int // values between the rows of the image that kernel rows see
+	RowStep  int // values between the rows of the image that kernel rows read
 	GradStep int // values between positions of the result
 }
 
@@ -25,7 +25,7 @@ const DirectWidth = 3
 // PackedLen returns the number of values of the weights, [Rows][Run][DirectWidth][Lanes].
 func (t Direct) PackedLen() int { return t.Rows * t.Run * DirectWidth * Lanes }
 
-// check panics unless an image and a result hold a row of that number of
+// check panics unless an image and a result hold a row of the given number of
 // positions.
 func (t Direct) check(in, out, count int) {
 	wantIn := (t.Rows-1)*t.RowStep + (count+DirectWidth-1)*t.Run
@@ -39,12 +39,12 @@ func (t Direct) check(in, out, count int) {
 // directTiles is the assembly for direct convolutions.
 type directTiles struct {
 	tiles    []sizedDirect
-	values   int // of a pixel, that gradient treats at a time
+	values   int // of a pixel, that gradient processes at a time
 	channels int // likewise
 	gradient func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 }
 
-// sizedDirect is the micro-kernel for a register block of that number of
+// sizedDirect is the micro-kernel for a register block of the given number of
 // positions.
 type sizedDirect struct {
 	positions int
@@ -53,7 +53,7 @@ type sizedDirect struct {
 }
 
 // Direct computes count positions of a row. in begins at the first pixel that
-// the first position sees, out at the first position; bias is nil or has Lanes values.
+// the first position reads, out at the first position; bias is nil or has Lanes values.
 func (s *Set) Direct(t Direct, out, in, packed, bias []float32, e Epilogue, count int) {
 	t.check(len(in), len(out), count)
 	if e.lacks((count-1)*t.GradStep + Lanes) {

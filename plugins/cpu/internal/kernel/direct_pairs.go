@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// sizedDirectPairs is the assembly of DirectPairs for that number of positions.
+// sizedDirectPairs is the assembly of DirectPairs for the given number of positions.
 type sizedDirectPairs struct {
 	positions int
 	tile      func(out *byte, outStep int, in *uint16, inStep int, rowStep int, rows int, pairs int,

@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// doubles is the assembly for functions of float64, with vectors of that number of lanes.
+// doubles is the assembly for functions of float64, with vectors of the given number of lanes.
 type doubles struct {
 	lanes int
 	exp   func(y, x, table *float64, inside *uint64, count int)

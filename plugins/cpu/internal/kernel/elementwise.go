@@ -1,10 +1,10 @@
 package kernel
 
 // The functions below work element by element, on slices as long as their
-// first, and round every operation, so that all sets give the same bits.
+// first, and round every operation, so that all sets have the same bits.
 
 // elements is the assembly for contiguous elements. It processes the elements that fill
-// whole vectors of that number of lanes.
+// whole vectors of the given number of lanes.
 type elements struct {
 	lanes         int
 	relu          func(y *float32, x *float32, count int)
@@ -16,7 +16,7 @@ type elements struct {
 	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; may be nil
 }
 
-// whole returns how many of n elements the assembly treats.
+// whole returns how many of n elements the assembly processes.
 func (e *elements) whole(n int) int {
 	if e == nil {
 		return 0

@@ -75,14 +75,14 @@ func (c *gradientCall) generic(w *Window, tap, p int, fused bool) {
 type gradientTile func(sum *float32, sumStep int, in *float32, zero int, offs *int32,
 	grad *float32, grads *int32, count int)
 
-// gradientTiles are the micro-kernels for that number of channels; see
+// gradientTiles are the micro-kernels for the given number of channels; see
 // windowTiles.
 type gradientTiles struct {
 	width int
 	tiles []sizedGradient
 }
 
-// sizedGradient is the micro-kernel for that number of values of a run.
+// sizedGradient is the micro-kernel for the given number of values of a run.
 type sizedGradient struct {
 	values int
 	tile   gradientTile

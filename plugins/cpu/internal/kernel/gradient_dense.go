@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// denseGradientTile is the assembly for that number of values: again and again for
+// denseGradientTile is the assembly for the given number of values: again and again for
 // tiles of them, over rows that begin every step bytes.
 type denseGradientTile struct {
 	values int

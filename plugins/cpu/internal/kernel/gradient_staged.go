@@ -12,14 +12,14 @@ type stagedGradient struct {
 	tiles    [stagedValues]stagedTile // of 1 value and more
 }
 
-// stagedTile adds count positions to that number of register blocks of sums, one
+// stagedTile adds count positions to the given number of register blocks of sums, one
 // after the other.
 type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)
 
 const (
 	stagedValues    = 6   // values of a run that are stored together
 	stagedVector    = 8   // space for these, in values
-	stagedPositions = 256 // that are laid side by side at a time, at most
+	stagedPositions = 256 // that are copied to contiguous memory at a time, at most
 	stagedRun       = 96  // values of a run, likewise
 )
 

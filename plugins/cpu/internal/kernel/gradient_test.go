@@ -45,7 +45,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// rowsOf returns the offsets of n rows of a matrix with that number of columns.
+// rowsOf returns the offsets of n rows of a matrix with the given number of columns.
 func rowsOf(n, columns int) []int {
 	at := make([]int, n)
 	for i := range at {

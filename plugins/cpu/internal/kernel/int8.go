@@ -28,7 +28,7 @@ type Int8 struct {
 	*Window
 	in   []int32 // [Taps][Positions]: where each run begins, in bytes; negative: padding
 	pad  []byte  // a run of padding
-	even int     // bytes between positions if one tap sees all, and they are the same everywhere; else 0
+	even int     // bytes between positions if one tap reads all, and they are the same everywhere; else 0
 }
 
 // quadLen is the values that are multiplied at once, stepQuads the quads of a step.

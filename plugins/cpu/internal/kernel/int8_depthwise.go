@@ -17,14 +17,14 @@ type DepthwiseInt8 struct {
 	*Int8
 	lanes   int // channels of a block, ordered as in four registers of sums; 0: no assembly
 	words   bool
-	pixels  int     // that are treated at once
+	pixels  int     // that are processed at once
 	advance int     // bytes between the inputs of a pixel and of the next
 	runs    []int32 // by position: number of contiguous positions from it on with the same padding
 }
 
 const (
 	mostTapsInt8  = 64       // of assembly
-	mostChunkInt8 = 2 << 10  // channels of the pixels that are treated at once
+	mostChunkInt8 = 2 << 10  // channels of the pixels that are processed at once
 	mostRunInt8   = 16 << 10 // bytes that a run advances
 )
 

@@ -28,19 +28,19 @@ type int8Bytes struct {
 	gate     func(y, a *byte, gate *float32, by, most float32, aZero, zero, least, vectors int)
 }
 
-// int8Tiles are the micro-kernels for that number of channels, the one with the most positions first.
+// int8Tiles are the micro-kernels for the given number of channels, the one with the most positions first.
 type int8Tiles struct {
 	width int
 	tiles []sizedInt8
 }
 
-// sizedInt8 is the micro-kernel for that number of positions.
+// sizedInt8 is the micro-kernel for the given number of positions.
 type sizedInt8 struct {
 	positions int
 	tile      int8Tile
 }
 
-// int8Tile computes the sums of that number of register blocks of positions by channels,
+// int8Tile computes the sums of the given number of register blocks of positions by channels,
 // one after the other, at sums [positions][PanelLanes]. pad is the offset of the run of
 // padding from in; steps are in bytes.
 type int8Tile func(sums *int32, in *byte, pad int, offs *int32, offStep, taps, quads int, w *int8,

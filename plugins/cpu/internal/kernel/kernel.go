@@ -1,7 +1,7 @@
 // Package kernel holds the inner loops of the CPU device: for each, a definition in plain Go and
 // assembly for the vector units.
 //
-// A Set is one family of them. Sets of one class give the same bits: in class
+// A Set is one family of them. Sets of one class have the same bits: in class
 // "fma" every sum of products is one chain of fused multiply-adds in an order
 // that the definition states, whatever the width of the vectors; class "amx"
 // also has what matrix units compute (Matrix); class "generic" rounds every
@@ -48,7 +48,7 @@ import (
 //go:generate go run -C _asm ./neon winograd
 //go:generate go run -C _asm ./neon winogradgradient
 
-// Lanes is the number of channels that kernels treat together: weights are
+// Lanes is the number of channels that kernels process together: weights are
 // packed in panels of up to PanelLanes output channels.
 const Lanes = 16
 

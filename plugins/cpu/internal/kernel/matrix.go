@@ -25,7 +25,7 @@ const (
 	tileLen    = tileRows * tileValues
 )
 
-// MatrixPositions is how many positions tiles treat together.
+// MatrixPositions is how many positions tiles process together.
 const MatrixPositions = 2 * tileRows
 
 // MatrixSuits reports whether matrix units can compute windows with runs of this length.

@@ -4,7 +4,7 @@ package kernel
 type matrixKernels struct {
 	// products are by terms; tiles of positions, less 1; tiles of channels, less 1.
 	products map[int][2][2]matrixProduct
-	// gather copies that number of lines of 32 values together, of every tap of at
+	// gather copies the given number of lines of 32 values together, of every tap of at
 	// most 16 positions.
 	gather func(staged, in *uint16, offs *int32, offStep, taps, lines, positions int)
 	// split stages steps of a position as three terms.
@@ -15,7 +15,7 @@ type matrixKernels struct {
 		flush, round, channels, positions int)
 }
 
-// matrixProduct computes that number of AMX tiles of sums, positions by channels, with
+// matrixProduct computes the given number of AMX tiles of sums, positions by channels, with
 // adjacent channels: [positions][PanelLanes]. line, tile and step are the fields of
 // matrixTiles.
 type matrixProduct func(sums *float32, a, b *uint16, steps, times, line, tile, step int)

@@ -80,14 +80,14 @@ type pairsGradients struct {
 	interleaveHalves func(dst *uint16, in *uint16, zero int, offs *int32, pairs, lanes, lines, step int)
 }
 
-// pairsGradientTiles are the micro-kernels for that number of vectors of Lanes
+// pairsGradientTiles are the micro-kernels for the given number of vectors of Lanes
 // channels, which are neighbours or belong to several taps.
 type pairsGradientTiles struct {
 	vectors int
 	tiles   []sizedPairsGradient
 }
 
-// sizedPairsGradient is the micro-kernel for that number of values of a run.
+// sizedPairsGradient is the micro-kernel for the given number of values of a run.
 type sizedPairsGradient struct {
 	values int
 	tile   func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int,
@@ -122,7 +122,7 @@ func (c pairsGradientCall) run(choice []pairsGradientTiles) {
 			to := &c.sums[sum+v*sumStep+k*c.Width]
 			next, nextStep := c.next.take(len(c.rows) * c.Pairs)
 			if next == nil {
-				next = (*byte)(unsafe.Pointer(to)) // which is at hand
+				next = (*byte)(unsafe.Pointer(to)) // which is available here
 			}
 			tiles[i].tile(to, 4*c.Width, 4*sumStep, &c.x[2*k], 4*padded(c.Run), &c.grad[v*gradStep], 4*c.Width,
 				2*gradStep, &c.rows[0][0], len(c.rows), c.Pairs, next, nextStep)

@@ -2,7 +2,7 @@ package kernel
 
 import "unsafe"
 
-// pairsTile computes that number of register blocks of positions by channels, one after the
+// pairsTile computes the given number of register blocks of positions by channels, one after the
 // other. The arguments are the arguments of Pairs, from the block's first position and
 // channel on. zero is the offset of the run of zeros from in; steps are in bytes.
 type pairsTile func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, taps int,
@@ -31,14 +31,14 @@ func storedAs[T float32 | uint16](f *ScaledEpilogue) int {
 // asBytes returns the address of a result, for assembly that stores either type.
 func asBytes[T float32 | uint16](x *T) *byte { return (*byte)(unsafe.Pointer(x)) }
 
-// pairsTiles are the micro-kernels for that number of channels; see
+// pairsTiles are the micro-kernels for the given number of channels; see
 // windowTiles.
 type pairsTiles struct {
 	width int
 	tiles []sizedPairs
 }
 
-// sizedPairs is the micro-kernel for that number of positions.
+// sizedPairs is the micro-kernel for the given number of positions.
 type sizedPairs struct {
 	positions int
 	tile      pairsTile

@@ -3,7 +3,7 @@ package kernel
 import "math"
 
 // pools is the assembly for windows of pixels. It processes the channels that fill whole
-// vectors of that number of lanes.
+// vectors of the given number of lanes.
 type pools struct {
 	lanes    int
 	max      func(y *float32, x *float32, pixels *int32, taps int, channels int)
@@ -13,7 +13,7 @@ type pools struct {
 	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
-// whole returns how many of n channels the assembly treats.
+// whole returns how many of n channels the assembly processes.
 func (p *pools) whole(n int) int {
 	if p == nil {
 		return 0
@@ -61,9 +61,9 @@ func (s *Set) MaxPoolGradient(dx, x, dy []float32, pixels []int32, spare []float
 	}
 }
 
-// MaxPoolQuads sets the pixels of dx that windows of four see, no two the same, to
-// what MaxPoolGradient makes of +0: window i sees pixels[4*i:][:4], and its dy has
-// that number of channels from dy[i*channels] on. spare is Lanes values to work with.
+// MaxPoolQuads sets the pixels of dx that windows of four pixels read, all different, to
+// the result of MaxPoolGradient for +0: window i reads pixels[4*i:][:4], and its dy has
+// the given number of channels from dy[i*channels] on. spare is Lanes values to work with.
 func (s *Set) MaxPoolQuads(dx, x, dy []float32, pixels []int32, channels int, spare []float32) {
 	windows := len(pixels) / 4
 	if windows == 0 {

@@ -41,7 +41,7 @@ func TestMaxPool(t *testing.T) {
 	}
 }
 
-// Quads give the gradients that windows give one by one, and write nothing else.
+// Quads have the same gradients as separate windows, and write nothing else.
 func TestMaxPoolQuads(t *testing.T) {
 	const windows = 9
 	r := rand.New(rand.NewPCG(11, 12))

@@ -1,6 +1,6 @@
 package kernel
 
-// Prefetcher is memory that is wanted soon. A call that is given it fetches some of it
+// Prefetcher is memory that is needed soon. A call that is given it fetches some of it
 // while it computes, which changes no result, and leaves the rest.
 type Prefetcher struct{ ranges []lines }
 

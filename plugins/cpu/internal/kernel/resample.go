@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// resampleKernel is the assembly of Resample for that number of channels and more. It computes
+// resampleKernel is the assembly of Resample for the given number of channels and more. It computes
 // count pixels; first is the index of the first one's first term.
 type resampleKernel struct {
 	minChannels int
@@ -59,7 +59,7 @@ func (m *Resampling) begin(i int) int {
 	return int(m.ends[i-1])
 }
 
-// Resample sets the pixels [from, to) of an image of that number of channels, which y begins with,
+// Resample sets the pixels [from, to) of an image of the given number of channels, which y begins with,
 // per channel, to sums over pixels of the image x with a weight for each: from 0 on in their order,
 // in float64, every product and every sum rounded. A pixel without terms is 0.
 func (s *Set) Resample(y, x []float32, channels int, m *Resampling, from, to int) {
@@ -99,7 +99,7 @@ func NewAverages(ends, pixels []int32, divisors []float64) *Averages {
 	return &Averages{completed(&Resampling{ends, pixels, nil, -1}), divisors}
 }
 
-// Average sets the pixels [from, to) of an image of that number of channels, which y begins with, per
+// Average sets the pixels [from, to) of an image of the given number of channels, which y begins with, per
 // channel, to the sums over pixels of the image x, from 0 on in their order, in float64, divided and then
 // rounded.
 func (s *Set) Average(y, x []float32, channels int, a *Averages, from, to int) {

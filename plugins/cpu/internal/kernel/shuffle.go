@@ -1,6 +1,6 @@
 package kernel
 
-// shuffleKernel is the assembly for pixels of that number of channels and more: of two images, for one pixel
+// shuffleKernel is the assembly for pixels of least channels and more: of two images, for one pixel
 // of three, and for every second channel of one. Steps are in bytes.
 type shuffleKernel struct {
 	least  int

@@ -26,7 +26,7 @@ type Window struct {
 	inNeed, outNeed int // values that an image and its result must have at least
 	zeros           []float32
 	hulls           []hull   // by position; nil: no tap is left out
-	seen            []uint64 // by position: the taps that see the image; nil: all
+	seen            []uint64 // by position: the taps inside the image; nil: all
 	together        []uint8  // by position: number of positions in its tile, based on their taps
 	side            bool     // results are contiguous
 }
@@ -168,7 +168,7 @@ type Workspace struct {
 	tile   [WindowPositions * PanelLanes]float32
 	staged []float32 // stagedLen, from the first use on
 	slab   *slabWorkspace
-	// Next is weights that are far away and wanted soon after the call, or
+	// Next is weights that are far away and needed soon after the call, or
 	// nothing: they are fetched meanwhile. That changes no result.
 	Next []float32
 	// Ahead is what Gradient fetches between its tiles.

@@ -45,7 +45,7 @@ func (s *Set) resumed() *windowTiles {
 type slabTiles struct {
 	first, size, count int
 	seen               uint64
-	begins, ends       int // the first segment that they see, and the last
+	begins, ends       int // the first segment that they read, and the last
 }
 
 // slabWorkspace is a worker's memory for slabs.
@@ -134,7 +134,7 @@ func (c *slabCall) cutTiles() {
 }
 
 // tile returns the size of the register block at position i, where left positions are left, and the
-// taps that see more than padding.
+// taps that read more than padding.
 func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	if c.seen == nil {
 		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {
@@ -152,7 +152,7 @@ func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	return size, seen
 }
 
-// ends completes tiles by the segments that they see.
+// ends completes tiles by the segments that they read.
 func (c *slabCall) ends(t slabTiles) slabTiles {
 	t.begins = -1
 	for i := range c.segments {
@@ -217,7 +217,7 @@ func (c *slabCall) weightsOf(i, channel int) []float32 {
 		(s.t0*c.Run+s.k0)*Lanes:][:s.values()*Lanes]
 }
 
-// weightsBehind returns the weights that are wanted after those, nil after the last.
+// weightsBehind returns the weights that are needed after those, nil after the last.
 func (c *slabCall) weightsBehind(i, channel int) []float32 {
 	switch {
 	case channel+Lanes < min(c.Last*PanelLanes, c.Width):

@@ -2,7 +2,7 @@ package kernel
 
 import "unsafe"
 
-// windowTile computes that number of register blocks of positions by channels, one after
+// windowTile computes the given number of register blocks of positions by channels, one after
 // the other. The arguments are the arguments of Window, from the block's first position and
 // channel on. zero is the offset of the run of zeros from in; steps are in bytes; plus and
 // most are the results of Epilogue.assembly. last is the mask of the last vector of
@@ -12,7 +12,7 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 	taps int, run int, w *float32, wStep int, column int, bias *float32, plus *float32, most *float32, last int,
 	next *float32, turns int, tiles int)
 
-// windowTiles are the micro-kernels for that number of channels, those with the
+// windowTiles are the micro-kernels for the given number of channels, those with the
 // most positions first. A set has several windowTiles, the widest first; the
 // narrowest have at most Lanes channels.
 type windowTiles struct {
@@ -26,7 +26,7 @@ type windowTiles struct {
 	resumed []windowTile
 }
 
-// sizedWindow is the micro-kernel for that number of positions.
+// sizedWindow is the micro-kernel for the given number of positions.
 type sizedWindow struct {
 	positions int
 	tile      windowTile
@@ -154,7 +154,7 @@ func (c *windowCall) call(w *Window, choice *windowTiles, i, p, channel int, out
 }
 
 // turns returns the number of pieces of next that register blocks can prefetch while they
-// multiply that number of values.
+// multiply the given number of values.
 func (t *windowTiles) turns(next []float32, values int) int {
 	const unroll = 4 // values that a turn multiplies
 	if t.turn == 0 {

@@ -69,7 +69,7 @@ func togetherOf(seen []uint64, most int) []uint8 {
 	return sizes
 }
 
-// Trims reports whether Window leaves out taps that see nothing but padding.
+// Trims reports whether Window leaves out taps that read only padding.
 func (w *Window) Trims() bool { return w.hulls != nil }
 
 // Whole returns the same geometry with all taps.

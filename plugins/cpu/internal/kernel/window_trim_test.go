@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// dilatedWindow is a convolution of 3 by 3 of an image of side by side pixels, with
+// dilatedWindow is a convolution of 3 by 3 of an image of side x side pixels, with
 // padding equal to its dilation.
 func dilatedWindow(side, dilation, run, width int) *Window {
 	in, out := make([]int32, 9*side*side), make([]int32, side*side)
@@ -24,7 +24,7 @@ func dilatedWindow(side, dilation, run, width int) *Window {
 	return NewWindow(in, out, 9, run, width)
 }
 
-// Leaving out taps that see nothing but padding changes no bit: not where products are
+// Leaving out taps that read only padding changes no bit: not where products are
 // so small that a sum is -0, where weights are not finite, or biases are -0.
 func TestWindowTrims(t *testing.T) {
 	if dilatedWindow(64, 1, 1, 1).Trims() || !dilatedWindow(8, 1, 1, 1).Trims() {

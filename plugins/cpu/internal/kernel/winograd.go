@@ -64,7 +64,7 @@ func (g Winograd) TapRows() int { return g.In + 1 }
 func odd(n int) int { return (n+Lanes-1)/Lanes/2*2*Lanes + Lanes }
 
 // inSteps returns the distances, in values, between tiles and between
-// frequencies of that number of transformed tiles.
+// frequencies of the given number of transformed tiles.
 func (g Winograd) inSteps(tiles int) (tile, frequency int) { return odd(g.In), odd(tiles * odd(g.In)) }
 
 // outSteps is inSteps for the products.
@@ -72,7 +72,7 @@ func (g Winograd) outSteps(tiles int) (tile, frequency int) {
 	return WinogradLanes, odd(tiles * WinogradLanes)
 }
 
-// InLen returns the number of values of that number of transformed tiles.
+// InLen returns the number of values of the given number of transformed tiles.
 func (g Winograd) InLen(tiles int) int {
 	_, f := g.inSteps(tiles)
 	return f * g.Frequencies()
@@ -105,7 +105,7 @@ type winogradForm struct {
 	weights func(u *float32, uFreq int, taps *float32, tapStep int, count int)
 }
 
-// winogradProducts are the micro-kernels for that number of channels and 1, 2,
+// winogradProducts are the micro-kernels for the given number of channels and 1, 2,
 // 3 ... tiles.
 type winogradProducts struct {
 	width int

@@ -25,7 +25,7 @@ type winogradGradients map[class.Tiles]struct {
 // ofGradient is the geometry with the channels of the result as its input channels.
 func (g Winograd) ofGradient() Winograd { return Winograd{Tiles: g.Tiles, In: g.Out} }
 
-// GradientTiles returns the window over that number of transformed tiles with
+// GradientTiles returns the window over the given number of transformed tiles with
 // which Gradient sums the products of one frequency.
 func (g Winograd) GradientTiles(tiles int) *Window {
 	in, out := make([]int32, tiles), make([]int32, tiles)
@@ -43,7 +43,7 @@ func (g Winograd) GradientLen(tiles int) int {
 	return g.ofGradient().InLen(tiles) + GradientSlack
 }
 
-// Frequency returns the offsets of frequency f of that number of tiles, in the
+// Frequency returns the offsets of frequency f of the given number of tiles, in the
 // transformed input and in the transformed gradient of the result.
 func (g Winograd) Frequency(f, tiles int) (in, gradient int) {
 	_, inStep := g.inSteps(tiles)

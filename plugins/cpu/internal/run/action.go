@@ -14,7 +14,7 @@ type Action interface {
 	Stores() *Storage
 }
 
-// Storage is how an action treats values that are stored as bfloat16.
+// Storage describes how an action handles values that are stored as bfloat16.
 type Storage struct {
 	// Rounds reports that at precision bf16 the action itself rounds its results. Otherwise
 	// the executor rounds the results that are stored as bfloat16 (Unrounded).
@@ -43,7 +43,7 @@ func (s *Storage) takes(v *Value) bool {
 	})
 }
 
-// Halves reports whether all values, as far as they are not nil, are halves.
+// Halves reports whether all values that are not nil are halves.
 func Halves(values ...*Value) bool {
 	return !slices.ContainsFunc(values, func(v *Value) bool { return v != nil && !v.half })
 }
@@ -66,7 +66,7 @@ type AtOnce struct {
 // Whole returns an action that is not by rows.
 func Whole(do func(f *Frame) error) *AtOnce { return &AtOnce{Do: do} }
 
-// After returns a with something to be done before it.
+// After returns a with additional work before it.
 func (a *AtOnce) After(prepare func(f *Frame) error) *AtOnce {
 	return Whole(func(f *Frame) error {
 		if err := prepare(f); err != nil {
@@ -81,16 +81,15 @@ func (a *AtOnce) run(f *Frame) error { return a.Do(f) }
 // ByRows is an action that works row by row.
 type ByRows struct {
 	Storage
-	// Prepare comes before the rows. It reads no rows.
+	// Prepare runs before the rows. It reads no rows.
 	Prepare func(f *Frame) error
-	// Row computes part piece of pieces of row i; a row that cannot be cut
-	// has one piece.
+	// Row computes part piece of pieces of row i. A row that cannot be cut has one piece.
 	Row func(f *Frame, w *Worker, i, piece, pieces int)
 	// Work estimates the nanoseconds that one worker needs for a row; 0 means that a row
 	// cannot be cut.
 	Work int
 	Spans
-	// Finish comes after the rows. Results that are not rows are its work.
+	// Finish runs after the rows. It computes results that are not rows.
 	Finish func(f *Frame)
 	// Joins maps operands to their first channel in the result. An operand that is computed
 	// in its final place in the result need not be copied (insert.go).
@@ -100,10 +99,10 @@ type ByRows struct {
 
 // Spans is the part of an action by rows that can compute some positions of a row alone.
 type Spans struct {
-	// Span, if there is one, computes positions [from, to) of row i: from a
-	// multiple of step on. If it is pointwise, it reads only these positions of
-	// other rows. width is the number of values of a position; block, a multiple of
-	// step, is how many positions should be computed at once at least.
+	// Span, unless it is nil, computes positions [from, to) of row i. from is a multiple of
+	// Step. If the action is Pointwise, it reads only these positions of other rows. Width
+	// is the number of values of a position. Block, a multiple of Step, is the least number
+	// of positions that should be computed at once.
 	Span                          func(f *Frame, w *Worker, i, from, to int)
 	Positions, Step, Block, Width int
 	Pointwise                     bool
@@ -117,8 +116,8 @@ type Spans struct {
 	Over []*Value
 }
 
-// ByUnit returns a, which has nothing to prepare or to finish, as it is if its
-// result is rows; else an action that does the same for every replica, or once.
+// ByUnit returns a unchanged if its result is rows. Otherwise it returns an action that
+// does the same for every replica, or once. a must have nothing to prepare or to finish.
 func ByUnit(k graph.Kind, a *ByRows) Action {
 	if k == graph.Rows {
 		return a
@@ -130,6 +129,6 @@ func ByUnit(k graph.Kind, a *ByRows) Action {
 	})
 }
 
-// pieces returns the number of pieces, at most most, into which to divide a row of that many nanoseconds of
-// work. Handing one to another worker costs some hundred nanoseconds.
+// pieces returns the number of pieces, at most most, into which to divide a row with work
+// nanoseconds of work. Passing a piece to another worker costs some hundred nanoseconds.
 func (f *Frame) pieces(work, most int) int { return max(1, min(most, work/f.Schedule.Piece)) }

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// run combines the subtrees that this device holds, and then meets the other
-// members of the group. It does not wait: await does, and for gradients awaitAll.
+// run combines the subtrees that this device holds, and then starts the exchange with the
+// other members of the group. It does not wait: await does, and for gradients awaitAll.
 func (e *Exchange) run(f *Frame) error {
 	leaves, local := f.Members()
 	values := make([]collective.Reduction, len(e.values))

@@ -86,8 +86,7 @@ func BySpan(a *ByRows) *ByRows {
 	return a
 }
 
-// unit returns what spans are multiples of in a tiling. Those of windows need not
-// be whole tiles.
+// unit returns the unit of spans in a tiling. Spans of windows need not be whole tiles.
 func (s *Spans) unit() int {
 	if s.Step == kernel.WindowPositions {
 		return 1
@@ -95,6 +94,6 @@ func (s *Spans) unit() int {
 	return s.Step
 }
 
-// whole returns where a span that has to reach to position p should end: with a whole unit, or a whole
-// tile of a window.
+// whole returns the end of a span that must reach position p: the end of a whole unit, or
+// of a whole tile of a window.
 func (s *Spans) whole(p int) int { return min((p+s.Step-1)/s.Step*s.Step, s.Positions) }

@@ -14,14 +14,13 @@ import (
 //
 // Each of the two lanes is ordered separately, in the same order on all members.
 
-// Exchange is an action that meets the other devices of the group: it begins an
-// all-reduce of values of the replicas, and is waited for later (await, awaitAll).
-// The partial sums that this device holds are combined along the canonical tree before
-// anything leaves it.
+// Exchange is an action that communicates with the other devices of the group. It starts an
+// all-reduce of values of the replicas, and is awaited later (await, awaitAll). The partial
+// sums that this device holds are combined along the canonical tree before they are sent.
 type Exchange struct {
 	Storage
 	lane   collective.Lane
-	nodes  []int // of the all-reduces, which follow each other
+	nodes  []int // of the all-reduces, which are consecutive
 	values []Reduced
 }
 

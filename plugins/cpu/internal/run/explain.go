@@ -26,8 +26,8 @@ func (fn *Function) Explain(s schedule.Schedule) (lines []string) {
 	return lines
 }
 
-// names returns the names of nodes, each once, as a profile has them: of several
-// that were made one, the first.
+// names returns the names of nodes, each once, as in a profile: for several nodes that were
+// fused, the first.
 func (fn *Function) names(nodes []int) string {
 	var all []string
 	for _, i := range slices.Compact(slices.Clone(nodes)) {
@@ -40,7 +40,7 @@ func (fn *Function) names(nodes []int) string {
 	return strings.Join(all, ", ")
 }
 
-// reason returns why an action does its work at once, if that was a choice.
+// reason returns why an action is not by rows, if that was a choice.
 func reason(r runner) string {
 	a, ok := r.(*AtOnce)
 	if !ok || a.Weights == 0 {

@@ -14,14 +14,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Frame is one run of a function. Actions read its exported fields, which stay as
-// Start has set them.
+// Frame is one run of a function. Actions read its exported fields, which do not change
+// after Start.
 type Frame struct {
 	Kernels  *kernel.Set
 	Schedule schedule.Schedule
 	Rows     []int // of each replica held
 	Starts   []int // first row of each replica, then the number of all rows
-	Last     bool  // no run follows, as far as is known
+	Last     bool  // this is the last run, as far as known
 
 	machine *Machine
 	memory  *Memory
@@ -43,7 +43,7 @@ type Frame struct {
 	infinite  atomic.Bool
 
 	mu     sync.Mutex
-	err    error // of the first row that has one
+	err    error // of the first row with an error
 	errRow int
 }
 
@@ -83,8 +83,8 @@ func (f *Frame) Blocked() time.Duration { return f.blocked }
 // BF16 reports whether the precision is device.BF16.
 func (f *Frame) BF16() bool { return f.machine.Reduced }
 
-// Passing returns n values of memory that packed weights have until the next call:
-// see passing.
+// Passing returns n values of memory for packed weights, valid until the next call: see
+// passing.
 func (f *Frame) Passing(n int) []float32 { return f.memory.passing.take(n) }
 
 // Total returns the number of rows of all replicas.

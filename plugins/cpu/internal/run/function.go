@@ -14,10 +14,10 @@ type Function struct {
 	groups   []*group
 	slots    []*Slot           // of the arena
 	copied   []*Value          // inputs that are copied
-	retained map[string]*Value // outputs that stay here, by name
+	retained map[string]*Value // outputs that are retained, by name
 	reserved []*Slot           // slots in a region
-	earlier  *Function         // that keeps values for this one; nil without one
-	turned   []*Value          // what that keeps in another order
+	earlier  *Function         // the function that retains values for this one, or nil
+	turned   []*Value          // values retained in another order
 	given    map[graph.Value]graph.Value
 }
 
@@ -35,8 +35,8 @@ func (fn *Function) Groups() (nodes [][]int) {
 	return nodes
 }
 
-// Given returns the result that the node which makes v had before others were
-// fused with it.
+// Given returns the original result of the node that makes v, before other nodes were fused
+// with it.
 func (fn *Function) Given(v graph.Value) graph.Value {
 	if given, ok := fn.given[v]; ok {
 		return given
@@ -50,7 +50,7 @@ func IsResult(f *graph.Function, v graph.Value) bool {
 		slices.ContainsFunc(f.Updates, func(u graph.Update) bool { return u.Value == v })
 }
 
-// keeps reports whether a value is an output that stays here.
+// keeps reports whether a value is an output that is retained.
 func (fn *Function) keeps(v graph.Value) bool {
 	return slices.ContainsFunc(fn.graph.Outputs, func(o graph.Output) bool { return o.Keep && o.Value == v })
 }

@@ -18,13 +18,13 @@ import (
 // W runs while the exchange is in progress. Exchanges of gradients, which no node of the
 // function reads, are awaited at its end (Frame.awaitAll).
 
-// scheduler gathers nodes into groups. Actions by rows are put together;
-// others that nothing in the group waits for are put off till it ends.
+// scheduler gathers nodes into groups. Actions by rows are collected in one group; other
+// actions are deferred until the group ends, unless a node of the group waits for them.
 type scheduler struct {
 	fn     *Function
 	groups []*group
 	rows   *group               // being gathered
-	later  []*group             // put off
+	later  []*group             // deferred
 	made   map[graph.Value]bool // by later, or by rows when they are finished
 }
 
@@ -38,11 +38,11 @@ func gather(fn *Function, actions []Action) []*group {
 	return s.groups
 }
 
-// add puts node i where it belongs.
+// add adds node i to the right group.
 func (s *scheduler) add(i int, a Action) {
 	n := &s.fn.graph.Nodes[i]
 	switch a := a.(type) {
-	case nil: // it is part of the exchange before
+	case nil: // it is part of the exchange before it
 	case *Exchange:
 		s.reduce(a)
 	case *AtOnce:
@@ -104,7 +104,7 @@ func (s *scheduler) concern(nodes []int) (before, unrelated []*group) {
 	return before, unrelated
 }
 
-// mark records which results of n are there only after a flush.
+// mark records the results of n that are complete only after a flush.
 func (s *scheduler) mark(n *graph.Node, all bool) {
 	for _, v := range n.Out {
 		s.made[v] = all || s.fn.values[v].Kind != graph.Rows

@@ -23,7 +23,7 @@ type group struct {
 	alone   runner     // the action that is not by rows; nil in a group of rows
 	actions []*ByRows  // of a group of rows
 	chains  []chain    // of actions
-	local   []*Slot    // of values that only this group knows; times are chains
+	local   []*Slot    // of values used only in this group; times are chains
 	wides   []*widened // float32 copies of halves, for actions that need float32
 }
 
@@ -102,7 +102,7 @@ func (g *group) cut(f *Frame) {
 	}
 }
 
-// GCD returns the greatest common divisor of a and b, a if b is 0.
+// GCD returns the greatest common divisor of a and b. If b is 0, it is a.
 func GCD(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
@@ -110,8 +110,8 @@ func GCD(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows, each divided into at most the given number of pieces, or into
-// smaller ones of those, through a chain.
+// eachPiece passes all rows through a chain, each row divided into at most the given number
+// of pieces, or these pieces into smaller ones.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {
@@ -125,7 +125,8 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 	f.Each(f.Total()*pieces, func(w *Worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
 
-// mostPieces is into how many pieces each of few rows is cut so that all workers get as much.
+// mostPieces is the number of pieces of each of few rows, so that all workers get equal
+// shares.
 func (f *Frame) mostPieces() int { return f.Threads() / GCD(f.Threads(), f.Total()) }
 
 // smaller returns the number of pieces into which to cut a row of the given work and steps,
@@ -144,12 +145,12 @@ func (f *Frame) smaller(pieces, work, steps int) int {
 	return pieces * max(1, min(each, work/(pieces*f.Schedule.SmallPiece), steps/(pieces*leastSteps), most))
 }
 
-// HeavyPieces returns in how many pieces to cut each of few rows, with so much work in so many steps, of an
-// action that is not by rows.
+// HeavyPieces returns the number of pieces into which to cut each of few rows, for an
+// action with the given work and steps that is not by rows.
 func (f *Frame) HeavyPieces(work, steps int) int { return f.smaller(f.mostPieces(), work, steps) }
 
-// Few reports whether there are so few rows that each is cut for all workers.
+// Few reports whether rows are so few that each is cut for all workers.
 func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < fewRows*f.Threads() }
 
-// fewRows is how many rows per worker are not few.
+// fewRows is the least number of rows per worker that are not few.
 const fewRows = 2

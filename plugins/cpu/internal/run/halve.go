@@ -72,7 +72,7 @@ func (h *halver) possible(v *Value) bool {
 	})
 }
 
-// local reports whether only one group of rows knows v.
+// local reports whether v is used in only one group of rows.
 func (h *halver) local(id graph.Value, v *Value) bool {
 	all, made := h.uses[v], false
 	for _, u := range all {

@@ -85,7 +85,8 @@ func (l *layout) insertable(id graph.Value, i int) bool {
 // moment is a group, and a chain of it.
 type moment struct{ group, chain int }
 
-// begins returns when x, a result of node i, is begun to be written: with the first value among its channels.
+// begins returns the time of the first write to x, a result of node i: with the first value
+// among its channels.
 func (l *layout) begins(i int, x *Value) moment {
 	began := moment{l.groupOf[i], l.chainOf[i]}
 	for k := range l.fn.graph.Nodes[:i] {

@@ -144,8 +144,8 @@ func (l *layout) move(g *group, from, to *Slot) {
 	g.local = slices.DeleteFunc(g.local, func(s *Slot) bool { return s == from })
 }
 
-// lastUse returns the last group that reads v, and the last place in it; made
-// by node i, it is in use at least there.
+// lastUse returns the last group that reads v, and the index of the last reader in it. A
+// value made by node i is in use at least in that node's group.
 func (l *layout) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	if i >= 0 {
 		group, chainIndex = l.groupOf[i], l.chainOf[i]

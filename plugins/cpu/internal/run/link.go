@@ -29,7 +29,7 @@ type chainer struct {
 	group    *group
 	schedule schedule.Schedule
 	makers   map[graph.Value][]int // the actions that make a value, and its float32
-	ends     []int                 // by action: the last that reads its result; many if others do, too
+	ends     []int                 // by action: the last reader of its result; many if others read it
 }
 
 // many is more than the actions of a group.
@@ -81,8 +81,8 @@ func (l *chainer) makes(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].Out
 }
 
-// maker returns the action before k that makes what k reads as v, -1 if it comes
-// from elsewhere.
+// maker returns the action before k that makes v, an operand of k, or -1 if v comes from
+// elsewhere.
 func (l *chainer) maker(v graph.Value, k int) int {
 	last := -1
 	for _, maker := range l.makers[v] {
@@ -157,8 +157,8 @@ func (l *chainer) result(k int) *Value {
 // operand returns the first operand of an action.
 func (l *chainer) operand(k int) *Value { return l.fn.values[l.reads(k)[0]] }
 
-// laneBytes returns the bytes of results of the actions [first, last), as a chain,
-// that have to be there at a time.
+// laneBytes returns the bytes of results of the actions [first, last), as a chain, that are
+// live at a time.
 func (l *chainer) laneBytes(first, last int) (n int) {
 	c := l.tiling(first, last)
 	for k := first; k < last-1; k++ {
@@ -188,11 +188,10 @@ func (l *chainer) tiling(first, last int) tiling {
 	return c
 }
 
-// evenSteps is a number of workers that should find as much to do each.
+// evenSteps is a number of workers that should get equal shares.
 const evenSteps = 4
 
-// step returns what every action has to compute so that the last one can
-// compute s.
+// step returns the span that every action must compute so that the last one can compute s.
 func (l *chainer) step(first, last int, s span) []span {
 	all := make([]span, last-first)
 	all[last-1-first] = s
@@ -243,8 +242,9 @@ func (l *chainer) complete(c *chain) {
 	}
 }
 
-// inTurn reports whether the result of action k may be a ring: if the action, which reads no other
-// rows than its first operand, and all that read it, as their first operand alone, can do that.
+// inTurn reports whether the result of action k may be a ring. This requires that the
+// action reads no other rows than its first operand, that all its readers read it only as
+// their first operand, and that all of them support rings.
 func (l *chainer) inTurn(k int) bool {
 	if !l.group.actions[k].Rings || l.inputs(k) != 1 {
 		return false

@@ -29,9 +29,9 @@ type temporary struct {
 	slot *Slot
 }
 
-// NewLinker begins a function of f's nodes on a machine. given is by the results
-// of f: those that nodes had before others were fused with them. earlier, unless it
-// is nil, has kept values that are inputs of this one.
+// NewLinker starts a function of f's nodes on a machine. given maps the results of f to the
+// original results of their nodes, before others were fused with them. earlier, unless it
+// is nil, has retained values that are inputs of this function.
 func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
 	fn := &Function{graph: f, retained: map[string]*Value{}, given: given, earlier: earlier}
@@ -66,7 +66,7 @@ func (l *Linker) TempValue(node int, v *Value) *Value {
 	return &t
 }
 
-// OnLayout has f called when every value has its place.
+// OnLayout registers f to be called when every value has its place.
 func (l *Linker) OnLayout(f func()) { l.onLayout = append(l.onLayout, f) }
 
 // earlierValue returns the value that the earlier function retains under a name, or nil.
@@ -81,7 +81,7 @@ func (l *Linker) earlierValue(name string) *Value {
 // linked.
 func (l *Linker) Function() *Function { return l.fn }
 
-// Link returns the function of these actions, one for each node; nil where a
+// Link returns the function of these actions, one for each node. An action is nil if the
 // node's work is part of the exchange before it.
 func (l *Linker) Link(actions []Action) *Function {
 	l.fn.groups = gather(l.fn, actions)

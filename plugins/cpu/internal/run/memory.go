@@ -23,18 +23,18 @@ type Memory struct {
 	blank    bool              // some of them may have no memory yet
 	packs    map[string]Packed // weights in the order of the kernels' reads, by key
 	reserve  reserve           // of memory for them
-	passing  passing           // memory that they have one after the other in a last run
+	passing  passing           // memory that they use in turn in a last run
 	retained []*Slot           // what train keeps for commit
 	regions  regions           // values retained by the functions of a stage
 	arena    []byte
-	lanes    int             // where the memory of lanes begins in the arena
+	lanes    int             // offset of the lanes in the arena
 	lane     int             // bytes of a lane
 	outputs  []tensor.Tensor // old outputs of a run
 	older    []tensor.Tensor // outputs of the run before: the functions of a stage alternate
 }
 
-// Packed is weights in some order, made for one filter and shared by the nodes
-// that want them so.
+// Packed is weights in some order, made for one filter and shared by the nodes that need
+// this order.
 type Packed interface {
 	Bytes() int64
 }
@@ -62,7 +62,7 @@ func (m *Memory) StateBytes() (n int) {
 	return n
 }
 
-// ArenaBytes returns the size of the arena; 0 before there is one.
+// ArenaBytes returns the size of the arena, or 0 before it is allocated.
 func (m *Memory) ArenaBytes() int { return len(m.arena) }
 
 // PackedBytes returns the size of the packed weights.
@@ -102,7 +102,7 @@ func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity,
 	return n
 }
 
-// Packed returns what SetPacked has stored under a key; nil if there is nothing.
+// Packed returns the value that SetPacked has stored under a key, or nil.
 func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 
 // SetPacked stores packed weights under a key, so that other nodes can find them.
@@ -160,7 +160,7 @@ func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
 	m.arena = arena
 }
 
-// AtMost bounds the size of the arena without the danger of an overflow.
+// AtMost limits the size of the arena without overflow.
 func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threads int) float64 {
 	n := 0.0
 	for _, fn := range functions {

@@ -82,7 +82,7 @@ func (v *Value) like(x *Value) bool {
 		v.Last == x.Last && !v.half && !x.half && v.private == x.private && v.state == nil && x.state == nil
 }
 
-// alone reports whether action k is the only one of its chain that reads a value.
+// alone reports whether action k is the only reader of a value in its chain.
 func (l *chainer) alone(id graph.Value, k int) bool {
 	c := l.group.chains[l.group.chainOf(k)]
 	for i := c.first; i < c.last; i++ {

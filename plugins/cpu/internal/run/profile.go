@@ -12,9 +12,9 @@ import (
 // nodes that were fused into others.
 type profile map[graph.Value]time.Duration
 
-// run executes a group and divides its time among its nodes as the time of
-// the workers divides. Rows pass through several nodes one after the other, so
-// that the clock is read for every row and node: a profiled run is slower.
+// run executes a group and divides its time among its nodes in proportion to the time of
+// the workers. Rows pass through several nodes one after the other, so the clock is read
+// for every row and node: a profiled run is slower.
 func (p profile) run(f *Frame, g *group, fn *Function) error {
 	began := time.Now()
 	timed := *g
@@ -67,8 +67,8 @@ func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	return &t
 }
 
-// Times returns how the time of the run divided among the nodes of fn, as it was given;
-// nil unless the step asked for a profile.
+// Times returns the time of the run by node of the original function. It is nil unless the
+// step requested a profile.
 func (f *Frame) Times(fn *graph.Function) []time.Duration {
 	p := f.profile
 	if p == nil {

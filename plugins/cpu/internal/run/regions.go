@@ -21,18 +21,18 @@ import (
 // 	train.backward, slot 0   arena | region of slot 0, free then | regions of its leaves, until all are spent
 // 	train.backward, slot 1   arena | region of slot 1, free then | region of its leaves | passing region
 
-// area is where a piece of memory is.
+// area is a kind of memory.
 type area int
 
 const (
 	inArena  area = iota
 	inSlot        // the region of a slot: see device.Step.Slot
 	inLeaves      // the region of the leaves of a run
-	inSums        // the region of those that may be added to sums instead: Value.IsAdded
+	inSums        // the region of leaves that may be added to sums instead: Value.IsAdded
 	areas         // how many there are
 )
 
-// areaOf returns where a function keeps v.
+// areaOf returns the area where a function keeps v.
 func areaOf(function string, v *Value) area {
 	switch {
 	case function == graph.Forward:
@@ -68,7 +68,7 @@ type regions struct {
 type lent struct {
 	area  area
 	bytes []byte
-	rest  int // bytes of them that were not given back
+	rest  int // bytes of the region that are still in use
 }
 
 // take returns a region of n bytes with arbitrary contents.
@@ -83,7 +83,7 @@ func (r *regions) take(a area, n int) []byte {
 	return newArena(n)
 }
 
-// pass returns the region of n bytes that runs have one after the other.
+// pass returns the region of n bytes that runs use in turn.
 func (r *regions) pass(n int) []byte {
 	if len(r.passing) < n {
 		r.forgetPassing()
@@ -106,8 +106,8 @@ func (r *regions) give(a area, b []byte) {
 	}
 }
 
-// setOffsets gives the slots of an area their offsets for a number of units, and returns the bytes of the
-// region.
+// setOffsets sets the offsets of the slots of an area for a number of units, and returns
+// the bytes of the region.
 func setOffsets(reserved []*Slot, a area, c device.Capacity) (n int) {
 	for _, s := range reserved {
 		if s.area == a {
@@ -139,8 +139,8 @@ func HeldBytes(functions map[string]*Function, c device.Capacity) (n int) {
 	return n
 }
 
-// Hold gives the frame the regions of fn, which it is to run. It reports whether the slot that fn
-// reads is there.
+// Hold assigns the regions of fn to the frame that will run it. It reports whether the slot
+// that fn reads exists.
 func (f *Frame) Hold(fn *Function, slot int) bool {
 	c, r := device.Capacity{Rows: f.Total(), Replicas: len(f.Rows)}, &f.memory.regions
 	if e := fn.earlier; e != nil && len(e.reserved) > 0 {
@@ -161,7 +161,7 @@ func (f *Frame) Hold(fn *Function, slot int) bool {
 	return true
 }
 
-// addsAll reports whether all that fn may add to sums is going to be added.
+// addsAll reports whether every output that fn may add to sums will be added.
 func (f *Frame) addsAll(fn *Function) bool {
 	for _, v := range fn.retained {
 		if _, ok := f.onto[v]; !ok && v.slot != nil && v.slot.area == inSums {
@@ -171,7 +171,7 @@ func (f *Frame) addsAll(fn *Function) bool {
 	return true
 }
 
-// Release ends what Hold has begun: the run has succeeded, or it has not.
+// Release undoes Hold at the end of a run, whether or not it has succeeded.
 func (f *Frame) Release(fn *Function, slot int, ok bool) {
 	r := &f.memory.regions
 	for _, a := range fn.keepsIn() {

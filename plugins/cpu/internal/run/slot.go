@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Slot is a piece of memory: for a value from the time it is made to the last
-// time it is read, or for the temporary memory of one time. In the arena times
-// are groups, in the memory of a lane they are places in a group.
+// Slot is a piece of memory: for a value from the time it is made to the last time it is
+// read, or for temporary memory at one time. In the arena times are groups; in the memory
+// of a lane they are indices in a group.
 type Slot struct {
 	fixed, perReplica, perRow int // bytes
 	from, to                  int // times, both included

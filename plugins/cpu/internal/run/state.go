@@ -14,12 +14,12 @@ type State struct {
 	file  *tensor.Mapped // the file that Value is a view of, or nil if the state owns the memory
 }
 
-// LeastView is from how many bytes on a tensor in a file is not copied. What
-// is smaller may be read in every run, and should not share pages.
+// LeastView is the least size in bytes of a tensor in a file that is not copied. Smaller
+// tensors may be read in every run, and should not share pages.
 const LeastView = 64 << 10
 
-// Set gives the state the value of t, which has its type. A large tensor in a
-// mapped file is not copied: weights are packed once, and then not looked at.
+// Set sets the state to the value of t, which has the same type. A large tensor in a mapped
+// file is not copied: weights are packed once, and then not read again.
 func (s *State) Set(t tensor.Tensor) {
 	s.stamp++
 	file, at := tensor.MappedAt(t.Bytes)
@@ -56,7 +56,7 @@ func (s *State) Detach() {
 // leave releases the file, if there is one, and the value with it.
 func (s *State) leave() {
 	if s.file != nil {
-		_ = s.file.Close() // what can fail is giving memory back
+		_ = s.file.Close() // only releasing memory can fail
 		s.file, s.Value.Bytes = nil, nil
 	}
 }

@@ -35,8 +35,8 @@ func (c tiling) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
 	}
 }
 
-// most returns how many positions of the result of action k a step needs or
-// computes at most.
+// most returns the largest number of positions of the result of action k that a step needs
+// or computes.
 func (c tiling) most(k int) (n int) {
 	for _, s := range c {
 		n = max(n, s[k].to-s[k].from)

@@ -34,13 +34,13 @@ type Value struct {
 	local   bool   // the slot is in the memory of a lane, not in the arena
 	private bool   // of the lane of the worker even if rows are few
 	half    bool   // its elements are bfloat16 of two bytes
-	float   *Value // of a half: its float32 in a lane, while a group runs that needs it
+	float   *Value // the float32 of a half in a lane, during a group that needs it
 	over    *Value // a value of the group that shares its memory, if both are local
 	joined  *Value // the wider value that contains its channels; nil if its memory is separate
 	first   int    // its first channel there
 	ring    int    // number of stored positions, position p at p mod ring; 0: all
 	slack   bool   // an input that has to be copied, because kernels read past its end
-	adds    bool   // its action adds it with Frame.Add where it can
+	adds    bool   // its action adds it with Frame.Add if possible
 	summed  bool   // its action writes one replica of it, the sum of all
 	judged  bool   // its action calls Frame.NotFinite if an element is infinite or NaN
 	state   *State // the state tensor that it reads, or becomes in place
@@ -125,8 +125,8 @@ func (v *Value) Reach(rows int) (bytes, stored int) {
 	return bytes, stored
 }
 
-// Stretches calls do for positions [from, to), in ranges that are stored side by
-// side: at is where a range begins.
+// Stretches calls do for positions [from, to), in ranges that are stored contiguously. at
+// is the stored index of the start of a range.
 func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
 	ring := v.Positions
 	if v.ring > 0 {
@@ -148,8 +148,8 @@ func (v *Value) InOrder() *Value {
 // imageRow returns the positions of a row of an image [C, H, W].
 func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
 
-// IsHalf reports whether its elements are bfloat16 of two bytes. That is known once
-// the function is linked.
+// IsHalf reports whether its elements are bfloat16 of two bytes. It is valid once the
+// function is linked.
 func (v *Value) IsHalf() bool { return v.half }
 
 // LiesOver reports whether v overwrites an operand of the action that makes it.
@@ -246,5 +246,5 @@ func (f *Frame) Slack(v *Value) []float32 {
 type widened struct {
 	id          graph.Value
 	half, float *Value
-	first, last int // actions between which it is in use
+	first, last int // actions that delimit its use
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// widener puts what halves and float32 need between the actions of a group.
+// widener inserts conversions between halves and float32 between the actions of a group.
 type widener struct {
 	linker *Linker
 	group  *group
@@ -49,8 +49,8 @@ func (w *widener) add(node int, a *ByRows) {
 // apart reports whether v is a half that the action does not accept.
 func (w *widener) apart(a *ByRows, v *Value) bool { return v.half && !a.takes(v) }
 
-// need returns the float32 of a value for the next action, and has it made unless
-// it is there.
+// need returns the float32 of a value for the next action, and adds the action that makes
+// it unless it exists.
 func (w *widener) need(node int, id graph.Value) *widened {
 	v := w.linker.fn.values[id]
 	if w.wides[v] == nil {
@@ -127,8 +127,8 @@ func (w *widener) stores(n *graph.Node, a *ByRows) *ByRows {
 	return a
 }
 
-// store stores elements [from, to) of row i. The float32 is rounded itself only if
-// it is read again.
+// store stores elements [from, to) of row i. The float32 itself is rounded only if it is
+// read again.
 func (s *storing) store(f *Frame, w *Worker, i, from, to int) {
 	x, kernels := f.At(s.value, w, i)[from:to], f.Kernels
 	if s.round && (s.widened == nil || s.widened.last > s.widened.first) {

@@ -24,7 +24,8 @@ var Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.DenseInt8:       buildDenseInt8,
 }
 
-// geometryOf returns the geometry of the current node's layer; nil after it has refused the node.
+// geometryOf returns the geometry of the current node's layer, or nil after it has refused
+// the node.
 func geometryOf(c *plan.Compiler) *Geometry {
 	l, _ := c.Layer()
 	g := NewGeometry(l.Window, []int{l.C, l.H, l.W}, []int{l.O, l.OH, l.OW})

@@ -18,8 +18,8 @@ import (
 // 	                \    /
 // 	                  +
 
-// chunkPositions is how many positions of a result a chain of products is to
-// have at least before the next chain begins.
+// chunkPositions is the least number of positions of a result in a chain of products before
+// the next chain begins.
 const chunkPositions = 4096
 
 // chunks divides the rows of a replica into chunks. Their size depends on the shape alone.

@@ -65,9 +65,9 @@ func everyReplica(do func(f *run.Frame, from, to int)) *run.AtOnce {
 	})
 }
 
-// gradient returns what computes the weight gradients of replicas [from, to).
-// A task is one panel of one group for one replica, and some of its taps where
-// that alone would leave workers idle.
+// gradient returns the function that computes the weight gradients of replicas [from, to).
+// A task is one panel of one group for one replica, and only some of its taps if workers
+// would otherwise be idle.
 func (g *Geometry) gradient(sections []gradientOf, x, dy, dw *run.Value, narrow bool) func(f *run.Frame,
 	from, to int) {
 	panels, padded, chunks := sections[0].window.Panels(), 0, chunksOf(dy.Positions)

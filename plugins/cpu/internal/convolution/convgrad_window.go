@@ -72,12 +72,13 @@ func (g *gradientOf) sums(p0, p1, t0, t1 int) (n int) {
 	return n
 }
 
-// nearSums is how many bytes of sums stay near while positions pass through all panels.
+// nearSums is the number of bytes of sums that stay near while positions pass through all
+// panels.
 const nearSums = 1 << 20
 
-// together returns how many panels pass over the same positions, one after the other, so that an image
-// and its gradient are read once: all, if there is one tap, their sums stay near in that many blocks, and
-// there are tasks for all workers.
+// together returns the number of panels that pass over the same positions, one after the
+// other, so that an image and its gradient are read once. It is all panels if there is only
+// one tap, the sums of that many blocks stay near, and there are tasks for all workers.
 func (g *gradientOf) together(tasks, blocks, threads int) int {
 	all := g.window.Panels()
 	if !g.inOrder || tasks%threads != 0 || 4*g.sums(0, all, 0, 1)*blocks > nearSums {
@@ -168,7 +169,7 @@ func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, so
 	spare.Ahead.Clear()
 }
 
-// ahead adds to a what panels [p0, p1) read of positions [from, to) of a row.
+// ahead adds the data of positions [from, to) of a row that panels [p0, p1) read to a.
 func (g *gradientOf) ahead(a *kernel.Prefetcher, p0, p1 int, row rowPair, from, to int) {
 	w, width := g.window, 0
 	for panel := p0; panel < p1; panel++ {

@@ -21,11 +21,12 @@ import (
 // With leading axes it has positions. It is then a 1 by 1 convolution over images with the
 // same layout.
 
-// denseRows is how many rows of a dense product are the positions of a window.
+// denseRows is the number of rows of a dense product that are used as the positions of a
+// window.
 const denseRows = 48
 
-// denseWindows makes the windows of rows of k values times lanes columns of a matrix of k by
-// width, one for each number of rows that was asked for.
+// denseWindows makes the windows of rows of k values times lanes columns of a matrix of k
+// by width, one for each requested number of rows.
 type denseWindows struct {
 	k, width, lanes int
 

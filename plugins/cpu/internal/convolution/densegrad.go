@@ -12,14 +12,14 @@ import (
 )
 
 // The gradient of a dense weight is a product over rows, dw[o][k] = sum of dy[o] * x[k].
-// Replicas are its leaves, and where nothing but an all-reduce reads it the sums of
-// neighbouring replicas are added while they are in the cache:
+// Replicas are its leaves. If only an all-reduce reads the gradient, the sums of neighbouring
+// replicas are added while they are in the cache:
 //
-//	replicas   0     1     2     3          a block of sums for each level of the tree:
-//	           \     |     |     /          0 is added to by 1 (join), then 2 and 3 go
-//	            +-0-1-+   +-2-3-+           to level 1 and are added to level 0
-//	                 \     /
-//	                 0 .. 3                  written once
+// 	replicas   0     1     2     3          a block of sums for each level of the tree:
+// 	           \     |     |     /          1 is added to 0 in level 0 (join), then 2 and
+// 	            +-0-1-+   +-2-3-+           3 go to level 1 and are added to level 0
+// 	                 \     /
+// 	                 0 .. 3                  written once
 
 // buildDenseGradWeight is the gradient of a dense product for its weight.
 func buildDenseGradWeight(c *plan.Compiler) run.Action {
@@ -78,7 +78,7 @@ type denseGradient struct {
 	adds   bool // in the run it is added to sums
 }
 
-// nodes returns the nodes of the tree over the replicas that are made here.
+// nodes returns the nodes of the tree over the replicas that this device computes.
 func (g *denseGradient) nodes(leaves int, local []int) []collective.Node {
 	if g.summed {
 		return collective.Cover(leaves, local)
@@ -184,7 +184,8 @@ func (t *denseTask) join(n collective.Node, level int) {
 	}
 }
 
-// tiles computes the sums over rows [from, to), and adds them to what there is if add is set.
+// tiles computes the sums over rows [from, to). If add is set, they are added to the
+// previous sums.
 func (t *denseTask) tiles(sums []float32, from, to int, add bool) {
 	in := t.f.F32(t.k.dy)[from*t.k.dy.Count+t.k0:]
 	grad := t.f.F32(t.k.x)[from*t.k.x.Count+t.panel*kernel.PanelLanes:]

@@ -92,7 +92,7 @@ func buildDepthwiseRows(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, 
 // With a stride the phases of a gradient have windows of different sizes, so a span of the
 // result does not correspond to a span of a phase. The action then has rows only.
 
-// nearBand is how many bytes of a result all phases compute before the next.
+// nearBand is the number of bytes of a result that all phases compute before the next band.
 const nearBand = 128 << 10
 
 // depthwiseAction computes rows of y, phase by phase.

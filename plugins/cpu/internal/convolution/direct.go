@@ -16,8 +16,8 @@ import (
 // The gradient for the input is the direct convolution of the flipped g: input
 // and output change places, and the kernel is turned by half a turn.
 
-// flipped returns the convolution that computes the gradient for the input of
-// one with stride 1, and whether there is one: padding may not exceed the kernel.
+// flipped returns the convolution that computes the gradient for the input of a convolution
+// with stride 1. It reports whether there is one: padding may not exceed the kernel.
 func (g *Geometry) flipped() (*Geometry, bool) {
 	f := *g
 	f.c, f.h, f.w, f.o, f.oh, f.ow = g.o, g.oh, g.ow, g.c, g.h, g.w
@@ -89,8 +89,8 @@ func buildDirect(c *plan.Compiler, g *Geometry, x *run.Value, t *filter, y *run.
 		Positions: y.Positions, Step: g.ow, Width: g.o, Needs: g.Needs}})
 }
 
-// directGradient computes weight gradients directly: a task is one replica,
-// and some rows of the kernel where that alone would leave workers idle.
+// directGradient computes weight gradients directly. A task is one replica, and only some
+// rows of the kernel if workers would otherwise be idle.
 func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 	chunks, size := chunksOf(dy.Positions), g.directSums()
 	return run.Whole(func(f *run.Frame) error {

@@ -17,8 +17,8 @@ import (
 // pairs. An operand that is stored as float32 is first narrowed into the worker's memory;
 // an operand that is stored as bfloat16 is read in place.
 
-// dot2Product computes pairs of rows, as product does windows. The scales of a
-// folded batch norm multiply the sums.
+// dot2Product computes pairs of rows, as product computes windows. The scales of a folded
+// batch norm multiply the sums.
 type dot2Product struct {
 	packed      *dot2Pack
 	filter      *filter

@@ -24,8 +24,8 @@ type dot2Gradient struct {
 	atStep    int   // between the weights of output channels
 	x, dy, dw *run.Value
 	chunks    chunks
-	// together is how many values are interleaved before they are multiplied: they
-	// should stay in the cache.
+	// together is the number of values that are interleaved before they are multiplied.
+	// They should stay in the cache.
 	together int
 
 	mu     sync.Mutex
@@ -61,10 +61,9 @@ func (k *dot2Gradient) order(k0, k1, j0, j1 int) kernel.Order {
 	return k.orders[key]
 }
 
-// replicas computes the gradients of replicas [from, to). A task is a panel of a
-// group and some values of the input for one replica, so few that their sums
-// stay in the cache, and some columns of the kernel where that alone would leave
-// workers idle.
+// replicas computes the gradients of replicas [from, to). A task is a panel of a group and
+// some values of the input for one replica, few enough that their sums stay in the cache.
+// If workers would be idle, it is only some columns of the kernel.
 func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 	const most, least = 4 * kernel.Lanes, kernel.Lanes / 2 // values of a task
 	panels := (k.g.og + kernel.PanelLanes - 1) / kernel.PanelLanes

@@ -11,8 +11,8 @@ import (
 //
 // 	| 0 0 0 0 | r g b 0 | r g b 0 | ... | 0 0 0 0 |      a run: 3 pixels of 4 values
 
-// evenChannels returns the geometry with one channel more, which is 0, if there
-// is an odd number of them: so that runs are even.
+// evenChannels returns the geometry with an even number of channels, so that runs are even.
+// It adds a channel of zeros if their number is odd.
 func (g *Geometry) evenChannels() *Geometry {
 	even := *g
 	even.c += g.c % 2
@@ -83,8 +83,8 @@ func (p *dot2Product) narrowRows(w *run.Worker, g *Geometry, o dot2Operands, y0,
 	return all
 }
 
-// spreadPixels copies pixels of an odd number of values to ones of one more,
-// which is 0.
+// spreadPixels copies pixels of an odd number of values to pixels with an additional value
+// of 0.
 func spreadPixels(dst, src []uint16, c int) {
 	if c == 3 {
 		for i := range len(dst) / 4 {

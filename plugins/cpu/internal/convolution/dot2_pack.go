@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// dot2Pack is the weights of a product, rounded to bfloat16 and packed in
-// pairs. A batch norm that is folded does not change them.
+// dot2Pack is the weights of a product, rounded to bfloat16 and packed in pairs. A folded
+// batch norm does not change them.
 type dot2Pack struct {
 	sections []dot2Section
 	stamp    uint64 // of the weight, when they were packed
@@ -32,8 +32,8 @@ func (p *dot2Pack) Bytes() (n int64) {
 	return n
 }
 
-// dot2For returns the pairs of a weight for windows that are given as sections,
-// which matrix units compute or not.
+// dot2For returns the pairs of a weight for windows in sections, with or without matrix
+// units.
 func dot2For(c *plan.Compiler, t *filter, key string, sections func() []packSection, matrix bool) *dot2Pack {
 	return shared(c, plain(t.weight), "pairs "+key, func() *dot2Pack {
 		p, of := &dot2Pack{}, map[*kernel.Window]*kernel.Pairs{}

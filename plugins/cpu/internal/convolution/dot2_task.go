@@ -173,8 +173,8 @@ func (t *dot2Task) single(halves []uint16, i int) {
 	t.scratch.calls = rows
 }
 
-// shared adds the products of a segment, of neighbouring rows of the kernel at a
-// time that see a line of the input with different lines of the result.
+// shared adds the products of a segment. It processes several neighbouring rows of the
+// kernel at a time that read one line of the input with different lines of the result.
 func (t *dot2Task) shared(halves []uint16, s segment) {
 	rows, first, last := t.scratch.calls[:0], 0, -1
 	for h := s.top; h < s.bottom; h++ {

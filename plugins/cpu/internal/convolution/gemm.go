@@ -216,12 +216,12 @@ func (p *product) stepsOf() (n int) {
 	return n
 }
 
-// Where weights are heavy the loops are turned round: a task is one unit for some rows, so
-// that a worker reads a panel once for all of them.
+// With heavy weights the loops are exchanged: a task is one unit for some rows, so that a
+// worker reads a panel once for all of them.
 //
-//	rows few             every row is cut for the workers (row)
-//	kernels with slabs   applySlabs
-//	else                 tasks = units x blocks of rows
+// 	rows few             every row is cut for the workers (row)
+// 	kernels with slabs   applySlabs
+// 	else                 tasks = units x blocks of rows
 
 // apply computes all rows, several for each time that the weights are read.
 func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
@@ -269,7 +269,7 @@ func (p *product) step() int {
 	return positionStep
 }
 
-// row returns the operands of row r of several. That of a result among other channels ends where these do.
+// row returns the operands of row r. A result among other channels ends where these end.
 func (o *operands) row(r, inCount, outCount int) operands {
 	end := min((r+1)*outCount, len(o.out))
 	return operands{out: o.out[r*outCount : end], in: o.in[r*inCount : (r+1)*inCount],
@@ -328,8 +328,8 @@ func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) r
 	return a
 }
 
-// pointwise reports whether a position of the result depends on the same
-// position of the input alone.
+// pointwise reports whether a position of the result depends only on the same position of
+// the input.
 func (g *Geometry) pointwise() bool {
 	return g.taps == 1 && g.Stride == [2]int{1, 1} && g.Pad == [4]int{}
 }

@@ -61,8 +61,8 @@ func (g *Geometry) TooLarge(p class.Product) string {
 	return ""
 }
 
-// offsets returns the length of the tables of a product: of taps times positions. An input pixel meets those
-// taps alone that are in its phase.
+// offsets returns the length of the tables of a product: taps times positions. An input
+// pixel has only the taps of its phase.
 func (g *Geometry) offsets(p class.Product) float64 {
 	forward := float64(g.taps) * float64(g.oh) * float64(g.ow)
 	if p == class.Forward {
@@ -85,15 +85,15 @@ func (g *Geometry) offsets(p class.Product) float64 {
 // narrow reports whether the images of the convolution are better padded: class.Layer.Narrow.
 func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
-// byLines reports whether a row of the kernel is better read as one run of a padded line: it is if
-// channels are so few that most of the time of a tap goes into finding it. That is the same chain.
+// byLines reports whether a row of the kernel should be read as one run of a padded line.
+// With few channels most of the time of a tap is needed to find it. The chain is the same.
 func (g *Geometry) byLines() bool {
 	const few = 16
 	return g.c <= few && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1
 }
 
-// Input returns where the input of output position (y, x) at tap (i, j)
-// begins, in bytes; -1 if that is padding.
+// Input returns the offset in bytes of the input of output position (y, x) at tap (i, j),
+// or -1 for padding.
 func (g *Geometry) Input(y, x, i, j int) int32 {
 	iy, ix := y*g.Stride[0]-g.Pad[0]+i*g.Dilation[0], x*g.Stride[1]-g.Pad[1]+j*g.Dilation[1]
 	if iy < 0 || iy >= g.h || ix < 0 || ix >= g.w {
@@ -143,14 +143,13 @@ func (g *Geometry) paddedHeight() int { return g.h + g.Pad[0] + g.Pad[2] }
 // paddedLen returns the values of a padded image.
 func (g *Geometry) paddedLen() int { return g.paddedHeight() * g.paddedWidth() * g.c }
 
-// A padded image has its zeros in memory, so that no tap needs to look whether it is
-// inside, at the price of a copy. It pays where runs are short: few channels, or many
-// taps for each of them (narrow).
+// A padded image has its zeros in memory, so that taps need no bounds check, at the cost of a
+// copy. This is faster if runs are short: few channels, or many taps for each of them (narrow).
 //
-//	0 0 0 0 0
-//	0 a b c 0      paddedWidth = left + w + right
-//	0 d e f 0
-//	0 0 0 0 0
+// 	0 0 0 0 0
+// 	0 a b c 0      paddedWidth = left + w + right
+// 	0 d e f 0
+// 	0 0 0 0 0
 
 // pad copies an image into the middle of a padded one and clears its border.
 func (g *Geometry) pad(padded, image []float32) {

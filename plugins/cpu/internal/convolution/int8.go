@@ -18,8 +18,8 @@ import (
 //
 // Padding consists of bytes equal to zero in this formula.
 
-// productInt8 is the products of a node of int8: windows with weights, one for each group, and how sums
-// become results.
+// productInt8 is the products of a node of int8: windows with weights, one for each group,
+// and the conversion from sums to results.
 type productInt8 struct {
 	weight, bias, by *run.Value
 	sections         []sectionInt8
@@ -196,7 +196,7 @@ func (g *Geometry) paddedBytes(w *run.Worker, image []byte, zero byte, from, to 
 	return padded
 }
 
-// A dense product has the rows of the batch as its positions, as one of float32 has.
+// A dense product uses the rows of the batch as its positions, like a product of float32.
 
 func buildDenseInt8(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)

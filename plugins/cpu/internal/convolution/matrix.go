@@ -19,9 +19,8 @@ import (
 // kernel.Extent checks weights, and MatrixF32 checks positions. Positions that fail are
 // computed by windows.
 
-// matrixPack is the weights of a product, in three parts for matrix units, in
-// class amx. What these cannot compute within the precision of float32 is left
-// to the windows of the product.
+// matrixPack is the weights of a product, in three parts for matrix units, in class amx.
+// Products outside the precision of float32 are left to the windows of the product.
 type matrixPack struct {
 	sections []matrixSection
 	apart    bool // all is left to windows
@@ -117,8 +116,8 @@ func (m *matrixPack) fillDirect(f *run.Frame, p *product) {
 	m.direct = m.fills
 }
 
-// panelsAtOnce returns how many panels a unit of matrix units has: for each unit
-// positions are staged again, but the units of heavy weights are what workers share.
+// panelsAtOnce returns the number of panels in a unit of matrix units. Positions are staged
+// again for each unit, but workers share the units of heavy weights.
 func panelsAtOnce(weights int64, light int) int {
 	if weights > int64(light) {
 		return 2

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Packed weights outlive a run: they are made again when a state tensor that they come
-// from has another stamp. In the last run of a program heavy weights need not stay, and
-// pass through memory that all layers have one after the other (lend, pass).
+// Packed weights outlive a run. They are packed again when the stamp of a state tensor that
+// they depend on has changed. In the last run of a program heavy weights need not be kept,
+// and use memory that all layers share in turn (lend, pass).
 
 // pack is a matrix of weights in the order of the kernels' reads. It is packed again when
 // the weights have changed.
@@ -70,8 +70,8 @@ func (p *pack) Bytes() (n int64) {
 	return n
 }
 
-// fill packs the weights unless that has been done since they changed. If the node works
-// alone, and in the last run, they are forgotten with pass.
+// fill packs the weights if they have changed since they were packed. If the node works
+// alone, and in the last run, pass discards them.
 func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {

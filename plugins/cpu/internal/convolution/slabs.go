@@ -35,7 +35,8 @@ func (p *product) bySlabs(f *run.Frame, outCount int) bool {
 	return p.matrix == nil && f.Kernels.Slabs() && !slices.ContainsFunc(p.packed.sections, other)
 }
 
-// applySlabs computes all rows: some positions of any rows meet all weights before the next do.
+// applySlabs computes all rows: some positions of any rows are multiplied by all weights
+// before the next positions.
 func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	var all []slabs
 	tasks := 0

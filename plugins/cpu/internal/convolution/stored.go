@@ -69,7 +69,7 @@ func (s stored) workspace(workspace []float32) stored {
 	return stored{half: unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(workspace))), len(workspace))}
 }
 
-// copy copies lines of n values each to where they begin every step values.
+// copy copies lines of n values each to lines that are step values apart.
 func (s stored) copy(to stored, n, step, lines int) {
 	for i := range lines {
 		if s.half != nil {

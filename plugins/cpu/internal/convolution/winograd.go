@@ -155,8 +155,8 @@ func (k *winograd) blocks(f *run.Frame, w *run.Worker, o tileOperands, from, to 
 	}
 }
 
-// Weights change once in a step of training and never in prediction; a run begins with
-// a look at their stamp.
+// Weights change once in a step of training and never in prediction; a run first checks
+// their stamp.
 
 // prepare transforms the weights if they have changed, and packs them for
 // windows if these compute everything.
@@ -181,8 +181,8 @@ func (k *winograd) lightRows(tiles, bytes int) int {
 	return k.blockRows(max(tiles, bytes/(4*(k.InLen(1)+k.OutLen(1)))))
 }
 
-// apply computes all images: blocks of rows of tiles, and where there are not
-// enough of them for all workers, some panels of them.
+// apply computes all images: blocks of rows of tiles, and if there are too few for all
+// workers, some panels of them.
 func (k *winograd) apply(f *run.Frame, o tileOperands) {
 	if k.weights.apart {
 		f.Each(f.Total(), func(w *run.Worker, i int) {

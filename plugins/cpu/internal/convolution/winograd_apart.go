@@ -17,9 +17,9 @@ import (
 // 	|  |  |  |  -->    b10 b11 b12  -->  largest of 9 values, least of 9 sums
 // 	+--+--+--+         b20 b21 b22
 
-// inspect adds to suspects those tiles in rows [from, to) of the phase in the
-// padded rows that windows must compute. Whether a tile is one depends on that tile
-// alone: which tiles are inspected together depends on threads and neighbours.
+// inspect adds the tiles in rows [from, to) of the phase in the padded rows that windows
+// must compute to suspects. Whether a tile is a suspect depends only on that tile: the set
+// of tiles that are inspected together depends on threads and neighbours.
 func (t *tiles) inspect(from, to, first int) {
 	b0, b1 := t.k.BlocksOf(from*t.k.Side, t.k.high).From, t.k.BlocksOf((to-1)*t.k.Side, t.k.high).To
 	columns := t.k.BlockCount(t.k.width)

@@ -156,8 +156,8 @@ func evenly(n, threads int) bool { return 5*n >= 4*threads*((n+threads-1)/thread
 // gradientWidth is how many input channels a task sums for at most.
 const gradientWidth = 2 * kernel.Lanes
 
-// blockWidth returns how many input channels a task sums for if workers share a chunk:
-// their sums should stay in the cache, and all have something to do.
+// blockWidth returns the number of input channels in a task if workers share a chunk: their
+// sums should stay in the cache, and all workers should have tasks.
 func (k *winogradGradient) blockWidth(threads int) int {
 	if threads > 1 && k.window.Panels()*k.g.c/gradientWidth < 2*threads {
 		return kernel.Lanes

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Where a forward tile is judged by its pixels, a gradient is judged by channels, since it
-// sums over pixels: see class.EvenChannel.
+// A forward tile is checked by its pixels, and a gradient by channels, since it sums over
+// pixels: see class.EvenChannel.
 
 // gradientGuard finds operands with too wide a range for tiles. The error of a tile is
 // relative to its largest values, and the error of a window to the products that it adds. A

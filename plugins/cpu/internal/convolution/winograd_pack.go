@@ -55,8 +55,8 @@ func newWinogradPack(c *plan.Compiler, g kernel.Winograd, back bool) *winogradPa
 // Bytes returns the memory of the transformed weights.
 func (p *winogradPack) Bytes() int64 { return int64(4 * len(p.data)) }
 
-// fill transforms the weights unless that has been done since they changed. If the node
-// works alone, and in the last run, they are forgotten with pass.
+// fill transforms the weights if they have changed since they were transformed. If the node
+// works alone, and in the last run, pass discards them.
 func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	stamp := t.stamp()
 	if stamp > 0 && p.stamp == stamp {

@@ -76,8 +76,8 @@ func (t *tapsTask) withoutTiles() {
 	t.finish(taps)
 }
 
-// result returns where the gradient of the chunk is to be made: in a leaf, or in workspace if it is that
-// of the replica.
+// result returns the memory for the gradient of the chunk: a leaf, or workspace if the
+// chunk is the whole replica.
 func (t *tapsTask) result(workspace []float32) []float32 {
 	if t.count == 1 {
 		return workspace
@@ -149,7 +149,8 @@ func (t *tapsTask) mend(taps []float32) {
 	}
 }
 
-// direct sets the taps of input channels [k, to) to what windows make of the chunk.
+// direct sets the taps of input channels [k, to) to the gradient of the chunk computed by
+// windows.
 func (t *tapsTask) direct(taps []float32, k, to int) {
 	x, dy, n := t.f.F32(t.k.x), t.f.Slack(t.k.dy), (t.k1-t.k0)*t.width
 	sums := func(tap int) []float32 { return taps[tap*n+(k-t.k0)*t.width:][:(to-k)*t.width] }

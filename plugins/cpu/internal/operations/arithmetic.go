@@ -189,7 +189,8 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 // fewElements are computed one by one.
 const fewElements = 8
 
-// repeated is the buffer for an element that one operand has for many elements of the other.
+// repeated is the buffer for one element of an operand, repeated for many elements of the
+// other.
 type repeated[T float32 | float64] [256]T
 
 // each computes contiguous elements. An operand with step 0 has one value for all of them.

@@ -18,7 +18,7 @@ type blockwise struct {
 	add         func(total, partial []float64)
 }
 
-// action returns what computes it. Where a block is one row it goes with the rows.
+// action returns the action that computes o. If a block is one row, the action is by rows.
 func (o *blockwise) action(c *plan.Compiler) run.Action {
 	b, partials := blocksOf(o.x), c.Temp(0, 0, 8*o.total.Count)
 	finish := func(f *run.Frame) {
@@ -83,7 +83,7 @@ func (o *blockwise) views(f *run.Frame, w *run.Worker, row int, partial []float6
 	}
 }
 
-// block computes the partial value of rows [from, to), which no action by rows does.
+// block computes the partial value of rows [from, to), for an action that is not by rows.
 func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, partial []float64) {
 	half, n := run.Halves(o.operands...), (to-from)*o.x.Count
 	unpacked := w.Floats(len(o.operands) * n)

@@ -193,7 +193,7 @@ func (e *elementwise) pieces(y []float32, x [][]float32, from, most int) {
 	}
 }
 
-// repeat sets p to s again and again, from element from of that on.
+// repeat fills p with repetitions of s, starting with element from of the repetition.
 func repeat(p, s []float32, from int) []float32 {
 	n := copy(p, s[from%len(s):])
 	for n < len(p) {

@@ -21,8 +21,8 @@ var lossOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Correct:         buildCorrect,
 }
 
-// labelled is what losses and metrics know of their operands: logits
-// [positions][classes] and a label for each position.
+// labelled describes the operands of losses and metrics: logits [positions][classes] and a
+// label for each position.
 type labelled struct {
 	logits, labels, weight *run.Value
 	ignore                 int
@@ -106,8 +106,8 @@ func (l *labelled) weightOf(f *run.Frame, w *run.Worker, r, label int) float64 {
 	return weight
 }
 
-// perReplica returns an action that sums n float64 per row, which do adds up,
-// over the rows of each replica in order.
+// perReplica returns an action that sums n float64 per row over the rows of each replica in
+// order. do adds the values of a row.
 func perReplica(c *plan.Compiler, n int, do func(f *run.Frame, w *run.Worker, r int,
 	sum []float64)) run.Action {
 	y, rows := c.Out(0), c.Temp(0, 0, 8*n)

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// A product of two computed matrices is a window with one tap, as a dense layer is; its right
-// operand is packed for every product, a panel of 64 columns at a time, and a left operand that is
-// held transposed is turned first. The work of a row is cut by products and panels:
+// A product of two computed matrices is a window with one tap, like a dense layer. Its right operand is
+// packed for every product, a panel of 64 columns at a time, and a transposed left operand is transposed
+// first. The work of a row is divided by products and panels:
 //
-//	task   product 0, panel 0 | product 0, panel 1 | product 1, panel 0 | ...
+// 	task   product 0, panel 0 | product 0, panel 1 | product 1, panel 0 | ...
 
 // matMulOps is the product of matrices.
 var matMulOps = map[graph.Op]plan.Builder{graph.MatMul: buildMatMul}

@@ -29,7 +29,7 @@ func (m stats) channels() int         { return len(m) / 2 }
 func (m stats) means() []float64      { return m[1 : 1+len(m)/2] }
 func (m stats) deviations() []float64 { return m[1+len(m)/2:] }
 
-// inverse returns 1/sqrt(Q/|n| + eps) of channel c; moments of nothing have variance 0.
+// inverse returns 1/sqrt(Q/|n| + eps) of channel c; moments of zero values have variance 0.
 func (m stats) inverse(c int, eps float64) float64 {
 	variance := 0.0
 	if m[0] != 0 {

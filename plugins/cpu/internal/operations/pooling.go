@@ -21,12 +21,12 @@ var poolOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.UpsampleGrad:      buildUpsampleGrad,
 }
 
-// windows lists, for every pixel of a pool's small image, the pixels of the
-// large one that it sees, in row-major order, as byte offsets.
+// windows lists, for every pixel of a pool's small image, the pixels of the large image in
+// its window, in row-major order, as byte offsets.
 type windows [][]int32
 
-// windowsOf returns the windows of the current pool node between images of
-// these shapes [C, H, W]; nil after it has refused the node.
+// windowsOf returns the windows of the current pool node between images of these shapes [C,
+// H, W], or nil after it has refused the node.
 func windowsOf(c *plan.Compiler, in, out []int) windows {
 	g := convolution.NewGeometry(c.Window(), in, out)
 	if why := g.TooLarge(class.Forward); why != "" {

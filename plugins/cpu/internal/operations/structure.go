@@ -110,7 +110,8 @@ func sequence(actions []run.Action) run.Action {
 	return together(rows)
 }
 
-// together returns the action that does several by rows one after the other, which write different elements.
+// together returns an action that runs several actions by rows in sequence. They write
+// different elements.
 func together(rows []*run.ByRows) *run.ByRows {
 	a := &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		for _, a := range rows {

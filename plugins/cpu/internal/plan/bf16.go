@@ -12,8 +12,8 @@ import (
 // in the cache. Kernel.Pairs rounds its results itself. The Linker decides later which of
 // these values are stored with two bytes (run/halve.go).
 
-// rounded returns the action of the node with its results rounded. One by rows is
-// rounded by the linker, when it is known which of them are halves.
+// rounded returns the action of the node with its results rounded. The linker rounds the
+// results of an action by rows, when it is known which of them are halves.
 func (c *Compiler) rounded(a run.Action) run.Action {
 	if a == nil { // it is refused, or another node's action does its work
 		return nil

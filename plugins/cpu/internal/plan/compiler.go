@@ -68,7 +68,7 @@ func (c *Compiler) NodeName() string { return c.fn.NodeName(c.Node()) }
 // Window returns the kernel, strides, padding and dilation of the node.
 func (c *Compiler) Window() graph.Window { return c.fn.WindowOf(c.Node()) }
 
-// Layer returns the node, which is a product, as the choice of an algorithm sees it.
+// Layer returns the node, which is a product, in the form for the choice of an algorithm.
 func (c *Compiler) Layer() (l class.Layer, ok bool) { return class.LayerOf(c.fn, c.Node()) }
 
 // In returns operand i of the node, nil if it is absent.
@@ -141,8 +141,8 @@ func (c *Compiler) Temp(fixed, perReplica, perRow int) *run.Slot {
 // TempValue returns a value like v in temporary memory of the node.
 func (c *Compiler) TempValue(v *run.Value) *run.Value { return c.linker.TempValue(c.index, v) }
 
-// OnLayout has f called when every value has its place: only then is it known which
-// of them are halves or rings.
+// OnLayout registers f to be called when every value has its place. Only then is it known
+// which of them are halves or rings.
 func (c *Compiler) OnLayout(f func()) { c.linker.OnLayout(f) }
 
 // Packed returns the packed weights that another node has stored under a key, or nil.

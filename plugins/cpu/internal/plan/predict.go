@@ -91,7 +91,7 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 		Transforms: float64(values * transforms * (l.C + l.O))}
 }
 
-// reach adds the bytes of a value to what caches or memory have to deliver.
+// reach adds the bytes of a value to the bytes that caches or memory transfer.
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
 	l2, l3 := p.Machine.L2.PerCore(), p.Machine.L3.PerCore()
 	bytes, stored := v.Reach(p.Rows)

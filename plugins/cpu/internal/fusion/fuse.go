@@ -121,7 +121,7 @@ func (u *fuser) gated(i int) {
 	}
 }
 
-// node tries to make node i the end of the one that makes its operand.
+// node tries to fuse node i into the end of the node that makes its operand.
 func (u *fuser) node(i int) {
 	n := u.fn.Nodes[i]
 	source, plus := graph.None, graph.None
@@ -162,8 +162,8 @@ func (u *fuser) node(i int) {
 	}
 }
 
-// alone reports whether v is made by one of these operations, not taken in by
-// another yet, and read once.
+// alone reports whether v is made by one of these operations, is not yet fused into another
+// node, and is read once.
 func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 	i, ok := u.made[v]
 	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&

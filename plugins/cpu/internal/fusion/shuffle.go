@@ -127,8 +127,9 @@ func (u *fuser) apart(i int, x graph.Value, groups int) {
 	u.uses[x] += groups
 }
 
-// flatten makes a concatenation, node i, put together what its operands do, if these are concatenations along
-// the same axis that nothing else reads: every part then has one place to go to.
+// flatten makes a concatenation, node i, directly concatenate the operands of its operands,
+// if these are concatenations along the same axis with no other reader. Every part then has
+// only one destination.
 func (u *fuser) flatten(i int) {
 	n := u.fn.Nodes[i]
 	var in []graph.Value

@@ -23,7 +23,7 @@ const (
 )
 
 // ring wakes all sleepers. It is free without sleepers, or if they are already
-// being woken. The system call lasts as long as many tasks.
+// being woken. The system call can cost more than a task.
 func (b *bell) ring() {
 	if b.asleep.Load() && b.asleep.Swap(false) {
 		b.rung.Add(1)

@@ -29,13 +29,13 @@ type Pool struct {
 	// Fault, if it is set, replaces the function of a call of Each. Only tests set it: see run.RangeOf.
 	Fault func(tasks int, do func(w *Worker, task int)) func(w *Worker, task int)
 
-	// The job. A worker that has taken a task reads it; it is written when all its
+	// The job. A worker reads it after it has claimed a task. It is written when all its
 	// tasks are done.
 	do    func(w *Worker, task int)
 	tasks int
 
 	_      [cacheLine]byte
-	open   atomic.Uint64 // number of the job << 32 | its tasks that are not taken; these 0 without any
+	open   atomic.Uint64 // number of the job << 32 | its unclaimed tasks
 	_      [cacheLine]byte
 	undone atomic.Int64 // tasks of the job
 	_      [cacheLine]byte
@@ -76,7 +76,7 @@ func (p *Pool) KeepAwake() {
 // LetSleep ends the effect of KeepAwake.
 func (p *Pool) LetSleep() { p.runs.Add(-1) }
 
-// Each calls do for every task from 0 to tasks-1, on all workers, in no order.
+// Each calls do for every task from 0 to tasks-1, on all workers, in arbitrary order.
 func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	if p.Fault != nil {
 		do = p.Fault(tasks, do)

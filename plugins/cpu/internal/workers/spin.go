@@ -13,8 +13,8 @@ type spin struct {
 // looksAtOne is looks for one at the clock: about a microsecond.
 const looksAtOne = 1000
 
-// more returns when it is time for another look, or false when the wait has
-// lasted for limit.
+// more reports whether to poll again. It returns when it is time for the next poll, with
+// false if the wait has lasted for limit.
 func (s *spin) more(limit time.Duration) bool {
 	s.looks++
 	switch {

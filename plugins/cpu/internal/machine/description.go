@@ -19,7 +19,7 @@ type Cache struct {
 	Shared int `json:"shared"` // cores that have it together
 }
 
-// PerCore returns the bytes that one core has if all use the cache alike.
+// PerCore returns the bytes for one core if all cores share the cache equally.
 func (c Cache) PerCore() int { return c.Bytes / max(c.Shared, 1) }
 
 // Rates are the measured peak rates of one core.

@@ -49,8 +49,8 @@ func Measure(d Description, peak func(rounds int) (operations int)) Rates {
 	}
 }
 
-// read reads memory and returns how much that was. No byte of it is 2, which the
-// search for one finds out with the vectors of the processor.
+// read reads memory and returns its size. The bytes are never 2, so that a search for 2,
+// which uses the vectors of the processor, reads all of them.
 func read(memory []byte) int { return len(memory) + bytes.IndexByte(memory, 2) + 1 }
 
 // best returns the highest rate of work, in units per second; work returns its

@@ -124,8 +124,8 @@ func (s *Set) Apply(f Function, y, x []float32, a, b float32, definition func(fl
 	}
 }
 
-// ApplyGradient sets dx to the derivative at x, which derivative computes, too, times dy, rounded. dx may
-// be x or dy.
+// ApplyGradient sets dx to the derivative at x times dy, rounded. derivative computes the
+// same derivative. dx may be x or dy.
 func (s *Set) ApplyGradient(f Function, dx, x, dy []float32, a, b float32,
 	derivative func(float32) float32) {
 	if s.activations == nil {

@@ -57,7 +57,7 @@ func (s *Set) RoundBF16(x []float32) {
 	}
 }
 
-// NarrowBF16 sets y to the bits of x, which is as long, rounded to bfloat16.
+// NarrowBF16 sets y to the bits of x rounded to bfloat16. Both have the same length.
 func (s *Set) NarrowBF16(y []uint16, x []float32) {
 	x = x[:len(y)]
 	n := s.bf16.whole(len(y))
@@ -69,7 +69,7 @@ func (s *Set) NarrowBF16(y []uint16, x []float32) {
 	}
 }
 
-// WidenBF16 sets dst to the float32 that src, which is as long, holds as bfloat16.
+// WidenBF16 sets dst to the bfloat16 values of src as float32. Both have the same length.
 func (s *Set) WidenBF16(dst []float32, src []uint16) {
 	src = src[:len(dst)]
 	n := s.bf16.whole(len(dst))

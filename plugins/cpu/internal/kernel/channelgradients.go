@@ -23,11 +23,12 @@ func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 	return n
 }
 
-// nearValues is how many values of a gradient are made before they are summed.
+// nearValues is the number of values of a gradient that are computed before they are
+// summed.
 const nearValues = 4096
 
-// MadeSums is GradientSums of a gradient that make makes, values [from, to) at a time, so that they are
-// summed while they are near.
+// MadeSums is GradientSums of a gradient that make computes, values [from, to) at a time,
+// so that they are summed while they are in a near cache.
 func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace, make func(from, to int)) {
 	dy = dy[:len(x)]
 	n := len(s1)
@@ -108,7 +109,7 @@ func (m Mask) slice(from, to int) Mask {
 	return m
 }
 
-// MaskedSums sets dx to dy with a mask and does what GradientSums does with it.
+// MaskedSums sets dx to dy with a mask, and computes GradientSums of it.
 func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, func(shift []float32) int {
 		return s.maskedBlocks(s1, s2, shift, x, dx, dy, m)

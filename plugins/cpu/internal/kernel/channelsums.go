@@ -27,7 +27,7 @@ type sumColumns[T float32 | uint16] struct {
 }
 
 // sumBlocks is the assembly that sums whole blocks and adds their sums in float64, for
-// exactly as many channels as lanes.
+// exactly lanes channels.
 type sumBlocks[T float32 | uint16] struct {
 	moments    func(t1, t2, first *float64, x *T, channels, count int)
 	gradient   func(s1, s2 *float64, shift *float32, x, dy *T, channels, count int)

@@ -262,9 +262,9 @@ type depthwiseRowTiles struct {
 type depthwiseRowTile func(out, in, w *float32, wStep int, bias, plus, most *float32, rows *int32, rowStep,
 	count int, edges *int32, blocks, vectors, pixel, shift, outStep, inStep, ahead int)
 
-// together returns how many vectors of channels pass through all rows together:
-// few enough that the rows of the image that the next row of the result sees
-// again stay in the nearest cache, two to four for the sake of its lines.
+// together returns the number of vectors of channels that pass through all rows together.
+// It is small enough that the rows of the image that the next row of the result reads again
+// stay in the nearest cache, and two to four to use whole cache lines.
 func (g *DepthwiseRows) together() int {
 	const bytes, vector = 16 << 10, 64
 	return min(max(bytes/(vector*g.Kernel[0]*g.Width), 2), 4)

@@ -135,8 +135,8 @@ func BenchmarkDepthwiseRows(b *testing.B) {
 	}
 }
 
-// BenchmarkDepthwiseRowsFar is BenchmarkDepthwiseRows where no image is in a near cache: there are
-// so many of them.
+// BenchmarkDepthwiseRowsFar is BenchmarkDepthwiseRows with so many images that they do not
+// fit in a near cache.
 func BenchmarkDepthwiseRowsFar(b *testing.B) {
 	const all = 1 << 21 // values
 	for _, c := range []struct{ channels, side, kernel, stride int }{

@@ -30,7 +30,7 @@ func TestAllFinite(t *testing.T) {
 	}
 }
 
-// The channels of a panel are looked at, at the positions of a window, and no others.
+// Only the channels of a panel are checked, and only at the positions of a window.
 func TestWindowFinite(t *testing.T) {
 	for _, width := range []int{5, 16, 70} {
 		for _, step := range []int{width, width + 3} {

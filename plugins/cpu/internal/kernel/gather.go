@@ -121,9 +121,8 @@ func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at in
 	}
 }
 
-// Scatter is Gather the other way: it sets dst[order.at[i] + c*step] to value i
-// of channel c in src, [values][width], for the real channels. No two values may
-// have one offset.
+// Scatter is the inverse of Gather. It sets dst[order.at[i] + c*step] to value i of channel
+// c in src, [values][width], for the real channels. Offsets must be unique.
 func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width, real int) {
 	k := s.gathers.forRun(order.run)
 	src = src[:len(order.at)*width]

@@ -116,7 +116,7 @@ type Requantise struct {
 // most returns the upper bound before a result is moved by the zero.
 func most(q class.Int8) float32 { return float32(q.Max - q.Zero) }
 
-// Int8Workspace is memory of a worker for Int8; its contents mean nothing between calls.
+// Int8Workspace is a worker's memory for Int8. Its contents are undefined between calls.
 type Int8Workspace struct {
 	sums   [Int8Positions * PanelLanes]int32
 	staged []byte

@@ -90,8 +90,8 @@ func (s *Set) SumInt8(sums []int32, x []uint8, pixels int) {
 	}
 }
 
-// GatePixels returns how many pixels GateInt8 should be given at once, so that their channels fill whole
-// registers.
+// GatePixels returns the number of pixels that GateInt8 should process at once, so that
+// their channels fill whole registers.
 func (s *Set) GatePixels(channels int) int {
 	if s.int8 == nil {
 		return 1

@@ -52,8 +52,8 @@ func benchWindow(positions, taps, in, out int) *Window {
 	return NewWindow(ins, outs, taps, in, out)
 }
 
-// BenchmarkMatrixStage is what happens to positions before they are
-// multiplied; it needs no matrix units.
+// BenchmarkMatrixStage measures the staging of positions before they are multiplied. It
+// needs no matrix units.
 func BenchmarkMatrixStage(b *testing.B) {
 	for _, s := range stagingSets() {
 		for _, parts := range []int{1, 3} {

@@ -74,8 +74,7 @@ func (e *relativeError) add(got float32, want, size float64, number int) {
 	e.mean = math.Sqrt((e.mean*e.mean*float64(number-1) + d*d) / float64(number))
 }
 
-// errors compares a result of one tap, and what chains make of its operands,
-// with float64.
+// errors compares the result of one tap, and of chains on its operands, with float64.
 func (c *matrixCase) errors(out []float32) (parts, chain relativeError) {
 	for p := range c.Positions() {
 		for j := range c.Width {

@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// MatrixWorkspace is memory of a worker for MatrixBF16 and MatrixF32; its contents
-// mean nothing between calls.
+// MatrixWorkspace is a worker's memory for MatrixBF16 and MatrixF32. Its contents are
+// undefined between calls.
 type MatrixWorkspace struct {
 	memory  []uint16
 	aligned []uint16 // memory from a line of the cache on: staged positions

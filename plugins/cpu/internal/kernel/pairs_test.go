@@ -156,8 +156,8 @@ func TestPairsReach(t *testing.T) {
 	}
 }
 
-// What pairs compute is within the rounding of float32 sums, and the one of
-// the result, of the sum in float64.
+// The results of pairs are within the rounding of float32 sums, and of the result, of the
+// sum in float64.
 func TestPairsPrecision(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := newPairsCase(r, randomWindow(r, 24, 3, 32, 48, 0, 400), 400, 0, normal)

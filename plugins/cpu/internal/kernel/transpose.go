@@ -43,8 +43,8 @@ func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
 	}
 }
 
-// eachSquare calls do with where blocks of some of n begin: next to each other, except for the
-// last, which ends where n does.
+// eachSquare calls do with the starts of blocks that cover n: adjacent, except for the
+// last, which ends at n.
 func eachSquare(n, some int, do func(at int)) {
 	for at := 0; at < n; at += some {
 		do(min(at, n-some))

@@ -47,7 +47,7 @@ func (w *Worker) Doubles(n int) []float64 {
 	return w.doubles[:n]
 }
 
-// Parts returns n values, others than Doubles, not cleared.
+// Partials returns n values in different memory than Doubles, not cleared.
 func (w *Worker) Partials(n int) []float64 {
 	if len(w.partials) < n {
 		w.partials = make([]float64, n)

@@ -8,21 +8,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Device is an opened device. Its methods and those of its executables may be
-// called from any goroutine, one at a time (but see Ahead). Close may be called at
-// any time and ends a call that is under way.
+// Device is an opened device. Its methods and the methods of its executables may be called
+// from any goroutine, but only one call at a time (but see Ahead). Close may be called at
+// any time and ends a call that is in progress.
 type Device interface {
 	// Info describes the device. It costs nothing and never fails.
 	Info() Info
 
-	// Load returns p, prepared to be run within c. Three things might happen:
-	// 1. The device can run p. The executable is returned, its state all
+	// Load returns p, prepared to run within c. There are three outcomes:
+	// 1. The device can run p. Load returns the executable, with its state all
 	// zeros at version 0.
-	// 2. The device cannot run some nodes of p as they stand. The error wraps
-	// Unsupported and is a *Refused that lists all such nodes; the caller may
+	// 2. The device cannot run some nodes of p in their present form. The error wraps
+	// Unsupported and is a *Refused that lists all these nodes; the caller may
 	// decompose them and try again.
-	// 3. Anything else is wrong: OutOfMemory says how much is needed and how
-	// much is there, Invalid what is wrong with the program.
+	// 3. Any other failure. An OutOfMemory error gives the memory that is needed
+	// and the memory that is available; an Invalid error describes what is wrong
+	// with the program.
 	Load(ctx context.Context, p *graph.Program, c Capacity) (Executable, error)
 
 	// Join makes the device a member of a group, in place of the former one.
@@ -36,7 +37,7 @@ type Device interface {
 
 // Executable is a loaded program and its state.
 type Executable interface {
-	// Needs returns the memory that the executable takes.
+	// Needs returns the memory that the executable uses.
 	Needs() Needs
 
 	// Grow raises the capacity to at least c, keeping the state. After an
@@ -46,8 +47,8 @@ type Executable interface {
 	// Write sets a state tensor at the current version. t is copied.
 	Write(ctx context.Context, name string, t tensor.Tensor) error
 
-	// WriteAll is Write of the tensor of each name, in order. After an error any
-	// of them may have been written. A device behind a wire sends them together;
+	// WriteAll writes the named tensors with Write, in order. After an error any of them
+	// may have been written. A device on the other end of a wire sends them together;
 	// others may use WriteEach. A type that wraps Write must wrap WriteAll too.
 	WriteAll(ctx context.Context, names []string, state map[string]tensor.Tensor) error
 
@@ -59,35 +60,36 @@ type Executable interface {
 	// values that the function keeps are undefined then.
 	Run(ctx context.Context, s Step) (Outcome, error)
 
-	// Commit runs the function graph.Commit on what the last Run of
-	// graph.Train kept and makes version v+1 of version v. It is idempotent:
-	// an executable that is already at v+1 returns nil and does nothing. At
-	// any other version, or if nothing was kept for v, the error wraps Invalid.
+	// Commit runs the function graph.Commit on the values that the last Run of graph.Train
+	// kept, and moves the state from version v to v+1. It is idempotent: an executable that
+	// is already at v+1 returns nil and does nothing. At any other version, or if nothing
+	// was kept for v, the error wraps Invalid.
 	//
-	// Of the program of a stage Commit runs on what the last run of graph.Reduce kept, and runs of
-	// graph.Backward for the same step before it. A run of graph.Backward frees its slot. Leaves wait
-	// for graph.Reduce, which takes those of all replicas that have rows; a leaf that comes a second
-	// time, and Join, drop those that wait.
+	// For the program of a stage, Commit runs on the values kept by the last run of
+	// graph.Reduce and by the runs of graph.Backward for the same step before it. A run of
+	// graph.Backward frees its slot. Its leaves are held until graph.Reduce, which consumes
+	// the leaves of all replicas that have rows. A leaf that arrives a second time, or a
+	// call of Join, drops the leaves that are held.
 	//
-	// If an element of an update is infinite or NaN, the error of a device with
-	// the feature FiniteUpdates wraps NonFinite and names the tensor. The
-	// executable then stays at v and keeps nothing, and the tensors that the
-	// function updates are undefined until they are written.
+	// If an element of an update is infinite or NaN, the error of a device with the feature
+	// FiniteUpdates wraps NonFinite and names the tensor. The executable then stays at v
+	// and keeps nothing, and the tensors that the function updates are undefined until they
+	// are written.
 	Commit(ctx context.Context, v Version, h Hyper) error
 
 	// Close frees the executable. Closing twice is legal.
 	Close() error
 }
 
-// Reuser is an Executable that takes the memory of outputs back. Memory that was not touched
-// yet costs more than computing what lies there.
+// Reuser is an Executable that can reuse the memory of its outputs. Memory that has not
+// been touched yet costs more than computing the values stored in it.
 type Reuser interface {
-	// Reuse says that nobody reads these outputs of a Run any more.
+	// Reuse is called when these outputs of a Run are no longer read.
 	Reuse(outputs []tensor.Tensor)
 }
 
-// Viewer is an Executable that shows its state where it lies: a copy of the weights of a large layer may be
-// more than a device has left.
+// Viewer is an Executable that gives access to its state without a copy: a copy of the
+// weights of a large layer may need more memory than a device has left.
 type Viewer interface {
 	// View is Read of a tensor that is valid until the next call.
 	View(ctx context.Context, name string) (tensor.Tensor, error)
@@ -110,15 +112,15 @@ type Version uint64
 type Capacity struct {
 	Rows     int // in all replicas together
 	Replicas int
-	// Slots is how many slots of a stage are taken at a time, each by a run of that size; 0 counts as 1. A run
-	// may name more: they are memory that nobody has counted.
+	// Slots is the number of slots of a stage in use at a time, each by a run of this size;
+	// 0 counts as 1. A run may name more slots, but their memory is not accounted for.
 	Slots int
 	// Leaves is how many replicas a step of a stage has on this device in all, in several runs; 0: Replicas. So
 	// a device knows how many sums of gradients wait for others.
 	Leaves int
 }
 
-// Needs is the memory that an executable takes, in bytes.
+// Needs is the memory that an executable uses, in bytes.
 type Needs struct {
 	Fixed  int64 // for the state and whatever does not depend on rows
 	PerRow int64 // for each row of its capacity
@@ -136,8 +138,8 @@ type Step struct {
 	// rows tensors with a leading
 	// axis of the sum of Rows, replica tensors with one of len(Rows).
 	Inputs []tensor.Tensor
-	// Slot is where a run of graph.Forward keeps what it keeps, and from where one of graph.Backward
-	// takes it. Other functions ignore it.
+	// Slot is the slot in which a run of graph.Forward stores the values that it keeps, and
+	// from which a run of graph.Backward reads them. Other functions ignore it.
 	Slot int
 	// Replicas are the numbers of the replicas of Rows, increasing, for a run of graph.Forward or
 	// graph.Backward with some of those that the device holds. nil: all.
@@ -145,17 +147,17 @@ type Step struct {
 	// Profile asks for Outcome.Nodes. It may make the run slower and changes
 	// no result. A device without the feature of that name ignores it.
 	Profile bool
-	// Last says that, as far as the caller knows, no run follows. The device need not keep
-	// what only later runs would save time with, such as packed weights. It changes no
+	// Last reports that the caller does not expect another run. The device need not keep
+	// anything that only makes later runs faster, for example packed weights. It changes no
 	// result, and a later run is allowed.
 	Last bool
 }
 
-// Outcome is what a run returns.
+// Outcome is the result of a run.
 type Outcome struct {
-	// Outputs are the function's outputs in order, without those that it keeps.
-	// Replica outputs have a leading axis of length len(Rows), rows outputs one
-	// of the sum of Rows, whole outputs none.
+	// Outputs are the function's outputs in order, without those that it keeps. The leading
+	// axis of a replica output has length len(Rows), and the leading axis of a rows output
+	// has the sum of Rows. Whole outputs have no such axis.
 	Outputs []tensor.Tensor
 	// Blocked is how long the run waited for other members of the group.
 	Blocked time.Duration

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Errors of devices have a kind, which is kept across processes. The kind tells the caller
-// how to proceed.
+// Device errors have a kind, which is preserved across processes. The kind determines how
+// the caller should proceed.
 func ExampleErrorf() {
 	err := fmt.Errorf("replica 1: %w", device.Errorf("cuda:1", "Load", device.OutOfMemory, "want %d MiB, have %d", 512, 98))
 	fmt.Println(err)

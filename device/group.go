@@ -16,9 +16,9 @@ type Group struct {
 	Replicas   [][]int // by rank; increasing; without duplicates; each below Leaves()
 	Level      string  // how members exchange: one of Info.Levels of all
 	Rendezvous []byte  // what members need to find each other at this level
-	// Exchange makes this member's exchanges with the others. A device only calls it; in a
-	// plugin the SDK provides it. It is nil at levels at which members exchange without the
-	// host.
+	// Exchange exchanges data with the other members of the group. A device only calls it;
+	// in a plugin the SDK provides it. It is nil at levels at which members exchange data
+	// without the host.
 	Exchange collective.Exchanger
 	// Tree is R, the number of leaves of the canonical tree (package
 	// collective): one for every replica of the run. 0 means that the members

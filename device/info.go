@@ -19,7 +19,7 @@ type Info struct {
 	Ops         []graph.Op // operations that Load accepts
 	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Slots, Ahead
 	Levels      []string   // collective and data levels, best first
-	Precisions  []string   // precisions at which it can be opened; empty: only F32
+	Precisions  []string   // precisions at which it can be opened; empty means F32 only
 	Process     int        // ID of the process that bnctl started for it, or 0
 	Note        string     // why its session does not run at the best level; "" if it does
 }
@@ -45,9 +45,9 @@ const (
 	Ahead = "ahead"
 )
 
-// The levels at which tensors reach a device, from the one that every device supports to
-// the fastest, the ID of a provider's first device, and the version of the protocol
-// (device/proto/device/v1).
+// These are the levels at which tensors reach a device, from the one that every device
+// supports to the fastest, the ID of a provider's first device, and the version of the
+// protocol (device/proto/device/v1).
 const (
 	Stream     = "stream/1"   // tensors as messages over the socket
 	Shm        = "shm/1"      // tensors in memory that host and device share

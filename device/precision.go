@@ -18,8 +18,8 @@ import (
 //   - the operands of matrix products (Conv, ConvGradInput, ConvGradWeight,
 //     ConvTranspose, Dense, DenseGradInput, DenseGradWeight) are rounded by
 //     RoundBF16 before they are multiplied. Products are exact, sums are float32
-//     or better. A bias is not an operand of a product. Operands and results below
-//     2^-126 may be treated as 0;
+//     or better. The bias of a product is not one of its operands. Operands and
+//     results below 2^-126 may be treated as 0;
 //   - values, including inputs, are rounded by RoundBF16 when they are stored, if
 //     StoredBF16 reports true for them. A device need not round a value that it
 //     fuses away and does not store; it stores outputs;
@@ -56,7 +56,7 @@ func (i Info) Computes(precision string) bool {
 	return precision == "" || slices.Contains(i.precisions(), precision)
 }
 
-// precisions returns the precisions of the device: F32 if it lists none.
+// precisions returns the precisions of the device, or only F32 if it lists none.
 func (i Info) precisions() []string {
 	if len(i.Precisions) == 0 {
 		return []string{F32}

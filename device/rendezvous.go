@@ -9,15 +9,15 @@ type Rendezvous interface {
 	Meet(level string, generation uint64, members int) (GroupMemory, error)
 }
 
-// GroupMemory is the host's side of the memory in which the members of one group exchange.
-// The host does not exchange: it watches the members' progress, and aborts the group if a
-// member is lost.
+// GroupMemory is the host's side of the memory through which the members of one group
+// exchange data. The host does not exchange data: it watches the members' progress, and
+// aborts the group if a member is lost.
 type GroupMemory interface {
 	// Rendezvous returns what members need to find the memory: Group.Rendezvous.
 	Rendezvous() []byte
 	// Joined is called when all members have joined.
 	Joined()
-	// Missing returns the ranks for which others wait, or nil.
+	// Missing returns the ranks that others are waiting for, or nil.
 	Missing() []int
 	// Exchanges returns a number that grows while the group makes progress.
 	Exchanges() int

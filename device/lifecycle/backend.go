@@ -16,23 +16,27 @@ type Backend interface {
 	Load(p *graph.Program, c device.Capacity) (Runner, error)
 }
 
-// SlotBackend is a Backend whose Runners keep slots in their own memory: package lifecycle would
-// copy all that a run keeps to the memory of the host and back.
+// SlotBackend is a Backend with Runners that keep slots in their own memory. For other
+// Runners, package lifecycle copies everything that a run keeps to the memory of the host
+// and back.
 type SlotBackend interface {
-	// LoadStage is Load for the program of a stage, whose functions graph.Forward and graph.Backward say what
-	// they keep. Reduce is as Load gets it.
+	// LoadStage is Load for the program of a stage. Its functions graph.Forward and
+	// graph.Backward mark the outputs that they keep. Reduce is the same as for Load.
 	LoadStage(p *graph.Program, c device.Capacity) (SlotRunner, error)
 }
 
-// SlotRunner is a Runner that keeps slots. A run of graph.Forward yields no kept outputs: they are there,
-// with as many rows in as many replicas, when a run of graph.Backward names the same slot, whose
-// s.Inputs has zero Tensors for them. That frees the slot, unless it fails. Kept outputs of
-// graph.Backward are yielded, and may lie in memory of the Runner until Spent. One that s.Onto has may be
-// added to the first value there, the sum to the next, and so on: then it is yielded as the last of them.
+// SlotRunner is a Runner that keeps slots. A run of graph.Forward does not return its kept
+// outputs: they stay in the slot until a run of graph.Backward with the same rows and
+// replicas names it, with zero Tensors for them in s.Inputs. That run frees the slot,
+// unless it fails. Kept outputs of graph.Backward are returned, and may be in memory of the
+// Runner until Spent. If s.Onto has an entry for one of them, the Runner may add it to the
+// first value there, the sum to the next, and so on: it then returns the last of these
+// values.
 type SlotRunner interface {
 	Runner
 
-	// Spent gives back kept outputs of graph.Backward, or rows of them. Other tensors are none of its concern.
+	// Spent gives back kept outputs of graph.Backward, or rows of them. It ignores other
+	// tensors.
 	Spent(outputs []tensor.Tensor)
 
 	// Drop gives back all of them.
@@ -42,8 +46,8 @@ type SlotRunner interface {
 	Forget()
 }
 
-// Runner is a loaded program. Its methods are called one at a time, none after Close, with
-// arguments that were checked. They return errors as Errorf makes them, or any others: the
+// Runner is a loaded program. Its methods are called one at a time and never after Close,
+// with arguments that were checked. They return errors made by Errorf, or any others: the
 // device adds its name and the call.
 type Runner interface {
 	// Run runs a function other than graph.Commit.
@@ -52,12 +56,12 @@ type Runner interface {
 	Run(ctx context.Context, s Step) (device.Outcome, error)
 
 	// Commit runs graph.Commit and makes its updates the state. s.Inputs has a zero Tensor
-	// for each input that the last Run of graph.Train has kept, and
-	// for what a stage keeps the value. After an error nothing counts as
-	// kept, unless ctx has ended: then Commit may come again, and the state is as it was.
+	// for each input that the last Run of graph.Train has kept, and the value of each input
+	// that a stage keeps. After an error nothing counts as kept, unless ctx has ended: then
+	// Commit may be called again, and the state is unchanged.
 	Commit(ctx context.Context, s Step) error
 
-	// Needs returns the memory that the program takes.
+	// Needs returns the memory that the program uses.
 	Needs() device.Needs
 
 	// Grow raises the capacity to c, which is nowhere below the former one. The state stays,
@@ -74,18 +78,19 @@ type Runner interface {
 	Close()
 }
 
-// ViewRunner is a Runner whose state need not be copied to be read.
+// ViewRunner is a Runner with state that can be read without a copy.
 type ViewRunner interface {
 	// View is Read of a tensor that is valid until the next call.
 	View(name string) (tensor.Tensor, error)
 }
 
-// Step is one run of a function, with what a device knows of it.
+// Step is one run of a function, with the function and the group of the device.
 type Step struct {
 	device.Step
 	Func  *graph.Function // of the name Step.Function
 	Group *device.Group   // nil: this device holds all replicas
-	// Onto is, for a SlotRunner and by name of a kept output of graph.Backward, the float32 sums of earlier
-	// replicas to which it is going to be added. After an error they mean nothing.
+	// Onto is for a SlotRunner. It has, by name of a kept output of graph.Backward, the
+	// float32 sums of earlier replicas to which the output is going to be added. After an
+	// error their values are undefined.
 	Onto map[string][]tensor.Tensor
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// calls makes the calls of a device follow each other, as device.Device asks: one at a time,
-// none after Close, which ends the one under way. A device in the host's process has one.
+// calls serialises the calls of a device, as device.Device requires: only one runs at a
+// time, and no call runs after Close, which ends the call in progress. A device in the
+// host's process has one.
 type calls struct {
 	device string
 	mu     sync.Mutex      // held by the call under way

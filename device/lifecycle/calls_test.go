@@ -31,7 +31,7 @@ func TestCallsEndWithTheDevice(t *testing.T) {
 	c.close(func() {})
 }
 
-// A call whose context has ended does not begin, and the next one can.
+// A call with a context that has ended does not begin, and the next call can.
 func TestCallsOfAnEndedContext(t *testing.T) {
 	c := newCalls("mine")
 	ended, end := context.WithCancel(t.Context())

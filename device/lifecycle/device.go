@@ -21,8 +21,8 @@ type Device struct {
 	closed  bool
 }
 
-// New returns the device of a Backend. info returns what Info returns; the name in it is that of
-// errors.
+// New returns a device that runs on a Backend. Its Info method calls info, and its errors
+// use the name in the result.
 func New(info func() device.Info, b Backend) *Device {
 	name := info().Name
 	return &Device{info: info, name: name, backend: b, calls: newCalls(name)}

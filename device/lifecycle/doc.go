@@ -1,7 +1,7 @@
-// Package lifecycle keeps the rules of package device for the author of a device: he writes a
-// Backend, which loads programs, and what runs them. Everything that is the same on all devices
-// is here: calls follow each other and end with the device, arguments are checked, versions are
-// counted, a commit is idempotent, and errors name the device and the call.
+// Package lifecycle implements the rules of package device that are the same on all devices. The
+// author of a device writes a Backend, which loads programs, and the code that runs them. This
+// package serialises calls and ends them when the device is closed, checks arguments, counts
+// versions, makes a commit idempotent, and adds the device and the call to errors.
 //
 // Use it to write a device in Go; New makes a device of a Backend, and Provider a plugin of it.
 //
@@ -10,13 +10,13 @@
 //	Backend        Load           compiles a program, or lists the nodes that it cannot run
 //	Func           Run            computes a function, from tensors in the memory of the host
 //
-// A device with memory of its own implements Runner instead of Func: Run and Commit compute,
-// Needs, Grow, Read, Write and Close are about memory. NewHostRunner is the Runner of a Func.
+// A device with separate memory implements Runner instead of Func: Run and Commit compute, and
+// Needs, Grow, Read, Write and Close manage memory. NewHostRunner returns a Runner for a Func.
 //
 // # The states of an executable
 //
-// Between two calls an executable is at some version, and keeps nothing or what the last training
-// run left for a commit of that version:
+// Between two calls an executable is at some version. It keeps either nothing or the values that
+// the last training run left for a commit of that version:
 //
 //	                Run train
 //	               ┌────────┐
@@ -29,5 +29,5 @@
 //	                        v
 //	                 version v+1, and Commit(v) again does nothing
 //
-// Run of another function, Read, Write and Grow lead nowhere else. Any other Commit is Invalid.
+// Run of another function, Read, Write and Grow do not change the state. Any other Commit is Invalid.
 package lifecycle

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Errorf returns an error with a kind, to which the device adds its name and the call. The
+// Errorf returns an error with a kind. The device adds its name and the call to it. The
 // format may wrap a cause with %w.
 func Errorf(k device.Kind, format string, args ...any) error {
 	return &kindError{k, fmt.Errorf(format, args...)}
@@ -24,8 +24,8 @@ func (e *kindError) Error() string { return e.err.Error() }
 // Unwrap makes both the kind and the cause visible to errors.Is and errors.As.
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }
 
-// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have; 0 is
-// unknown, and enough. word says what have counts: "free", "in all".
+// CheckMemory returns an error of kind OutOfMemory if want bytes are more than have. If
+// have is 0, it is unknown and counts as enough. word describes have: "free", "in all".
 func CheckMemory(want float64, have int64, word string) error {
 	const mib = 1 << 20
 	if have <= 0 || want <= float64(have) {

@@ -18,10 +18,10 @@ type Executable struct {
 	states   map[string]graph.State // of the program, by name
 	runner   Runner
 	runnable *graph.Program // as the runner has it
-	stage    *stage         // nil: the program is that of all layers
+	stage    *stage         // nil if the program has all layers
 	capacity device.Capacity
 	version  device.Version
-	retained bool // graph.Train has run at this version, and nothing has changed what it keeps
+	retained bool // graph.Train has run at this version, and the values that it keeps are unchanged
 	closed   bool
 }
 
@@ -47,8 +47,8 @@ func (x *Executable) begin(ctx context.Context, call string) (context.Context, f
 	return ctx, done, err
 }
 
-// Needs implements device.Executable. Slots that are not kept by the Runner are counted, too, as many as are
-// taken at a time.
+// Needs implements device.Executable. It includes the slots that the Runner does not keep,
+// for the number of slots that are in use at a time.
 func (x *Executable) Needs() device.Needs {
 	n := x.runner.Needs()
 	if x.stage == nil || x.stage.runner != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Func computes a function of a program whose state lies in the memory of the host. s.Inputs has
-// all inputs, of graph.Commit too; state has the state tensors by name, which it must not change.
+// Func computes a function of a program with its state in the memory of the host. s.Inputs
+// has all inputs, also for graph.Commit; state has the state tensors by name, and the Func
+// must not change it.
 type Func func(ctx context.Context, s Step, state map[string]tensor.Tensor) (Result, error)
 
-// Result is what a Func returns. The tensors are no longer its own.
+// Result is the result of a Func, which must not use the tensors afterwards.
 type Result struct {
 	Outputs []tensor.Tensor // in order, with those that graph.Train keeps
 	Updates []tensor.Tensor // of graph.Commit, in order
@@ -29,9 +30,9 @@ type hostRunner struct {
 	retained map[string]tensor.Tensor // what graph.Train has kept, by name
 }
 
-// NewHostRunner returns a Runner of p that keeps state, and what graph.Train keeps, as tensors in
-// the memory of the host. Its Commit refuses updates that are not finite: a device of such Runners
-// has the feature device.FiniteUpdates.
+// NewHostRunner returns a Runner of p that stores the state, and the values that
+// graph.Train keeps, as tensors in the memory of the host. Its Commit rejects updates that
+// are not finite: a device with these Runners has the feature device.FiniteUpdates.
 func NewHostRunner(p *graph.Program, run Func) Runner {
 	r := &hostRunner{program: p, run: run, state: map[string]tensor.Tensor{}}
 	for _, s := range p.State {
@@ -82,8 +83,8 @@ func (r *hostRunner) Commit(ctx context.Context, s Step) error {
 	return nil
 }
 
-// Needs implements Runner: the state, and eight bytes for each element of the rows values of the
-// largest function, as if none were dropped.
+// Needs implements Runner. It counts the state, and eight bytes for each element of the
+// rows values of the largest function, as if no value were dropped during a run.
 func (r *hostRunner) Needs() device.Needs {
 	var n device.Needs
 	for _, t := range r.state {
@@ -101,7 +102,7 @@ func (r *hostRunner) Needs() device.Needs {
 	return n
 }
 
-// Grow implements Runner: a run takes memory as it goes.
+// Grow implements Runner. It does nothing: a run allocates memory as needed.
 func (r *hostRunner) Grow(device.Capacity, bool) error { return nil }
 
 // Read implements Runner.

@@ -16,7 +16,7 @@ import (
 // nothing.
 type recorder struct {
 	calls  []string
-	kept   bool  // that Grow was told of
+	kept   bool  // the value that Grow got
 	commit error // that Commit returns
 }
 
@@ -99,7 +99,7 @@ func TestCommits(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func() error
-		want string // the error; "" for none
+		want string // the error; "" for success
 		runs int    // commits that the runner has seen
 	}{
 		{"nothing is kept", commit(0), "mine: Commit: invalid: nothing is kept for version 0; run train first", 0},
@@ -134,7 +134,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// Grow tells the runner whether what it keeps is still needed.
+// Grow passes on to the runner whether the values that it keeps are still needed.
 func TestGrowKeeps(t *testing.T) {
 	r, _, x := loaded(t)
 	for _, kept := range []bool{false, true} {
@@ -172,7 +172,8 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// What a device adds to a call: go test -bench . -benchmem ./device/lifecycle
+// This measures the overhead of a device per call: go test -bench . -benchmem
+// ./device/lifecycle
 func BenchmarkRun(b *testing.B) {
 	_, _, x := loaded(b)
 	step, ctx := trainStep(b, x), context.Background()

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Provider provides one device. It implements device.Provider: what a plugin serves whose device
-// is always there.
+// Provider provides one device. It implements device.Provider for a plugin with a device
+// that is always present.
 type Provider struct {
 	Plugin device.Plugin // how the plugin describes itself
 	Info   device.Info   // of the device; ID, Name and Levels are set here

@@ -54,7 +54,7 @@ func (x *Executable) run(ctx context.Context, s device.Step) (device.Outcome, er
 	if step.Inputs, err = x.stage.inputs(fn, s); err != nil {
 		return device.Outcome{}, err
 	}
-	if !fn.Reduces() { // it may have some of the replicas of the group, and meets nobody
+	if !fn.Reduces() { // the run may have only some replicas of the group, and exchanges nothing
 		step.Group = nil
 	}
 	if s.Function == graph.Backward {
@@ -95,7 +95,7 @@ func (x *Executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	return err
 }
 
-// commit returns the step of Commit(v), or why there can be none.
+// commit returns the step of Commit(v), or the reason why it cannot run.
 func (x *Executable) commit(v device.Version, h device.Hyper) (Step, error) {
 	fn := x.program.Function(graph.Commit)
 	switch {
@@ -111,8 +111,8 @@ func (x *Executable) commit(v device.Version, h device.Hyper) (Step, error) {
 		Func: x.runnable.Function(graph.Commit), Group: x.device.group}, err
 }
 
-// inputs returns the inputs of graph.Commit in order: its hyper-parameters, what a stage keeps, and
-// zero Tensors for those that graph.Train keeps.
+// inputs returns the inputs of graph.Commit in order: its hyper-parameters, the values that
+// a stage keeps, and zero Tensors for the inputs that graph.Train keeps.
 func (x *Executable) inputs(fn *graph.Function, h device.Hyper) ([]tensor.Tensor, error) {
 	retained := x.program.Retained(graph.Commit)
 	inputs := make([]tensor.Tensor, len(fn.Inputs))

@@ -18,8 +18,8 @@ import (
 //
 //	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
-// stage is what the program of a stage keeps between its runs, in the memory of the host except for
-// slots of a SlotRunner.
+// stage holds the values that the program of a stage keeps between its runs. They are in
+// the memory of the host, except for the slots of a SlotRunner.
 type stage struct {
 	device  string
 	program *graph.Program
@@ -31,18 +31,18 @@ type stage struct {
 	reduced bool                           // Reduce has made them, and nothing has run since
 }
 
-// slot is what a run of Forward has kept.
+// slot holds the values that a run of Forward has kept.
 type slot struct {
 	rows, replicas int
-	values         map[string]tensor.Tensor // by name; none if a SlotRunner has them
+	values         map[string]tensor.Tensor // by name; empty if a SlotRunner has them
 }
 
-// last reports whether what a function keeps is all that Commit waits for.
+// last reports whether Commit needs no other function once this one has run.
 func (s *stage) last(function string) bool {
 	return s != nil && function == graph.Backward && s.program.Function(graph.Reduce) == nil
 }
 
-// newStage returns the stage of a program, nil if it is none.
+// newStage returns the stage of a program, or nil if the program is not one of a stage.
 func newStage(device string, p *graph.Program, r Runner) *stage {
 	if !p.Staged() {
 		return nil
@@ -74,7 +74,7 @@ func (s *stage) forget() {
 	}
 }
 
-// spent gives tensors that nobody reads any more back to the Runner.
+// spent gives tensors that are no longer read back to the Runner.
 func (s *stage) spent(values ...tensor.Tensor) {
 	if s.runner != nil {
 		s.runner.Spent(values)
@@ -116,8 +116,8 @@ func (s *stage) dropLeaves() {
 	}
 }
 
-// runnable returns the program as a Runner gets it: nothing is retained, unless it keeps slots, and
-// Reduce takes sums instead of leaves.
+// runnable returns the program as the Runner gets it: nothing is retained, unless the
+// Runner keeps slots, and Reduce has sums as inputs instead of leaves.
 func runnable(p *graph.Program, slots bool) *graph.Program {
 	if !p.Staged() {
 		return p
@@ -152,7 +152,8 @@ func afterSums(f *graph.Function) *graph.Function {
 	return out
 }
 
-// inputs returns all inputs of a run of fn: those of step, and those that are retained for it.
+// inputs returns all inputs of a run of fn: the inputs of step, and the values that are
+// retained for it.
 func (s *stage) inputs(fn *graph.Function, step device.Step) ([]tensor.Tensor, error) {
 	retained, taken, here := s.program.Retained(fn.Name), s.sums, true
 	if len(retained) == 0 {
@@ -202,7 +203,7 @@ func total(rows []int) (n int) {
 	return n
 }
 
-// keep takes what a run keeps out of its outputs.
+// keep removes the values that a run keeps from its outputs and stores them.
 func (s *stage) keep(fn *graph.Function, step Step, g *device.Group, out *device.Outcome) error {
 	retained := map[string]tensor.Tensor{}
 	var rest []tensor.Tensor
@@ -247,8 +248,9 @@ func local(g *device.Group, count int) []int {
 	return all
 }
 
-// onto returns the sums to which a SlotRunner may add what a run of Backward of these replicas keeps: where
-// there is one of them, which comes for the first time.
+// onto returns the sums to which a SlotRunner may add the leaves of a run of Backward. It
+// returns nil unless the run has exactly one replica, with rows, and its leaves have not
+// been added before.
 func (s *stage) onto(replicas, rows []int) map[string][]tensor.Tensor {
 	if s.runner == nil || len(replicas) != 1 || len(rows) != 1 || rows[0] == 0 || s.hasAny(replicas) {
 		return nil
@@ -268,7 +270,8 @@ func added(leaf tensor.Tensor, sums []tensor.Tensor) bool {
 	return len(sums) > 0 && len(leaf.Bytes) > 0 && &leaf.Bytes[0] == &sums[len(sums)-1].Bytes[0]
 }
 
-// addLeaves adds what a run of Backward keeps. A leaf that came before begins another step.
+// addLeaves adds the leaves that a run of Backward keeps. A leaf of a replica that was
+// added before begins another step.
 func (s *stage) addLeaves(retained map[string]tensor.Tensor, replicas []int, step Step) error {
 	rows := step.Rows
 	if len(replicas) != len(rows) {

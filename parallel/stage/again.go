@@ -7,17 +7,18 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A value that is computed again for the backward pass is made in the stage of its layer. A later stage
-// cannot wait for it, since its own backward pass comes first; what crossed in the forward pass has the
-// same bits, and is kept:
+// A value that is recomputed for the backward pass is made in the stage of its layer. A later stage
+// cannot wait for it, since the backward pass of that stage comes first. The value that crossed in the
+// forward pass has the same bits, and the later stage keeps it:
 //
-//	forward    conv    ->  bn   --across:bn-->  relu
-//	backward           bn.again     kept:bn ->  relu.again  ->  ...
+// 	forward    conv    ->  bn   --across:bn-->  relu
+// 	backward           bn.again     kept:bn ->  relu.again  ->  ...
 
-// again is how the name of a value goes on that graph.Recompute computes again.
+// again is the suffix of the name of a value that graph.Recompute computes again.
 const again = ".again"
 
-// readAgain has later stages read what crossed, and leaves out what nobody computes again for then.
+// readAgain makes later stages read the value that crossed, and removes recomputed nodes
+// that are then unread.
 func (c *trainingCut) readAgain() {
 	f, first := *c.fn, map[string]graph.Value{}
 	f.Nodes = slices.Clone(f.Nodes)
@@ -43,7 +44,7 @@ func (c *trainingCut) readAgain() {
 	c.leaveUnread()
 }
 
-// leaveUnread takes nodes that compute again out of their pass if nobody reads them.
+// leaveUnread removes recomputed nodes from their pass if their results are never read.
 func (c *trainingCut) leaveUnread() {
 	read := make([]bool, len(c.fn.Values))
 	for _, o := range c.fn.Outputs {

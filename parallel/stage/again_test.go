@@ -10,8 +10,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// TestCutsOfWhatIsComputedAgain: a stage may begin with any layer where activations are computed again, too.
-// Gradients have the bits of one device that keeps them, and nothing is computed again for nobody.
+// TestCutsOfWhatIsComputedAgain checks that a stage may begin with any layer where
+// activations are recomputed, too. Gradients have the bits of one device that keeps the
+// activations, and every value that is recomputed is read.
 func TestCutsOfWhatIsComputedAgain(t *testing.T) {
 	g := parse(t, chain(4))
 	crossed := 0
@@ -101,7 +102,7 @@ func computedAgain(f *graph.Function) (list []graph.Value) {
 	return list
 }
 
-// unread returns how many nodes compute again, each of which somebody has to read.
+// unread returns the number of recomputing nodes, after checking that each is read.
 func unread(t *testing.T, f *graph.Function) int {
 	t.Helper()
 	if f == nil {

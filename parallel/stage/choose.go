@@ -15,7 +15,7 @@ import (
 // Stages wait for the slowest of them. So the cuts are taken that make the slowest as fast as
 // can be; of those that are nearly alike in this, the ones that the fewest bytes cross.
 
-// alike is by how much more time the slowest stage may take for fewer bytes across.
+// alike is the factor by which the slowest stage may be slower if fewer bytes cross.
 const alike = 1.03
 
 // Rates of a core with vectors of 512 bits, which weigh work and memory traffic where nothing was measured.
@@ -24,14 +24,16 @@ const (
 	bytesPerSecond = 1e10
 )
 
-// sumTraffic is how often the bytes of a gradient cross for a replica: it is written, or added to a sum that
-// is read and written, and half of the time to another. What a device lays out of new weights for its kernels
-// is about as much as an update reads and writes.
+// sumTraffic is how often the bytes of a gradient cross for a replica: it is written, or
+// added to a sum that is read and written, and half of the time to another sum. The layout
+// of new weights for a device's kernels moves about as many bytes as an update reads and
+// writes.
 const sumTraffic = 2.5
 
-// Times estimates how long the nodes of the template take for a row, in seconds, by counting what is done for
-// them in p: in training, or where p does not train in prediction. Every run reads all weights and makes all
-// gradients for its rows, of which it has that many; a step of training has so many waves of them.
+// Times estimates how long the nodes of the template run per row, in seconds. It counts
+// their operations and bytes in p: in training or, if p does not train, in prediction.
+// Every run reads all weights and makes all gradients for its rows; rows is their number,
+// and waves is the number of waves of a training step.
 func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 	times, each := make([]float64, len(n.main.Nodes)), float64(max(rows, 1))
 	f := p.Function(graph.Train)
@@ -60,7 +62,7 @@ func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 	return times
 }
 
-// updateSeconds estimates how long the update of a stage takes.
+// updateSeconds estimates the time of the update of a stage.
 func updateSeconds(p *graph.Program) (seconds float64) {
 	if f := p.Function(graph.Commit); f != nil {
 		for i := range f.Nodes {
@@ -70,8 +72,8 @@ func updateSeconds(p *graph.Program) (seconds float64) {
 	return seconds
 }
 
-// Again returns the division into as many stages as d has that is best by times which were
-// measured, and whether it is worth to load it in place of d.
+// Again returns the best division into the same number of stages as d according to measured
+// times, and reports whether it is worth loading in place of d.
 func (d *Division) Again(times []float64) (*Division, bool) {
 	better, err := d.network.Choose(Spec{Number: d.stages}, times)
 	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
@@ -89,7 +91,7 @@ func (d *Division) slowest(times []float64) float64 {
 	return slices.Max(sums)
 }
 
-// Choose returns the division of a spec. times is how long each node takes: see Times.
+// Choose returns the division of a spec. times has the time of each node: see Times.
 func (n *Network) Choose(s Spec, times []float64) (*Division, error) {
 	if len(s.Layers) > 0 {
 		return n.named(s.Layers)
@@ -106,7 +108,7 @@ func (n *Network) Choose(s Spec, times []float64) (*Division, error) {
 	return n.Divide(begin)
 }
 
-// named returns the division whose stages begin with layers of those names.
+// named returns the division with stages that begin with the named layers.
 func (n *Network) named(layers []string) (*Division, error) {
 	var begin []int
 	for i, name := range layers {
@@ -166,7 +168,7 @@ func (c *chooser) slowest(begin []int) float64 {
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	nodes := len(c.until) - 1
 	bounded := !math.IsInf(limit, 1)
-	least := make([][]float64, stages) // by stages before, and node: of what is minimised
+	least := make([][]float64, stages) // by number of stages before, and node: the smallest value of the objective
 	from := make([][]int, stages)
 	for s := range stages {
 		least[s], from[s] = make([]float64, nodes+1), make([]int, nodes+1)
@@ -185,7 +187,8 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 				} else if bounded {
 					value = 0
 				}
-				// Of cuts that are equal the last: what follows a product is fused into it.
+				// Among equal cuts the last one wins: the nodes after a product are fused
+				// into it.
 				if value < least[s][end] || bounded && value == least[s][end] {
 					least[s][end], from[s][end] = value, b
 				}
@@ -219,8 +222,9 @@ func (n *Network) bytesAt() []float64 {
 	return bytes
 }
 
-// fusible reports by node whether a stage that begins with it would divide what a device may
-// fuse, where that changes what is rounded: a value that is read once, and element by element.
+// fusible reports, by node, whether a stage that begins with it would divide nodes that a
+// device may fuse where fusing changes the rounding: a value that is read once, and element
+// by element.
 func (n *Network) fusible() []bool {
 	fusible := make([]bool, len(n.main.Nodes))
 	if !n.rounds {

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// narrow is a chain of layers of equal work, where few numbers lie between two of them.
+// narrow is a chain of layers of equal work, with few numbers between two of them.
 const narrow = `bnctl graph 1
 graph "narrow"
 
@@ -64,9 +64,9 @@ func TestChosenCuts(t *testing.T) {
 	}
 }
 
-// TestPlannedWaits are those of a pipeline by arithmetic: stages of 1 and 3 seconds have, in 4 waves,
-// 1 + 3 + 3*3 = 13 seconds in all. If the first is the slower one it never waits: until a wave comes back it has
-// another to begin.
+// TestPlannedWaits compares the waits with those of a pipeline by arithmetic: stages of 1
+// and 3 seconds, in 4 waves, need 1 + 3 + 3*3 = 13 seconds in all. If the first stage is
+// the slower one it never waits: it has another wave to begin until one comes back.
 func TestPlannedWaits(t *testing.T) {
 	g := parse(t, narrow)
 	n, err := stage.New(g)
@@ -101,8 +101,8 @@ func TestPlannedWaits(t *testing.T) {
 	}
 }
 
-// TestTimesCountWeights: a run reads the weights once for all of its rows, so that with few rows a layer takes
-// longer for each.
+// TestTimesCountWeights checks that a run reads the weights once for all of its rows: with
+// few rows a layer needs more time per row.
 func TestTimesCountWeights(t *testing.T) {
 	g := parse(t, narrow)
 	n, err := stage.New(g)

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// commit divides the commit function: every update is made where its state is. What scales all
-// gradients by one factor is computed before, in functions of their own:
+// commit divides the commit function: every update is made in the stage that has its state. A factor
+// that scales all gradients is computed before, in separate functions:
 //
 //	commit.squares   on each stage: the sum of squares of every gradient
 //	commit.factor    on the first: their sum, and the factor
@@ -91,8 +91,8 @@ func (c *commitCut) keeps(name string) (int, bool) {
 	return 0, false
 }
 
-// handed makes the functions of the nodes that are meant, whose outputs are what others read
-// of them.
+// handed makes the functions of the nodes selected by meant. Their outputs are the values
+// that the nodes selected by readers read.
 func (c *commitCut) handed(name string, meant, readers func(int) bool) error {
 	sections := c.sections(name, meant)
 	for i := range c.fn.Nodes {
@@ -121,7 +121,8 @@ func (c *commitCut) updates(meant func(int) bool) error {
 	return c.build(sections)
 }
 
-// build makes the functions of sections, which take what others have made of the norm.
+// build makes the functions of sections. Their inputs include the values of the norm made
+// by others.
 func (c *commitCut) build(sections []*section) error {
 	for s, p := range sections {
 		for _, v := range p.reads() {

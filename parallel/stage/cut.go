@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// cut is a function whose nodes are being dealt to stages.
+// cut is a function that is being divided among stages, node by node.
 type cut struct {
 	*work
 	fn    *graph.Function
@@ -32,8 +32,8 @@ func (c *cut) forward() {
 	}
 }
 
-// stageOfNode returns the stage of node i by its name, or, where that says nothing, the last of
-// those that it reads from.
+// stageOfNode returns the stage of node i by its name. If the name does not determine a
+// stage, it is the last of the stages that the node reads from.
 func (c *cut) stageOfNode(i int) int {
 	n := &c.fn.Nodes[i]
 	if s, ok := c.stageByName(c.fn.NodeName(n)); ok {
@@ -48,7 +48,8 @@ func (c *cut) stageOfNode(i int) int {
 	return last
 }
 
-// stageOf returns the stage that makes v, or has the state that v reads; inputs have none.
+// stageOf returns the stage that makes v or has the state that v reads. Inputs have no
+// stage.
 func (c *cut) stageOf(v graph.Value) (int, bool) {
 	if v == graph.None {
 		return 0, false
@@ -79,8 +80,8 @@ func (c *cut) functions(name string, meant func(node int) bool) error {
 	return nil
 }
 
-// sections returns what each stage computes of the nodes that are meant, with the values that
-// go from stage to stage and the outputs of the function.
+// sections returns the part that each stage computes of the nodes selected by meant, with
+// the values that pass between stages and the outputs of the function.
 func (c *cut) sections(name string, meant func(node int) bool) []*section {
 	sections := make([]*section, c.stages)
 	for s := range sections {
@@ -134,13 +135,13 @@ func (c *cut) made(v graph.Value, meant func(node int) bool) (int, bool) {
 	return 0, false
 }
 
-// section is what one stage computes of a function.
+// section is the part of a function that one stage computes.
 type section struct {
 	cut     *cut
 	name    string
 	stage   int
 	nodes   []int
-	inputs  map[graph.Value]string // values that come from elsewhere, and are no inputs of the function
+	inputs  map[graph.Value]string // values that are made elsewhere and are not inputs of the function
 	order   []graph.Value          // of these
 	outputs []graph.Output
 	updates []graph.Update
@@ -169,7 +170,7 @@ func (p *section) reads() []graph.Value {
 	return list
 }
 
-// takes makes v an input of that name.
+// takes makes v an input with this name.
 func (p *section) takes(v graph.Value, name string) {
 	if _, ok := p.inputs[v]; !ok {
 		p.inputs[v], p.order = name, append(p.order, v)
@@ -189,8 +190,8 @@ func (p *section) has(v graph.Value) bool {
 	return ok
 }
 
-// function builds the function: inputs of the whole function that it reads come first,
-// then what comes from elsewhere.
+// function builds the function: the inputs of the whole function that it reads come first,
+// then the values that are made elsewhere.
 func (p *section) function() (*graph.Function, error) {
 	fn, table := p.cut.fn, slices.Clone(p.cut.program.State)
 	b := graph.NewBuilder(p.name, &table)

@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Division says which stage has which layer of a network. It divides programs that were
-// made of the template.
+// Division assigns the layers of a network to stages. It divides programs that were made
+// from the template.
 type Division struct {
 	stages  int
 	network *Network
 	node    []int // by node of the template: its stage
 }
 
-// Joined returns the division in which a stage and the one behind it are one.
+// Joined returns the division in which a stage and the next one are merged.
 func (d *Division) Joined(stage int) *Division {
 	joined := &Division{stages: d.stages - 1, network: d.network, node: slices.Clone(d.node)}
 	for i, s := range d.node {
@@ -42,9 +42,9 @@ func (d *Division) Layers(stage int) []string {
 	return names
 }
 
-// Programs divides p, a program that was made of the template: predict, or a training
-// program too. Each stage has the functions and the state that it takes part in. State
-// that two stages would read and p changes is a *problem.Error, which names it.
+// Programs divides p, a program that was made from the template: predict, or also a
+// training program. Each stage has the functions and the state that it needs. If two stages
+// would read state that p changes, the error is a *problem.Error that names it.
 func (d *Division) Programs(p *graph.Program) ([]*graph.Program, error) {
 	w := &work{Division: d, program: p, home: map[string]int{}}
 	for s := range d.stages {
@@ -125,8 +125,8 @@ func (w *work) checkShared() error {
 	return nil
 }
 
-// locateUpdates gives state that only a commit reads the stage of what it is an update with:
-// that of the velocity of a weight is that of the weight.
+// locateUpdates assigns state that only a commit reads to the stage of the state with which
+// it is updated: the velocity of a weight is in the stage of the weight.
 func (w *work) locateUpdates(f *graph.Function) {
 	of := map[graph.Value]int{} // by result of a node
 	for i := range f.Nodes {
@@ -186,8 +186,8 @@ func (w *work) state(stage int) (list []graph.State) {
 	return list
 }
 
-// stageByName returns the stage of the node of the template of which a node of that name
-// was made.
+// stageByName returns the stage of the template's node from which a node with this name was
+// made.
 func (d *Division) stageByName(name string) (int, bool) {
 	i, ok := d.network.origin(name)
 	if !ok {
@@ -196,8 +196,8 @@ func (d *Division) stageByName(name string) (int, bool) {
 	return d.node[i], true
 }
 
-// origin returns the node of the template for which a node of that name was made: it has its
-// name, or the name without suffixes.
+// origin returns the template's node from which a node with this name was made: it has the
+// same name, or the name without suffixes.
 func (n *Network) origin(name string) (int, bool) {
 	for {
 		if i, ok := n.numbers[name]; ok {

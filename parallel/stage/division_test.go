@@ -20,8 +20,9 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// residual has what a cut may meet: a norm behind its product, a branch that spans layers, a
-// dropout of samples, an auxiliary head, and a softmax that the loss looks behind.
+// residual has everything that a cut may meet: a norm after its product, a branch that
+// spans layers, a dropout of samples, an auxiliary head, and a softmax that the loss looks
+// through.
 const residual = `bnctl graph 1
 graph "residual"
 
@@ -107,7 +108,7 @@ func recipe(mode bn.Mode) *train.Recipe {
 	return r
 }
 
-// machine evaluates functions one by one: what they keep is an output like others.
+// machine evaluates functions one by one; values that they keep are ordinary outputs.
 type machine struct {
 	t     *testing.T
 	dev   device.Device
@@ -353,7 +354,7 @@ func TestCutsChangeNoBit(t *testing.T) {
 		predicted := m.run(p.Function(graph.Predict), p.State, m.rows, x)
 		for first := 1; first < last; first++ {
 			if mode != bn.Replica && first%4 != 0 {
-				continue // what the mode changes is not where the cut is
+				continue // the nodes that the mode changes are not at the cut
 			}
 			begin := []int{first}
 			if second := (first + last + 1) / 2; second < last && first%3 == 0 {
@@ -402,8 +403,9 @@ func same(t *testing.T, what string, got, want map[string]tensor.Tensor) {
 	}
 }
 
-// TestTheZooIsDivided: an architecture can be divided in four where it is asked for, and the stages
-// together have the state of the program. Every fifth of the zoo stands for all.
+// TestTheZooIsDivided checks that an architecture can be divided in four where requested,
+// and that the stages together have the state of the program. It runs every fifth model of
+// the zoo.
 func TestTheZooIsDivided(t *testing.T) {
 	for i, a := range models.Architectures() {
 		if i%5 != 0 {
@@ -444,8 +446,9 @@ func TestStageOfANormAloneIsRefused(t *testing.T) {
 	}
 }
 
-// TestSharedStateIsRefused: a weight that layers of two stages read is refused by name where
-// training changes it, and each stage has its own where it only predicts.
+// TestSharedStateIsRefused checks that a weight that layers of two stages read is rejected
+// by name if training changes it, and that each stage has a copy if the program only
+// predicts.
 func TestSharedStateIsRefused(t *testing.T) {
 	g := parse(t, `bnctl graph 1
 graph "shared"
@@ -484,8 +487,9 @@ func main(x rows f32[4]) {
 	programs(t, g, p, 2)
 }
 
-// TestCutsAtBF16ChangeNoBit: a device of this precision rounds what it stores, and not what it fuses away, so
-// that what may be fused stays together wherever a cut is asked for.
+// TestCutsAtBF16ChangeNoBit: a device of this precision rounds the values that it stores,
+// but not those that it fuses away. So nodes that may be fused stay together wherever a cut
+// is requested.
 func TestCutsAtBF16ChangeNoBit(t *testing.T) {
 	resnet, err := models.Build("resnet20", models.Options{})
 	if err != nil {

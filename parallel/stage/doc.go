@@ -1,8 +1,8 @@
-// Package stage divides programs, so that the layers of a network lie on several devices:
-// functions on graphs, which know of no device. Use it where a network does not fit one
-// device, and package parallel to run what it makes. docs/design/stages.md says what that
-// is, and why no bit changes.
+// Package stage divides programs so that the layers of a network can run on several devices. Its
+// functions work on graphs and do not depend on devices. Use it where a network does not fit one
+// device, and package parallel to run the programs. docs/design/stages.md describes stages, and
+// explains why no bit changes.
 //
 //	Network    a template, and where it can be divided
-//	Division   which stage has which layer; it divides programs of the template
+//	Division   the stage of each layer; it divides programs of the template
 package stage

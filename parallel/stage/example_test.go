@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// A network of two layers, of which each is a stage of its own.
+// A network of two layers, each in a separate stage.
 func Example() {
 	g, err := graph.ParseGraph([]byte(`bnctl graph 1
 graph "two"

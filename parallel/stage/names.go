@@ -14,8 +14,8 @@ const (
 	leafPrefix   = "leaf:"   // of graph.Backward, for graph.Reduce: of replicas
 )
 
-// longest is how much of the name of a value is in the name of an input: prefix and number
-// have room behind it.
+// longest is the number of bytes of a value's name that an input's name may contain. It
+// leaves room for the prefix and the number.
 const longest = 200
 
 // named returns the name under which value v of f leaves a function.

@@ -65,9 +65,9 @@ func (n *Network) Layers() []string {
 	return names
 }
 
-// Find returns the number of the node with which a stage begins that begins with the layer
-// of that name: of the node itself, or of the first whose name continues it behind a dot
-// or a slash.
+// Find returns the number of the node that a stage beginning with the named layer begins
+// with: the node with this name, or else the first one with a name that continues it after
+// a dot or a slash.
 func (n *Network) Find(layer string) (int, error) {
 	names := n.Layers()
 	if i := slices.Index(names, layer); i >= 0 {
@@ -86,8 +86,8 @@ func (n *Network) Find(layer string) (int, error) {
 	return i, nil
 }
 
-// Divide returns the division whose stages, but the first, begin with the nodes of those
-// numbers, which rise.
+// Divide returns the division with stages that begin with the nodes of these numbers, in
+// increasing order. The first stage begins with the first node and is not listed.
 func (n *Network) Divide(begin []int) (*Division, error) {
 	d := &Division{stages: len(begin) + 1, network: n, node: make([]int, len(n.main.Nodes))}
 	for k, b := range begin {

@@ -10,20 +10,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Plan says what each stage has, and how long it should take.
+// Plan describes the stages of a division and their expected times.
 type Plan struct {
 	Stages []Planned
 	Rows   int     // of a wave: at once in a stage
 	waves  int     // of a step of training; 0: there is a stream of them
-	update float64 // seconds, of the stage for which it takes longest
+	update float64 // seconds, of the stage with the longest update
 	Ran    bool    // Planned.Waited is known
-	// Step is how many seconds a step of training should take, with the update, and Took what it has taken so
-	// far; 0: there is a stream.
+	// Step is the expected time of a training step in seconds, with the update, and Took
+	// the time measured so far. Both are 0 for a stream.
 	Step, Took float64
 }
 
-// Planned is a stage of a plan. Seconds are those of one device that has no others to share
-// the rows with.
+// Planned is a stage of a plan. Seconds is the time on one device that does not share the
+// rows with others.
 type Planned struct {
 	Devices     []string
 	First, Last string // layers
@@ -37,9 +37,9 @@ type Planned struct {
 	Waited      float64 // and has waited so far, in training: of the time of steps
 }
 
-// Plan returns the plan of a division, of which programs are the stages and times is how long
-// the nodes of the template take for a row. columns are the devices of each stage, and waves
-// is how many waves of rows a step of training has on each of them: 0 where there is none.
+// Plan returns the plan of a division. programs are its stages, and times has the time of
+// each node of the template for a row. columns are the devices of each stage, and waves is
+// the number of waves of rows of a training step on each of them, or 0 without training.
 func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]string,
 	rows, waves int) *Plan {
 	p := &Plan{Rows: rows, waves: waves}
@@ -73,8 +73,8 @@ func (d *Division) Plan(programs []*graph.Program, times []float64, columns [][]
 	return p
 }
 
-// wait computes how long stages will wait: in a stream for the slowest of them, in a step of training for
-// what others have not done yet.
+// wait computes how long stages will wait: in a stream for the slowest stage, in a training
+// step for work that others have not finished.
 func (p *Plan) wait() {
 	all, waves := 0.0, 1.0
 	for _, q := range p.Stages {
@@ -91,8 +91,8 @@ func (p *Plan) wait() {
 	}
 }
 
-// forwardShare is how much of the time of a wave its forward pass takes: the way back has two products for
-// each of it.
+// forwardShare is the share of the forward pass in the time of a wave: the backward pass
+// has two products for each one of the forward pass.
 const forwardShare = 1. / 3
 
 // activations estimates the bytes of values of that number of rows on a device, where that many waves
@@ -155,7 +155,7 @@ func (p *Plan) Lines() []string {
 	return lines
 }
 
-// StepLine says how long a step has taken.
+// StepLine describes how long a step took.
 func (p *Plan) StepLine() string {
 	return fmt.Sprintf("a step took %s, and %s were expected", seconds(p.Took), seconds(p.Step))
 }
@@ -163,15 +163,17 @@ func (p *Plan) StepLine() string {
 // seconds writes a time with three digits that count.
 func seconds(t float64) string { return strconv.FormatFloat(t, 'g', 3, 64) + " s" }
 
-// Ran is a run of a function: what it took, and what its nodes did, if the device told that.
+// Ran is a run of a function, with its time and, if the device reported them, the times of
+// its nodes.
 type Ran struct {
 	Function *graph.Function
 	Nodes    []time.Duration
 	Took     time.Duration
 }
 
-// Measured returns times with those of a stage replaced by what runs of its functions took for a number of
-// rows: by node, or, where the device told no nodes, by the share that the nodes of the stage had of times.
+// Measured returns times with the times of a stage replaced by measurements: runs of its
+// functions with a number of rows. They are used by node or, where the device did not
+// report nodes, are distributed among the nodes of the stage in proportion to times.
 func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) []float64 {
 	measured, whole := append([]float64(nil), times...), 0.0
 	for i := range times {
@@ -200,7 +202,7 @@ func (d *Division) Measured(times []float64, stage int, rows int, runs ...Ran) [
 	return measured
 }
 
-// TimesOf returns times with those of a stage taken from others.
+// TimesOf returns times with the times of a stage replaced by those in others.
 func (d *Division) TimesOf(stage int, others, times []float64) []float64 {
 	taken := append([]float64(nil), times...)
 	for i := range taken {
@@ -211,9 +213,10 @@ func (d *Division) TimesOf(stage int, others, times []float64) []float64 {
 	return taken
 }
 
-// account adds what the nodes of f took to the nodes of the template for which they were made.
+// account adds the times of the nodes of f to the nodes of the template from which they
+// were made.
 func (n *Network) account(f *graph.Function, times []float64, took func(node int) float64) {
-	last := 0 // what has no name of the template goes with the node before it
+	last := 0 // a node without a name of the template counts for the node before it
 	for i := range f.Nodes {
 		if origin, ok := n.origin(f.NodeName(&f.Nodes[i])); ok {
 			last = origin

@@ -2,9 +2,9 @@ package stage
 
 import "math"
 
-// UnderWay returns how many waves stage s of some, counted from 0, may have between their way forward and
-// back: one for each stage from it to the last, and one more, so that no stage waits while what it has made
-// is on its way to the next, or what it needs on the way to it.
+// UnderWay returns the number of waves that stage s, counted from 0, may have between their forward and
+// backward passes: one for each stage from it to the last, and one more, so that no stage waits while its
+// results are on the way to the next stage, or its inputs are on the way to it.
 //
 //	stage 1   F0 F1 F2    B0 F3 B1    B2    B3
 //	stage 2      F0 B0 F1 B1 F2 B2 F3 B3
@@ -23,8 +23,9 @@ type clock struct {
 	forward, back []float64 // when waves were done, both ways
 }
 
-// step returns how long all waves take on their way forward and back, one forward one backward: a stage takes
-// what can begin first, rather a wave on its way forward, as long as UnderWay lets it.
+// step returns the time of the forward and backward passes of all waves, one forward one
+// backward: a stage runs the pass that can begin first, and prefers a forward pass as long
+// as UnderWay permits it.
 func (p *Plan) step() (ends float64) {
 	stages := make([]clock, len(p.Stages))
 	for s, q := range p.Stages {

@@ -15,17 +15,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Spec says how many stages there are, or where they begin. The zero value is one stage.
+// Spec is the number of stages, or the layers that they begin with. The zero value is one
+// stage.
 type Spec struct {
-	Number int      // 0: one, unless Layers or Auto say otherwise
-	Auto   bool     // as many as the memory of the devices asks for
+	Number int      // 0 means one, unless Layers or Auto is set
+	Auto   bool     // the number that the memory of the devices requires
 	Least  int      // with Auto: but not fewer, for a device has refused
-	Layers []string // with which the stages begin, from the second on
+	Layers []string // that the stages begin with, from the second on
 	// Waves is how many waves a step of training has, which are its replicas on each device of a
 	// stage; 0: nothing is trained.
 	Waves int
-	// BF16: devices round what they store (device.BF16), and not what they fuse away. So what
-	// they might fuse is not divided.
+	// BF16 reports that devices round the values that they store (device.BF16), but not
+	// those that they fuse away. So nodes that they might fuse are not divided.
 	BF16 bool
 }
 
@@ -54,9 +55,9 @@ func Parse(text string) (Spec, error) {
 // One reports whether there is one stage: nothing is divided.
 func (s Spec) One() bool { return !s.Auto && s.Number <= 1 && len(s.Layers) == 0 }
 
-// DivideFor divides a template for devices, of which each stage gets as many. free is the
-// memory that each of them has, 0 where that is not known, and p the program that they run with
-// that number of rows at once.
+// DivideFor divides a template for devices, with the same number of devices for each stage.
+// free has the free memory of each device, or 0 where it is unknown. p is the program that
+// they run, and rows is the number of rows at once.
 func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	if n.rounds = s.BF16; s.Auto {
 		return n.fitting(s, p, rows, free)
@@ -72,7 +73,7 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 	return d, err
 }
 
-// valueOf returns the value of an option that err is about; "" if it is about none.
+// valueOf returns the option value that err refers to, or "".
 func valueOf(err error) string {
 	if e := new(problem.Error); errors.As(err, &e) {
 		return e.Value
@@ -107,8 +108,9 @@ func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Di
 	return nil, lacking
 }
 
-// Fits returns an error of kind device.OutOfMemory if one of the stages, with that number of rows at once in
-// all, should take more memory than a device of it has free: free has those of the first stage first.
+// Fits returns an error of kind device.OutOfMemory if a stage is expected to need more
+// memory than one of its devices has free, with this number of rows at once in all. free
+// begins with the devices of the first stage.
 func (s Spec) Fits(programs []*graph.Program, rows int, free []int64) error {
 	stages := len(programs)
 	columns := len(free) / stages
@@ -152,8 +154,9 @@ func (s Spec) rowsOfWave(rows, stages, columns int) int {
 	return (rows + columns*waves - 1) / (columns * waves)
 }
 
-// bytesOf estimates the memory that a program takes on a device: its state, the gradients of all waves that
-// are added up, and the values of a number of rows in so many waves that are under way.
+// bytesOf estimates the memory that a program needs on a device: its state, the gradients
+// that are summed over all waves, and the values of a number of rows in each of the waves
+// in progress.
 func bytesOf(p *graph.Program, rows, waves, all int) int64 {
 	bytes := int64(0)
 	for _, s := range p.State {

@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 )
 
-// TestParse: what is no number names layers, too large a number is refused as one, and no name is empty.
+// TestParse: text other than a number names layers, a number that is too large is rejected
+// as one, and an empty name is rejected.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]stage.Spec{
 		"":     {},

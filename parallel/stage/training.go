@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A training function is one pass; a stage has three, since between its forward and its backward
-// pass others compute. Which nodes are whose the function says by itself:
+// A training function is one pass; a stage has three, since other stages compute between its forward
+// and its backward pass. The function determines the pass of each node:
 //
-//	forward    what depends on no label
-//	backward   what does, up to the closing all-reduces
-//	reduce     those, and what depends on them
+// 	forward    nodes that depend on no label
+// 	backward   nodes that depend on one, up to the closing all-reduces
+// 	reduce     these all-reduces, and the nodes that depend on them
 //
-// If an all-reduce lies before the end, as with synchronised batch norm, the replicas have to
-// run together: then nothing is left to reduce.
+// If there is an all-reduce before the end, as with synchronised batch norm, the replicas have to
+// run together, and nothing is left to reduce.
 
 type phase int
 
@@ -25,7 +25,7 @@ const (
 	forward phase = iota
 	backward
 	reduce
-	unread // of none: nobody reads what it computes
+	unread // in no pass: the results are never read
 )
 
 // training divides the training function.
@@ -68,13 +68,13 @@ type trainingCut struct {
 	phase []phase // by node
 }
 
-// phases says which pass each node belongs to.
+// phases determines the pass of each node.
 func (c *trainingCut) phases() {
 	judged := make([]bool, len(c.fn.Values)) // by value: depends on a label
 	for _, v := range c.fn.Inputs {
 		judged[v] = c.ofLoss(v)
 	}
-	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of such
+	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of values that depend on a label
 	together := false
 	for i := range c.fn.Nodes {
 		n := &c.fn.Nodes[i]
@@ -144,15 +144,15 @@ func (c *trainingCut) sums(n *graph.Node) bool {
 		func(v graph.Value) bool { return c.maker[v] < 0 || c.phase[c.maker[v]] == forward })
 }
 
-// judges reports whether a node takes a label.
+// judges reports whether a node has a label as an input.
 func (c *trainingCut) judges(n *graph.Node) bool {
 	return slices.ContainsFunc(n.In, func(v graph.Value) bool {
 		return v != graph.None && slices.Contains(c.fn.Inputs, v) && c.ofLoss(v)
 	})
 }
 
-// earliest returns the first of the stages that a node reads gradients from, or of whatever
-// it reads if there are none.
+// earliest returns the first of the stages from which a node reads gradients or, if it
+// reads no gradients, the first of all stages from which it reads.
 func (c *trainingCut) earliest(n *graph.Node) int {
 	first, other := c.stages, c.stages
 	for _, v := range n.In {
@@ -202,7 +202,7 @@ func (c *trainingCut) check() error {
 	return nil
 }
 
-// outputs takes care of outputs that no node makes.
+// outputs adds the outputs that are not made by a node.
 func (c *trainingCut) outputs(sections [][]*section) {
 	for _, o := range c.fn.Outputs {
 		if c.maker[o.Value] < 0 {
@@ -211,8 +211,9 @@ func (c *trainingCut) outputs(sections [][]*section) {
 	}
 }
 
-// keep has the function `from` of a stage keep what the function `to` reads of it. Values that
-// neither makes come from other stages: across says where from.
+// keep makes the function `from` of a stage keep the values that the function `to` reads
+// from it. Values that neither makes come from other stages; across has the sections that
+// make them.
 func (c *trainingCut) keep(from, to *section, prefix string, across []*section) error {
 	for _, v := range to.reads() {
 		i := c.maker[v]

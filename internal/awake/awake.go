@@ -1,8 +1,8 @@
 // Package awake measures the time for which this process has run. While a
 // process is stopped (Ctrl-Z, a frozen container, a paused virtual machine) it
-// receives no answers, but the system's clock goes on, and all time-outs are
-// over when it continues. Clocks and timers of this package do not count such
-// time.
+// receives no answers, but the system's clock continues, and all time-outs have
+// expired when the process resumes. Clocks and timers of this package do not
+// count the time while stopped.
 //
 // Use it in place of time.AfterFunc and context.WithTimeout for time-outs after
 // which a peer counts as dead.
@@ -28,8 +28,8 @@ func tickOf(d time.Duration) time.Duration { return max(d/ticksPerWait, minTick)
 // now is the system's clock.
 var now = time.Now
 
-// Clock counts the time for which the process has run since Start. Its methods
-// may be called from any goroutine.
+// Clock counts the time for which the process has run since Start. Its methods may be
+// called from any goroutine.
 type Clock struct {
 	mu   sync.Mutex
 	tick time.Duration
@@ -63,7 +63,7 @@ type Timer struct {
 	stopped bool
 }
 
-// AfterFunc calls f in a goroutine of its own when the process has run for d.
+// AfterFunc calls f in a new goroutine when the process has run for d.
 func AfterFunc(d time.Duration, f func()) *Timer {
 	t, clock := &Timer{}, Start(d)
 	t.mu.Lock()

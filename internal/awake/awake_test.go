@@ -29,7 +29,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestTimersInTime: while the process runs, timers are those of the system.
+// TestTimersInTime checks that timers agree with the system's while the process runs.
 func TestTimersInTime(t *testing.T) {
 	for _, d := range []time.Duration{0, time.Millisecond, 100 * time.Millisecond, 30 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

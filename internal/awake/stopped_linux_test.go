@@ -15,8 +15,8 @@ const (
 	wait    = 2 * time.Second
 )
 
-// TestMain makes this binary a process that waits, if it is told to: it prints
-// when the system's timer and when this package's is over.
+// TestMain makes this binary a process that waits, if requested: it prints when the
+// system's timer and this package's timer expire.
 func TestMain(m *testing.M) {
 	if os.Getenv(roleKey) == "" {
 		os.Exit(m.Run())

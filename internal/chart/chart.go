@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Size of a chart and of its margins, in units of the drawing: pixels at its own size.
+// Size of a chart and of its margins, in units of the drawing: pixels at its natural size.
 const (
 	Width, plotHeight                    = 480.0, 270.0
 	leftMargin, RightMargin, lowerMargin = 56.0, 12.0, 34.0
@@ -16,13 +16,14 @@ const (
 	letter                               = 6.8 // width of one, about
 )
 
-// Curve is a line of a chart. A point whose y is no number is a mark at the upper edge.
+// Curve is a line of a chart. A point with a y that is not finite is a mark at the upper
+// edge.
 type Curve struct {
 	Name         string
 	X, Y         []float64
 	Colour       int
 	Thin, Dashed bool
-	Gaps         bool // what is no number is a gap, without a mark
+	Gaps         bool // a value that is not finite is a gap, without a mark
 }
 
 // Chart is a drawing of curves.
@@ -31,7 +32,7 @@ type Chart struct {
 	Percent     bool    // values are shares of 1
 	Integer     bool    // x has whole numbers
 	LogX, LogY  bool    // the axis is logarithmic; all values are above 0
-	Low, High   float64 // the range of x; equal: that of the curves
+	Low, High   float64 // the range of x; if equal, the range of the curves
 	Curves      []Curve
 }
 
@@ -58,7 +59,7 @@ func (c *Chart) Draw() (string, float64) {
 	return b.String(), height
 }
 
-// legend draws the names of the curves, and returns the height that it takes.
+// legend draws the names of the curves, and returns the height of the legend.
 func (c *Chart) legend(b *strings.Builder) float64 {
 	x, y := leftMargin, 13.0
 	drawn := false
@@ -177,7 +178,7 @@ func (c *Chart) number(v float64) string {
 	return Short(v)
 }
 
-// Short writes a number with at most four digits that say something.
+// Short writes a number with at most four significant digits.
 func Short(v float64) string {
 	if math.Abs(v) < 1e-12 {
 		return "0" // and not -0
@@ -188,8 +189,8 @@ func Short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-// draw draws a curve: a line with gaps where a value is no number, and dots with their values where
-// there are few.
+// draw draws a curve: a line with gaps where a value is not finite, and dots with their
+// values where there are few.
 func (k *Curve) draw(b *strings.Builder, c *Chart, x, y scale) {
 	const dots = 40
 	var path strings.Builder

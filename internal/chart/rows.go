@@ -48,7 +48,7 @@ func (r *Rows) Draw() (string, float64) {
 	return b.String(), lower + 40
 }
 
-// scale returns that of the axis, to the right of the names.
+// scale returns the scale of the axis, to the right of the names.
 func (r *Rows) scale() scale {
 	letters, x := 0, scale{low: math.Inf(1), high: math.Inf(-1), to: Width - 24}
 	for _, row := range r.Of {
@@ -101,7 +101,7 @@ func (w *Row) draw(b *strings.Builder, r *Rows, x scale, y float64) {
 		w.Colour, Px(x.at(w.Mean)), Px(y), title, c.number(w.Mean))
 }
 
-// inWords says what the rows show, for those who do not see them.
+// inWords describes the rows for those who do not see them.
 func (r *Rows) inWords() string {
 	low, high := -1, -1
 	for i, row := range r.Of {

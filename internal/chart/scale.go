@@ -19,8 +19,8 @@ func (s scale) at(v float64) float64 {
 // mostTicks is more than any axis has.
 const mostTicks = 64
 
-// ticks returns about n round values of the scale; none if the range is too narrow or too wide
-// for float64 to divide it.
+// ticks returns about n round values of the scale, or nil if the range is too narrow or too
+// wide for float64 to divide it.
 func (s scale) ticks(n int, integer bool) []float64 {
 	if s.log {
 		return s.decades()

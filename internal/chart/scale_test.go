@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// edges are values at which the arithmetic of an axis has its limits.
+// edges returns values at the limits of an axis's arithmetic.
 func edges() []float64 {
 	values := []float64{0, 5e-324, 1e-310, 1e-300, 1e-12, 0.1, 1, 1.55144471393205, 3, 1e9, 1 << 53, 1e17, 1e300}
 	for _, v := range values[:len(values):len(values)] {

@@ -9,34 +9,34 @@ import (
 	"github.com/bnctl/bnctl/internal/style"
 )
 
-// Figure is what is drawn of figures: a Chart, or Rows.
+// Figure is a drawing of numbers: a Chart, or Rows.
 type Figure interface {
 	// Draw returns the elements, without the svg element around them, and the height; the width is Width.
 	Draw() (elements string, height float64)
 	inWords() string
 }
 
-// PageOf draws a figure for a page, whose style it has.
+// PageOf draws a figure for a page, which provides the style.
 func PageOf(f Figure) template.HTML {
 	elements, height := f.Draw()
 	return InPage(elements, f.inWords(), Width, height)
 }
 
-// FileOf draws a figure as a file of its own, below a title.
+// FileOf draws a figure as a separate file, below a title.
 func FileOf(f Figure, title string) []byte {
 	elements, height := f.Draw()
 	elements, width, height := Stacked([]Panel{{elements, title, Width, height}}, 1)
 	return InFile(elements, title, width, height)
 }
 
-// InPage wraps a drawing for a page, whose style it has. label says what is seen.
+// InPage wraps a drawing for a page, which provides the style. label describes the drawing.
 func InPage(elements, label string, width, height float64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="chart" viewBox="0 0 %s %s" role="img" `+
 		`aria-label="%s">%s</svg>`,
 		Px(width), Px(height), html.EscapeString(label), elements))
 }
 
-// InFile wraps a drawing as a file of its own, with its style, light and dark.
+// InFile wraps a drawing as a separate file, with its style, light and dark.
 func InFile(elements, label string, width, height float64) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %s %s" width="%s" `+

@@ -3,8 +3,8 @@ package chart
 // mostPoints is how many points of a curve are drawn.
 const mostPoints = 600
 
-// thinned returns a curve with at most mostPoints points: of each range the smallest and the largest value,
-// in their order. What is no number stays.
+// thinned returns a curve with at most mostPoints points: the smallest and the largest
+// value of each range, in their order. Values that are not finite stay.
 func thinned(xs, ys []float64) (x, y []float64) {
 	if len(xs) <= mostPoints {
 		return xs, ys

@@ -1,8 +1,8 @@
-// Package interrupt ends a program that is told to stop: by Ctrl-C, by SIGTERM,
+// Package interrupt ends a program on request: by Ctrl-C, by SIGTERM,
 // or by SIGHUP when its terminal closes.
 //
 // Use it in place of signal.NotifyContext if the program saves something that
-// must not be lost, or makes calls that take no context: a decoder of pictures,
+// must not be lost, or makes calls that have no context: a decoder of pictures,
 // or a read of a disk that does not answer.
 package interrupt
 
@@ -40,14 +40,13 @@ func Cause(ctx context.Context) (s Signal, ok bool) {
 	return s, ok
 }
 
-// Options say how the program ends. All functions are called from a goroutine
-// of Notify.
+// Options control how the program ends. All functions are called from a goroutine of
+// Notify.
 type Options struct {
 	OnFirst  func(Signal) // called for the first signal, before the context ends
 	OnSecond func(Signal) // called for a second signal; ends the program at once
-	// OnTimeout is called if the program has not ended within Grace of the first signal
-	// and nothing is being saved; it ends the program. err says so, and wraps the
-	// Signal.
+	// OnTimeout is called if the program has not ended within Grace of the first signal and
+	// nothing is being saved; it ends the program. err reports this, and wraps the Signal.
 	OnTimeout func(ctx context.Context, err error)
 	Grace     time.Duration
 }

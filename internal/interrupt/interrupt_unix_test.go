@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// TestNotify: the first signal ends the context and is its cause, the second is
-// told apart, and what is late ends only when nothing is being saved.
+// TestNotify checks that the first signal ends the context and is its cause, that the
+// second one is distinguished, and that a late program ends only when nothing is being
+// saved.
 func TestNotify(t *testing.T) {
 	first, again, late := make(chan Signal, 1), make(chan Signal, 1), make(chan error, 9)
 	ctx, stop := Notify(context.Background(), Options{

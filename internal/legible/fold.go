@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks a line that is wider than a number of columns where fields end, which two spaces
-// or a middle dot part, and indents what follows: a terminal would break it anywhere, between a number
-// and its unit too. A field that is wider alone stays whole.
+// Fold breaks a line that is wider than a number of columns between fields, which are
+// separated by two spaces or a middle dot, and indents the rest. A terminal would break it
+// anywhere, even between a number and its unit. A field that is too wide by itself is not
+// broken.
 func Fold(line string, columns int) string {
 	const indent = "   "
 	width := utf8.RuneCountInString
@@ -32,7 +33,7 @@ func Fold(line string, columns int) string {
 	return strings.Join(folded, "\n")
 }
 
-// fields parts a line in front of two spaces, and behind a middle dot.
+// fields splits a line before two spaces, and after a middle dot.
 func fields(line string) []string {
 	var out []string
 	for line != "" {

@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns text in which control characters (escapes, bells, newlines,
-// marks that change the direction of writing) and invalid UTF-8 are replaced by
-// escape sequences, such as "\x1b".
+// Text returns text with control characters (escapes, bells, newlines, marks that change
+// the direction of writing) and invalid UTF-8 replaced by escape sequences, for example
+// "\x1b".
 func Text(text string) string {
 	if strings.IndexFunc(text, illegible) < 0 && utf8.ValidString(text) {
 		return text

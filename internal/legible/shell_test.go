@@ -2,7 +2,7 @@ package legible
 
 import "testing"
 
-// TestShellWord: what is printed as a command can be pasted into a shell.
+// TestShellWord checks that a printed command can be pasted into a shell.
 func TestShellWord(t *testing.T) {
 	for text, want := range map[string]string{"cifar.bnc": "cifar.bnc", "a b": "'a b'", "": "''",
 		"it's": `'it'\''s'`, "cuda:0,2xcpu": "cuda:0,2xcpu", "$HOME": "'$HOME'"} {

@@ -14,9 +14,10 @@ const (
 	lineEdges = 1500
 )
 
-// Short returns text without what nobody reads: of a word of more than 1,000 characters, such
-// as a name from a hostile file, and of a line of more than 4,000, such as a shape of 100,000
-// lengths, it keeps both ends, and says between them how many characters are left out.
+// Short returns text shortened to a readable length. It keeps both ends of a word of more
+// than 1,000 characters, for example a name from a hostile file, and of a line of more than
+// 4,000, for example a shape of 100,000 lengths, and writes the number of omitted
+// characters between them.
 func Short(text string) string {
 	if len(text) <= longWord {
 		return text
@@ -32,7 +33,7 @@ func Short(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// cut leaves out the middle of what has more than most characters.
+// cut removes the middle of text with more than most characters.
 func cut(text string, most, edges int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= most {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestShort: of what is far too long both ends remain, and how much is not there is said.
+// TestShort checks that both ends of a text that is too long remain, with the number of
+// characters omitted.
 func TestShort(t *testing.T) {
 	name := "weight." + strings.Repeat("a", 20<<10) + ".bias"
 	got := Short("open m.onnx: tensor \"" + name + "\" has no data; leave it out")

@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/internal/memory"
 )
 
-// Whether something fits. Where the system does not tell, nothing is known.
+// Whether something fits. On a system that does not report its memory, the answer is
+// unknown.
 func ExampleMachine() {
 	const want = 1 << 10
 	_, available := memory.Machine()

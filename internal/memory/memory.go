@@ -1,7 +1,7 @@
 // Package memory returns the memory of the machine, and how much of it processes
 // have used.
 //
-// Use it before something large is allocated, and to report what a run needed.
+// Use it before something large is allocated, and to report the needs of a run.
 // On Linux it reads /proc and the limits of cgroups; elsewhere all numbers are
 // 0.
 package memory
@@ -15,10 +15,10 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// Machine returns the machine's memory, and what is available of it without swapping,
-// in bytes; zeros where the system does not say. For a process with a limit, as in a
-// container, it returns at most what the limit leaves; memory that other processes
-// use under the same limit is not counted.
+// Machine returns the machine's memory, and the part that is available without swapping, in
+// bytes; both are 0 if the system does not report them. For a process with a limit, as in a
+// container, it returns at most the rest of the limit; memory that other processes use
+// under the same limit is not counted.
 func Machine() (total, available int64) {
 	info := read("/proc/meminfo")
 	total, available = field(info, "MemTotal"), field(info, "MemAvailable")
@@ -28,8 +28,8 @@ func Machine() (total, available int64) {
 	return total, available
 }
 
-// cappedBy returns what a limit leaves of the machine's memory to a process that has
-// taken so much; where there is no more, 1 byte is available, for 0 is not known.
+// cappedBy returns the part of the machine's memory that a limit allows to a process that
+// has used taken bytes. If nothing is left, 1 byte is available, because 0 means unknown.
 func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 	if total == 0 || limit >= uint64(total) {
 		return total, available
@@ -37,15 +37,16 @@ func cappedBy(limit uint64, taken, total, available int64) (int64, int64) {
 	return int64(limit), max(min(available, int64(limit)-taken), 1)
 }
 
-// Peak returns the most memory that a process has had resident at once, in bytes;
-// 0 where the system does not say, or if there is no such process.
+// Peak returns the most memory that a process has had resident at once, in bytes; 0 if the
+// system does not report it, or if the process does not exist.
 func Peak(process int) int64 { return field(read(fmt.Sprintf("/proc/%d/status", process)), "VmHWM") }
 
-// Killed returns how many processes the system has ended for want of memory since it was started, in the
-// limits of a cgroup or without one; -1 where it does not say.
+// Killed returns the number of processes that the system has ended for lack of memory since
+// it was started, in the limits of a cgroup or without one; -1 if the system does not
+// report it.
 func Killed() int64 { return killedIn(read("/proc/vmstat")) }
 
-// killedIn is Killed of a text with a line such as "oom_kill 23".
+// killedIn is Killed for a text with a line like "oom_kill 23".
 func killedIn(text string) int64 {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {
@@ -58,11 +59,11 @@ func killedIn(text string) int64 {
 }
 
 func read(path string) string {
-	text, _ := os.ReadFile(path) // "": the system does not say
+	text, _ := os.ReadFile(path) // "": the system does not report it
 	return string(text)
 }
 
-// field returns the bytes of a line such as "MemTotal: 24684032 kB".
+// field returns the bytes in a line like "MemTotal: 24684032 kB".
 func field(text, name string) int64 {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name+":"); ok {

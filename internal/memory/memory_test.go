@@ -20,8 +20,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// A limit counts where it is below the machine's memory, and what the process has
-// taken is no longer there.
+// A limit counts if it is below the machine's memory, and memory that the process already
+// uses is no longer available.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		limit                   uint64

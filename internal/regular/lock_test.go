@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A file is locked once, for others to see by whom; afterwards, and by what a
-// program that was killed has left, it is not.
+// A file is locked once, and others can see by whom. Afterwards it is not locked, and the
+// lock file left by a killed program does not lock it.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")
 	if err := os.WriteFile(temporaryName(path, "lock"), []byte("999999999\n"), 0o666); err != nil {
@@ -43,7 +43,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestHolder reads what is in lock files: a number, or nothing that can be said.
+// TestHolder reads the contents of lock files: the number of a process, or "unknown".
 func TestHolder(t *testing.T) {
 	for content, want := range map[string]string{"": "unknown", "12\n": "12", "12a\n": "unknown", "\n": "unknown"} {
 		path := filepath.Join(t.TempDir(), "lock")

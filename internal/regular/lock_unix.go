@@ -31,7 +31,7 @@ func tryLock(name string) (*os.File, error) {
 	}
 }
 
-// releaseLock removes the file while it is locked: nobody locks what is gone.
+// releaseLock removes the file while it is locked, so that a removed file is never locked.
 func releaseLock(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()

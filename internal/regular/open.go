@@ -1,7 +1,7 @@
-// Package regular opens, writes and locks regular files whose paths come from a user or
-// from a user's file. It refuses a named pipe, a terminal or an endless device at once,
-// for which os.Open could wait, or read without end. WriteFile replaces a file atomically, where
-// a symbolic link leads to one as well; Lock and LockAll keep other programs from writing it
+// Package regular opens, writes and locks regular files with paths from a user or
+// from a user's file. It rejects a named pipe, a terminal or an endless device at once;
+// os.Open could wait for these, or read without end. WriteFile replaces a file atomically,
+// also through a symbolic link; Lock and LockAll keep other programs from writing it
 // meanwhile, and WriteLocked does both.
 //
 // Use it wherever a path comes from outside.
@@ -74,7 +74,7 @@ func checked(f *os.File, err error) (*os.File, error) {
 	return f, nil
 }
 
-// kind says what a file is that is not regular.
+// kind returns the name of the kind of a file that is not regular.
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

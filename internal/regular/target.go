@@ -49,7 +49,7 @@ func resolveFolder(folder string) string {
 	return folder
 }
 
-// writable refuses what is no regular file.
+// writable rejects a file that is not regular.
 func writable(path string, m fs.FileMode) error {
 	switch {
 	case m.IsRegular():

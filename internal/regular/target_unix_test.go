@@ -14,8 +14,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// TestLinksAreWrittenThrough: a link stays a link, and what it leads to is written, with its
-// own permissions and its own lock; what leads nowhere, or to no file, is refused.
+// TestLinksAreWrittenThrough checks that a link stays a link and that its target is
+// written, with the target's permissions and lock. A link to nowhere, or to something other
+// than a file, is rejected.
 func TestLinksAreWrittenThrough(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -4,7 +4,7 @@ package regular
 
 import "os"
 
-// lockOpen does nothing: there are no locks.
+// lockOpen does nothing: this system has no locks.
 func lockOpen(*os.File) bool { return true }
 
 // rename closes a file and gives it its name: it must not be open there.
@@ -15,5 +15,6 @@ func rename(f *os.File, path string) error {
 	return os.Rename(f.Name(), path)
 }
 
-// removeStale does nothing: without locks nobody knows what is still written.
+// removeStale does nothing: without locks it is unknown which files are still being
+// written.
 func removeStale(string) {}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What a killed program left is removed with the next write of the same file;
-// what somebody still writes, and what only looks alike, is not.
+// A temporary file left by a killed program is removed with the next write of the same
+// file. A file that is still being written, or only has a similar name, is not.
 func TestUnfinishedFilesAreSwept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.bnc")
 	left := temporaryName(path, "0123abcd")

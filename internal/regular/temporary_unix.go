@@ -29,7 +29,7 @@ func rename(f *os.File, path string) error {
 func removeStale(path string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return // what is to be written there will say why
+		return // writing the file will report the reason
 	}
 	prefix := filepath.Base(temporaryName(path, ""))
 	for _, e := range entries {

@@ -51,9 +51,9 @@ func WriteLocked(path string, mode fs.FileMode, write func(io.Writer) error) err
 	return WriteFile(path, mode, write)
 }
 
-// Writable returns the error that WriteLocked would return because path cannot be
-// written, or is locked, by this program too; nil if it can be written. Call it before
-// long work. It leaves no file behind.
+// Writable returns the error that WriteLocked would return because path cannot be written,
+// or is locked, even by this program; nil if it can be written. Call it before long work.
+// It leaves no file.
 func Writable(path string) error {
 	file, err := target(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func Writable(path string) error {
 func keepMode(f *os.File, replaced string) error {
 	info, err := os.Lstat(replaced)
 	if err != nil {
-		return nil // there is none
+		return nil // it does not exist
 	}
 	if mine, err := f.Stat(); err == nil && mine.Mode().Perm() == info.Mode().Perm() {
 		return nil

@@ -52,8 +52,8 @@ func TestWriteFileInNoFolder(t *testing.T) {
 	}
 }
 
-// TestWritable: what WriteFile cannot write is said before, and asking leaves
-// nothing behind.
+// TestWritable checks that Writable reports in advance that WriteFile cannot write, and
+// that it leaves nothing.
 func TestWritable(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there")
@@ -74,8 +74,8 @@ func TestWritable(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOnTheDiskIsNotWritten: a pipe takes all bytes, but cannot be
-// forced to a disk.
+// TestWhatIsNotOnTheDiskIsNotWritten: a pipe accepts all bytes, but cannot be forced to a
+// disk.
 func TestWhatIsNotOnTheDiskIsNotWritten(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package shareddata finds test data that is too large for the repository: data sets,
-// and checkpoints of other programs. The folder is the one that the variable BNCTL_DATA
-// names, or ../shared/data from the root of the checkout.
+// and checkpoints of other programs. The folder is the value of the variable BNCTL_DATA,
+// or ../shared/data from the root of the checkout.
 //
-// Use File in a test that needs such data: without it the test is skipped.
+// Use File in a test that needs these data: without them the test is skipped.
 package shareddata
 
 import (

@@ -1,5 +1,5 @@
 // Package ulimit reports a program that runs out of address space under a limit
-// such as ulimit -v. Go ends such a program with a dump and exit code 2, and no
+// like ulimit -v. Go ends the program with a dump and exit code 2, and no
 // code of the program can prevent that.
 //
 // Use it first in main. Under a limit Supervise runs the program once more, as a

@@ -7,12 +7,11 @@ import (
 	"sync"
 )
 
-// filter writes what a program writes to standard error, up to a dump of the Go runtime, which it
-// keeps.
+// filter copies a program's standard error, up to a dump of the Go runtime, which it keeps.
 type filter struct {
 	to   io.Writer
 	line []byte // that has not ended yet
-	dump []byte // from its first line on; nil: there is none
+	dump []byte // from its first line on; nil without a dump
 }
 
 // maxDump bounds the dump that is kept, in bytes.
@@ -58,5 +57,5 @@ func (f *filter) Write(b []byte) (int, error) {
 // ranOutOfMemory reports whether there is a dump of a program that ran out of memory.
 func (f *filter) ranOutOfMemory() bool { return memoryEnds().Match(f.dump) }
 
-// flush writes what was kept.
+// flush writes the kept text.
 func (f *filter) flush() { _, _ = f.to.Write(append(f.line, f.dump...)) }

@@ -13,11 +13,11 @@ import (
 	"syscall"
 )
 
-// key is the environment variable of the child of Supervise, and of the child's own children.
+// key is the environment variable of the child of Supervise, and of the child's children.
 const key = "BNCTL_SUPERVISED"
 
-// Limits of memory under a limit of address space, in bytes: what the Go runtime reserves, and the
-// least that is left to the heap.
+// Limits of memory under a limit of address space, in bytes: the space that the Go runtime
+// reserves, and the minimum that is left to the heap.
 const (
 	reserved  = 700 << 20
 	leastHeap = 64 << 20
@@ -90,7 +90,7 @@ func run(stderr io.Writer) (code int, crashed bool, err error) {
 			}
 		}
 	}()
-	_ = c.Wait() // the exit code says it
+	_ = c.Wait() // ProcessState has the result
 	close(ended)
 	state := c.ProcessState
 	crashed = state.ExitCode() == 2 && errors.ranOutOfMemory()

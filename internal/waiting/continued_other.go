@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// continuations tells nothing: there are none on this system.
+// continuations returns nil: this system does not stop and continue programs.
 func continuations(io.Writer) (told <-chan os.Signal, end func()) { return nil, func() {} }

@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// continuations tells when the program goes on after it was stopped for a while, as by Ctrl-Z and fg. The
-// caller calls end. What is no file is no terminal, and nothing is told.
+// continuations returns a channel that receives a signal when the program continues after a
+// stop, for example by Ctrl-Z and fg. The caller calls end. A writer that is not a file is
+// not a terminal: the channel is nil.
 func continuations(to io.Writer) (told <-chan os.Signal, end func()) {
 	if _, ok := to.(*os.File); !ok {
 		return nil, func() {}

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// After the program was stopped and goes on, the rows are drawn again below, and what is above stays.
+// After the program was stopped and continues, the rows are drawn again below, and the text
+// above stays.
 func TestRowsAreDrawnAgainAfterAStop(t *testing.T) {
 	from, to, err := os.Pipe()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// Nothing is said of what does not take long.
+// A short wait prints nothing.
 func ExampleNew() {
 	l := waiting.New(os.Stdout, true, false, time.Minute)
 	defer l.Stop()

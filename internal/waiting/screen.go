@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// most is how many bytes a screen draws in an interval, apart from what is printed above it: a
-// terminal may be at the other end of a slow line, or of a log that is kept.
+// most is the number of bytes that a screen draws in an interval, not counting text printed
+// above it: the output may go over a slow line, or into a log.
 const most = 3700
 
 // Row is a line of a screen.
 type Row struct {
 	Text    string // with escape sequences for colours, which end in it
-	Columns int    // that it takes
+	Columns int    // its width on the terminal
 }
 
-// Screen keeps rows at the end of what a terminal shows, and draws them again after every interval, so
-// that the program is seen to live. The cursor stands in an empty line below them, and nothing of the
-// terminal is changed: whatever ends the program leaves it as it was. The methods may be called from
-// any goroutine.
+// Screen keeps rows at the end of a terminal's text, and draws them again after every
+// interval, so that the user sees that the program is running. The cursor is in an empty
+// line below them, and the modes of the terminal are not changed: however the program ends,
+// the terminal is as it was. The methods may be called from any goroutine.
 type Screen struct {
 	to   io.Writer
 	draw func(Size) []Row
@@ -36,7 +36,7 @@ type Screen struct {
 	size    Size       // that they were drawn for
 	drawn   []frame    // of the last interval
 	next    int        // row that is first to be drawn when not all can be
-	waiting []func()   // what is to be printed above when the next interval begins
+	waiting []func()   // print lines above when the next interval begins
 	putOff  bool       // it was to be when this one began
 }
 
@@ -72,8 +72,9 @@ func NewScreen(to io.Writer, interval time.Duration, draw func(Size) []Row) *Scr
 	return s
 }
 
-// goOn draws the rows again after the program was stopped for a while: the shell has written below those of
-// before, so that the cursor is not where it was. They stay, as they were when it stopped.
+// goOn draws the rows again after the program was stopped for a while. The shell has
+// written below the old rows, so the cursor has moved. The old rows stay as they were when
+// the program stopped.
 func (s *Screen) goOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,8 +82,9 @@ func (s *Screen) goOn() {
 	s.update(SizeOf(s.to))
 }
 
-// redraw begins an interval. Lines wait for one more, and the rows stay as they are, if these could not all
-// be drawn below them: what comes several times in an interval would else leave rows blank all the time.
+// redraw begins an interval. If the rows could not all be drawn below the waiting lines,
+// the lines wait one more interval and the rows stay: otherwise lines that come several
+// times in an interval would leave rows blank all the time.
 func (s *Screen) redraw() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +98,7 @@ func (s *Screen) redraw() {
 	}
 }
 
-// cost is about how many bytes it takes to draw all rows once more.
+// cost returns the approximate number of bytes needed to draw all rows once more.
 func (s *Screen) cost() int {
 	n := 0
 	for _, r := range s.rows {
@@ -105,8 +107,8 @@ func (s *Screen) cost() int {
 	return n
 }
 
-// above lets write print lines of its own above the rows: at once, or when the next interval begins,
-// if to draw the rows below them once more would be too much for this one.
+// above lets write print lines above the rows: at once, or when the next interval begins if
+// drawing the rows below them again would exceed the limit of this one.
 func (s *Screen) above(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +128,7 @@ func (s *Screen) print(writes ...func()) {
 	s.update(SizeOf(s.to))
 }
 
-// Stop takes the rows away, for good.
+// Stop removes the rows, for good.
 func (s *Screen) Stop() {
 	close(s.quit)
 	s.wait.Wait()
@@ -140,7 +142,7 @@ func (s *Screen) Stop() {
 	s.waiting = nil
 }
 
-// erase takes the rows away; the cursor is where they began.
+// erase removes the rows; the cursor is where they began.
 func (s *Screen) erase(now Size) {
 	if len(s.rows) > 0 {
 		s.write(up(s.height(now)) + "\x1b[J")
@@ -148,8 +150,8 @@ func (s *Screen) erase(now Size) {
 	s.rows = nil
 }
 
-// height is how many lines of the terminal the rows take, from the first to the cursor. One that
-// has become narrower shows a row in several.
+// height returns the number of terminal lines from the first row to the cursor. A terminal
+// that has become narrower shows a row in several lines.
 func (s *Screen) height(now Size) int {
 	if now == s.size {
 		return len(s.rows)
@@ -161,7 +163,7 @@ func (s *Screen) height(now Size) int {
 	return min(lines, now.Rows-1)
 }
 
-// update draws the rows of this moment, and of those that are there already none.
+// update draws the current rows, except those that are already on the terminal.
 func (s *Screen) update(now Size) {
 	rows := s.draw(now)
 	rows = rows[:min(len(rows), max(now.Rows-1, 0))] // more would scroll
@@ -189,13 +191,13 @@ func (s *Screen) update(now Size) {
 		out.WriteString("\r\n")
 	}
 	if len(rows) > 0 {
-		out.WriteString("\x1b[J") // what was typed meanwhile
+		out.WriteString("\x1b[J") // erases text typed meanwhile
 		s.write(out.String())
 	}
 }
 
-// affordable says which rows are drawn: all that have changed, or as many as this interval allows,
-// those that were left out before first.
+// affordable reports which rows are drawn: all that have changed, or the number that this
+// interval allows, beginning with those that were left out before.
 func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 	changed := make([]bool, len(rows))
 	left, first := most-s.spent()-8*len(rows), s.next
@@ -251,8 +253,8 @@ func Above(to io.Writer, write func()) {
 	write()
 }
 
-// Leave waits until no screen is in the midst of drawing on a writer, and lets none draw any more: for
-// a program that ends at once. What its screen shows stays.
+// Leave waits until no screen is drawing on a writer, and prevents further drawing, for a
+// program that ends at once. The text of the screen stays.
 func Leave(to io.Writer, patience time.Duration) {
 	v, ok := screens.Load(to)
 	if !ok {

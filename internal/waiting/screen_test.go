@@ -46,7 +46,7 @@ func TestScreen(t *testing.T) {
 	})
 }
 
-// A screen draws rows of any number, and none.
+// A screen draws any number of rows, also 0.
 func TestScreenOfLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -171,7 +171,8 @@ func TestScreenThatWasResized(t *testing.T) {
 	}
 }
 
-// A program that ends at once waits for what is being drawn, and then nothing is.
+// A program that ends at once waits for the drawing in progress, and nothing is drawn
+// afterwards.
 func TestLeave(t *testing.T) {
 	out := &counter{}
 	s := NewScreen(out, time.Millisecond, func(Size) []Row { return rowsOf("a") })
@@ -186,7 +187,7 @@ func TestLeave(t *testing.T) {
 	Leave(io.Discard, time.Minute) // no screen: nothing to wait for
 }
 
-// UTF-8 is what the environment says, the most special variable first.
+// The environment determines whether UTF-8 is shown, the most specific variable first.
 func TestUnicode(t *testing.T) {
 	for set, want := range map[[3]string]bool{{"", "", "de_DE.UTF-8"}: true, {"C", "", "de_DE.UTF-8"}: false,
 		{"", "C.utf8", "C"}: true, {"", "", "C"}: false, {"", "", "de_DE.ISO-8859-1"}: false} {

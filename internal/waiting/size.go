@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Size is that of a terminal, in characters.
+// Size is the size of a terminal, in characters.
 type Size struct{ Columns, Rows int }
 
 // SizeOf returns the size of a terminal as it is now: people resize windows. It is 80 by 24 of
@@ -29,11 +29,11 @@ func SizeOf(of io.Writer) Size {
 	return size
 }
 
-// Columns returns the width of a terminal: that of SizeOf.
+// Columns returns the width of a terminal, from SizeOf.
 func Columns(of io.Writer) int { return SizeOf(of).Columns }
 
-// Unicode reports whether a terminal shows UTF-8, as the environment says: the first that is set of
-// LC_ALL, LC_CTYPE and LANG. Windows sets none, and shows it.
+// Unicode reports whether a terminal shows UTF-8. It uses the first of LC_ALL, LC_CTYPE and
+// LANG that is set in the environment. Windows sets none of them, and shows UTF-8.
 func Unicode(env func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(env(name)); v != "" {

@@ -1,8 +1,8 @@
-// Package waiting shows what a program waits for: on a terminal in a line that changes, elsewhere in
-// a note now and then while one thing takes long.
+// Package waiting shows that a program is waiting, and for what: on a terminal in a line that changes,
+// elsewhere in an occasional note during a long wait.
 //
-// Use it where a device, or another machine, is asked for one thing after the other, and any of them
-// may take long or never come.
+// Use it where a program makes requests to a device or another machine one after the other, and any of
+// them may be slow or never be answered.
 package waiting
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// Line shows what is waited for. Its methods may be called from any goroutine.
+// Line shows the current wait. Its methods may be called from any goroutine.
 type Line struct {
 	to       io.Writer
 	terminal bool
@@ -28,9 +28,9 @@ type Line struct {
 	visible bool
 }
 
-// New returns a line that is written to a writer, or nowhere unless shown. On a terminal it says
-// what is waited for. Whenever another interval has passed since Begin, a note says so. The caller
-// stops the line.
+// New returns a line on a writer, which writes nothing unless visible. On a terminal it
+// shows the current wait. Each time another interval (patience) has passed since Begin, it
+// writes a note. The caller stops the line.
 func New(to io.Writer, visible, terminal bool, patience time.Duration) *Line {
 	if !visible {
 		to = io.Discard
@@ -54,7 +54,7 @@ func (l *Line) run() {
 	}
 }
 
-// Begin says what is waited for from now on.
+// Begin sets the current wait.
 func (l *Line) Begin(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *Line) noteSlow() {
 	}
 }
 
-// Clear erases the line, so that the program can write lines of its own. The wait continues.
+// Clear erases the line, so that the program can write other lines. The wait continues.
 func (l *Line) Clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What takes long is noted, again and again, and nothing else is.
+// A long wait is noted, again and again, and nothing else is.
 func TestNotesOfWhatTakesLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -25,7 +25,8 @@ func TestNotesOfWhatTakesLong(t *testing.T) {
 	})
 }
 
-// On a terminal the line says what is waited for, in its columns, and goes before others come.
+// On a terminal the line shows the current wait, within the columns, and is erased before
+// others come.
 func TestLineOnATerminal(t *testing.T) {
 	var out strings.Builder
 	l := New(&out, true, true, time.Minute)

@@ -15,7 +15,7 @@ import (
 // Stages wait for the slowest of them. So the cuts are taken that make the slowest as fast as
 // can be; of those that are nearly alike in this, the ones that the fewest bytes cross.
 
-// alike is the factor by which the slowest stage may be slower if fewer bytes cross.
+// alike is the permitted ratio of times of the slowest stages if fewer bytes cross.
 const alike = 1.03
 
 // Rates of a core with vectors of 512 bits, which weigh work and memory traffic where nothing was measured.
@@ -168,7 +168,7 @@ func (c *chooser) slowest(begin []int) float64 {
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	nodes := len(c.until) - 1
 	bounded := !math.IsInf(limit, 1)
-	least := make([][]float64, stages) // by number of stages before, and node: the smallest value of the objective
+	least := make([][]float64, stages) // by number of stages before, and node: the smallest objective
 	from := make([][]int, stages)
 	for s := range stages {
 		least[s], from[s] = make([]float64, nodes+1), make([]int, nodes+1)

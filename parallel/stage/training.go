@@ -74,7 +74,7 @@ func (c *trainingCut) phases() {
 	for _, v := range c.fn.Inputs {
 		judged[v] = c.ofLoss(v)
 	}
-	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of values that depend on a label
+	closed := make([]bool, len(c.fn.Values)) // by value: depends on an all-reduce of judged values
 	together := false
 	for i := range c.fn.Nodes {
 		n := &c.fn.Nodes[i]

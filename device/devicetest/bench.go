@@ -14,7 +14,7 @@ type Benchmark struct {
 	Name string     // "conv: 3x3, 64 channels of 56x56, 8 rows"
 	Ops  []graph.Op // the operations that it runs
 
-	times   int // of what it measures, in one run
+	times   int // of the measured thing, in one run
 	setting func() (*setting, error)
 	members [][]int // replicas of the members of a group; nil: a device that is alone
 }
@@ -44,11 +44,10 @@ func (f Figure) FlopRate() float64 { return f.Flops / f.Median.Seconds() }
 // ByteRate returns the bytes per second of the median.
 func (f Figure) ByteRate() float64 { return f.Bytes / f.Median.Seconds() }
 
-// Bench measures the speed of the devices that open opens, at a precision: of
-// single operations, of a call that does nothing, and of an exchange between
-// two devices. Each benchmark of list runs for about the time each; a call that takes
-// more than a minute, or WithPatience, ends it with an error. done, if
-// not nil, is called after every benchmark.
+// Bench measures the speed of the devices that open opens, at a precision: of single
+// operations, of a call that does nothing, and of an exchange between two devices. Each
+// benchmark of list runs for about the time each. A call that is longer than a minute, or
+// WithPatience, ends it with an error. done, if not nil, is called after every benchmark.
 func Bench(ctx context.Context, open Opener, precision string, list []Benchmark, each time.Duration,
 	done func(Figure)) error {
 	ctx = at(ctx, precision)
@@ -113,7 +112,7 @@ func (b Benchmark) measure(ctx context.Context, open Opener, have []graph.Op, ea
 	}, each)
 }
 
-// cost says what the function of s does in one run.
+// cost sets the cost of one run of the function of s.
 func (f *Figure) cost(s *setting) {
 	fn := s.program.Function(s.function)
 	f.Flops, f.Bytes = fn.TotalCost().At(sum(s.rows))

@@ -61,7 +61,8 @@ func TestBenchLacks(t *testing.T) {
 	}
 }
 
-// hanging is a device whose runs end when they are cancelled, from one on.
+// hanging is a device that hangs from a given run on: the runs end only when they are
+// cancelled.
 type hanging struct {
 	device.Device
 	from int
@@ -109,7 +110,7 @@ func TestBenchOfADeviceThatHangs(t *testing.T) {
 	}
 }
 
-// deaf says that it has no operations.
+// deaf is a device that reports no operations.
 type deaf struct{ device.Device }
 
 func (deaf) Info() device.Info { return device.Info{} }

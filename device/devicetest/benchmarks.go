@@ -7,9 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Benchmarks returns all benchmarks: the operations that take most of the time
-// of training and inference, in sizes of resnet18 and mobilenetv2, a call, and
-// exchanges.
+// Benchmarks returns all benchmarks: the operations in which training and inference spend
+// most time, in sizes of resnet18 and mobilenetv2, a call, and exchanges.
 func Benchmarks() []Benchmark {
 	list := []Benchmark{{Name: "call: a run of one relu of one value", times: 1,
 		setting: func() (*setting, error) {

@@ -18,7 +18,7 @@ func at(ctx context.Context, precision string) context.Context {
 	return context.WithValue(ctx, precisionKey{}, precision)
 }
 
-// precisionOf returns the precision of a context, F32 if it has none.
+// precisionOf returns the precision of a context, or F32 by default.
 func precisionOf(ctx context.Context) string {
 	if p, ok := ctx.Value(precisionKey{}).(string); ok {
 		return p
@@ -26,7 +26,7 @@ func precisionOf(ctx context.Context) string {
 	return device.F32
 }
 
-// precisions returns those of all that a device has.
+// precisions returns all precisions of a device.
 func precisions(i device.Info) []string {
 	var have []string
 	for _, p := range device.Precisions() {
@@ -48,11 +48,11 @@ var openRef Opener = func(ctx context.Context, precision string) (device.Device,
 }
 
 const (
-	// spacing is the largest distance between neighbours in bfloat16, relative
-	// to them: as far apart are two roundings of values between which the middle
-	// of two neighbours lies.
+	// spacing is the largest distance between neighbours in bfloat16, relative to them. Two
+	// values on either side of the middle of two neighbours are rounded to results this far
+	// apart.
 	spacing = 0x1p-7
-	// leastNormal: what is smaller may be taken as 0.
+	// leastNormal is the least normal value: smaller ones may be treated as 0.
 	leastNormal = 0x1p-126
 )
 
@@ -88,9 +88,9 @@ func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return tensor.Close(got, want, tensor.Tolerance{Absolute: leastNormal, Relative: 1, Scale: allowed})
 }
 
-// closeRounded compares likewise, and wants nearly all elements equal that leave
-// no doubt to which bfloat16 they are rounded: those with an error before of a
-// 32nd of the spacing. One in 16 of these may lie in the middle by chance; a
+// closeRounded compares likewise, and requires that nearly all elements be equal if there
+// is no doubt about the bfloat16 that they are rounded to: those with an error before
+// rounding of a 32nd of the spacing. One in 16 of these may be near the middle by chance; a
 // device that does not round to nearest has half of them wrong.
 func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	if err := closeStored(got, want, tol); err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// bound says how precise a probe must be.
+// bound is the required precision of a probe.
 type bound struct {
 	absolute, relative float64
-	// terms is the number of products in a sum: the error may be twice that of
-	// a chain of fused multiply-adds, relative to the sum of |x||y|. That of
-	// a chain grows like the root of its length: about half an ulp each.
+	// terms is the number of products in a sum: the error may be twice the error of a chain
+	// of fused multiply-adds, relative to the sum of |x||y|. The error of a chain grows
+	// like the root of its length: about half an ulp each.
 	terms int
-	// inner says that values lie inside which a device may store or not: at
-	// precision BF16 it may be about as far from ref as float32 is.
+	// inner reports that there are intermediate values that a device may store or not: at
+	// precision BF16 the result may be about as far from ref as float32 is.
 	inner bool
 }
 
@@ -35,8 +35,8 @@ var (
 
 func products(terms int) bound { return bound{terms: terms} }
 
-// tolerances returns the tolerance of every output, of which want is ref's,
-// before it is stored.
+// tolerances returns the tolerance of every output before it is stored. want has ref's
+// outputs.
 func (s *setting) tolerances(ctx context.Context, want []tensor.Tensor) ([]tensor.Tolerance, error) {
 	tol := make([]tensor.Tolerance, len(want))
 	for i := range tol {

@@ -11,13 +11,13 @@ import (
 // maxReuses is how many cases one opened device serves at most.
 const maxReuses = 64
 
-// maxResident is how much memory a process that serves another case may have: a process that leaks
-// in every call would take all memory that there is.
+// maxResident is the limit of the memory of a process that serves another case: a process
+// that leaks in every call would use up all memory.
 const maxResident = 2 << 30
 
-// deviceCache passes a device that a case has closed on to the next case: to start a process takes
-// longer than most cases. Only a device that is as new is cached: one that has joined no group, and
-// has freed its executables.
+// deviceCache passes a device that a case has closed on to the next case, because starting
+// a process is slower than most cases. Only a device that is as good as new is cached: one
+// that has joined no group, and has freed its executables.
 type deviceCache struct {
 	open Opener
 
@@ -43,7 +43,7 @@ func (l *deviceCache) device(ctx context.Context, precision string) (device.Devi
 	return &cachedDevice{Device: fresh, cache: l, at: precision}, nil
 }
 
-// drop closes what is idle: its last case failed, or no more cases come.
+// drop closes the idle device: its last case failed, or all cases have run.
 func (l *deviceCache) drop() {
 	l.mu.Lock()
 	d := l.idle
@@ -54,7 +54,7 @@ func (l *deviceCache) drop() {
 	}
 }
 
-// end closes what is idle, and what is put back later.
+// end closes the idle device, and devices that are put back later.
 func (l *deviceCache) end() {
 	l.mu.Lock()
 	l.closed = true
@@ -103,7 +103,7 @@ func (d *cachedDevice) Close() (err error) {
 	return err
 }
 
-// renewed frees what was loaded, and reports whether the device is as new then.
+// renewed frees the loaded programs, and reports whether the device is then as good as new.
 func (d *cachedDevice) renewed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

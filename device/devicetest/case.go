@@ -18,11 +18,10 @@ type Case struct {
 	Name string     // "conv: 3x3, stride 2", "group: abort ends a run"
 	Rule string     // the sentence of the contract or of the op table that it checks
 	Ops  []graph.Op // the operations that it runs
-	// Run returns nil if the device passes, else an error that says what it did
-	// wrong.
+	// Run returns nil if the device passes, else an error that describes the fault.
 	Run func(ctx context.Context, open Opener) error
 
-	program      func() (*graph.Program, error) // what it loads
+	program      func() (*graph.Program, error) // the loaded program
 	class        string                         // of devices that it judges; "": of all
 	reusesDevice bool                           // a device that has served other cases may run it
 }
@@ -47,8 +46,8 @@ func reusingDevice(lists ...[]Case) []Case {
 	return all
 }
 
-// GroupCases returns the cases in which devices exchange values; with
-// WithRendezvous they test another way of exchanging.
+// GroupCases returns the cases in which devices exchange values; with WithRendezvous they
+// test another way of exchanging.
 func GroupCases() []Case {
 	return slices.Concat(endCases(), groupCases(), reduceCases(), trainingCases())
 }
@@ -65,9 +64,9 @@ func opsOf(p *graph.Program) []graph.Op {
 	return slices.Compact(ops)
 }
 
-// newCase returns a case that loads the program which a function makes; the
-// program tells the operations. A program that cannot be made is a mistake of
-// this package, and the case says so.
+// newCase returns a case that loads the program which a function makes; the case covers the
+// operations of the program. A program that cannot be made is a mistake of this package,
+// and the case reports it.
 func newCase(name, rule string, program func() (*graph.Program, error),
 	run func(ctx context.Context, open Opener) error) Case {
 	p, err := program()

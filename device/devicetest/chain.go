@@ -9,8 +9,8 @@ import (
 
 type values = []graph.Value
 
-// chain is a program of a few nodes that a device may run as one, or whose
-// values may share memory: what it does inside must not be seen.
+// chain is a program of a few nodes that a device may run as one, or with values that share
+// memory. Neither may affect the results.
 type chain struct {
 	name  string
 	build func(c *chainBuilder)

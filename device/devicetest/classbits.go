@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defines reports whether the algorithms of a device that claims a class are defined:
-// those of class.FMA at precision device.F32.
+// defines reports whether a device that claims a class has defined algorithms: those for
+// class.FMA at precision device.F32.
 func defines(ctx context.Context, claim string) bool {
 	return claim == class.FMA && precisionOf(ctx) == device.F32
 }
 
-// sameAsDefined compares what a device of a class yielded with what ref yields when
-// it runs the definitions of the class, bit by bit.
+// sameAsDefined compares the outputs of a device of a class, bit by bit, with the outputs
+// of ref when it runs the definitions of the class.
 func (s *setting) sameAsDefined(ctx context.Context, claim string, got []tensor.Tensor) error {
 	if !defines(ctx, claim) {
 		return nil

@@ -10,9 +10,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// defined are windows for every algorithm of class.Choose, of shapes with remainders: pixels after
-// whole tiles, channels after whole vectors, and the same for chunks, spans and the blocks of GPUs'
-// products. What the other cases run is judged by bits as well.
+// defined are windows for every algorithm of class.Choose, with shapes that leave
+// remainders: pixels after whole tiles, channels after whole vectors, and the same for
+// chunks, spans and the blocks of GPUs' products. The outputs of the other cases are
+// compared by bits as well.
 var defined = []convolution{
 	{name: "implicit GEMM, uneven strides", in: 5, out: 7, h: 9, w: 8, kh: 3, kw: 2, stride: [2]int{2, 3},
 		pad: [4]int{1, 0, 2, 1}, bias: true},
@@ -134,7 +135,7 @@ func (c convolution) definedBy() []probe {
 	return all
 }
 
-// classCases judge by bits alone what a device of a class has promised. A device
+// classCases judge only by bits whether a device keeps the promise of its class. A device
 // of another class passes: it promises no bits.
 func classCases() []Case {
 	var cases []Case

@@ -42,7 +42,7 @@ func TestClassCasesReachEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// offByOne is a device of class fma, one result of which is one ulp off.
+// offByOne is a device of class fma with one result that is one ulp off.
 type offByOne struct{ device.Device }
 
 func (d offByOne) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
@@ -75,7 +75,8 @@ func (x offByOneProgram) Run(ctx context.Context, s device.Step) (device.Outcome
 	return o, err
 }
 
-// One ulp in one element is found: by every eighth case, since all take long.
+// A difference of one ulp in one element is found. Only every eighth case runs, since all
+// are slow.
 func TestClassCasesFindOneUlp(t *testing.T) {
 	open := func(context.Context, string) (device.Device, error) {
 		d, err := ref.Provider{}.Open(t.Context(), device.DefaultID, device.Options{Kernels: class.FMA})

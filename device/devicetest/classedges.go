@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The guards of package class compare sums with what these must not fall below. Values
-// of no chance lie exactly there, or one ulp on the other side: a device that rounds or adds
-// otherwise decides otherwise, and the decision is seen in the bits.
+// The guards of package class compare sums with limits. The values here are not random:
+// their sums are exactly at a limit, or one ulp on the other side. A device that rounds or
+// adds differently decides differently, and the decision is visible in the bits.
 
 const (
 	ulpOf1 = 0x1p-23
@@ -31,13 +31,13 @@ var beyond = []string{"below the least", "above the most"}
 // signed is a value with a sign that is drawn.
 func signed(d *tensor.Draws, v float64) float64 { return math.Copysign(v, float64(d.Intn(2))-0.5) }
 
-// edges are layers with tiles whose operands lie at the edges of their guards.
+// edges are layers with tiles that have operands at the edges of their guards.
 type edges struct{ class.Tiles }
 
-// edged returns what fills images, of which the first has blocks that just do for
-// EvenTile, the second blocks that do not, and the others values at the limits. With
-// dilation, which divides height and width, phase 1 is as in the other image, and each
-// is twice as large as the one before.
+// edged returns a filler for images. The first has blocks that just satisfy EvenTile, the
+// second has blocks that do not, and the others have values at the limits. With dilation,
+// which divides height and width, phase 1 is as in the other image, and each is twice as
+// large as the one before.
 func (e edges) edged(dilation int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		kinds := []string{"", "", "least", "below the least", "most", "above the most"}
@@ -163,14 +163,14 @@ func (e edges) channelEdges(kind func(channel int) string) filler {
 	}
 }
 
-// of is pixel p of a channel, (H, W), of which nine values add up, exactly, to eight times
-// the largest, or to one ulp less.
+// of returns pixel p of a channel with shape (H, W). Nine values of the channel add up,
+// exactly, to eight times the largest one, or to one ulp less.
 func (e edges) of(kind string, row, p int, shape []int) float64 {
 	first := row == 0 || row == replicaRows[0] || row == sum(replicaRows[:3])
 	switch kind {
 	case "later":
 		kind, p = "even", p-1
-	case "whole": // nothing behind it makes up for a last sum that is wrong
+	case "whole": // no later value makes up for a last sum that is wrong
 		kind, p = "even", p-(e.Side*shape[1]-9)
 	case "last":
 		p -= tensor.Count(shape) - 9
@@ -188,10 +188,10 @@ func (e edges) of(kind string, row, p int, shape []int) float64 {
 	return 0
 }
 
-// faint fills channels so that tiles multiply nothing that float32 holds: rows [from, from+4)
-// of an image are 1, its last four by four pixels about 2^-80 of either sign, all else 0.
-// With ones where the other operand has none every frequency of the last tile is a zero
-// whose sign says how it was summed.
+// faint fills channels so that all products in tiles are too small for float32: rows [from,
+// from+4) of an image are 1, its last four by four pixels about 2^-80 of either sign, all
+// else 0. If the other operand has no ones where this one has them, every frequency of the
+// last tile is a zero, and its sign depends on the order of the sum.
 func faint(from int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		height, width := t.Shape[2], t.Shape[3]

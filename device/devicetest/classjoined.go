@@ -2,10 +2,11 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// joined are the activations, each with all that a device may join it to, on NaN, infinities, zeros of
-// either sign and the least numbers, and with channels that fill no vector: behind a convolution, a
-// depthwise one, a dense layer, norms, a sum and a product, as a gate of every pixel and of a channel, before
-// a pool and a concatenation, and its gradient before the sums of a norm.
+// joined returns chains of the activations, each with everything that a device may fuse it
+// with, on NaN, infinities, zeros of either sign and the least numbers, and with channels
+// that do not fill a vector: after a convolution, a depthwise one, a dense layer, norms, a
+// sum and a product, as a gate of every pixel and of a channel, before a pool and a
+// concatenation, and its gradient before the sums of a norm.
 func joined() []chain {
 	var all []chain
 	for _, a := range []struct {
@@ -27,7 +28,7 @@ func joined() []chain {
 	return all
 }
 
-// joined builds the chain of an activation, whose gradient has those attributes.
+// joined builds the chain of an activation. gradient has the attributes of its gradient.
 func (c *chainBuilder) joined(activation func(x graph.Value) graph.Value, gradient []any) {
 	x, z := c.operand(rows(5, 4, 3).with(special)), c.operand(rows(17, 4, 3).with(special))
 	conv := func() graph.Value { return c.do(graph.Conv, values{x, c.operand(whole(17, 5, 1, 1))}) }

@@ -33,8 +33,8 @@ func judged(build func() (*setting, error)) func(ctx context.Context, open Opene
 	}
 }
 
-// eachAlone compares each replica alone with ref, and with its rows of joint: of a device that says
-// that it is deterministic the bits must be equal.
+// eachAlone compares each replica alone with ref, and with its rows of joint. If the device
+// reports that it is deterministic, the bits must be equal.
 func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tensor) error {
 	for r := range s.rows {
 		alone, err := s.ofReplicas(r).compare(ctx, m)
@@ -48,8 +48,8 @@ func (s *setting) eachAlone(ctx context.Context, m *member, joint []tensor.Tenso
 	return nil
 }
 
-// compare runs a setting on the device and on ref and compares all outputs. Of a
-// device that claims a class whose bits are defined these must be equal.
+// compare runs a setting on the device and on ref and compares all outputs. If the device
+// claims a class with defined bits, the bits must be equal.
 func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, error) {
 	want, err := s.reference(ctx)
 	if err != nil {

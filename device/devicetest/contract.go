@@ -12,7 +12,7 @@ import (
 // someRows is how many rows the replicas of a contract's step have.
 var someRows = []int{3, 0, 2}
 
-// rate is what the small network's commits take.
+// rate has the hyper-parameters of the small network's commits.
 var rate = momentumRule.values
 
 // contractCase returns a case about a device on which a training step of the

@@ -144,9 +144,8 @@ func afterFailure(ctx context.Context, m *member, s *setting) error {
 	return err
 }
 
-// refusesNonFinite has the weights overflow, from finite weights, velocities and
-// rate, then makes all state NaN, and looks at what the executable does then and
-// afterwards.
+// refusesNonFinite makes the weights overflow, from finite weights, velocities and rate,
+// then makes all state NaN, and checks the results of the executable then and afterwards.
 func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	if !m.Info().Has(device.FiniteUpdates) {
 		return nil
@@ -179,7 +178,8 @@ func refusesNonFinite(ctx context.Context, m *member, s *setting) error {
 	return m.x.Commit(ctx, 0, rate)
 }
 
-// refusesUpdate runs a step from a spoiled state, whose update is not finite, and restores the state.
+// refusesUpdate runs a step from a spoiled state, with an update that is not finite, and
+// restores the state.
 func (m *member) refusesUpdate(ctx context.Context, s *setting, before []tensor.Tensor,
 	spoil func(name string, v tensor.Tensor), h device.Hyper) error {
 	names := small("batch").names()

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// promptly is how soon a device that waits must see that it is over. It takes
+// promptly is the time in which a device that waits must notice the end. It needs
 // microseconds; the rest is for machines that are busy.
 const promptly = 2 * time.Second
 
@@ -73,9 +73,9 @@ type waiting struct {
 // Close closes the device.
 func (w *waiting) Close() { w.member.Close() }
 
-// waitingCase returns a case in which end must end the run, with an error of a
-// kind; Other stands for any. Then, unless it was closed, the device must be
-// of use in another group.
+// waitingCase returns a case in which end must end the run, with an error of the given
+// kind; Other means any kind. Then, unless it was closed, the device must work in another
+// group.
 func waitingCase(name, rule string, kind device.Kind, end func(*waiting)) Case {
 	n := small("batch")
 	return newCase(name, rule, n.program, func(ctx context.Context, open Opener) error {

@@ -22,8 +22,8 @@ func groupCases() []Case {
 	}
 }
 
-// lost trains on two devices, closes one after two steps, and goes on with the
-// other, which holds all replicas now. The result must be that of one device.
+// lost trains on two devices, closes one after two steps, and continues with the other,
+// which then holds all replicas. The result must equal the result of one device.
 func (n network) lost(ctx context.Context, open Opener) error {
 	want, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
@@ -58,7 +58,7 @@ func (n network) lost(ctx context.Context, open Opener) error {
 	return n.compare(t, want, tol)
 }
 
-// leave closes the last of two members; the first one joins a group of its own.
+// leave closes the last of two members; the first one joins a group alone.
 func (g *testGroup) leave(ctx context.Context) error {
 	if err := g.members[1].Close(); err != nil {
 		return err

@@ -177,7 +177,7 @@ func growKeepsState(ctx context.Context, m *member, s *setting) error {
 	return m.x.Grow(ctx, device.Capacity{Rows: 1, Replicas: 1}) // at least: nothing to do
 }
 
-// outputNames are what a training step of the network returns.
+// outputNames are the names of the outputs of a training step of the network.
 var outputNames = []string{"logits", "loss", "correct", "bn.moments"}
 
 func twoExecutables(ctx context.Context, m *member, s *setting) error {

@@ -116,7 +116,7 @@ func stateMistakes(ctx context.Context, m *member, s *setting) error {
 // near is what predictions may differ by.
 var near = bound{absolute: 1e-5, relative: 1e-5, inner: true}
 
-// predictedBy compares predictions with those of ref.
+// predictedBy compares predictions with the predictions of ref.
 func (s *setting) predictedBy(ctx context.Context, got tensor.Tensor) error {
 	want, err := s.reference(ctx)
 	if err != nil {
@@ -161,8 +161,8 @@ func writtenIsUsed(ctx context.Context, m *member, _ *setting) error {
 	return nil
 }
 
-// committedIsUsed predicts before and after a commit, and compares with a
-// reference that has the state which the device says it has.
+// committedIsUsed predicts before and after a commit, and compares the results with a
+// reference that has the state read from the device.
 func committedIsUsed(ctx context.Context, m *member, train *setting) error {
 	s, err := small("batch").setting(graph.Predict, 2, 3)
 	if err != nil {

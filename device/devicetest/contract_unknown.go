@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// unknownCases are about what a later release may add to programs.
+// unknownCases check programs with additions that a later release may make.
 func unknownCases() []Case {
 	return []Case{
 		newCase("load: operations that nobody knows", "A plugin refuses operations that it does not know, naming "+
@@ -22,7 +22,7 @@ func unknownCases() []Case {
 	}
 }
 
-// The names of what no release knows.
+// Names that are unknown to every release.
 const (
 	inventedOp   graph.Op = 60000
 	inventedAttr          = "invented-by-the-judge"

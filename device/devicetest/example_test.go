@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Judge a device that lacks an operation: its cases check that it is refused
-// as the contract says, and the report names it.
+// Judge a device that lacks an operation: its cases check that the operation is refused as
+// the contract requires, and the report names it.
 func ExampleJudge() {
 	open := func(_ context.Context, precision string) (device.Device, error) {
 		d := ref.New("ref", graph.HardSwish)

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exchanges is a program whose all-reduces make two exchanges: the first two
-// nodes follow each other, the third depends on them and no node on it.
+// exchanges returns a program with all-reduces that make two exchanges: the first two nodes
+// follow each other, the third depends on them and no node depends on it.
 func exchanges() (*graph.Program, error) {
 	p := &graph.Program{Name: "exchanges"}
 	b := graph.NewBuilder("exchange", &p.State)
@@ -33,12 +33,12 @@ func exchanges() (*graph.Program, error) {
 	return p, err
 }
 
-// Of the exchanges case: the device holds replica 1 with these rows; replica 0
-// is played by the case, which says that it has no rows.
+// exchangeInput is for the exchanges case: the device holds replica 1 with these rows. The
+// case acts as replica 0, without rows.
 var exchangeInput = []float32{1, -2, 3, -4, 5, 6}
 
-// wantExchanges is what the device must come to: the names of the reduced
-// values by exchange, and their results.
+// wantExchanges is the expected result of the device: the names of the reduced values by
+// exchange, and their results.
 var wantExchanges = []struct {
 	name   string
 	lane   collective.Lane
@@ -93,7 +93,7 @@ func (o *peer) start(ctx context.Context, out *device.Outcome) <-chan error {
 	return done
 }
 
-// exchangeWith takes part in an exchange without rows.
+// exchangeWith participates in an exchange without rows.
 func (o *peer) exchangeWith(ctx context.Context, tag collective.Tag, values int) ([]tensor.Tensor, error) {
 	var list []collective.Reduction
 	var results []tensor.Tensor

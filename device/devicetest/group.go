@@ -26,14 +26,14 @@ type member struct {
 	x device.Executable
 }
 
-// openGroup opens a device for each entry of replicas, loads the setting on all and joins them in a
-// group that exchanges where ctx says.
+// openGroup opens a device for each entry of replicas, loads the setting on all and joins
+// them in a group that exchanges data in the way that ctx determines.
 func openGroup(ctx context.Context, open Opener, s *setting, replicas ...[]int) (*testGroup, error) {
 	return openGroupOn(ctx, open, s, nil, replicas)
 }
 
-// openGroupOn is openGroup with devices on these machines, each of which has a group of its own.
-// Groups of several machines exchange through this process.
+// openGroupOn is openGroup with devices on these machines, each with a separate group.
+// Groups of several machines exchange data through this process.
 func openGroupOn(ctx context.Context, open Opener, s *setting, machines []int, replicas [][]int) (
 	*testGroup, error) {
 	g := &testGroup{replicas: replicas, machines: machines,

@@ -16,9 +16,9 @@ import (
 // Result is the result of a case.
 type Result struct {
 	Case      Case
-	Precision string     // at which the devices of the case were opened
+	Precision string     // the precision of the devices that the case opened
 	Lacks     []graph.Op // operations of the case that the device lacks, and refused as it may
-	Refused   []graph.Op // operations that the device has, nodes of which it refused as it may
+	Refused   []graph.Op // operations that the device has, but with nodes that it refused, as it may
 	Err       error      // nil: passed
 	Took      time.Duration
 }
@@ -36,7 +36,7 @@ func (r Result) Rule() string {
 	return r.Case.Rule
 }
 
-// Advice returns what the author of the device should do about the error.
+// Advice suggests how the author of the device should correct the error.
 func (r Result) Advice() string {
 	if r.Rule() == r.Case.Rule {
 		return r.Case.Advice()
@@ -67,16 +67,17 @@ func (r Report) Lacks() []graph.Op {
 	return slices.Compact(ops)
 }
 
-// Judge runs all cases on the devices that open opens, at each precision that
-// they have. done, if not nil, is called after every case. The error says why
-// there is no report: no device could be opened, or ctx ended.
+// Judge runs all cases on the devices that open opens, at each precision that they have.
+// done, if not nil, is called after every case. The error explains why there is no report:
+// no device could be opened, or ctx ended.
 func Judge(ctx context.Context, open Opener, done func(Result)) (Report, error) {
 	return JudgeSome(ctx, open, Cases(), done)
 }
 
-// JudgeSome is Judge with some of the cases, for work on a device. A device
-// keeps the contract only if it passes all. Of operations that it lacks the first case
-// of each runs, and checks that they are refused; of classes that it does not claim none.
+// JudgeSome is Judge with some of the cases, for work on a device. A device keeps the
+// contract only if it passes all. For each operation that it lacks only the first case
+// runs, and checks that the operation is refused. Cases of classes that it does not claim
+// do not run.
 func JudgeSome(ctx context.Context, open Opener, cases []Case, done func(Result)) (Report, error) {
 	j := newJudging(ctx, open)
 	defer j.lender.end()
@@ -107,7 +108,7 @@ func (c Case) Judge(ctx context.Context, open Opener, precision string) Result {
 	return c.judge(ctx, open.timely(&clock{limit: callLimit(ctx)}), info.Ops)
 }
 
-// lacks returns the operations of a case that are not among those of a device.
+// lacks returns the operations of a case that a device does not have.
 func (c Case) lacks(have []graph.Op) (lacks []graph.Op) {
 	for _, o := range c.Ops {
 		if !slices.Contains(have, o) {
@@ -184,7 +185,7 @@ func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks
 	}
 }
 
-// tell makes the faults of a result errors of t.
+// tell reports the faults of a result as errors of t.
 func (r Result) tell(t *testing.T, lacks []graph.Op) {
 	if r.Err != nil {
 		t.Errorf("%v\nrule: %s", r.Err, r.Rule())

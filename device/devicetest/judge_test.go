@@ -16,12 +16,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// sick is a device with a fault: what is set replaces what ref does.
+// sick is a device with a fault: fields that are set replace the behaviour of ref.
 type sick struct {
 	device.Device
 	load    func(error) error
 	join    func(device.Group) device.Group
-	kernels string // the class that it names; "": its own
+	kernels string // the class that it names; "" means a private one
 	program func(*graph.Program) *graph.Program
 	x       sickExecutable
 }
@@ -86,7 +86,7 @@ func (x *sickExecutable) Read(ctx context.Context, name string) (tensor.Tensor, 
 	return x.Executable.Read(ctx, name)
 }
 
-// spoiled returns a run whose first f32 output is changed.
+// spoiled returns a run with its first f32 output changed.
 func spoiled(change func(device.Step, []float32)) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -103,7 +103,7 @@ func spoiled(change func(device.Step, []float32)) sickExecutable {
 
 func next(v *float32) { *v = math.Nextafter32(*v, float32(math.Inf(1))) }
 
-// faults maps a fault to a case that must find it and to what that must say.
+// faults maps a fault to a case that must find it and to the expected message.
 var faults = []struct {
 	name  string
 	fault sick
@@ -167,8 +167,8 @@ var faults = []struct {
 	}}, "all_reduce: replicas held [[0 1 2 3] [4 5 6 7]] on machines [0 1]", "f32 sum"},
 }
 
-// withoutUnknown returns what a device sees of p that reads the attributes that it knows, and
-// takes relu for what it does not.
+// withoutUnknown returns p as read by a device that ignores unknown attributes, and treats
+// an unknown operation as relu.
 func withoutUnknown(p *graph.Program) *graph.Program {
 	for _, f := range p.Functions {
 		for i := range f.Nodes {
@@ -218,7 +218,7 @@ func runAndWrite(ctx context.Context, x device.Executable, s device.Step) (devic
 	return x.Run(ctx, s)
 }
 
-// runAndTell returns a run that says its outputs that often.
+// runAndTell returns a run that returns its outputs the given number of times.
 func runAndTell(times int) func(context.Context, device.Executable, device.Step) (device.Outcome, error) {
 	return func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome, error) {
 		o, err := x.Run(ctx, s)
@@ -263,7 +263,7 @@ func TestJudgeFindsFaults(t *testing.T) {
 	}
 }
 
-// half takes F32 for BF16, except for inputs and outputs that are stored.
+// half treats F32 as BF16, except for inputs and outputs that are stored.
 type half struct {
 	device.Device
 	in, out func(float32) float32 // what becomes of their elements
@@ -300,7 +300,7 @@ func (d half) Load(ctx context.Context, p *graph.Program, c device.Capacity) (de
 	}}, err
 }
 
-// Devices that take F32 for BF16, or part of it, are found.
+// Devices that treat F32 as BF16, entirely or in part, are found.
 func TestJudgeFindsFaultsOfBF16(t *testing.T) {
 	same := func(v float32) float32 { return v }
 	cut := func(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ 0xffff) }
@@ -348,7 +348,7 @@ func caseNamed(t *testing.T, name string) devicetest.Case {
 	return cases[i]
 }
 
-// Every operation of devices must have a case of its own.
+// Every operation of devices must have a case.
 func TestEveryOperationHasCases(t *testing.T) {
 	have := map[graph.Op]bool{}
 	for _, c := range devicetest.Cases() {
@@ -376,8 +376,8 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A device may refuse some nodes of an operation that it has, unless it claims that network which
-// every device must run; what it names must be there.
+// A device may refuse some nodes of an operation that it has, unless the program could be
+// of a network that every device must run. The nodes that it names must exist.
 func TestRefusalOfSomeNodes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -397,7 +397,7 @@ func TestRefusalOfSomeNodes(t *testing.T) {
 	}
 }
 
-// grouped refuses every convolution, of which it names a node.
+// grouped refuses every convolution, and names one node.
 type grouped struct {
 	sick
 	node string
@@ -415,7 +415,7 @@ func (d *grouped) Load(_ context.Context, p *graph.Program, _ device.Capacity) (
 		{Function: f.Name, Node: node, Op: graph.Conv, Why: "groups"}}})
 }
 
-// Every case says what to do about a fault: those about the contract what is meant there.
+// Every case has advice about a fault; cases about the contract have specific advice.
 func TestEveryCaseAdvises(t *testing.T) {
 	for _, c := range devicetest.Cases() {
 		about := strings.HasPrefix(c.Rule, "op table") || strings.HasPrefix(c.Rule, "docs/numerics.md, sections 4")
@@ -429,7 +429,8 @@ func TestEveryCaseAdvises(t *testing.T) {
 	}
 }
 
-// oneStepOff is a device whose results of bytes have a last one that is a step off; met says that it had one.
+// oneStepOff is a device with results of bytes in which the last byte is one step off; it
+// sets met when it changes one.
 func oneStepOff(met *bool) device.Device {
 	return &sick{Device: ref.New("sick"), x: sickExecutable{run: func(ctx context.Context, x device.Executable,
 		s device.Step) (device.Outcome, error) {

@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// maxLosses is how many cases may end with the loss of a device, or one that does not open. What comes then
-// costs time and says nothing new.
+// maxLosses is the number of cases that may end with the loss of a device, or with one that
+// does not open. Further cases would cost time and show nothing new.
 const maxLosses = 3
 
-// lostRule is what a device breaks that is lost.
+// lostRule is the rule that a lost device breaks.
 const lostRule = "A process that dies, gives an answer that was not asked for, or makes an exchange that " +
 	"its program does not have, is a lost device (docs/plugins.md)."
 
@@ -23,7 +23,7 @@ const lostRule = "A process that dies, gives an answer that was not asked for, o
 type judging struct {
 	clock   *clock
 	lender  *deviceCache
-	open    Opener // devices for a case of their own
+	open    Opener // opens a new device for a case
 	refused map[graph.Op]bool
 	losses  int
 	report  Report
@@ -35,7 +35,7 @@ func newJudging(ctx context.Context, open Opener) *judging {
 	return &judging{clock: k, lender: &deviceCache{open: timely}, open: timely, refused: map[graph.Op]bool{}}
 }
 
-// callLimit is how long a call may take in a case.
+// callLimit is the time limit of a call in a case.
 func callLimit(ctx context.Context) time.Duration { return patienceOf(ctx) / 4 }
 
 // all runs cases at every precision of the device.
@@ -50,7 +50,7 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 			}
 			tellProgress(ctx, c, n*len(cases)+i, len(precisions(info))*len(cases))
 			r, ran := j.judge(at(ctx, precision), c, info.Ops)
-			if err := ctx.Err(); err != nil { // what it says is that it was interrupted
+			if err := ctx.Err(); err != nil { // the result only shows the interruption
 				return err
 			}
 			if !ran {
@@ -95,7 +95,7 @@ func (j *judging) judge(ctx context.Context, c Case, have []graph.Op) (r Result,
 	return r, true
 }
 
-// stopReason says why a judgement ends after a result; "" if it goes on.
+// stopReason returns why a judgement ends after a result, or "" if it continues.
 func (j *judging) stopReason(r Result) string {
 	var keeps *leakError
 	switch {
@@ -117,8 +117,8 @@ func lost(err error) bool {
 
 type progressKey struct{}
 
-// WithProgress returns a context in which a judgement tells the case that begins, how many were
-// before it and how many there are.
+// WithProgress returns a context in which a judgement calls tell when a case begins, with
+// the number of cases before it and the number of all cases.
 func WithProgress(ctx context.Context, tell func(c Case, before, all int)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
 }

@@ -29,7 +29,7 @@ func (r retagged) Start(ctx context.Context, tag collective.Tag, values []collec
 	return r.Exchanger.Start(ctx, tag, values)
 }
 
-// retags returns a device whose exchanges come with other tags.
+// retags returns a device with exchanges that have other tags.
 func retags(change func(*collective.Tag)) *sick {
 	return &sick{Device: ref.New("sick"), join: func(g device.Group) device.Group {
 		if g.Exchange != nil {
@@ -39,7 +39,7 @@ func retags(change func(*collective.Tag)) *sick {
 	}}
 }
 
-// A device whose exchanges have wrong places is found, and the rule is that of tags.
+// A device with exchanges in wrong places is found, and the rule is the one about tags.
 func TestJudgeFindsExchangesThatAreNotDue(t *testing.T) {
 	for name, f := range map[string]struct {
 		change func(*collective.Tag)
@@ -76,7 +76,8 @@ func runsAs(run func(ctx context.Context) error) devicetest.Opener {
 	}
 }
 
-// A device that hangs is told what it kept, and three such cases end the judgement.
+// The error of a device that hangs names the call, and three cases like this end the
+// judgement.
 func TestThreeLossesEndAJudgement(t *testing.T) {
 	ctx := devicetest.WithPatience(t.Context(), 400*time.Millisecond)
 	began := time.Now()
@@ -112,8 +113,8 @@ func TestRuleOfALostDevice(t *testing.T) {
 	}
 }
 
-// A device that opens, and later does not, breaks the rule about starts; three such cases end the
-// judgement.
+// A device that opens once, but not again, breaks the rule about starts; three cases like
+// this end the judgement.
 func TestDeviceThatDoesNotOpenAgain(t *testing.T) {
 	opened := 0
 	r, err := devicetest.Judge(t.Context(), func(ctx context.Context, precision string) (device.Device, error) {
@@ -145,7 +146,7 @@ func TestALossIsNoKindOfMistake(t *testing.T) {
 	}
 }
 
-// A judgement that is interrupted blames nobody for that.
+// A judgement that is interrupted does not blame the device.
 func TestInterruptedJudgement(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	open := runsAs(func(ctx context.Context) error {
@@ -185,7 +186,7 @@ func TestOneDeviceServesManyCases(t *testing.T) {
 	}
 }
 
-// residing is a device that says that it lives in this process.
+// residing is a device that reports this process as its process.
 type residing struct{ sick }
 
 func (d *residing) Info() device.Info {

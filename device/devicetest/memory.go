@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// maxLeak is how many bytes the process of a device may grow by a call, as it goes on.
+// maxLeak is the number of bytes by which the process of a device may grow per call, in the
+// long run.
 const maxLeak = 8 << 20
 
 // memoryCases are about memory that calls leak.
@@ -17,14 +18,14 @@ func memoryCases() []Case {
 		leaksNothing)}
 }
 
-// leakError is the error of a process whose memory grows with every call: some thousand more calls
-// would take minutes, and all the memory that there is.
+// leakError is the error of a process that grows with every call: some thousand more calls
+// would need minutes and use up all memory.
 type leakError struct{ says string }
 
 func (h *leakError) Error() string { return h.says }
 
-// leaksNothing makes the calls of a training again and again. A device in this process has no
-// memory of its own, and passes.
+// leaksNothing repeats the calls of a training. A device in this process has no separate
+// memory, and passes.
 func leaksNothing(ctx context.Context, m *member, s *setting) error {
 	const calls = 8
 	process := m.Info().Process
@@ -40,7 +41,7 @@ func leaksNothing(ctx context.Context, m *member, s *setting) error {
 	} {
 		var before int64
 		for i := range 2 * calls {
-			if i == calls { // by then it has what it wants
+			if i == calls { // by then it has allocated the memory that it needs
 				before = residentBytes(process)
 			}
 			if err := c.call(i); err != nil {

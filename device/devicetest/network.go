@@ -12,10 +12,10 @@ import (
 type network struct {
 	name       string
 	over       string // what batch norm normalises over: "batch" or "replica"
-	least      int    // replicas of fewer values use the running statistics; 0: none do
+	least      int    // replicas of fewer values use the running statistics; if 0, all use their statistics
 	input      []int  // (H, W, C)
 	classes    int
-	parameters []graph.State // what is trained
+	parameters []graph.State // the trained parameters
 	body       func(b *netBuilder, image graph.Value) (logits graph.Value)
 	rule       updateRule
 }

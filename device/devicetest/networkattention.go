@@ -2,7 +2,8 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// Lengths of attention's network: tokens of an image and one of its own, elements of each, heads.
+// Lengths in attention's network: tokens of an image and an additional one, elements of
+// each, heads.
 const (
 	tokens  = 5
 	width   = 6

@@ -47,8 +47,8 @@ var finiteProbes = []probe{
 	{op: graph.ChannelSum, in: []operand{rows(5, 3, 3)}},
 }
 
-// nanProbes are operations in which an infinity may vanish, but no NaN: it is
-// greater than nothing, so that some lose it if they compare the wrong way.
+// nanProbes are operations in which an infinity may vanish, but not a NaN. A NaN is not
+// greater than anything, so some devices lose it if they compare in the wrong order.
 var nanProbes = []probe{
 	{op: graph.Relu, in: []operand{rows(5, 4, 4)}},
 	{op: graph.Clip, attrs: []any{"min", -1.0, "max", 1.0}, in: []operand{rows(5, 4, 4)}},

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// filler sets the elements of a tensor, whose first axis is that of rows or
-// replicas if it has one.
+// filler sets the elements of a tensor. Its first axis is rows or replicas if it has one of
+// these.
 type filler func(d *tensor.Draws, t tensor.Tensor)
 
 // operand describes one operand of a probe. The zero operand is absent.

@@ -31,7 +31,7 @@ func momentsCases() []Case {
 	return cases
 }
 
-// momentsAt compares moments of values around a mean with those of ref.
+// momentsAt compares moments of values around a mean with the moments of ref.
 func momentsAt(ctx context.Context, open Opener, p probe, mean float64) error {
 	p.in[0] = p.in[0].with(func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(int) float64 { return mean + d.Normal() })

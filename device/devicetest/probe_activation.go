@@ -2,7 +2,8 @@ package devicetest
 
 import "github.com/bnctl/bnctl/graph"
 
-// kinks holds the values at which derivatives jump, both zeros among them, and
+// kinks holds the values at which derivatives jump, both zeros among them, and other
+// values.
 var kinks = listed(-6, -3, -1, 0, 1, 3, 6, 7, -0.25, 0.25, 2, -2, 1e-6, -1e-6, 90, -90, 200, -200)
 
 // activated returns the probes of an activation and of its derivative.
@@ -35,7 +36,7 @@ var softmaxes = []struct {
 	{"middle axis", 1, []int{4, 16, 37}},
 }
 
-// activationProbes are those of all activations, prelu and the softmaxes.
+// activationProbes returns the probes of all activations, prelu and the softmaxes.
 func activationProbes() []probe {
 	p := []probe{
 		{"5 channels", graph.Prelu, nil, []operand{rows(5, 3, 2).with(few), whole(5)}, rounded},

@@ -18,7 +18,7 @@ var broadcasts = []struct {
 	{"rows and rows that both stretch", rows(3, 1, 2), rows(1, 4, 1).with(positive)},
 }
 
-// arithmeticProbes are those of elementwise arithmetic, reductions and broadcasts.
+// arithmeticProbes returns the probes of elementwise arithmetic, reductions and broadcasts.
 func arithmeticProbes() []probe {
 	var p []probe
 	for _, c := range broadcasts {

@@ -34,7 +34,8 @@ func odds(d *tensor.Draws, t tensor.Tensor) {
 // numbers asks for the numbers of ref; a NaN is any NaN.
 var numbers = bound{relative: 0x1p-60}
 
-// compareProbes are those of comparisons, extremes, powers and what is picked by a condition.
+// compareProbes returns the probes of comparisons, extremes, powers and selection by a
+// condition.
 func compareProbes() []probe {
 	var p []probe
 	for _, c := range compared {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// labelCases are losses of labels that are no class.
+// labelCases returns cases of losses with labels that are not classes.
 func labelCases() []Case {
 	var cases []Case
 	for _, wrong := range []int32{5, -2} {

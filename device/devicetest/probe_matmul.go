@@ -35,7 +35,7 @@ var leadings = []struct {
 	out int
 }{{[]int{5, 33}, 17}, {[]int{2, 3, 16}, 70}, {[]int{65, 64, 3}, 2}, {[]int{1, 40}, 1}}
 
-// matMulProbes are those of both.
+// matMulProbes returns the probes of both products.
 func matMulProbes() (all []probe) {
 	for _, m := range matmuls {
 		all = append(all, probe{m.name, graph.MatMul, []any{"transpose_a", m.turnA, "transpose_b", m.turnB},

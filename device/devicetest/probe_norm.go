@@ -21,7 +21,7 @@ func moment(o func(...int) operand, channels int, n float64) operand {
 // gradSums returns the operand S1, S2 of a gradient.
 func gradSums(o func(...int) operand, channels int) operand { return o(2 * channels).of(f64) }
 
-// Where a value is the mean, rounded, what is left is the rest of the mean.
+// If a value is the rounded mean, subtracting the mean leaves its rounding error.
 var (
 	means          = listed(0.1, -1.7, 1e-3)
 	momentsAtMeans = whole(7).of(f64).with(listed(36, 0.1, -1.7, 1e-3, 40, 50, 60))

@@ -38,7 +38,7 @@ func (p pool) probes() []probe {
 	}
 }
 
-// poolProbes are those of all pools.
+// poolProbes returns the probes of all pools.
 func poolProbes() []probe {
 	p := []probe{
 		{"5 channels of 3x7", graph.GlobalAvgPool, nil, []operand{rows(5, 3, 7)}, products(1)},

@@ -136,7 +136,7 @@ func extremes() []probe {
 	}
 }
 
-// productProbes are those of all the above.
+// productProbes returns all probes above.
 func productProbes() []probe {
 	p := slices.Concat(transposed, extremes())
 	for _, c := range convolutions {

@@ -14,8 +14,8 @@ type rowNorm struct {
 	groups int
 }
 
-// rowNorms are norms of each row: layer norms over axes, group norms of so many groups. Lines lie
-// side by side, apart, in one piece, and have more than a span.
+// rowNorms are norms of each row: layer norms over axes, and group norms with a number of
+// groups. Their lines are adjacent, apart, in one piece, and longer than a span.
 var rowNorms = []rowNorm{
 	{[]int{18, 2, 35}, []int{2}, 0}, {[]int{7, 3, 21}, []int{2}, 0}, {[]int{5, 4, 9}, []int{1, 2}, 0},
 	{[]int{19, 5, 7}, []int{0}, 0}, {[]int{66, 9}, []int{0}, 0}, {[]int{3, 8, 5}, []int{1}, 0},
@@ -51,8 +51,8 @@ func rowNormProbes(norms []rowNorm, tol bound, values filler, suffix string) []p
 	return all
 }
 
-// rowNormEdges are the bits of all norms of values of all sizes, and of some of what is not finite and of
-// lines and groups whose variance is 0.
+// rowNormEdges returns probes that compare the bits of all norms on values of all sizes, on
+// some values that are not finite, and on lines and groups with variance 0.
 func rowNormEdges() []probe {
 	some := []rowNorm{rowNorms[0], rowNorms[3], rowNorms[11]}
 	return slices.Concat(rowNormProbes(rowNorms, bits, spread, ""),

@@ -17,7 +17,7 @@ var wideWindows = []convolution{
 		groups: 519},
 }
 
-// wideProbes are operations on many channels: beyond the blocks in which kernels take them.
+// wideProbes are operations on many channels, more than the blocks of kernels.
 func wideProbes() []probe {
 	var p []probe
 	for _, c := range wideWindows {

@@ -49,9 +49,9 @@ var placements = [][][]int{
 	{{7}, {6}, {5}, {4}, {3}, {2}, {1}, {0}},
 }
 
-// scattered are placements on devices of several machines: the group of each machine has a subtree,
-// the first of them replica 0 alone, so that a device that does not read Group.Tree takes itself to
-// be alone.
+// scattered are placements on devices of several machines: the group of each machine has a
+// subtree. The first subtree is replica 0 alone, so that a device that ignores Group.Tree
+// assumes that it is alone.
 var scattered = []struct {
 	machines  []int
 	placement [][]int

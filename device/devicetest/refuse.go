@@ -38,12 +38,12 @@ func (c Case) refused(ctx context.Context, open Opener, lacks []graph.Op) error 
 	return namesAll(r, p, lacks)
 }
 
-// excuse takes the refusal of nodes of operations that the device has for no fault, where Load
-// permits it: of any program but one that mlp-bn or lenet-bn could be. The refusal must name
-// nodes that are there.
+// excuse does not count the refusal of nodes of operations that the device has as a fault,
+// where Load permits it: for any program except one that could be mlp-bn or lenet-bn. The
+// refusal must name existing nodes.
 func (r *Result) excuse() {
 	var refused *device.Refused
-	class := strings.HasPrefix(r.Case.Name, "class: ") // a device that claims one refuses none of its nodes
+	class := strings.HasPrefix(r.Case.Name, "class: ") // a device that claims a class refuses none of its nodes
 	if len(r.Lacks) > 0 || class || r.Case.program == nil || !errors.As(r.Err, &refused) ||
 		!errors.Is(r.Err, device.Unsupported) {
 		return
@@ -86,8 +86,8 @@ func namesAll(r *device.Refused, p *graph.Program, lacks []graph.Op) error {
 	return nil
 }
 
-// wantKind checks that err is of a kind and says of which device. The error of a device that is lost
-// is returned as it is: it is not the answer to what the case did.
+// wantKind checks that err is of a kind and names the device. The error of a lost device is
+// returned unchanged: it is not the answer to the call of the case.
 func wantKind(err error, k device.Kind) error {
 	var e *device.Error
 	switch {

@@ -10,15 +10,15 @@ import (
 
 type rendezvousKey struct{}
 
-// WithRendezvous returns a context in which the groups of cases exchange at r,
-// without the host, if the devices have level coll.shm/1. Otherwise they
-// exchange through this process.
+// WithRendezvous returns a context in which the groups of cases exchange data at r, without
+// the host, if the devices have level coll.shm/1. Otherwise they exchange data through this
+// process.
 func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {
 	return context.WithValue(ctx, rendezvousKey{}, r)
 }
 
-// join opens the rendezvous at which the group exchanges without the host, before its first device
-// joins.
+// join opens the rendezvous at which the group exchanges data without the host, before its
+// first device joins.
 func (g *testGroup) join(ctx context.Context, d device.Device) (err error) {
 	r, ok := ctx.Value(rendezvousKey{}).(device.Rendezvous)
 	several := len(g.replicas) > 1 && g.machines == nil

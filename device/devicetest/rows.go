@@ -11,11 +11,11 @@ import (
 )
 
 // manyRows are the sizes of the runs that follow each other on one opened device, up and
-// down: on both sides of the blocks in which kernels take rows, and far beyond.
+// down: on both sides of the block sizes of kernels, and far beyond.
 var manyRows = []int{1, 65, 2, 1000, 63, 129, 64}
 
-// rowsOf returns the replicas of a run of about n rows: one that has all of them, or n,
-// among which some have two and some none.
+// rowsOf returns the replicas of a run of about n rows: a single one with all rows, or n of
+// them, some with two rows and some with no rows.
 func rowsOf(n int, spread bool) []int {
 	if !spread {
 		return []int{n}
@@ -85,8 +85,8 @@ func rowCases() []Case {
 	return cases
 }
 
-// manyRows trains on batches of many sizes and compares each step with ref, which has the state
-// that the device says it has.
+// manyRows trains on batches of many sizes and compares each step with ref, which gets the
+// state read from the device.
 func (n network) manyRows(ctx context.Context, open Opener) error {
 	s, err := n.setting(graph.Train, 2)
 	if err != nil {
@@ -110,7 +110,7 @@ func (n network) manyRows(ctx context.Context, open Opener) error {
 	return nil
 }
 
-// sized runs a function and compares its first output, the logits, with those of ref.
+// sized runs a function and compares its first output, the logits, with the output of ref.
 func (n network) sized(ctx context.Context, m *member, function string, rows []int) error {
 	s, err := n.setting(function, rows...)
 	if err != nil {

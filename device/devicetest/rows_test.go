@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// changed returns a run in which the first output of more than from leading elements, rows or
-// replicas, is changed from that one on.
+// changed returns a run that changes the first output from the given leading element (row
+// or replica) on, if it has more of them.
 func changed(from int) sickExecutable {
 	return sickExecutable{run: func(ctx context.Context, x device.Executable, s device.Step) (device.Outcome,
 		error) {
@@ -49,8 +49,9 @@ func worse(t tensor.Tensor, i int) {
 	}
 }
 
-// A device that is wrong from row or replica 64 on is found in every operation: kernels that
-// take 64 rows at once are often wrong about the others, and a batch has more.
+// A device that is wrong from row or replica 64 on is found in every operation: kernels
+// that process 64 rows at once are often wrong about the rest, and a batch has more rows
+// than that.
 func TestJudgeFindsWrongRows(t *testing.T) {
 	seen := map[graph.Op]bool{}
 	for _, c := range devicetest.Cases() {
@@ -72,7 +73,8 @@ func TestJudgeFindsWrongRows(t *testing.T) {
 	}
 }
 
-// wholeOps are operations that know neither rows nor replicas; all_reduce has cases of its own.
+// wholeOps are operations that have neither rows nor replicas; all_reduce has separate
+// cases.
 var wholeOps = []graph.Op{graph.RunningMoments, graph.AllReduce, graph.SGD, graph.AdamW, graph.LARS,
 	graph.EMA, graph.SumSquares, graph.TrustRatio, graph.ClipFactor}
 
@@ -85,7 +87,7 @@ func judged(t *testing.T, c devicetest.Case, fault sick) error {
 	}, device.F32).Err
 }
 
-// leftovers returns a run that adds what is left of the largest batch before: its rows go on to
+// leftovers returns a run that adds the rest of the largest batch before: its rows still
 // count in the replica.
 func leftovers() sickExecutable {
 	most := 0

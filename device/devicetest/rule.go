@@ -7,7 +7,7 @@ import (
 
 // updateRule is how a network's parameters are updated.
 type updateRule struct {
-	slots  []string // what the names of a parameter's optimizer state end in
+	slots  []string // suffixes of the names of a parameter's optimizer state
 	values device.Hyper
 	hyper  func(b *netBuilder) map[string]graph.Value
 	update func(b *netBuilder, s graph.State, g graph.Value, h map[string]graph.Value)

@@ -41,8 +41,8 @@ func exchangeSequence() (*graph.Program, error) {
 	return p, nil
 }
 
-// recorder is an Exchanger for a device that holds one leaf of two, the other of which has no
-// rows. It holds what comes against what is due.
+// recorder is an Exchanger for a device that holds one of two leaves; the other one has no
+// rows. It compares each exchange with the one that is due.
 type recorder struct {
 	function string
 	step     uint64

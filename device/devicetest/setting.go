@@ -48,7 +48,7 @@ func (s *setting) write(ctx context.Context, x device.Executable) error {
 	return nil
 }
 
-// run runs the function once on a device of its own executable.
+// run runs the function once on an executable.
 func (s *setting) run(ctx context.Context, x device.Executable) ([]tensor.Tensor, error) {
 	o, err := x.Run(ctx, s.step(0))
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *setting) step(number uint64) device.Step {
 	return device.Step{Function: s.function, Number: number, Rows: s.rows, Inputs: s.inputs}
 }
 
-// outputs returns the types of what a run returns.
+// outputs returns the types of the outputs of a run.
 func (s *setting) outputs() []graph.Type {
 	var types []graph.Type
 	f := s.program.Function(s.function)
@@ -73,8 +73,8 @@ func (s *setting) outputs() []graph.Type {
 	return types
 }
 
-// checkOutputs checks number, types and shapes of what a run returned, and
-// that it is rounded as it is stored.
+// checkOutputs checks number, types and shapes of the outputs of a run, and that they are
+// rounded as stored values.
 func (s *setting) checkOutputs(ctx context.Context, got []tensor.Tensor) error {
 	want := s.outputs()
 	if len(got) != len(want) {

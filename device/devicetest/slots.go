@@ -91,7 +91,8 @@ type stageRun struct {
 	exe    device.Executable
 }
 
-// stageRows is the rows of the replicas, stageX and stageDy what they have: integers.
+// stageRows is the number of rows of each replica. stageNumbers returns their values:
+// integers.
 var stageRows = []int{2, 1, 0, 1}
 
 func stageNumbers(replica, from int) tensor.Tensor {
@@ -102,7 +103,7 @@ func stageNumbers(replica, from int) tensor.Tensor {
 	return t
 }
 
-// wantAcross returns what a stage makes of a replica: forward y, backward dx and the leaf.
+// wantAcross returns the expected values of a replica: forward y, backward dx and the leaf.
 func wantAcross(replica int) (y, dx, leaf []float32) {
 	w, leaf := []float32{2, -3, 1}, make([]float32, 3)
 	x, dy := stageNumbers(replica, 1).F32(), stageNumbers(replica, 4).F32()
@@ -132,7 +133,7 @@ func (s *stageRun) backward(ctx context.Context, slot, replica int) error {
 	return numbersAre(err, o, fmt.Sprintf("train.backward of replica %d in slot %d", replica, slot), dx)
 }
 
-// reduce ends a step of the replicas that the device holds, all of which have come.
+// reduce ends a step of the replicas that the device holds. All of them have run.
 func (s *stageRun) reduce(ctx context.Context, replicas []int) error {
 	var want [3]float32
 	for r := range stageRows {
@@ -162,7 +163,7 @@ func numbersAre(err error, o device.Outcome, what string, want []float32) error 
 	return nil
 }
 
-// slotsApart has three runs forward before the first backward, whose order is another one.
+// slotsApart runs three forward passes before the first backward pass, in another order.
 func slotsApart(ctx context.Context, s *stageRun) error {
 	for i, r := range []int{0, 1, 3} {
 		if err := s.forward(ctx, i, r); err != nil {
@@ -271,7 +272,8 @@ func slotMistakes(ctx context.Context, s *stageRun) error {
 	return allFail([]attempt{{"a slot that was freed", device.Invalid, again}})
 }
 
-// slotsCounted has an executable grow by slots, each of which keeps three values of float32 for a row.
+// slotsCounted makes an executable grow by slots. Each keeps three values of float32 for a
+// row.
 func slotsCounted(ctx context.Context, s *stageRun) error {
 	before := s.exe.Needs()
 	if err := s.exe.Grow(ctx, device.Capacity{Slots: 4, Leaves: 8}); err != nil {

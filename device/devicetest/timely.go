@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// answersRule is what a device breaks that does not answer.
+// answersRule is the rule that a device breaks if it does not answer.
 const answersRule = "Every call is answered, soon if it was cancelled: a device that keeps a call for long " +
 	"is lost (docs/plugins.md)."
 
@@ -20,20 +20,20 @@ const answersRule = "Every call is answered, soon if it was cancelled: a device 
 type callTimeout struct {
 	call  string
 	limit time.Duration
-	err   error // what the call returned in the end
+	err   error // the error that the call finally returned
 }
 
 func (o *callTimeout) Error() string {
 	return fmt.Sprintf("%s was not answered in %v: %v", o.call, o.limit, o.err)
 }
 
-// Unwrap returns what the call returned.
+// Unwrap returns the error of the call.
 func (o *callTimeout) Unwrap() error { return o.err }
 
 // Rule returns the rule that the device breaks.
 func (o *callTimeout) Rule() string { return answersRule }
 
-// sameRule is what a device breaks that opened before, and does not again.
+// sameRule is the rule that a device breaks if it opened before, and does not open again.
 const sameRule = "Every start of a plugin is as the first: it describes itself in the same way, and opens " +
 	"the devices that it lists (docs/plugins.md)."
 
@@ -42,19 +42,19 @@ type openError struct{ err error }
 
 func (u *openError) Error() string { return u.err.Error() }
 
-// Unwrap returns what the plugin, or bnctl, said.
+// Unwrap returns the error of the plugin, or of bnctl.
 func (u *openError) Unwrap() error { return u.err }
 
 // Rule returns the rule that the device breaks.
 func (u *openError) Rule() string { return sameRule }
 
-// clock says how long calls may take: less once a device has shown that it hangs.
+// clock has the time limit of calls: it is shorter once a device has hung.
 type clock struct {
 	limit    time.Duration
 	timedOut atomic.Bool
 }
 
-// loads is how many times as long Load may take: a device may have to compile what it runs.
+// loads is the factor of the time limit of Load: a device may have to compile programs.
 const loads = 4
 
 // call makes a call, and ends it when its time is up.
@@ -79,7 +79,7 @@ type timely struct {
 	clock *clock
 }
 
-// timely returns an opener of devices whose calls are bounded by k.
+// timely returns an opener of devices with calls that are bounded by k.
 func (open Opener) timely(k *clock) Opener {
 	return func(ctx context.Context, precision string) (device.Device, error) {
 		d, err := open(ctx, precision)

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// trained is what a training leaves: the outputs of all steps, replica by
-// replica, and the state.
+// trained is the result of a training: the outputs of all steps, replica by replica, and
+// the state.
 type trained struct {
 	loss  [][]tensor.Tensor // by step: loss and count
 	state []tensor.Tensor

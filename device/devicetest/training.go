@@ -53,7 +53,7 @@ func (n network) asRef(ctx context.Context, open Opener) error {
 	return n.compareFar(got, want, plain)
 }
 
-// anyNumber is asked of devices that say that they are deterministic.
+// anyNumber runs on devices that report that they are deterministic.
 func (n network) anyNumber(ctx context.Context, open Opener) error {
 	one, err := n.trainOn(ctx, open, allReplicas)
 	if err != nil {
@@ -88,7 +88,7 @@ func sameness(ctx context.Context, open Opener) (tensor.Tolerance, error) {
 	return trainingTolerance, nil
 }
 
-// trainingTolerance is what a few steps of training may add up to.
+// trainingTolerance is the tolerance of the errors that add up in a few steps of training.
 var trainingTolerance = tensor.Tolerance{Absolute: 1e-4, Relative: 1e-4}
 
 func (n network) predictAlone(ctx context.Context, open Opener) error {

@@ -13,8 +13,8 @@ import (
 // Flags that other programs have, a tag of data, and functions of Go.
 var othersFlags = []string{"tar --dereference", "nvidia-smi -c", "bnctl data 1"}
 
-// What a text may say of what to do: answers of a protocol whose errors are one
-// sentence, and a value that says why before what.
+// adviceInText lists exceptions, with advice in the text: answers of a protocol with errors
+// of one sentence, and a value that gives the reason before the problem.
 var adviceInText = []string{"server/", "train/gap.go"}
 
 var (
@@ -29,7 +29,7 @@ var (
 		`set|start|strip|take|try|unpack|update one|upgrade|use|wait|write) [^%]`)
 )
 
-// makeTargets returns what the Makefile makes. It is called before TestMain.
+// makeTargets returns the targets of the Makefile. It is called before TestMain.
 func makeTargets() (names []string) {
 	text, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -41,7 +41,7 @@ func makeTargets() (names []string) {
 	return names
 }
 
-// TestFlagsAndCommandsAreFound: what the test below looks for, in every form.
+// TestFlagsAndCommandsAreFound checks flagName, which the test below uses, in every form.
 func TestFlagsAndCommandsAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"use --devices cpu": true, "use -o FILE": true, "give it by -o;": true, "(-o)": true, "x is no -o": true,

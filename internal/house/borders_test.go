@@ -9,8 +9,9 @@ import (
 // borders are the packages that callers begin with.
 var borders = []string{"train", "parallel", "bn", "fleet", "predict"}
 
-// leastComments is the minimum share of comment lines in the exported declarations of a package, in
-// percent. It leaves room for short sentences: a comment that says the same in fewer lines is better.
+// leastComments is the minimum share of comment lines in the exported declarations of a
+// package, in percent. It leaves room for short sentences: a shorter comment with the same
+// content is better.
 const leastComments = 25
 
 // TestBordersAreExplained counts the lines of package comments and of exported
@@ -28,8 +29,8 @@ func TestBordersAreExplained(t *testing.T) {
 	}
 }
 
-// explained returns how many lines of what a package exports have comments, and
-// how many there are.
+// explained returns the number of lines of a package's exported declarations, and how many
+// of them have comments.
 func explained(t *testing.T, folder string) (comments, all int) {
 	set, files := sources(t, folder, parser.ParseComments)
 	for _, f := range files {

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// countingFolders are those whose texts people read who train, strip and predict.
+// countingFolders are the folders with texts for people who train, strip and predict.
 var countingFolders = []string{"cmd/bnctl", "cmd/bnctl/internal/bench", "cmd/bnctl/internal/format",
 	"cmd/bnctl/internal/study", "cmd/bnctl/internal/study/experiment", "data", "fleet", "modelfile", "modelfile/doctor",
 	"modelfile/formats", "modelfile/inspect", "modelfile/strip", "models", "predict", "server", "train", "."}
 
-// plural is a number of things with the word before it, which says of some
-// numbers that they are limits, above 1.
+// plural is a number of things with the word before it. For some numbers the word shows
+// that they are limits, above 1.
 var plural = regexp.MustCompile(`(\S+ )?%d ([a-z]+s)\b`)
 
 // TestCountsHaveTheirPlural: problem.Plural writes numbers of things, so that one of them

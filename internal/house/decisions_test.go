@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestDecisionsAreShort: a page of docs/adr says in its third line what became of it and since when, and
-// decides on one page. How a part works inside is docs/design.
+// TestDecisionsAreShort checks that a page of docs/adr has its status and date in its third
+// line, and records its decision on one page. The inner workings of a part belong in
+// docs/design.
 func TestDecisionsAreShort(t *testing.T) {
 	const most = 420 // words
 	status := regexp.MustCompile(`^Status: (accepted|proposed|superseded by \S+), \d{4}-\d\d-\d\d\.$`)

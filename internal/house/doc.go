@@ -1,3 +1,4 @@
-// Package house has no code: its tests hold the whole tree to the rules of CONTRIBUTING.md. They
-// say who may import whom, which words texts may have, and that every exported name has a user.
+// Package house has no code: its tests check that the whole tree follows the rules of CONTRIBUTING.md.
+// They define which package may import which, which words texts may have, and that every exported name
+// has a user.
 package house

@@ -17,8 +17,8 @@ var namedFile = regexp.MustCompile(`[\w./-]*\w\.(go|s|cl|md|sh|proto)\b`)
 // othersFiles are files of other programs that package comments name.
 var othersFiles = []string{"caffe.proto"}
 
-// TestDocsNameFilesThatExist: a file that the comment of doc.go names is there: its path
-// begins at the root of the module, or at any folder below that of the package.
+// TestDocsNameFilesThatExist checks that a file named in the comment of doc.go exists: its
+// path begins at the root of the module, or at any folder below the package.
 func TestDocsNameFilesThatExist(t *testing.T) {
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Base(name) != "doc.go" {

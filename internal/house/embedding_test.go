@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// stateful are packages whose structs have the state of a run, of a device or of a
+// stateful are packages with structs that have the state of a run, of a device or of a
 // program.
 var stateful = []string{"train", "parallel", "parallel/internal/placement", "predict", "plugins/cpu/internal/cpu",
 	"plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/operations",
 	"plugins/cpu/internal/convolution", "plugins/cpu/internal/fusion", "plugins/cpu/internal/schedule", "plugins/cpu/internal/workers",
 	"plugins/cpu/internal/machine"}
 
-// State does not travel by embedding: a struct that embeds a pointer lets all of its methods write
-// whatever is behind it, and where that is exported, all callers.
+// State is not shared by embedding: a struct that embeds a pointer lets all of its methods
+// write the target and, if the struct is exported, all callers too.
 func TestStateIsNotEmbedded(t *testing.T) {
 	for _, dir := range stateful {
 		files, err := filepath.Glob(dir + "/*.go")

@@ -24,7 +24,8 @@ const (
 	checked = "its own tests, which stand outside of the package, check it"
 )
 
-// unusedNames are the exported names that nobody uses outside of their package.
+// unusedNames are the exported names that are not used outside of their package, with the
+// reasons.
 var unusedNames = map[string]string{
 	"data.ErrSpec":                  caught,
 	"train.RecipeError":             caught,
@@ -70,14 +71,13 @@ var unusedNames = map[string]string{
 var inherited = strings.Fields("Error String Unwrap Is Write Read Close Len Less Swap Format " +
 	"MarshalJSON UnmarshalJSON MarshalText UnmarshalText")
 
-// TestExportedNamesHaveUsers: an exported name is a promise. One of a package
-// that others may import is used outside of that package, by our code, its
-// tests, the examples or the programs of docs/library, or unusedNames says why
-// it is there.
+// TestExportedNamesHaveUsers: an exported name is a promise. Each exported name of a
+// package that others may import is used outside of that package, by our code, its tests,
+// the examples or the programs of docs/library, or has a reason in unusedNames.
 //
-// Files are read, not type-checked. A method or field has a user where any is
-// selected by its name; a type where an exported declaration names it, since it
-// is reached without its name; a constant with the others of its list.
+// Files are read, not type-checked. A method or field has a user where any is selected by
+// its name; a type where an exported declaration names it, since it is reached without its
+// name; a constant with the others of its list.
 func TestExportedNamesHaveUsers(t *testing.T) {
 	s := survey{packages: map[string]*exported{}, named: map[string]bool{},
 		selected: map[string]map[string]bool{}}
@@ -105,15 +105,15 @@ func TestExportedNamesHaveUsers(t *testing.T) {
 	}
 }
 
-// exported is what a package shows: names ("Type.Method" for what belongs to a
-// type), each with the list of constants that it is of; and the names that exported
-// declarations mention.
+// exported has the exported names of a package ("Type.Method" for a member of a type), each
+// with the list of constants that it belongs to, and the names that exported declarations
+// mention.
 type exported struct {
 	names     map[string][]string
 	mentioned map[string]bool
 }
 
-// survey is what all files show and use.
+// survey has the names that all files export and use.
 type survey struct {
 	packages map[string]*exported       // by folder
 	named    map[string]bool            // "folder.Name" that another package writes
@@ -133,8 +133,8 @@ func (s *survey) hasUser(folder, name string, list []string) bool {
 	return named(name) || s.packages[folder].mentioned[name] || slices.ContainsFunc(list, named)
 }
 
-// visit reads a file. What an example of a package uses counts; what its other
-// tests use does not.
+// visit reads a file. Uses in an example of a package count; uses in its other tests do
+// not.
 func (s *survey) visit(name string, d fs.DirEntry, err error) error {
 	base := path.Base(name)
 	switch {
@@ -249,7 +249,7 @@ func (p *exported) declareType(d *ast.TypeSpec) {
 	}
 }
 
-// mention notes what a type of an exported declaration is made of.
+// mention records the names in the type of an exported declaration.
 func (p *exported) mention(e ast.Expr) {
 	if e == nil {
 		return
@@ -263,7 +263,8 @@ func (p *exported) mention(e ast.Expr) {
 	})
 }
 
-// use notes what a file of a folder names of other packages, and selects of anything.
+// use records the names of other packages in a file of a folder, and all names that it
+// selects.
 func (s *survey) use(folder string, f *ast.File) {
 	const module = "github.com/bnctl/bnctl"
 	imports := map[string]string{} // folders, by the name in this file

@@ -78,7 +78,8 @@ func floatLoops(f *ast.File) (at []token.Pos) {
 	return at
 }
 
-// counterOf returns what the last part of a loop adds to, and what it adds; nil for 1.
+// counterOf returns the variable that the post statement of a loop changes, and the step;
+// nil means 1.
 func counterOf(post ast.Stmt) (counter *ast.Ident, step ast.Expr) {
 	switch p := post.(type) {
 	case *ast.IncDecStmt:
@@ -110,7 +111,7 @@ func isFloat(e ast.Expr) (found bool) {
 		case *ast.CallExpr:
 			if id, ok := n.Fun.(*ast.Ident); ok {
 				found = found || id.Name == "float64" || id.Name == "float32"
-				return false // int(x) is none
+				return false // int(x) is not a float
 			}
 			if s, ok := n.Fun.(*ast.SelectorExpr); ok {
 				x, ok := s.X.(*ast.Ident)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// exact lists the packages whose arithmetic reaches a result.
+// exact lists the packages with arithmetic that reaches a result.
 var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "models", "parallel",
 	"train", "predict", "serialize", "models/fit", "modelfile/doctor", "modelfile/strip", "modelfile/export",
 	"modelfile/formats", "modelfile/formats/caffe", "modelfile/formats/keras", "modelfile/formats/onnx",
@@ -23,16 +23,16 @@ var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn",
 	"plugins/cpu/internal/kernel", "plugins/cpu/internal/convolution", "plugins/cpu/internal/operations",
 	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/cpu"}
 
-// mayFuse lists the files whose numbers reach none.
+// mayFuse lists the files with numbers that reach no result.
 var mayFuse = []string{"graph/cost.go", "plugins/cpu/internal/run/memory.go", "plugins/gpu/capacity.go", "models/fit/arrays.go"}
 
 // fused finds the file and line of a fused multiply-add in an assembly listing.
 var fused = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\tFN?M(?:ADD|SUB)[SD]\t`)
 
-// On arm64 the compiler turns x*y + z into one operation with one rounding,
-// unless the product stands in a conversion: float64(x*y) + z. So that a result
-// has the same bits everywhere, no such operation may be in what it makes of
-// our code. (What is written in assembly is another matter: it says what it is.)
+// On arm64 the compiler turns x*y + z into one operation with one rounding, unless the
+// product is in a conversion: float64(x*y) + z. To get the same bits everywhere, the
+// compiled code of these packages must not have this operation. (Assembly is different: it
+// names its operations explicitly.)
 func TestNothingIsFused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for arm64, which takes a minute the first time; -short leaves that out")
@@ -41,7 +41,7 @@ func TestNothingIsFused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The listing must name files by their full paths, whatever GOFLAGS says.
+	// The listing must name files by their full paths, whatever GOFLAGS is.
 	args := []string{"build", "-trimpath=false", "-gcflags=-S"}
 	for _, pkg := range exact {
 		args = append(args, "./"+pkg)
@@ -50,7 +50,7 @@ func TestNothingIsFused(t *testing.T) {
 			t.Fatalf("%s: %d files, %v", pkg, len(files), err)
 		}
 		for _, f := range files {
-			os.Stat(f) // tells go test what this test depends on, so that it does not reuse a cached result
+			os.Stat(f) // shows go test what this test depends on, so that it does not reuse a cached result
 		}
 	}
 	build := exec.Command("go", args...)
@@ -70,7 +70,7 @@ func TestNothingIsFused(t *testing.T) {
 		}
 		seen[file+m[2]] = true
 		if line(t, file, m[2], "math.FMA(") {
-			continue // it says what it is, and is exact on every machine
+			continue // it is explicit, and exact on every machine
 		}
 		t.Errorf("%s:%s: a product is added to something in one operation; write float64(x*y) + z", file, m[2])
 	}
@@ -88,12 +88,11 @@ func line(t *testing.T, file, number, text string) bool {
 	return strings.Contains(lines[n-1], text)
 }
 
-// foreign finds functions of package math whose last bits depend on the
-// machine: some are assembly that fuses where the processor can. (math.FMA is
-// exact on all.)
+// foreign finds functions of package math with last bits that depend on the machine: some
+// are assembly that fuses where the processor can. (math.FMA is exact on all.)
 var foreign = regexp.MustCompile(`\bmath\.(Exp|Log|Sin|Cos|Tan|Sinh|Atan|Asin|Acos|Pow|Cbrt|Hypot|Gamma|Erf)\w*\(`)
 
-// mayCall lists the files whose numbers reach no result.
+// mayCall lists the files with numbers that reach no result.
 var mayCall = []string{"bn/health.go"}
 
 // Results are computed with the functions of package tensor.

@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// layers states who may import whom inside this module. It is a statement of
+// layers lists which package may import which inside this module. It is a statement of
 // policy: change the code to fit it, not the other way round.
 //
-// Each line is "package: imports it may have"; a package may have several. One
-// that is not listed may not exist, and a border that nobody crosses is closed:
-// what is listed is there, and is imported.
+// Each line is "package: imports it may have"; a package may have several. A package that
+// is not listed must not exist, and a border without a crossing is closed: every listed
+// package exists, and every listed import is used.
 const layers = `
 internal/regular: problem
 internal/awake:
@@ -235,9 +235,9 @@ scripts/turns:
 scripts/mutate:
 `
 
-// outside states which modules of others may be imported where, by prefixes of
-// their paths: gRPC stays behind the plugin protocol and the server, the library
-// of flags in the command, and calls without cgo in the plugins.
+// outside lists which modules of others may be imported where, by prefixes of their paths:
+// gRPC is limited to the plugin protocol and the server, the library of flags to the
+// command, and calls without cgo to the plugins.
 var outside = map[string][]string{
 	"google.golang.org/grpc":       {"device/", "server/", "scripts/benchserve/"},
 	"github.com/urfave/cli":        {"cmd/"},
@@ -279,7 +279,7 @@ func TestLayers(t *testing.T) {
 			base := path.Base(name)
 			_, nested := os.Stat(name + "/go.mod")
 			if nested == nil || base == "testdata" || strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") {
-				return fs.SkipDir // modules of their own, data
+				return fs.SkipDir // separate modules, data
 			}
 			return nil
 		}
@@ -334,8 +334,8 @@ func TestLayers(t *testing.T) {
 // widest is how many characters a line has at most, a tab being one.
 const widest = 110
 
-// text is what a line of a test cannot be broken in: a golden, or the output
-// of an example.
+// text matches a line of a test that cannot be broken: a golden, or the output of an
+// example.
 var text = regexp.MustCompile("[\"`].{60}|^\\s*//")
 
 func TestLinesAreNotTooLong(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain runs the tests in the root of the module: what they name is named from there.
+// TestMain runs the tests in the root of the module: their paths are relative to it.
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		log.Fatal(err)

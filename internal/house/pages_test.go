@@ -11,12 +11,13 @@ import (
 	"testing"
 )
 
-// use is how a package comment says when to use the package, and when another.
+// use is the word in a package comment that introduces when to use the package, and when
+// another.
 var use = regexp.MustCompile(`\b[Uu]se\b`)
 
-// TestPackagesSayWhatTheyAreFor: every package has a package comment. One that
-// others may import says in it when to use it, and shows its use in
-// example_test.go: what go doc has of it reads as a page.
+// TestPackagesSayWhatTheyAreFor checks that every package has a package comment. The
+// comment of a package that others may import explains when to use it, and example_test.go
+// shows its use: go doc then shows a complete page.
 func TestPackagesSayWhatTheyAreFor(t *testing.T) {
 	folders := map[string]bool{}
 	for line := range strings.Lines(layers) {
@@ -35,8 +36,8 @@ func TestPackagesSayWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// page reports whether a package has a comment, and whether it has an Example or
-// is none that others import.
+// page reports whether a package has a comment, and whether it has an Example. A package
+// that others do not import needs no Example.
 func page(t *testing.T, folder string) (said, example bool) {
 	files, err := filepath.Glob(folder + "/*.go")
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"testing"
 )
 
-// oddPhrases matches phrases that compress a sentence, or that give code a mouth or a place to lie. A
-// single one is not an error. Their density shows how far a package is from plain English; the Go
-// standard library and well-known projects have about 30 per 10,000 words.
+// oddPhrases matches phrases that compress a sentence, or that describe code as a person or
+// a place. A single one is not an error. Their density shows how far a package is from
+// plain English; the Go standard library and well-known projects have about 30 per 10,000
+// words.
 var oddPhrases = regexp.MustCompile(strings.Join([]string{
 	`\b(?:that|those) of\b`, `\bof which\b`, `\b(?:to|in|from|by|at|with|on|for) which\b`, `\bwhose\b`,
 	`\b[Ww]hat (?:is|are|was|were|has|have|only|a|an|the|it|they|others|follows|comes|cannot|no|all|each|one` +

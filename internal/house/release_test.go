@@ -17,8 +17,8 @@ func lineOf(t *testing.T, path string) string {
 	return strings.Join(strings.Fields(string(b)), " ")
 }
 
-// What the note of the release states about GPUs, libraries and releases is what the results, the
-// programs and the changelog show.
+// TestReleaseNoteIsTrue compares the release note's statements about GPUs, libraries and
+// releases with the results, the programs and the changelog.
 func TestReleaseNoteIsTrue(t *testing.T) {
 	note, gpus := lineOf(t, "docs/release.md"), lineOf(t, "docs/results/gpus.md")
 	card := regexp.MustCompile(`\b[AHB]\d{2,3}\b`).FindString(gpus)

@@ -28,7 +28,7 @@ func testFiles(t *testing.T, set *token.FileSet, folder string) []*ast.File {
 	})
 }
 
-// parsed parses the Go files of a folder whose names are wanted.
+// parsed parses the Go files of a folder with names that are wanted.
 func parsed(t *testing.T, set *token.FileSet, folder string, mode parser.Mode,
 	wanted func(name string) bool) (files []*ast.File) {
 	t.Helper()

@@ -12,13 +12,14 @@ import (
 	"testing"
 )
 
-// quotedMessage is a heading of docs/troubleshooting.md that quotes what is printed.
+// quotedMessage is a heading of docs/troubleshooting.md that quotes a message.
 var quotedMessage = regexp.MustCompile("(?m)^### `(.*)`$")
 
 // seams are where a message is put together: values, a text and its advice, a device and its error.
 var seams = regexp.MustCompile(` ?(\.\.\.|[:;()]) ?`)
 
-// options are how packages write what the command prints as a flag, or as one of its own commands.
+// options are the forms in which packages write text that the command prints as a flag or a
+// subcommand.
 var options = []struct {
 	printed *regexp.Regexp
 	code    string

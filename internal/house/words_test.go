@@ -28,7 +28,7 @@ var dailyWords = map[string]string{
 	"hush": "close", "wide": "unpacked, float32",
 }
 
-// turns are turns of phrase that no comment has, and what a comment says instead.
+// turns are phrases that comments must not have, and their replacements.
 var turns = []struct {
 	phrase  *regexp.Regexp
 	instead string
@@ -59,7 +59,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// wordsOf returns what a package has against the glossary.
+// wordsOf returns the words and phrases of a package that break the rules of the glossary.
 func wordsOf(t *testing.T, pkg string) (findings []string) {
 	set, files := sources(t, pkg, parser.ParseComments)
 	note := func(p token.Pos, text string) {

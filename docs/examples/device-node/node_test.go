@@ -34,8 +34,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestSize holds the example to what its README and docs/plugins.md say: at most 600 lines of code, those
-// that are blank or mere comments aside, of at most 110 characters.
+// TestSize checks that the example has the size that its README and docs/plugins.md give:
+// at most 600 lines of code, without blank lines and comments, of at most 110 characters.
 func TestSize(t *testing.T) {
 	files, err := filepath.Glob("lib/*")
 	if err != nil {

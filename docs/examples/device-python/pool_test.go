@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// pool hands out devices of a plugin again that were closed: starting Python
-// takes longer than any case. Only devices that never joined a group are as new.
+// pool reuses devices of a plugin that were closed: starting Python is slower than any
+// case. Only devices that never joined a group are as good as new.
 type pool struct {
 	plugin *remote.Plugin
 

@@ -28,8 +28,8 @@ func start(t *testing.T) *remote.Plugin {
 	return p
 }
 
-// TestConformance judges the plugin as `bnctl plugin test` does, in all cases
-// whose operations it has, and in a few that it has to refuse.
+// TestConformance judges the plugin like `bnctl plugin test`, in all cases of the
+// operations that it has, and in a few that it has to refuse.
 func TestConformance(t *testing.T) {
 	p := start(t)
 	list, _, err := p.List(context.Background())

@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTrainBesideCPU trains one model on a CPU device, on this one and on ref
-// together, and compares it with that of the CPU device alone.
+// TestTrainBesideCPU trains one model on a CPU device, on this one and on ref together, and
+// compares it with the model of the CPU device alone.
 func TestTrainBesideCPU(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

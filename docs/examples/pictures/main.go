@@ -14,7 +14,8 @@ import (
 
 const side = 32 // pixels
 
-// inside says for each class whether a point belongs to the shape; x and y are -1 to 1 within it.
+// inside reports for each class whether a point belongs to the shape; x and y are -1 to 1
+// within it.
 var inside = map[string]func(x, y float64) bool{
 	"disc":     func(x, y float64) bool { return x*x+y*y < 1 },
 	"square":   func(x, y float64) bool { return max(x*x, y*y) < 0.72 },

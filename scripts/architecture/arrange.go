@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// layout is what is drawn: rows from top to bottom, and the arrows that do not follow from others.
+// layout is the drawing: rows from top to bottom, and the arrows that do not follow from
+// others.
 type layout struct {
 	rows   [][]string
 	arrows [][2]string
@@ -44,7 +45,7 @@ func arranged(needs graph) layout {
 	return l
 }
 
-// closure returns what each folder needs, directly or through others.
+// closure returns the folders that each folder needs, directly or through others.
 func closure(needs graph) graph {
 	reach := graph{}
 	for name := range needs {
@@ -74,7 +75,7 @@ func follows(reach, needs graph, from, to string) bool {
 	return false
 }
 
-// untangle orders each row by where the folders that need it stand.
+// untangle orders each row by the positions of the folders that need it.
 func (l layout) untangle() {
 	index := map[string]int{}
 	for _, row := range l.rows {

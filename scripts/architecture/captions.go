@@ -1,6 +1,6 @@
 package main
 
-// captions say in a few words what the folders are for.
+// captions describe the purpose of each folder in a few words.
 var captions = map[string]string{
 	"bnctl":     "the front door of the library",
 	"bn":        "statistics that merge exactly",
@@ -22,5 +22,5 @@ var captions = map[string]string{
 	"train":     "the loop, recipes, checkpoints",
 }
 
-// ground are the folders that all may use. They stand below the others, and no arrow leads to them.
+// ground are the folders that all may use. They are drawn below the others, without arrows.
 var ground = []string{"problem", "internal"}

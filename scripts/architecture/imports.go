@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// module begins the paths of our own packages.
+// module is the prefix of the paths of bnctl's packages.
 const module = "github.com/bnctl/bnctl"
 
-// graph says which folders a folder needs.
+// graph has, for each folder, the folders that it needs.
 type graph map[string]map[string]bool
 
 // onlyTests is a package that only tests of plugins import: it trains on the device that they give it.
 const onlyTests = "plugins/gpu/bitwise"
 
-// imports reads the files below root that are neither tests nor examples, and returns which top folder
-// needs which. Scripts and docs are no part of the program.
+// imports reads the files below root that are neither tests nor examples, and returns which
+// top folder needs which. Scripts and docs are not part of the program.
 func imports(root string) (graph, error) {
 	needs := graph{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -42,7 +42,7 @@ func imports(root string) (graph, error) {
 	return needs, err
 }
 
-// entered returns fs.SkipDir for a folder that is no part of the program.
+// entered returns fs.SkipDir for a folder that is not part of the program.
 func entered(name, rel string) error {
 	base := filepath.Base(rel)
 	_, nested := os.Stat(filepath.Join(name, "go.mod"))
@@ -56,7 +56,7 @@ func entered(name, rel string) error {
 	return nil
 }
 
-// read adds what a file of a folder imports.
+// read adds the imports of a file of a folder.
 func (g graph) read(name, from string) error {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 	if err != nil {

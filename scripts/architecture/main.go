@@ -1,7 +1,7 @@
-// Architecture draws docs/architecture.svg: the folders at the top of the tree, and which needs which, as
-// the imports say. Folders that need others stand above them; of the arrows those are left out that
-// follow from others. Its test says when the picture is no longer true; go run ./scripts/architecture
-// draws it again.
+// Architecture draws docs/architecture.svg: the folders at the top of the tree, and which
+// needs which, according to the imports. Folders that need others are drawn above them;
+// arrows that follow from other arrows are left out. Its test fails when the picture is out
+// of date; go run ./scripts/architecture draws it again.
 package main
 
 import (

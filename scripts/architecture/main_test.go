@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The picture is what the imports say.
+// The picture agrees with the imports.
 func TestPictureIsCurrent(t *testing.T) {
 	want, err := drawn("../..")
 	if err != nil {

@@ -58,7 +58,7 @@ func svg(l layout) string {
 func arrow(b *strings.Builder, from, to [2]int) {
 	y1, y2 := from[1]+boxHeight/2, to[1]-boxHeight/2-1
 	x1, x2 := from[0], to[0]
-	if from[1] == to[1] { // folders that need each other stand side by side
+	if from[1] == to[1] { // folders that need each other are drawn side by side
 		y1, y2 = from[1], to[1]
 		side := boxWidth / 2
 		if x1 > x2 {

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// halfInferRows are predictions at precision bf16 against the best that there is: PyTorch at bfloat16,
-// and ONNX Runtime, whose CPU has f32 alone.
+// halfInferRows are predictions at precision bf16 compared with the best alternatives:
+// PyTorch at bfloat16, and ONNX Runtime, which only has f32 on a CPU.
 func halfInferRows() []row {
 	var list []row
 	for _, name := range []string{"resnet18", "resnet50"} {

@@ -8,18 +8,19 @@ import (
 	"slices"
 )
 
-// int8File stands for the template of int8 of a network, which bench.int8 makes.
+// int8File is a placeholder for the int8 template of a network, which bench.int8 makes.
 func int8File(name string) string { return "INT8:" + name }
 
-// int8Networks are the networks that are measured in int8, with what they must reach beside our own f32,
-// where Winograd saves most of the products of resnet18.
+// int8Networks are the networks that are measured in int8, with the required ratio to our
+// f32, where Winograd saves most of the products of resnet18.
 var int8Networks = []struct {
-	name, group string // the group of its rows beside f32
+	name, group string // the group of its rows that compare with f32
 	must, aim   float64
 }{{"resnet50", "infer-int8-own", 1.8, 2.5}, {"mobilenetv2", "infer-int8-own", 1.8, 2.5},
 	{"efficientnet-b0", "infer-int8-own", 1.8, 2.5}, {"resnet18", "infer-int8-resnet18", 1.4, 1.8}}
 
-// int8Rows are predictions in int8 against the better of ONNX Runtime's two forms, and against our own f32.
+// int8Rows are predictions in int8 against the better of ONNX Runtime's two forms, and
+// against our f32.
 func int8Rows() (list []row) {
 	for _, n := range int8Networks {
 		for _, batch := range []int{1, 8} {
@@ -44,7 +45,7 @@ func int8Rows() (list []row) {
 	return list
 }
 
-// quantised predict with ONNX Runtime from a file in QDQ form that its own quantiser makes.
+// quantised predicts with ONNX Runtime from a file in QDQ form, made by its quantiser.
 func quantised(name, form string, batch, threads int) []side {
 	list := onnxRuntimes(name+"."+form, batch, threads)
 	for i := range list {
@@ -60,7 +61,7 @@ func quantised(name, form string, batch, threads int) []side {
 	return list
 }
 
-// qdq makes the file NAME.FORM.onnx beside NAME.onnx, unless it is there.
+// qdq makes the file NAME.FORM.onnx next to NAME.onnx, unless it exists.
 func (b *bench) qdq(name, form string) error {
 	file := name + "." + form + ".onnx"
 	if _, err := os.Stat(filepath.Join(b.models, file)); err == nil {

@@ -1,13 +1,12 @@
-// Benchpeers measures bnctl beside the programs that its users would take
+// Benchpeers compares the speed of bnctl with the programs that its users would use
 // instead: ONNX Runtime, oneDNN and PyTorch to predict, PyTorch and oneDNN to train,
-// each in the versions that this system, npm and a Debian 13 beside it have. The
-// sides of a row are measured in turn, A B A B, and medians are compared; a side
-// that is far behind the best of the others after one round is not measured again.
-// Before and after every row the rate of multiply-adds says what state the machine
-// was in.
+// each in the versions of this system, of npm and of an additional Debian 13. The
+// sides of a row are measured in turn, A B A B, and medians are compared. A side
+// that is far slower than the best of the others after one round is not measured again.
+// The rate of multiply-adds before and after every row shows the state of the machine.
 //
-// make bench-peers builds and installs what is needed and runs it. JSON= keeps the
-// figures; make results prints the tables of docs/results from them.
+// make bench-peers builds and installs everything that is needed and runs it. JSON= keeps
+// the figures; make results prints the tables of docs/results from them.
 package main
 
 import (
@@ -37,7 +36,8 @@ type options struct {
 	isa     string
 	rounds  int
 	seconds float64
-	// patience is how long a peer may take for an answer: some compilers take minutes, or never end.
+	// patience is the time limit of an answer from a peer: some compilers need minutes, or
+	// never end.
 	patience time.Duration
 	json     string // where the figures are kept
 }
@@ -85,7 +85,7 @@ func run(ctx context.Context, o options) (err error) {
 	b := &bench{options: o, peers: map[string]*peer{}, overdue: map[string]bool{}}
 	defer b.close()
 	var done []result
-	defer func() { err = errors.Join(err, b.keep(done)) }() // what is measured is not lost with a later row
+	defer func() { err = errors.Join(err, b.keep(done)) }() // keeps the measured rows if a later row fails
 	for _, r := range all {
 		began := time.Now()
 		result, err := b.measure(ctx, r)
@@ -98,7 +98,7 @@ func run(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// keep prints the tables, and writes what was measured into a file if one is named.
+// keep prints the tables, and writes the measurements into a file if one is named.
 func (b *bench) keep(done []result) error {
 	m := b.measurement(done)
 	printTables(os.Stdout, m)

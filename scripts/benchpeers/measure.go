@@ -25,7 +25,7 @@ type bench struct {
 // result is what came of a row.
 type result struct {
 	row
-	bnctl, theirs report.Sample // theirs is empty if the row stands alone
+	bnctl, theirs report.Sample // theirs is empty if the row has one side only
 	against       string        // name of the other side
 	overdue       []string      // names of sides that gave no answer in time
 	before        probe
@@ -91,8 +91,8 @@ func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error
 	return append(s, v), nil
 }
 
-// near says whether a side may turn out the best of the others after one round: the machine is uneven,
-// but not as uneven as that.
+// near reports whether a side may turn out the best of the others after one round: the
+// speed of the machine varies, but not by more than this factor.
 func (r row) near(s report.Sample, others []report.Sample) bool {
 	const within = 0.7
 	return len(s) > 0 && !slices.ContainsFunc(others, func(o report.Sample) bool {
@@ -100,7 +100,7 @@ func (r row) near(s report.Sample, others []report.Sample) bool {
 	})
 }
 
-// missed keeps what a peer could not do, once.
+// missed records, once, a measurement that a peer cannot make.
 func (b *bench) missed(what string) {
 	if !slices.Contains(b.lacks, what) {
 		b.lacks = append(b.lacks, what)
@@ -108,7 +108,7 @@ func (b *bench) missed(what string) {
 	}
 }
 
-// ratio says how many times better ours is.
+// ratio returns how many times better ours is.
 func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
 
 func (b *bench) close() {

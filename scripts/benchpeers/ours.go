@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// modelFile stands for the template of a network of the peers, which bench.file makes.
+// modelFile is a placeholder for the template of a network of the peers, which bench.file
+// makes.
 func modelFile(name string) string { return "FILE:" + name }
 
 // bnctlRate runs bnctl bench and returns its images per second.
@@ -44,8 +45,8 @@ func bnctlRate(args ...string) func(*bench) (float64, error) {
 	}
 }
 
-// run runs bnctl with --json and reads the lines that it prints into event:
-// what a line does not have stays as the one before has it.
+// run runs bnctl with --json and decodes the lines that it prints into event. A field that
+// a line does not have keeps its value from the line before.
 func (b *bench) run(event any, args ...string) error {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(b.ctx, b.bnctl, append(args, "--json", "--quiet")...)
@@ -82,7 +83,7 @@ func (b *bench) file(name string) (string, error) {
 	return file, nil
 }
 
-// probe is what the machine could do at a moment.
+// probe is the speed of the machine at a moment.
 type probe struct {
 	Kernels string  `json:"kernels"`
 	Gflops  float64 `json:"gflops"`

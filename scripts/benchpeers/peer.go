@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// peer is another program that stays loaded and measures what it is asked to:
-// a line of JSON in, a line of JSON out.
+// peer is another program that stays loaded and measures on request: a line of JSON in, a
+// line of JSON out.
 type peer struct {
 	about string // "PyTorch 1.13.0"
 	cmd   *exec.Cmd
@@ -115,7 +115,8 @@ type rate struct {
 	Error  string
 }
 
-// missing says that a peer has no such form, or was late: its side is left out of the row.
+// missing is the error of a peer that does not have the requested form, or was late: its
+// side is left out of the row.
 type missing struct {
 	why     string
 	overdue bool
@@ -134,7 +135,7 @@ func (b *bench) askRate(question map[string]any, env []string, words ...string) 
 	return r.Images, nil
 }
 
-// onnxRuntimes predict with ONNX Runtime, npm's and that of Debian 13.
+// onnxRuntimes predict with ONNX Runtime, both npm's and Debian 13's.
 func onnxRuntimes(model string, batch, threads int) []side {
 	ask := func(b *bench, more map[string]any, words ...string) (float64, error) {
 		question := map[string]any{"model": model, "batch": batch, "threads": threads, "seconds": b.seconds}

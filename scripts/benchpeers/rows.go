@@ -9,14 +9,14 @@ import (
 type row struct {
 	group   string
 	name    string
-	threads int // of the probe beside it
+	threads int // of the probe that goes with it
 	unit    string
 	less    bool // less is better
 	must    float64
 	aim     float64
-	note    string // of a row that stands alone: what it must reach
+	note    string // the required value of a row with one side
 	bnctl   side
-	theirs  []side // the best of them counts; none: the row stands alone
+	theirs  []side // the best of them counts; empty for a row with one side
 }
 
 // side measures one side of a row once.
@@ -94,13 +94,13 @@ func predictors(model string, batch, threads int) (list []side) {
 	return list
 }
 
-// training is what a row trains.
+// training is the training that a row measures.
 type training struct {
 	name                     string
 	batch, replicas, threads int
 }
 
-// arguments are those of bnctl bench.
+// arguments returns the arguments of bnctl bench.
 func (t training) arguments(more ...string) []string {
 	return append([]string{t.name, "--mode", "train", "--batch", fmt.Sprint(t.batch), "--replicas",
 		fmt.Sprint(t.replicas), "--threads", fmt.Sprint(t.threads)}, more...)
@@ -135,8 +135,8 @@ func trainRows() (list []row) {
 	return list
 }
 
-// layerRows are training steps beside the sum of oneDNN's layers, a mark to come near: loss, update and
-// what the layers exchange are not in it.
+// layerRows are training steps compared with the sum of oneDNN's layers, a mark to come
+// near: the sum does not include loss, update and the exchanges between layers.
 func layerRows() (list []row) {
 	for _, t := range trainings {
 		list = append(list, row{group: "train-layers", unit: "img/s", must: 1, aim: 1.3, threads: t.threads,
@@ -161,7 +161,7 @@ func deviceRows() []row {
 		waiting("memory", "two threads that go over 4 MiB each and meet as often, waiting")}
 }
 
-// waiting says how unevenly the machine runs two threads that do the same work.
+// waiting measures how unevenly the machine runs two threads that do the same work.
 func waiting(work, name string) row {
 	return row{group: "devices", name: name, threads: 2, unit: "% of the step", less: true,
 		note: "the machine's", bnctl: side{"shared memory", func(b *bench) (float64, error) {

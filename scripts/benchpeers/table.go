@@ -23,7 +23,7 @@ func (r result) verdict() string {
 		r.unit, r.ratio())
 }
 
-// measurement is what was measured, as it is kept.
+// measurement returns the measurement in the form in which it is kept.
 func (b *bench) measurement(done []result) *report.Measurement {
 	m := &report.Measurement{Processor: fmt.Sprintf("%s, %s, %s", processor(),
 		count(runtime.NumCPU(), "logical CPU"), runtime.GOOS), Command: b.command(),
@@ -45,7 +45,7 @@ func (b *bench) measurement(done []result) *report.Measurement {
 	return m
 }
 
-// command is what a reader types to measure the same.
+// command is the command that a reader types to repeat the measurement.
 func (o options) command() string {
 	line := "make bench-peers"
 	for _, v := range [][2]string{{"ROWS", o.rows}, {"ONLY", o.only}, {"WITHOUT", o.without}, {"ISA", o.isa}} {
@@ -56,7 +56,7 @@ func (o options) command() string {
 	return line
 }
 
-// commit is that of the tree, empty where there is none.
+// commit returns the commit of the tree, or "" if it has none.
 func commit() string {
 	out, err := exec.Command("git", "rev-parse", "--short=8", "HEAD").Output()
 	if err != nil {

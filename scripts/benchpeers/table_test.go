@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/scripts/internal/report"
 )
 
-// What is kept has the figures of the rows and the command that measures them again.
+// The measurement has the figures of the rows and the command that repeats it.
 func TestMeasurement(t *testing.T) {
 	b := &bench{options: options{rows: "infer", only: "resnet20.*batch 8", rounds: 2, seconds: 0.5}}
 	m := b.measurement([]result{{row: row{group: "infer", name: "n", unit: "img/s", must: 1.3, aim: 2},
@@ -36,7 +36,7 @@ func TestMeasurement(t *testing.T) {
 	}
 }
 
-// Every row can be picked, and names what it compares.
+// Every row can be selected, and names the programs that it compares.
 func TestRows(t *testing.T) {
 	for _, g := range groups() {
 		list, err := chosen(options{rows: g})
@@ -92,7 +92,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A side that is far behind after one round is not measured again.
+// A side that is far slower after one round is not measured again.
 func TestNear(t *testing.T) {
 	speed, span := row{}, row{less: true}
 	for _, c := range []struct {
@@ -109,7 +109,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// writeProbe writes a program that answers what the probe of a row asks.
+// writeProbe writes a program that answers the probe of a row.
 func writeProbe(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "bnctl")

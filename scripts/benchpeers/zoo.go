@@ -2,10 +2,11 @@ package main
 
 import "fmt"
 
-// graphFile stands for the ONNX file of a network of scripts/peers/zoo.py, which bnctl reads as it is.
+// graphFile is a placeholder for the ONNX file of a network of scripts/peers/zoo.py, which
+// bnctl reads unchanged.
 func graphFile(name string) string { return "GRAPH:" + name }
 
-// zoo are the networks whose activations are not relu alone.
+// zoo are the networks with activations other than relu.
 var zoo = []string{"efficientnet-b0", "mobilenetv3-large", "mobilenetv3-small", "shufflenetv2",
 	"yolov8n",
 	"yolox-nano"}
@@ -22,7 +23,7 @@ var every = []string{"resnet18", "resnet34", "resnet50", "resnet101", "resnet152
 	"squeezenet1-1", "vgg11-bn",
 	"vgg13-bn", "vgg16-bn", "vgg19-bn", "convnext-tiny", "vit-b-16", "swin-t"}
 
-// These groups take an hour and more, and are measured where -rows names them.
+// These groups need an hour or more, and are measured if -rows names them.
 const (
 	everyGroup      = "infer-zoo-all"
 	everyTorchGroup = "infer-zoo-pytorch"
@@ -64,8 +65,8 @@ func graphRows(group string, must, aim float64, networks []string) (list []row) 
 	return list
 }
 
-// trained are networks of the zoo whose training is measured, by what bnctl trains: the file of
-// scripts/peers/zoo.py where that has the network, else its own graph.
+// trained are networks of the zoo with measured training. bnctl trains the file of
+// scripts/peers/zoo.py if that has the network, else its built-in graph.
 var trained = []struct{ name, graph string }{
 	{"efficientnet-b0", graphFile("efficientnet-b0.train")},
 	{"mobilenetv3-large", graphFile("mobilenetv3-large.train")},

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm wakes a goroutine to some ten microseconds: Go's own timers are up to a
-// millisecond late where nothing else runs.
+// alarm wakes a goroutine to within some ten microseconds: Go's timers are up to a
+// millisecond late when nothing else runs.
 type alarm struct {
 	*os.File
 	timer int

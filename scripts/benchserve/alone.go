@@ -123,7 +123,7 @@ func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *s
 		ms(out.quantile(0.99))), memory+"; "+out.String())
 }
 
-// String says what became of the requests.
+// String summarises the outcome of the requests.
 func (o *outcome) String() string {
 	return fmt.Sprintf("%d answered, %d refused, %d wrong, %d lost", len(o.took), o.busy, o.wrong, o.failed)
 }
@@ -136,8 +136,8 @@ func (o *outcome) clean() error {
 	return fmt.Errorf("%v: %w", o, o.why)
 }
 
-// more returns a rate that is more than another in any turn, chance included,
-// and no more than that: what is refused costs the core of the front too.
+// more returns a rate that exceeds another in any turn, even by chance, but not by more
+// than necessary: rejected requests use the core of the front too.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
 // long returns for how long a rate has to be asked for, for a p99.

@@ -16,7 +16,7 @@ type asker interface {
 	close()
 }
 
-// busy says that the server refuses because of its load.
+// busy is the error of a request that the server rejects because of its load.
 var busy = fmt.Errorf("busy")
 
 // overHTTP asks by HTTP/1.1, with requests that are written once.

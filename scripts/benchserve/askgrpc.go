@@ -6,9 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// overGRPC asks by gRPC, with frames that are written once, as overHTTP asks:
-// grpc-go's own client takes as much of the core that it shares with the server
-// as the server does.
+// overGRPC asks by gRPC with frames that are written once, as overHTTP does: grpc-go's
+// client would use as much of the core that it shares with the server as the server does.
 type overGRPC struct {
 	dial
 	address string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// side is a server that is measured beside others.
+// side is a server that is compared with others.
 type side struct {
 	name string
 	*server
@@ -28,9 +28,8 @@ func (s *side) close() {
 	s.server.close()
 }
 
-// compare prints how bnctl serve does beside servers of others, all of which may
-// have every core. Peers get rows of float32, as their networks take them, and
-// bnctl pixels.
+// compare prints the results of bnctl serve and of other servers, which all may use every
+// core. Peers get rows of float32, the input of their networks, and bnctl gets pixels.
 func (b *bench) compare(n network) error {
 	sides, err := b.sides(n)
 	defer func() {
@@ -73,7 +72,7 @@ func (b *bench) compare(n network) error {
 	return nil
 }
 
-// latency says how long requests of all loads took; "" without any.
+// latency returns how long requests of all loads took, or "" without any.
 func (s *side) latency() string {
 	if len(s.loads) == 0 {
 		return ""
@@ -123,7 +122,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 	return all, nil
 }
 
-// peer starts a server that says where it listens.
+// peer starts a server that prints the address on which it listens.
 func (b *bench) peer(threads string, words []string) (*server, error) {
 	env := []string{"NODE_PATH=" + b.modules, "OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads,
 		"PYTHONWARNINGS=ignore"}

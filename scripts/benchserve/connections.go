@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// connections are those on which nothing is asked now.
+// connections are the idle connections.
 type connections[C io.Closer] struct {
 	mu   sync.Mutex
 	idle []C
@@ -35,6 +35,6 @@ func (c *connections[C]) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.idle {
-		_ = one.Close() // at the end nobody waits for it
+		_ = one.Close() // the connection is no longer needed
 	}
 }

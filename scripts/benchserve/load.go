@@ -11,9 +11,9 @@ import (
 // outcome is what came of a load.
 type outcome struct {
 	mu     sync.Mutex
-	took   []time.Duration // of what was answered, from when it should have been sent; sorted at the end
+	took   []time.Duration // of the answered requests, from the time when each was due; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
-	calm   []time.Duration // took, of requests in whose time this machine had its cores; sorted
+	calm   []time.Duration // took, of requests during which this machine had its cores; sorted
 	delays []time.Duration // sent after it should have been, which is in took; sorted
 	busy   int
 	wrong  int // answered with other bits
@@ -89,8 +89,8 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	}
 }
 
-// rate returns the answers a second, without the first fifth of a load. Answers
-// come by batches, so that it counts from the end of one to that of the last.
+// rate returns the answers per second, without the first fifth of a load. Answers come in
+// batches, so it counts from the end of one batch to the end of the last.
 func (o *outcome) rate(long time.Duration, batch int) float64 {
 	slices.Sort(o.ended)
 	from, _ := slices.BinarySearch(o.ended, long/5)
@@ -101,7 +101,7 @@ func (o *outcome) rate(long time.Duration, batch int) float64 {
 	return float64(to-from-batch) / (o.ended[to-1] - o.ended[from]).Seconds()
 }
 
-// quantile returns the time in which a part of what was answered was.
+// quantile returns the time within which this share of the answers came.
 func (o *outcome) quantile(q float64) time.Duration { return quantile(o.took, q) }
 
 func quantile(sorted []time.Duration, q float64) time.Duration {

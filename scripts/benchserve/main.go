@@ -1,10 +1,10 @@
-// Benchserve measures bnctl serve under open-loop load: requests are sent when
-// a Poisson process says so, whatever has been answered, and how long each took
+// Benchserve measures bnctl serve under open-loop load: requests are sent at the times of
+// a Poisson process, regardless of the answers so far, and the time of a request
 // counts from that moment. Bodies are binary.
 //
 // make bench-serve runs it on one core, with the front of the server; the
-// device has another. make bench-serve-peers gives all cores to servers that
-// people would write otherwise, and to bnctl, in turn. The tables that it prints
+// device has another core. make bench-serve-peers gives all cores in turn to bnctl and to
+// servers that people would otherwise write. The tables that it prints
 // go into docs/results/serving.md.
 package main
 

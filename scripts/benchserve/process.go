@@ -20,12 +20,12 @@ import (
 // server is a server that runs.
 type server struct {
 	cmd        *exec.Cmd
-	http, grpc string // addresses; grpc "": none
+	http, grpc string // addresses; grpc may be ""
 	url        string // where inference is asked for
 }
 
-// serve starts bnctl serve with the model, and has its device on its core.
-// heard gets what it says on standard error, if anything should.
+// serve starts bnctl serve with the model, and has its device on its core. output gets the
+// server's standard error, unless it is nil.
 func (b *bench) serve(path string, n network, output io.Writer, more ...string) (*server, error) {
 	args := append([]string{"serve", path, "--json", "--quiet", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0",
 		"--max-batch", strconv.Itoa(n.batch)}, more...)
@@ -69,10 +69,10 @@ func (b *bench) start(output io.Writer, env []string, name string, args ...strin
 
 func (s *server) close() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait() // how it ends says nothing about how fast it was
+	_ = s.cmd.Wait() // its exit status is irrelevant to its speed
 }
 
-// pin puts what a process has started, which is its devices, on their core.
+// pin moves the child processes of a process, the devices, to their core.
 func (b *bench) pin(parent int) error {
 	if b.device < 0 {
 		return nil
@@ -97,7 +97,7 @@ func (b *bench) pin(parent int) error {
 	return fmt.Errorf("process %d has no device", parent)
 }
 
-// family returns a process and what it has started.
+// family returns a process and its descendants.
 func family(process int) []int {
 	all := []int{process}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")

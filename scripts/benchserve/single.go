@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// single asks for one row after another in every way, and returns the median by
-// HTTP. What the device took is in the lines that the server writes of each
-// request, which costs it some microseconds.
+// single asks for one row after another in every way, and returns the median by HTTP. The
+// time on the device is in the lines that the server writes about each request; writing
+// them costs some microseconds.
 func (b *bench) single(path string, n network) (first time.Duration, err error) {
 	log, err := newLog()
 	if err != nil {
@@ -67,8 +67,8 @@ func one(a asker, long time.Duration) (*outcome, error) {
 	return out, nil
 }
 
-// lines is what a server writes of its requests, in memory: a reader of a pipe
-// would take turns with the server on its core, and a disk costs it time.
+// lines has the server's log of its requests, in memory: a reader of a pipe would take
+// turns with the server on its core, and a disk costs it time.
 type lines struct {
 	*os.File
 	from *bufio.Reader
@@ -83,7 +83,7 @@ func newLog() (*lines, error) {
 	return &lines{f, bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))}, nil
 }
 
-// take returns the medians, in milliseconds, of what was written since the call before.
+// take returns the medians, in milliseconds, of the lines since the previous call.
 func (l *lines) take() (queue, device, encode float64) {
 	var all [3][]float64
 	for {

@@ -19,8 +19,8 @@ type written struct {
 	frames []int // where they begin
 }
 
-// write makes the frames of calls with a message: of the first of a connection,
-// and of all others, whose headers the server has in its table by then.
+// write makes the frames of calls with a message: of the first call of a connection, and of
+// all others, after which the server has the headers in its table.
 func (g *overGRPC) write(message []byte) {
 	var block bytes.Buffer
 	table := hpack.NewEncoder(&block)
@@ -45,7 +45,7 @@ func framed(headers, message []byte) (w written) {
 	rest := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
 	for len(rest) > 0 {
 		w.frames = append(w.frames, out.Len())
-		n := min(len(rest), 16<<10) // what every server takes
+		n := min(len(rest), 16<<10) // a size that every server accepts
 		_ = to.WriteData(1, n == len(rest), rest[:n])
 		rest = rest[n:]
 	}
@@ -67,7 +67,7 @@ type stream struct {
 	*http2.Framer
 	calls  [2]written // the first, and others
 	last   uint32     // stream
-	window int        // bytes of calls that the server takes now
+	window int        // bytes of calls that the server accepts now
 }
 
 func newStream(c net.Conn, calls [2]written) *stream {
@@ -124,7 +124,7 @@ func (s *stream) call(data int) (answer []byte, err error) {
 // next is after a call.
 func (s *stream) next() { s.calls[0], s.last = s.calls[1], s.last+2 }
 
-// message returns what is in a message of gRPC, if the call went well.
+// message returns the contents of a gRPC message, if the call succeeded.
 func message(answer []byte, end *http2.MetaHeadersFrame) ([]byte, error) {
 	said := map[string]string{}
 	for _, h := range end.Fields {
@@ -139,7 +139,7 @@ func message(answer []byte, end *http2.MetaHeadersFrame) ([]byte, error) {
 	return answer[5:], nil
 }
 
-// read returns the next frame, and answers what is about the connection.
+// read returns the next frame, and answers frames about the connection.
 func (s *stream) read() (http2.Frame, error) {
 	frame, err := s.ReadFrame()
 	if err != nil {

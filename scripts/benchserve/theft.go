@@ -2,8 +2,8 @@ package main
 
 import "time"
 
-// theft is a time, since the beginning of a load, in which other machines of the
-// same host had cores of this one: what was asked then says little of the server.
+// theft is a time, since the beginning of a load, in which other machines of the same host
+// had cores of this one: requests in this time show little about the server.
 type theft struct{ from, to time.Duration }
 
 // glance is how often it is looked for. Linux counts it in hundredths of a second.

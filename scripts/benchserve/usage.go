@@ -14,10 +14,10 @@ type usage struct {
 	when                time.Time
 	device, front, load time.Duration
 	waited              time.Duration // how long the devices waited for a core that others had
-	stolen, unused      time.Duration // by other machines of the same host, and by nobody, of all cores
+	stolen, unused      time.Duration // by other machines of the same host, and idle, of all cores
 }
 
-// use returns what the devices and the front of s have used so far, and this process.
+// use returns the usage so far of the devices and the front of s, and of this process.
 func (s *server) use() usage {
 	all := family(s.cmd.Process.Pid)
 	u := usage{when: time.Now()}
@@ -31,7 +31,7 @@ func (s *server) use() usage {
 	return u
 }
 
-// since says what part of a core each has used since before.
+// since describes the part of a core that each has used since before.
 func (u usage) since(before usage) string {
 	perRequest := func(now, was time.Duration) float64 {
 		return 100 * (now - was).Seconds() / u.when.Sub(before.when).Seconds()
@@ -41,16 +41,16 @@ func (u usage) since(before usage) string {
 		perRequest(u.load, before.load), perRequest(u.stolen, before.stolen))
 }
 
-// each says how long the server and the load generator have computed since
-// before, per request.
+// each describes how long the server and the load generator have computed since before, per
+// request.
 func (u usage) each(before usage, requests int) string {
 	perRequest := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
 	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", perRequest(u.front, before.front),
 		perRequest(u.load, before.load))
 }
 
-// of says what a request has cost since before, and what share of all cores'
-// time other processes had.
+// of describes the cost of a request since before, and the share of all cores' time that
+// other processes had.
 func (u usage) of(before usage, requests int) string {
 	return fmt.Sprintf("device %.0f us, %s; nobody had %.2f of a core, other machines %.2f",
 		us(u.device-before.device)/float64(requests), u.each(before, requests),

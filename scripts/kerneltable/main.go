@@ -1,6 +1,6 @@
-// Kerneltable prints a table of the kernels of plugins/gpu, of their PTX alone. What
-// it says are estimates: the driver's compiler decides. Registers are the largest
-// number of values that live at one place (in words of 4 bytes); the inner loop is the
+// Kerneltable prints a table of the kernels of plugins/gpu, from their PTX alone. The
+// figures are estimates: the driver's compiler decides. Registers are the largest
+// number of values that are live at one point (in words of 4 bytes); the inner loop is the
 // innermost one with the most fused multiply-adds, and a round of it an iteration as
 // clang has unrolled it.
 //
@@ -63,7 +63,7 @@ func read(body string) kernel {
 	return k
 }
 
-// round is what one iteration of a loop does.
+// round counts the instructions in one iteration of a loop, and the bytes that it moves.
 type round struct{ all, fma, bytes int }
 
 // innermost returns the innermost loop with the most fused multiply-adds.

@@ -17,9 +17,10 @@ import (
 // binary is the tests of one package, with the mutants of p.
 type binary struct{ dir, path string }
 
-// run runs tests with a mutant, none if it is -1, in at most 8 GB, and returns the time of the
-// processor that they took. They are ended after so much more of it than usual that they will not
-// end by themselves, and when they wait for what does not come. The error is a *failure.
+// run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB, and
+// returns the processor time that they used. They are ended when they have used so much
+// more of it than usual that they will not end by themselves, or when they wait for
+// something that does not come. The error is a *failure.
 func (b binary) run(mutant int, note string, usual time.Duration, names ...string) (time.Duration, error) {
 	limits := fmt.Sprintf(`ulimit -v 8000000; ulimit -t %d; exec "$0" "$@"`, 5+int(10*usual.Seconds()))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,8 +55,9 @@ type failure struct {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 
-// endIdle ends a process that has been idle for so long, looked at every second. One that waits for a
-// processor is not idle: on a busy machine nothing else tells a slow test from one that does not end.
+// endIdle ends a process that has been idle for the time patience, checked every second. A
+// process that waits for a processor is not idle: on a busy machine nothing else
+// distinguishes a slow test from one that does not end.
 func endIdle(ctx context.Context, end context.CancelFunc, pid int, patience time.Duration) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

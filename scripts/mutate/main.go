@@ -1,24 +1,24 @@
-// Mutate says which changes of a package its tests do not notice.
+// Mutate lists the changes of a package that its tests do not notice.
 //
 //	go run ./scripts/mutate [-with PACKAGES] [-every N] [-only PATTERN] [-again FILE]
 //		[-skip PATTERN] [-slow D] [-most D] [-at-once N] ./bn [...]
 //
-// All mutants of a package are compiled into one test binary, which makes the
-// one that the environment names: so a mutant costs a run of tests, and no
-// compilation. Every test runs once by itself at first, and says which mutants
-// it comes by; a mutant is then shown to these alone, those first that noticed the most
-// of the file's mutants for their time, until one fails. -with adds the tests of packages
-// that use the mutated one. A first run with -most 1s, and one with -again of what it
-// printed and more time or packages, are quicker than one run of all.
+// All mutants of a package are compiled into one test binary, and an environment
+// variable selects one: so a mutant costs a run of tests, but no
+// compilation. At first every test runs once by itself, and records the mutants
+// that it reaches; a mutant is then run with these tests only, until one fails. Tests
+// that noticed the most of the file's mutants for their time run first. -with adds the tests
+// of packages that use the mutated one. A first run with -most 1s, and one with -again of its
+// output and more time or packages, are quicker than one run of all.
 //
-// Lines on standard output are survivors, except for those that survivors.txt
-// gives a reason for; then come the counts. Mutants are
-//   - comparisons that take in, or leave out, the equal case, or are reversed;
+// Lines on standard output are survivors, except for those with a reason in
+// survivors.txt; then come the counts. Mutants are
+//   - comparisons that include, or exclude, the equal case, or are reversed;
 //   - + for -, * for /, && for ||, and the other way round;
 //   - conditions err != nil that are never met;
 //   - assignments and calls that are left out.
 //
-// Constants, and what only speed depends on, are not told apart from the rest.
+// Constants, and code that only affects speed, are treated like the rest.
 package main
 
 import (
@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// wanted is what the flags ask for.
+// wanted has the values of the flags.
 type wanted struct {
 	every      int
 	only, skip *regexp.Regexp
@@ -79,7 +79,7 @@ func main() {
 	}
 }
 
-// pattern returns what a flag does that sets a pattern.
+// pattern returns the function of a flag that sets a pattern.
 func pattern(p **regexp.Regexp) func(string) error {
 	return func(s string) (err error) {
 		*p, err = regexp.Compile(s)
@@ -119,7 +119,7 @@ func (w *wanted) try(dir string) error {
 	return nil
 }
 
-// each tries mutants, as many at the same time as the flags allow.
+// each tries mutants, in parallel up to the number in the flags.
 func (w *wanted) each(numbers []int, try func(int)) {
 	next := make(chan int)
 	var workers sync.WaitGroup

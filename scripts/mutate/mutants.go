@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// mutant is one change: where, by file and line and by function, and what it is.
+// mutant is one change: its place, by file and line and by function, and its description.
 type mutant struct{ at, in, what string }
 
 // key names a mutant by what does not move with each line that is added.
@@ -28,7 +28,8 @@ func (m mutant) position() string {
 	return file + " " + m.in
 }
 
-// choice is the file that says which mutant is made, and notes those that are come by.
+// choice is the source of the file that selects a mutant, and records those that are
+// reached.
 const choice = `package %s
 
 import (
@@ -57,7 +58,7 @@ func mutantChosen(first, behind int) int {
 }
 `
 
-// mutated is a package whose files hold all mutants.
+// mutated is a package with files that contain all mutants.
 type mutated struct {
 	dir     string
 	files   map[string][]byte // by absolute name
@@ -141,7 +142,7 @@ func (w *writer) add(n ast.Node, what string) int {
 	return len(w.p.mutants) - 1
 }
 
-// around puts text before and behind a node; what is inside comes inside.
+// around puts text before and after a node; text around an inner node is placed inside.
 func (w *writer) around(n ast.Node, before, behind string) {
 	from, to := w.offset(n.Pos()), w.offset(n.End())
 	w.edits = append(w.edits, edit{from, -to, before}, edit{to, -from - 1<<30, behind})
@@ -160,7 +161,7 @@ func (w *writer) visit(n ast.Node) bool {
 	return true
 }
 
-// others are the operators that take an operator's place.
+// others are the replacements of each operator.
 var others = map[token.Token][]token.Token{
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
 	token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
@@ -195,7 +196,8 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// named returns the name of a package, which the file then imports. It is "" for its own.
+// named returns the name of a package, and makes the file import it. It is "" for the
+// file's package.
 func (w *writer) named(p *types.Package) string {
 	if p == w.pkg {
 		return ""

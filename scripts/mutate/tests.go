@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Names of the environment: the mutant to make, its number and one, and the file to which a run
-// without a mutant appends the numbers of those that it comes by.
+// Environment variables: the number of the mutant to make, plus one, and the file to which
+// a run without a mutant appends the numbers of the mutants that it reaches.
 const (
 	chosen  = "BNCTL_MUTANT"
 	reached = "BNCTL_MUTANTS_REACHED"
@@ -29,8 +29,8 @@ type test struct {
 	took time.Duration
 }
 
-// suite is the tests, those that come by a mutant, how long they may take for one, and by places
-// the tests that noticed mutants there.
+// suite has the tests that reach each mutant, the time limit per mutant, and by place the
+// tests that noticed mutants there.
 type suite struct {
 	most   time.Duration
 	reach  map[int][]test
@@ -42,8 +42,8 @@ type suite struct {
 // record is how many mutants a test was shown to, and how many of them it noticed.
 type record struct{ run, noticed int }
 
-// promising returns tests in another order: first those that noticed the most of a file's mutants
-// for the time that they take.
+// promising returns tests in another order: first those that noticed the most of a file's
+// mutants for their running time.
 func (s *suite) promising(of []test, file string) []test {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *suite) promising(of []test, file string) []test {
 	return of
 }
 
-// result notes that tests were shown to a mutant of a file, and which noticed it; "" if none did.
+// result records that tests ran with a mutant of a file, and which one noticed it, or "".
 func (s *suite) result(file string, names []string, noticed string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (w *wanted) tests(p *mutated, work string) (*suite, error) {
 	return s, nil
 }
 
-// overlay writes the mutated files, and the list of what they stand for.
+// overlay writes the mutated files, and the list of the files that they replace.
 func (p *mutated) overlay(work string) (string, error) {
 	list := struct{ Replace map[string]string }{map[string]string{}}
 	for name, source := range p.files {
@@ -109,7 +109,7 @@ func (p *mutated) overlay(work string) (string, error) {
 	return path, os.WriteFile(path, b, 0o600)
 }
 
-// reached runs the tests of a binary one by one, and notes what they come by.
+// reached runs the tests of a binary one by one, and records the mutants that they reach.
 func (w *wanted) reached(s *suite, b binary, work string) error {
 	list := exec.Command(b.path, "-test.list", ".")
 	list.Dir = b.dir
@@ -146,9 +146,9 @@ func (w *wanted) reached(s *suite, b binary, work string) error {
 	return nil
 }
 
-// notice reports whether a test fails with a mutant: the one that noticed another in the same function
-// first, by itself, then others, the most promising first, for as long as they may take; at least one.
-// Quick tests share a process.
+// notice reports whether a test fails with a mutant. The test that noticed another mutant
+// in the same function runs first, by itself, then others, the most promising first, until
+// the time limit, but at least one. Quick tests share a process.
 func (s *suite) notice(mutant int, position string) bool {
 	file, _, _ := strings.Cut(position, " ")
 	of, last := s.promising(s.reach[mutant], file), ""

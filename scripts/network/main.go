@@ -1,7 +1,7 @@
 // Network computes how well training scales over machines: the exchanges that
 // package parallel plans for a model, on a network of some latency and bandwidth,
-// each machine with a batch of its own size. It prints efficiencies: the time that
-// one machine takes for its share beside that of a step of all.
+// with one batch per machine. It prints efficiencies: the time that
+// one machine needs for its share, divided by the time of a step of all.
 //
 //	go run ./scripts/network -model resnet50 -images 60 -batch 64
 package main
@@ -32,16 +32,17 @@ var (
 	speeds   = []float64{10, 25, 100}
 )
 
-// shared is from how many bytes on sums are shared out: that of package fabric.
+// shared is the number of bytes from which sums are shared out, as in package fabric.
 const shared = 16 << 10
 
-// backward is the share of a step in which gradients can move beside the computing.
+// backward is the share of a step in which gradients can move in parallel with the
+// computation.
 const backward = 2.0 / 3
 
-// plan is what a step exchanges.
+// plan has the exchanges of a step.
 type plan struct {
-	waited     []int // bytes of the exchanges for which the devices wait
-	overlapped []int // of those beside the backward pass, in their order
+	waited     []int // bytes of the exchanges that the devices wait for
+	overlapped []int // bytes of those during the backward pass, in their order
 	report     int   // of the moments that a replica reports
 }
 

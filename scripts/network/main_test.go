@@ -19,8 +19,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TestBytesOfAStep counts what a rank sends in a step beside what the page of
-// figures calculates, which is the bound of a sum and what small exchanges take.
+// TestBytesOfAStep compares the bytes that a rank sends in a step with the calculation on
+// the page of figures: the lower bound of a sum plus the bytes of small exchanges.
 func TestBytesOfAStep(t *testing.T) {
 	defer func(was string) { *model = was }(*model)
 	*model = "mlp-bn"

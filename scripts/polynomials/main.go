@@ -2,11 +2,11 @@
 //
 //	go run ./scripts/polynomials
 //
-// prints them as Go, with the largest error that each has before anything is rounded while it is
-// evaluated. A polynomial is fitted where it is used, to what its function leaves it (Lawson 1961:
-// least squares whose weights grow where the error is large, until the largest error is least).
-// Its coefficients are rounded to float32 one after the other, the lowest power first, and those
-// that are left are fitted again each time.
+// prints them as Go, with the largest error of each before anything is rounded during the
+// evaluation. A polynomial is fitted to the remainder of its function on the interval where it is used
+// (Lawson 1961: least squares with weights that grow where the error is large, until the largest error
+// is least). Its coefficients are rounded to float32 one after the other, the lowest power first, and
+// the remaining ones are fitted again each time.
 package main
 
 import (
@@ -131,7 +131,7 @@ func value(c []float64, x float64) (sum float64) {
 	return sum
 }
 
-// minimax returns the coefficients behind those that are known.
+// minimax returns the coefficients after the known ones.
 func (t task) minimax(known []float64) []float64 {
 	x := t.points(40 * (t.degree + 2))
 	by := slices.Repeat([]float64{1}, len(x))

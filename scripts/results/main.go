@@ -1,11 +1,11 @@
-// Results prints the tables of pages from the measurements that are kept beside them. In a page a table
-// stands between two lines:
+// Results prints the tables of pages from the measurements that are kept next to them. In a page a table
+// is placed between two lines:
 //
 //	<!-- peers.json infer -->
 //	<!-- end -->
 //
-// The first names a file of docs/results and, of comparisons, a group, or "summary" and groups. What
-// stands between is replaced. make results runs it; its test says which page is not current.
+// The first names a file of docs/results and, for comparisons, a group, or "summary" and groups. The
+// text between the lines is replaced. make results runs it; its test names pages that are not current.
 package main
 
 import (
@@ -39,7 +39,7 @@ func pages(root string) ([]string, error) {
 	return append(list, filepath.Join(root, "README.md")), err
 }
 
-// run brings the pages below root up to date, or, without write, says which are not.
+// run brings the pages below root up to date or, without write, returns those that are not.
 func run(root string, write bool) (changed []string, err error) {
 	list, err := pages(root)
 	if err != nil {

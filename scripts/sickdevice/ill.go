@@ -15,7 +15,7 @@ var calls int
 // leaked is the memory that the fault "leak" never frees.
 var leaked [][]byte
 
-// ill is what a fault does that shows in how a call ends, not in what it computes.
+// ill makes the faults that show in how a call ends, not in its results.
 func ill(ctx context.Context) {
 	switch calls++; {
 	case fault == "hang", fault == "stall" && calls%7 == 0:
@@ -36,7 +36,7 @@ func ill(ctx context.Context) {
 	}
 }
 
-// misplace gives an exchange a place that is not its own.
+// misplace gives an exchange a wrong place.
 func misplace(tag *collective.Tag) {
 	switch {
 	case fault == "sequence" && tag.Sequence == 1:

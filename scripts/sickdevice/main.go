@@ -1,7 +1,8 @@
-// Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK names:
-// what the judge finds of it, and what a run beside the CPU device ends with. scripts/sick.sh makes
-// a table of both. BNCTL_SICK_KERNELS is the kernel class that it names: "ref" is true, except for faults
-// of what it computes, and makes bits independent of which device has which replicas.
+// Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK
+// names, to see how the judge reports it, and how a run together with the CPU device ends.
+// scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the kernel class that it
+// names: "ref" is true, except for faults in its results, and makes bits independent of
+// which device has which replicas.
 package main
 
 import (
@@ -98,7 +99,7 @@ func (d sick) Join(ctx context.Context, g device.Group) error {
 	return d.Device.Join(ctx, g)
 }
 
-// exchanger changes what the device brings to an exchange.
+// exchanger changes the device's contribution to an exchange.
 type exchanger struct{ collective.Exchanger }
 
 // Start implements collective.Exchanger.

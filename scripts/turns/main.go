@@ -1,16 +1,16 @@
 //go:build linux
 
-// Command turns measures what a step takes in several runs of bnctl by turns:
+// Command turns measures the steps of several runs of bnctl by turns:
 //
 //	go run ./scripts/turns [-turns 8] [-steps 4] COMMAND -- COMMAND...
 //
 // All commands are started; then each runs for a few steps, again and again, while
-// the others are stopped (SIGSTOP). So a machine whose speed changes by the
-// second is as fast for one as for the other. They have to print step events
-// (train --json --log-every 1), and to make steps enough. It prints the median
-// step of each in milliseconds; how fast it is beside the first, the median over
-// the turns; the half of both that is in the middle; and the time of a core that
-// a process of each kind took for a step.
+// the others are stopped (SIGSTOP). So a machine with a speed that changes by the
+// second is equally fast for all of them. They have to print step events
+// (train --json --log-every 1), and to make enough steps. It prints the median
+// step of each in milliseconds; its speed relative to the first, as the median over
+// the turns; the middle half of both; and the time of a core that
+// a process of each kind used for a step.
 package main
 
 import (
@@ -68,7 +68,7 @@ func split(words []string) (all [][]string) {
 	return all
 }
 
-// report says what a job's steps took, beside another's.
+// report describes the steps of a job, compared with another one.
 func (j *job) report(other *job) string {
 	var ratios []float64
 	for i := range j.medians {
@@ -87,7 +87,7 @@ func (j *job) report(other *job) string {
 
 func median(x []float64) float64 { return quantile(x, 0.5) }
 
-// quantile returns the value below which a share of x lies.
+// quantile returns the value that this share of x is below.
 func quantile(x []float64, q float64) float64 {
 	if len(x) == 0 {
 		return 0

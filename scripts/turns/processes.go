@@ -13,8 +13,8 @@ import (
 // kinds are what processes of a run are.
 var kinds = []string{"device", "bnctl", "fabric"}
 
-// times is the time of a core that processes have taken, in seconds, by kind; the
-// mean of those of a kind in a job of ranks.
+// times is the time of a core that processes have used, in seconds, by kind. In a job of
+// ranks it is the mean of the processes of a kind.
 type times map[string]float64
 
 // plus adds the time between two moments.
@@ -41,7 +41,7 @@ func tree(pid int) []int {
 	return all
 }
 
-// times returns what the processes of the job have taken so far.
+// times returns the time that the processes of the job have used so far.
 func (j *job) times() times {
 	sum, n := times{}, map[string]float64{}
 	for _, pid := range tree(j.command.Process.Pid) {
@@ -55,7 +55,7 @@ func (j *job) times() times {
 	return sum
 }
 
-// kind returns what a process is.
+// kind returns the kind of a process.
 func kind(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Origin is the line below a table: where, when and by what it was measured.
+// Origin is the line below a table: where, when and with which command it was measured.
 func (m *Measurement) Origin() string {
 	texts := []string{m.Processor, m.Measured}
 	if m.Commit != "" {
@@ -46,8 +46,8 @@ func line(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
-// Compared is the table of a group of comparisons, as Markdown. What a ratio must be, and the aim, stand in
-// the heading: they are those of the group.
+// Compared is the table of a group of comparisons, as Markdown. The required ratio and the
+// aim of the group are in the heading.
 func (m *Measurement) Compared(group string) string {
 	var b strings.Builder
 	s, title := m.Summed(group), group
@@ -77,7 +77,7 @@ func (m *Measurement) Compared(group string) string {
 	return b.String()
 }
 
-// rated is a ratio, in bold where it misses what it must be.
+// rated is a ratio, in bold where it is below the required one.
 func rated(ratio, must float64) string {
 	text := fmt.Sprintf("%.2f", ratio)
 	if ratio < must {
@@ -86,7 +86,7 @@ func rated(ratio, must float64) string {
 	return text
 }
 
-// Sum is what a group of comparisons comes to.
+// Sum is the summary of a group of comparisons.
 type Sum struct {
 	Rows        int     // that have a peer
 	Mean, Least float64 // of the ratios; the mean is geometric

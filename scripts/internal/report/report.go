@@ -13,13 +13,13 @@ import (
 // Measurement is one run of a command that measures.
 type Measurement struct {
 	Processor  string   `json:"processor"`
-	Command    string   `json:"command,omitempty"`    // empty where a column has that of each row
+	Command    string   `json:"command,omitempty"`    // empty if a column has the command of each row
 	Measured   string   `json:"measured"`             // the day: 2026-11-26
 	Commit     string   `json:"commit,omitempty"`     // of bnctl
-	Conditions string   `json:"conditions,omitempty"` // what else ran; what a reader must know
+	Conditions string   `json:"conditions,omitempty"` // other load on the machine; facts that a reader must know
 	Peers      []string `json:"peers,omitempty"`      // with their versions
 	LeftOut    []string `json:"left_out,omitempty"`   // peers that could not do something, and why
-	Sources    []string `json:"sources,omitempty"`    // of what was measured; pages do not show them
+	Sources    []string `json:"sources,omitempty"`    // of the measured programs; pages do not show them
 	Rounds     int      `json:"rounds,omitempty"`     // of each side, in turn
 	Seconds    float64  `json:"seconds,omitempty"`    // of each side and round, at least
 
@@ -37,10 +37,10 @@ type Comparison struct {
 	Less    bool       `json:"less,omitempty"` // less is better
 	Must    float64    `json:"must,omitempty"`
 	Aim     float64    `json:"aim,omitempty"`
-	Note    string     `json:"note,omitempty"` // of a row that stands alone: what it must reach
+	Note    string     `json:"note,omitempty"` // the required value of a row with one side
 	Bnctl   Sample     `json:"ours"`
 	Against string     `json:"against,omitempty"` // the best of the peers
-	Theirs  Sample     `json:"theirs,omitempty"`  // empty: the row stands alone
+	Theirs  Sample     `json:"theirs,omitempty"`  // empty for a row with one side
 	Overdue []string   `json:"overdue,omitempty"` // peers that gave no answer in time
 	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
 }
@@ -48,7 +48,7 @@ type Comparison struct {
 // Sample is the figures of one side, sorted.
 type Sample []float64
 
-// Median returns the middle of s, 0 of none.
+// Median returns the middle of s, or 0 if s is empty.
 func (s Sample) Median() float64 {
 	if len(s) == 0 {
 		return 0
@@ -56,7 +56,7 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times says how many times better a is than b: above 1 is better, for either unit.
+// Times returns how many times better a is than b: above 1 is better, for either unit.
 func Times(a, b Sample, less bool) float64 {
 	if less {
 		return b.Median() / a.Median()
@@ -64,7 +64,7 @@ func Times(a, b Sample, less bool) float64 {
 	return a.Median() / b.Median()
 }
 
-// Ratio says how many times better ours is.
+// Ratio returns how many times better ours is.
 func (c Comparison) Ratio() float64 { return Times(c.Bnctl, c.Theirs, c.Less) }
 
 // Group returns the comparisons of a group in order.
@@ -89,8 +89,8 @@ func (m *Measurement) Groups() []string {
 	return names
 }
 
-// Read reads a measurement that Write wrote, or that was written by hand. It must say where it comes
-// from, and its rows must fit its columns.
+// Read reads a measurement that Write wrote, or that was written by hand. It must have its
+// origin, and its rows must fit its columns.
 func Read(name string) (*Measurement, error) {
 	b, err := os.ReadFile(name)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestCompared(t *testing.T) {
 	}
 }
 
-// A file that does not say where its figures come from is refused.
+// A file without the origin of its figures is rejected.
 func TestRead(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{"processor":"P","command":"c","measured":"2026-11-26","columns":["a"],"rows":[["1"]]}`, ""},

@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// check ends a program that cannot go on.
+// check ends a program that cannot continue.
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// trained trains a model: what a program here begins with that is about something else.
+// trained trains a model, for programs about something else.
 func trained(o bnctl.TrainOptions) *models.Model {
 	run, err := bnctl.Open(context.Background(), o)
 	check(err)
@@ -48,9 +48,9 @@ func trained(o bnctl.TrainOptions) *models.Model {
 
 const module = "../examples/library"
 
-// Another module trains with data of its own and goes on where it was stopped, strips to a file
-// of PyTorch and back, and predicts a folder of pictures, each in a main function of at most 15
-// lines.
+// Another module trains with custom data and continues where it was stopped, strips to a
+// file of PyTorch and back, and predicts a folder of pictures, each in a main function of
+// at most 15 lines.
 func TestModule(t *testing.T) {
 	bin, folder, other := t.TempDir(), t.TempDir(), t.TempDir()
 	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", bin, "./...")
@@ -149,7 +149,7 @@ func draw(t *testing.T, folder string) {
 	}
 }
 
-// lines counts those of the main function of a file.
+// lines counts the lines of the main function of a file.
 func lines(t *testing.T, name string) int {
 	t.Helper()
 	set := token.NewFileSet()

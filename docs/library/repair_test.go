@@ -11,7 +11,7 @@ import (
 
 func Example_repair() {
 	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256"})
-	m.State["bn1.running_var"].F32()[0] = float32(math.NaN()) // what an overflow leaves
+	m.State["bn1.running_var"].F32()[0] = float32(math.NaN()) // the result of an overflow
 
 	sick := doctor.Diagnose(m)
 	fmt.Println(sick.Faults())

@@ -20,7 +20,7 @@ type written struct {
 }
 
 // write makes the frames of calls with a message: of the first call of a connection, and of
-// all others, after which the server has the headers in its table.
+// all others. By then the server has their headers in its table.
 func (g *overGRPC) write(message []byte) {
 	var block bytes.Buffer
 	table := hpack.NewEncoder(&block)

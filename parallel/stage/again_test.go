@@ -53,7 +53,7 @@ func TestCutsOfWhatIsComputedAgain(t *testing.T) {
 	}
 }
 
-// chain returns a network with so many blocks, long enough to compute some of it again.
+// chain returns a network with the given number of blocks, enough to recompute some of it.
 func chain(blocks int) string {
 	state, nodes, at := "", "", "x"
 	for i := range blocks {

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Stages wait for the slowest of them. So the cuts are taken that make the slowest as fast as
-// can be; of those that are nearly alike in this, the ones that the fewest bytes cross.
+// Stages wait for the slowest one. So the cuts that make the slowest stage as fast as
+// possible are used; if some are nearly equal in this, those with the fewest bytes across.
 
 // alike is the permitted ratio of times of the slowest stages if fewer bytes cross.
 const alike = 1.03
@@ -79,7 +79,8 @@ func (d *Division) Again(times []float64) (*Division, bool) {
 	return better, err == nil && better.slowest(times)*worthwhile < d.slowest(times)
 }
 
-// worthwhile is by how much slower the slowest stage has to be for another division.
+// worthwhile is the factor by which the slowest stage must be slower to justify another
+// division.
 const worthwhile = 1.05
 
 // slowest returns the time of the slowest stage.
@@ -132,7 +133,7 @@ func (n *Network) named(layers []string) (*Division, error) {
 	return n.Divide(begin)
 }
 
-// balanced returns where the stages but the first begin.
+// balanced returns where the stages after the first begin.
 func (n *Network) balanced(stages int, times []float64) ([]int, error) {
 	c := &chooser{until: make([]float64, len(times)+1), bytes: n.bytesAt(), barred: n.barred()}
 	for i, t := range times {
@@ -150,7 +151,7 @@ func (n *Network) balanced(stages int, times []float64) ([]int, error) {
 // chooser looks for cuts.
 type chooser struct {
 	until  []float64 // by node: the time of all before it
-	bytes  []float64 // that cross if a stage begins with the node
+	bytes  []float64 // bytes that cross if a stage begins with the node
 	barred []bool    // no stage may begin with the node
 }
 
@@ -163,8 +164,9 @@ func (c *chooser) slowest(begin []int) float64 {
 	return most
 }
 
-// search returns the cuts with the least time of the slowest stage, or, where a limit of that
-// is given, those within it with the fewest bytes, and whether there are any.
+// search returns the cuts with the least time of the slowest stage or, if a limit of this
+// time is given, the cuts within the limit with the fewest bytes, and reports whether there
+// are any.
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	nodes := len(c.until) - 1
 	bounded := !math.IsInf(limit, 1)
@@ -206,8 +208,8 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	return begin, true
 }
 
-// bytesAt returns by node how many bytes of a row cross if a stage begins with it: of every
-// value that is made before and read then or later.
+// bytesAt returns, by node, how many bytes of a row cross if a stage begins with it. It
+// counts every value that is made before the node and read by it or later.
 func (n *Network) bytesAt() []float64 {
 	bytes := make([]float64, len(n.main.Nodes)+1)
 	for v, users := range n.users {

@@ -31,8 +31,8 @@ func main(x rows f32[64]) {
 }
 `
 
-// TestChosenCuts: the slowest stage is as fast as can be, and of cuts that are alike in this the
-// fewest bytes cross.
+// TestChosenCuts checks that the slowest stage is as fast as possible and that, among cuts
+// that are equal in this, the fewest bytes cross.
 func TestChosenCuts(t *testing.T) {
 	n, err := stage.New(parse(t, narrow))
 	if err != nil {

@@ -45,7 +45,7 @@ type commitCut struct {
 	norm []bool // by node: it leads to the factor
 }
 
-// mark marks a node and what leads to it.
+// mark marks a node and the nodes that lead to it.
 func (c *commitCut) mark(i int) {
 	if c.norm[i] {
 		return

@@ -64,8 +64,8 @@ func (c *cut) stageOf(v graph.Value) (int, bool) {
 	return 0, false
 }
 
-// functions makes of the nodes that are meant a function of that name for each stage that
-// has some of them.
+// functions makes a function with this name of the nodes selected by meant, for each stage
+// that has some of them.
 func (c *cut) functions(name string, meant func(node int) bool) error {
 	sections := c.sections(name, meant)
 	for s, section := range sections {
@@ -116,7 +116,7 @@ func (c *cut) sections(name string, meant func(node int) bool) []*section {
 	return sections
 }
 
-// byState reports whether node i computes with state alone. Every stage that needs its result
+// byState reports whether node i depends only on state. Every stage that needs its result
 // computes it.
 func (c *cut) byState(i int) bool {
 	for _, v := range c.fn.Nodes[i].In {
@@ -127,7 +127,7 @@ func (c *cut) byState(i int) bool {
 	return c.fn.Nodes[i].Op != graph.AllReduce
 }
 
-// made returns the stage of the node that makes v, if it is one of those that are meant.
+// made returns the stage of the node that makes v, if meant selects that node.
 func (c *cut) made(v graph.Value, meant func(node int) bool) (int, bool) {
 	if i := c.maker[v]; i >= 0 && meant(i) {
 		return c.stage[i], true
@@ -177,7 +177,7 @@ func (p *section) takes(v graph.Value, name string) {
 	}
 }
 
-// gives makes v an output of that name, unless there is one.
+// gives makes v an output with this name, unless one exists.
 func (p *section) gives(name string, v graph.Value, keep bool) {
 	if !slices.ContainsFunc(p.outputs, func(o graph.Output) bool { return o.Name == name }) {
 		p.outputs = append(p.outputs, graph.Output{Name: name, Value: v, Keep: keep})
@@ -227,7 +227,8 @@ func (p *section) function() (*graph.Function, error) {
 	return f, nil
 }
 
-// again has p compute node i, which reads state alone, as another stage or function does.
+// again makes p compute node i, which reads only state, although another stage or function
+// computes it too.
 func (p *section) again(i int) {
 	if slices.Contains(p.nodes, i) {
 		return

@@ -11,8 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Network is a template that is to be divided. Its nodes, in their order, are what stages
-// consist of.
+// Network is a template to be divided. Stages consist of its nodes, in their order.
 type Network struct {
 	main    *graph.Function
 	numbers map[string]int // of nodes, by the names of their results
@@ -115,8 +114,8 @@ func (n *Network) Divide(begin []int) (*Division, error) {
 	return d, nil
 }
 
-// pull moves node i to the earliest of its readers, if that is earlier, or if it computes
-// with state alone: then it goes with its readers.
+// pull moves node i to the earliest of its readers, if that is earlier, or if the node
+// depends only on state: then it stays with its readers.
 func (d *Division) pull(i int) {
 	fn := d.network.main
 	first := d.stages

@@ -95,8 +95,8 @@ func (p *Plan) wait() {
 // has two products for each one of the forward pass.
 const forwardShare = 1. / 3
 
-// activations estimates the bytes of values of that number of rows on a device, where that many waves
-// are between their forward and their backward pass.
+// activations estimates the bytes of values of a number of rows on a device, with a number
+// of waves between their forward and their backward pass.
 func activations(p *graph.Program, rows, waves int) int64 {
 	most, retained := 0, 0
 	for _, f := range p.Functions {
@@ -120,7 +120,7 @@ func acrossBytes(f *graph.Function) (bytes int) {
 	return bytes
 }
 
-// Lines returns the plan for people.
+// Lines returns the plan as text.
 func (p *Plan) Lines() []string {
 	const mib = 1 << 20
 	var lines []string
@@ -160,7 +160,7 @@ func (p *Plan) StepLine() string {
 	return fmt.Sprintf("a step took %s, and %s were expected", seconds(p.Took), seconds(p.Step))
 }
 
-// seconds writes a time with three digits that count.
+// seconds writes a time with three significant digits.
 func seconds(t float64) string { return strconv.FormatFloat(t, 'g', 3, 64) + " s" }
 
 // Ran is a run of a function, with its time and, if the device reported them, the times of

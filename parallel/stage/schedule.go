@@ -15,7 +15,7 @@ func UnderWay(stages, s int) int {
 	return stages - s + 1
 }
 
-// clock is a stage in a step that is thought through.
+// clock is a stage in a simulated step.
 type clock struct {
 	seconds       float64   // of a wave
 	most          int       // waves that may be under way
@@ -46,7 +46,8 @@ func (p *Plan) step() (ends float64) {
 	return ends
 }
 
-// nextBack returns when stage s can begin the way back of its next wave, as far as is known yet.
+// nextBack returns when stage s can begin the backward pass of its next wave, as far as is
+// known yet.
 func nextBack(stages []clock, s int) float64 {
 	c := &stages[s]
 	n, done := len(c.back), c.forward
@@ -74,7 +75,7 @@ func nextForward(stages []clock, s, waves int) float64 {
 	return max(stages[s-1].forward[n], c.free)
 }
 
-// run has a stage make a pass of its next wave, and returns when it ends.
+// run makes a stage run a pass of its next wave, and returns when the pass ends.
 func (c *clock) run(begins float64, back bool) float64 {
 	if back {
 		c.free = begins + float64(c.seconds*(1-forwardShare))

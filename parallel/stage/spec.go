@@ -20,10 +20,10 @@ import (
 type Spec struct {
 	Number int      // 0 means one, unless Layers or Auto is set
 	Auto   bool     // the number that the memory of the devices requires
-	Least  int      // with Auto: but not fewer, for a device has refused
+	Least  int      // with Auto: the minimum, after a device has refused fewer
 	Layers []string // that the stages begin with, from the second on
-	// Waves is how many waves a step of training has, which are its replicas on each device of a
-	// stage; 0: nothing is trained.
+	// Waves is the number of waves of a training step, which is the number of replicas on
+	// each device of a stage; 0 without training.
 	Waves int
 	// BF16 reports that devices round the values that they store (device.BF16), but not
 	// those that they fuse away. So nodes that they might fuse are not divided.
@@ -81,7 +81,7 @@ func valueOf(err error) string {
 	return ""
 }
 
-// fitting returns the division into as few stages as fit the memory of the devices.
+// fitting returns the division into the fewest stages that fit the memory of the devices.
 func (n *Network) fitting(s Spec, p *graph.Program, rows int, free []int64) (*Division, error) {
 	var lacking error
 	for stages := max(s.Least, 1); stages <= len(free); stages++ {
@@ -139,13 +139,13 @@ func (s Spec) String() string {
 	return strconv.Itoa(max(s.Number, 1))
 }
 
-// rowsOf returns how many of some rows are at once on one of so many devices.
+// rowsOf returns the number of rows that are at once on one of the devices.
 func (s Spec) rowsOf(rows, devices int) int {
 	stages := max(s.Number, len(s.Layers)+1)
 	return s.rowsOfWave(rows, stages, max(devices/stages, 1))
 }
 
-// rowsOfWave returns how many of some rows are at once on a device.
+// rowsOfWave returns the number of rows that are at once on a device.
 func (s Spec) rowsOfWave(rows, stages, columns int) int {
 	waves := stages
 	if s.Waves > 0 {

@@ -101,7 +101,8 @@ func (c *trainingCut) phases() {
 	}
 }
 
-// ofLoss reports whether an input is one of the loss: not of the template, and not what dropout draws by.
+// ofLoss reports whether an input belongs to the loss: it is neither of the template nor a
+// source of dropout.
 func (c *trainingCut) ofLoss(v graph.Value) bool {
 	main := c.network.main
 	if slices.ContainsFunc(main.Inputs, func(m graph.Value) bool {

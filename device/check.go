@@ -71,7 +71,7 @@ func CheckProgram(device string, p *graph.Program) error {
 	return nil
 }
 
-// Check returns an error if c is below 0: what Load and Grow refuse.
+// Check returns an error if a number of c is negative, for Load and Grow.
 func (c Capacity) Check() error {
 	if c.Rows < 0 || c.Replicas < 0 {
 		return fmt.Errorf("capacity of %d rows in %d replicas", c.Rows, c.Replicas)
@@ -82,7 +82,7 @@ func (c Capacity) Check() error {
 	return nil
 }
 
-// With returns the capacity that Grow(more) makes of c: the larger number of each.
+// With returns the capacity c after Grow(more): the larger of each number.
 func (c Capacity) With(more Capacity) Capacity {
 	return Capacity{Rows: max(c.Rows, more.Rows), Replicas: max(c.Replicas, more.Replicas),
 		Slots: max(c.Slots, more.Slots), Leaves: max(c.Leaves, more.Leaves)}

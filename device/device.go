@@ -115,8 +115,9 @@ type Capacity struct {
 	// Slots is the number of slots of a stage in use at a time, each by a run of this size;
 	// 0 counts as 1. A run may name more slots, but their memory is not accounted for.
 	Slots int
-	// Leaves is how many replicas a step of a stage has on this device in all, in several runs; 0: Replicas. So
-	// a device knows how many sums of gradients wait for others.
+	// Leaves is the number of replicas that a step of a stage has on this device in all,
+	// over several runs; 0 means Replicas. It determines how many sums of gradients wait
+	// for others.
 	Leaves int
 }
 
@@ -134,15 +135,16 @@ type Step struct {
 	Number uint64
 	// Rows is the number of rows of each replica held, in replica order.
 	Rows []int
-	// Inputs are the function's inputs in order, without those that a function before it keeps:
-	// rows tensors with a leading
-	// axis of the sum of Rows, replica tensors with one of len(Rows).
+	// Inputs are the function's inputs in order, without those that an earlier function
+	// keeps. The leading axis of rows tensors is the sum of Rows, and the leading axis of
+	// replica tensors is len(Rows).
 	Inputs []tensor.Tensor
 	// Slot is the slot in which a run of graph.Forward stores the values that it keeps, and
 	// from which a run of graph.Backward reads them. Other functions ignore it.
 	Slot int
-	// Replicas are the numbers of the replicas of Rows, increasing, for a run of graph.Forward or
-	// graph.Backward with some of those that the device holds. nil: all.
+	// Replicas are the numbers of the replicas of Rows, increasing, for a run of
+	// graph.Forward or graph.Backward with only some of the replicas that the device holds.
+	// nil means all of them.
 	Replicas []int
 	// Profile asks for Outcome.Nodes. It may make the run slower and changes
 	// no result. A device without the feature of that name ignores it.

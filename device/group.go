@@ -51,8 +51,8 @@ func (g Group) Whole() bool { return g.replicaCount() == g.Leaves() }
 // that no exchange is needed.
 func (g Group) Alone() bool { return len(g.Replicas) <= 1 && g.Whole() }
 
-// CheckExchange is Check for a device that meets the others through Exchange alone: that
-// it is nil is an error then, unless the device is alone.
+// CheckExchange is Check for a device that reaches the others only through Exchange: it is
+// an error if Exchange is nil, unless the device is alone.
 func (g Group) CheckExchange() error {
 	if err := g.Check(); err != nil {
 		return err

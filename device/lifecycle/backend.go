@@ -39,10 +39,10 @@ type SlotRunner interface {
 	// tensors.
 	Spent(outputs []tensor.Tensor)
 
-	// Drop gives back all of them.
+	// Drop gives back all kept outputs of graph.Backward.
 	Drop()
 
-	// Forget does so and frees all slots.
+	// Forget does the same as Drop, and frees all slots.
 	Forget()
 }
 
@@ -50,9 +50,10 @@ type SlotRunner interface {
 // with arguments that were checked. They return errors made by Errorf, or any others: the
 // device adds its name and the call.
 type Runner interface {
-	// Run runs a function other than graph.Commit.
-	// Those of a stage keep nothing, except for a SlotRunner: package lifecycle does. What
-	// graph.Train keeps for it is there until the next run of graph.Train. An error leaves the state as it was.
+	// Run runs a function other than graph.Commit. Except for a SlotRunner, the functions
+	// of a stage keep nothing: package lifecycle keeps their values. The values that
+	// graph.Train keeps are available until the next run of graph.Train. An error leaves
+	// the state unchanged.
 	Run(ctx context.Context, s Step) (device.Outcome, error)
 
 	// Commit runs graph.Commit and makes its updates the state. s.Inputs has a zero Tensor
@@ -64,8 +65,9 @@ type Runner interface {
 	// Needs returns the memory that the program uses.
 	Needs() device.Needs
 
-	// Grow raises the capacity to c, which is nowhere below the former one. The state stays,
-	// and if kept is true what graph.Train has kept. After an error all is as it was.
+	// Grow raises the capacity to c, which is nowhere below the former one. It keeps the
+	// state and, if retained is true, the values that graph.Train has kept. After an error
+	// nothing has changed.
 	Grow(c device.Capacity, retained bool) error
 
 	// Read returns a copy of a state tensor that the program has.

@@ -12,7 +12,7 @@ import (
 // host's process has one.
 type calls struct {
 	device string
-	mu     sync.Mutex      // held by the call under way
+	mu     sync.Mutex      // held by the call in progress
 	open   context.Context // ends with the device
 	end    context.CancelFunc
 }
@@ -48,7 +48,7 @@ func (c *calls) begin(ctx context.Context, call string) (_ context.Context, done
 	}, nil
 }
 
-// close ends the call under way, then runs free. Calls that come later are refused.
+// close ends the call in progress, then runs free. Later calls are rejected.
 func (c *calls) close(free func()) {
 	c.end()
 	c.between(free)

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// Close ends the call under way, waits for it, and no call begins after it.
+// Close ends the call in progress and waits for it, and no call begins after it.
 func TestCallsEndWithTheDevice(t *testing.T) {
 	c := newCalls("mine")
 	ctx, done, err := c.begin(t.Context(), "Run")

@@ -60,7 +60,7 @@ func (d *Device) Load(ctx context.Context, p *graph.Program, c device.Capacity) 
 	return x, nil
 }
 
-// load returns the Runner of a program, and the program as that has it.
+// load returns the Runner of a program, and the program in the form that the Runner has.
 func (d *Device) load(p *graph.Program, c device.Capacity) (*graph.Program, Runner, error) {
 	if b, ok := d.backend.(SlotBackend); ok && p.Staged() {
 		runnable := runnable(p, true)
@@ -92,7 +92,7 @@ func (d *Device) Join(ctx context.Context, g device.Group) error {
 	return nil
 }
 
-// Close implements device.Device: it ends the call under way.
+// Close implements device.Device: it ends the call in progress.
 func (d *Device) Close() (err error) {
 	d.calls.close(func() {
 		for _, x := range slices.Clone(d.loaded) {

@@ -17,7 +17,7 @@ type Executable struct {
 	program  *graph.Program
 	states   map[string]graph.State // of the program, by name
 	runner   Runner
-	runnable *graph.Program // as the runner has it
+	runnable *graph.Program // in the form that the runner has
 	stage    *stage         // nil if the program has all layers
 	capacity device.Capacity
 	version  device.Version
@@ -55,7 +55,7 @@ func (x *Executable) Needs() device.Needs {
 		return n
 	}
 	f := x.program.Function(graph.Forward)
-	if f == nil { // a stage that has the loss alone keeps nothing between its passes
+	if f == nil { // a stage with only the loss keeps nothing between its passes
 		return n
 	}
 	for _, o := range f.Outputs {

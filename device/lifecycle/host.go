@@ -18,8 +18,8 @@ type Func func(ctx context.Context, s Step, state map[string]tensor.Tensor) (Res
 type Result struct {
 	Outputs []tensor.Tensor // in order, with those that graph.Train keeps
 	Updates []tensor.Tensor // of graph.Commit, in order
-	Blocked time.Duration   // as device.Outcome has it
-	Nodes   []time.Duration // as device.Outcome has it
+	Blocked time.Duration   // see device.Outcome
+	Nodes   []time.Duration // see device.Outcome
 }
 
 // hostRunner is a Runner with its state in the memory of the host.
@@ -27,7 +27,7 @@ type hostRunner struct {
 	program  *graph.Program
 	run      Func
 	state    map[string]tensor.Tensor
-	retained map[string]tensor.Tensor // what graph.Train has kept, by name
+	retained map[string]tensor.Tensor // values that graph.Train has kept, by name
 }
 
 // NewHostRunner returns a Runner of p that stores the state, and the values that

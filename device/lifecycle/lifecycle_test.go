@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// recorder is a Backend, and the Runner of all that it loads: it counts its calls and computes
-// nothing.
+// recorder is a Backend, and the Runner of every program that it loads: it counts its calls
+// and computes nothing.
 type recorder struct {
 	calls  []string
 	kept   bool  // the value that Grow got

@@ -13,10 +13,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A Runner knows nothing of stages: it gets all inputs and returns all outputs, and the all-reduces
-// of Reduce are made here. A SlotRunner keeps the slots, and leaves are summed where it has put them.
+// A Runner does not handle stages: it gets all inputs and returns all outputs, and the all-reduces
+// of Reduce are made here. A SlotRunner keeps the slots, and leaves are summed in its memory.
 //
-//	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
+// 	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
 // stage holds the values that the program of a stage keeps between its runs. They are in
 // the memory of the host, except for the slots of a SlotRunner.
@@ -65,7 +65,7 @@ func reduction(n *graph.Node) collective.Op {
 	return collective.Sum
 }
 
-// forget drops all that is retained.
+// forget drops all retained values.
 func (s *stage) forget() {
 	s.slots, s.sums, s.reduced = map[int]slot{}, map[string]tensor.Tensor{}, false
 	s.dropLeaves()
@@ -91,7 +91,7 @@ func (s *stage) drop() {
 	}
 }
 
-// again gives back the sums of a step that was not committed: another one begins.
+// again gives back the sums of a step that was not committed, when another step begins.
 func (s *stage) again() {
 	if s.reduced {
 		for _, t := range s.sums {
@@ -102,7 +102,7 @@ func (s *stage) again() {
 	}
 }
 
-// committed drops what Commit has read.
+// committed drops the values that Commit has read.
 func (s *stage) committed() {
 	if s != nil {
 		s.drop()
@@ -236,7 +236,7 @@ func numbered(step device.Step, g *device.Group) []int {
 	return local(g, len(step.Rows))
 }
 
-// local returns the replicas that a device holds, of count.
+// local returns the replicas that a device holds; count is their number if g is nil.
 func local(g *device.Group, count int) []int {
 	if g != nil {
 		return g.Replicas[g.Rank]
@@ -375,7 +375,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 // afterSums adds to the sums the outputs that are computed of them.
 func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, rest Runner,
 	sums map[graph.Value]tensor.Tensor) error {
-	if step.Func == nil { // there is nothing but sums
+	if step.Func == nil { // only sums
 		return nil
 	}
 	step.Inputs, step.Rows = nil, nil

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	fmt.Println("awake")
 }
 
-// TestStoppedProcess stops a process for longer than it waits: its wait goes
-// on where it was.
+// TestStoppedProcess stops a process for longer than its wait: the wait continues where it
+// was.
 func TestStoppedProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What Short leaves of a word and of a line, in characters.
+// The limits of Short and the lengths that it leaves, for a word and for a line, in
+// characters.
 const (
 	longWord  = 1000 // paths that a person types are shorter
 	longLine  = 4000

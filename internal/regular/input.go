@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// NotInput refuses to write over a file that is read. The error is a *problem.Error.
+// NotInput rejects writing over a file that is also an input. The error is a
+// *problem.Error.
 func NotInput(output string, inputs ...string) error {
 	there, err := os.Stat(output)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// tryLock opens and locks a file. A file that its owner has removed in the meantime
+// tryLock opens and locks a file. If the owner has removed the file in the meantime, it
+// opens a new one.
 func tryLock(name string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666)

@@ -20,13 +20,13 @@ func target(path string) (string, error) {
 	for range maxLinks {
 		info, err := os.Lstat(name)
 		if err != nil {
-			return name, nil // a new file, or a folder that making it will complain of
+			return name, nil // a new file, or a folder for which creating the file returns the error
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			return name, writable(path, info.Mode())
 		}
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return name, writable(path, info.Mode()) // what /proc has for a pipe cannot be read as a path
+			return name, writable(path, info.Mode()) // the link of a pipe in /proc cannot be read as a path
 		}
 		next, err := os.Readlink(name)
 		if err != nil {

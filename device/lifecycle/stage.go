@@ -16,7 +16,7 @@ import (
 // A Runner does not handle stages: it gets all inputs and returns all outputs, and the all-reduces
 // of Reduce are made here. A SlotRunner keeps the slots, and leaves are summed in its memory.
 //
-// 	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
+//	Forward ── retained ──> slot ──> Backward ── leaves ──> trees ── Reduce ──> sums ──> Commit
 
 // stage holds the values that the program of a stage keeps between its runs. They are in
 // the memory of the host, except for the slots of a SlotRunner.

@@ -1,4 +1,4 @@
-// Package awake measures the time for which this process has run. While a
+// Package awake measures how long this process has run. While a
 // process is stopped (Ctrl-Z, a frozen container, a paused virtual machine) it
 // receives no answers, but the system's clock continues, and all time-outs have
 // expired when the process resumes. Clocks and timers of this package do not
@@ -28,7 +28,7 @@ func tickOf(d time.Duration) time.Duration { return max(d/ticksPerWait, minTick)
 // now is the system's clock.
 var now = time.Now
 
-// Clock counts the time for which the process has run since Start. Its methods may be
+// Clock measures how long the process has run since Start. Its methods may be
 // called from any goroutine.
 type Clock struct {
 	mu   sync.Mutex
@@ -44,7 +44,7 @@ func Start(d time.Duration) *Clock { return &Clock{tick: tickOf(d), last: now()}
 // Interval returns the time between calls of Elapsed.
 func (c *Clock) Interval() time.Duration { return c.tick }
 
-// Elapsed returns the time for which the process has run.
+// Elapsed returns how long the process has run.
 func (c *Clock) Elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

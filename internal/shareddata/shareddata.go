@@ -41,7 +41,7 @@ func File(t testing.TB, name string) string {
 	return path
 }
 
-// root returns the root of the module in which a test runs.
+// root returns the root of the module of the running test.
 func root() string {
 	folder, err := os.Getwd()
 	for err == nil {

@@ -37,8 +37,8 @@ func timed(name string, n int, build func(c *chainBuilder)) (*setting, error) {
 	return s, err
 }
 
-// timedOp is an operation that is done several times in a run, so that what
-// comes in and goes out hardly counts.
+// timedOp is an operation that is repeated within a run, so that the transfer of inputs and
+// outputs hardly counts.
 type timedOp struct {
 	op    graph.Op
 	name  string

@@ -69,7 +69,8 @@ func checkStored(ctx context.Context, t graph.Type, got tensor.Tensor) error {
 	return nil
 }
 
-// before returns what tol allows of element i of a float32 result before it is stored.
+// before returns the error that tol allows for element i of a float32 result before it is
+// stored.
 func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 	scale := want
 	if !tol.Scale.IsZero() {
@@ -78,8 +79,8 @@ func before(tol tensor.Tolerance, want tensor.Tensor, i int) float64 {
 	return tol.Absolute + float64(tol.Relative*math.Abs(float64(scale.F32()[i])))
 }
 
-// closeStored compares results that are stored as bfloat16: on both sides one
-// rounding comes to what tol allows before.
+// closeStored compares results that are stored as bfloat16: each side may have one rounding
+// in addition to the error that tol allows.
 func closeStored(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	allowed := tensor.New(tensor.F64, want.Shape...)
 	for i, v := range want.F32() {
@@ -111,8 +112,8 @@ func closeRounded(got, want tensor.Tensor, tol tensor.Tolerance) error {
 	return nil
 }
 
-// widen adds to the tolerances what bfloat16 inside costs: twice the largest distance of ref from
-// ref at F32, once for each of the two devices that are compared.
+// widen adds the error of bfloat16 intermediate values to the tolerances: twice the largest
+// distance of ref from ref at F32, once for each of the two devices that are compared.
 func (s *setting) widen(ctx context.Context, tol []tensor.Tolerance, want []tensor.Tensor) error {
 	plain, err := s.reference(at(ctx, device.F32))
 	if err != nil {

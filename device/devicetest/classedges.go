@@ -72,7 +72,7 @@ func outweighed(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// phase sets phase q of an image to what fill makes of zeros.
+// phase sets phase q of an image to the output of fill on zeros.
 func phase(image []float32, shape []int, dilation, q int, fill func(image []float32, channels, height,
 	width int)) {
 	height, width := shape[1]/dilation, shape[2]/dilation
@@ -140,10 +140,10 @@ func limited(v float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return signed(d, v) }) }
 }
 
-// channelEdges fills channels: "even" and "uneven" with what just does, or does not,
-// for EvenChannel, "later" as "even" from the second value on, "whole" as "even" up to
-// the end of a row of tiles, "last" as "uneven" at the end; those named by a limit with
-// values of that size; "lonely" with one value each; and the rest, normally.
+// channelEdges fills channels: "even" and "uneven" with values that just satisfy, or do not
+// satisfy, EvenChannel, "later" like "even" from the second value on, "whole" like "even"
+// up to the end of a row of tiles, "last" like "uneven" at the end; those named after a
+// limit with values of that size; "lonely" with one value each; and the rest, normally.
 func (e edges) channelEdges(kind func(channel int) string) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		pixels := tensor.Count(t.Shape[2:])

@@ -83,7 +83,7 @@ func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, erro
 	return got, s.sameAsDefined(ctx, claim, got)
 }
 
-// sameBits compares what replica r yielded alone with its rows of a run of all replicas.
+// sameBits compares the outputs of replica r alone with its rows of a run of all replicas.
 func (s *setting) sameBits(alone, joint []tensor.Tensor, r int) error {
 	i := 0
 	f := s.program.Function(s.function)

@@ -113,7 +113,7 @@ func stateMistakes(ctx context.Context, m *member, s *setting) error {
 	})
 }
 
-// near is what predictions may differ by.
+// near is the permitted difference of predictions.
 var near = bound{absolute: 1e-5, relative: 1e-5, inner: true}
 
 // predictedBy compares predictions with the predictions of ref.

@@ -85,7 +85,7 @@ func ownership(ctx context.Context, m *member, s *setting) error {
 		copies = append(copies, t.Clone())
 	}
 	for _, t := range copied.inputs {
-		clear(t.Bytes) // must reach nothing that the device still uses
+		clear(t.Bytes) // the device must no longer use these bytes
 	}
 	if err := m.x.Commit(ctx, 0, rate); err != nil {
 		return err

@@ -266,7 +266,7 @@ func TestJudgeFindsFaults(t *testing.T) {
 // half treats F32 as BF16, except for inputs and outputs that are stored.
 type half struct {
 	device.Device
-	in, out func(float32) float32 // what becomes of their elements
+	in, out func(float32) float32 // map their elements
 }
 
 // each changes the elements of rows of two axes or more.

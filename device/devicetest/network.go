@@ -11,7 +11,7 @@ import (
 // parallel does it.
 type network struct {
 	name       string
-	over       string // what batch norm normalises over: "batch" or "replica"
+	over       string // the values that batch norm normalises over: "batch" or "replica"
 	least      int    // replicas of fewer values use the running statistics; if 0, all use their statistics
 	input      []int  // (H, W, C)
 	classes    int

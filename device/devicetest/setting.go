@@ -25,7 +25,7 @@ func newSetting(name string, tol bound) *setting {
 		state: map[string]tensor.Tensor{}, tol: tol}
 }
 
-// capacity is what settings are loaded for.
+// capacity is the capacity that settings are loaded with.
 var capacity = device.Capacity{Rows: 64, Replicas: 16}
 
 // load loads the program and writes the state.

@@ -210,8 +210,8 @@ func leavesInAnyOrder(ctx context.Context, s *stageRun) error {
 	return s.commit(ctx)
 }
 
-// slotsWithoutReplicas has runs of no replicas, which change nothing: before all others, and in another slot
-// while the first replica is between its two passes.
+// slotsWithoutReplicas makes runs without replicas, which change nothing: before all
+// others, and in another slot while the first replica is between its two passes.
 func slotsWithoutReplicas(ctx context.Context, s *stageRun) error {
 	nothing := tensor.New(tensor.F32, 0, 3)
 	for _, at := range []string{"before all others", "in between"} {

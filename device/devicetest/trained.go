@@ -70,9 +70,9 @@ func (n network) readAll(ctx context.Context, t *trained, p *testGroup) error {
 	return nil
 }
 
-// compareFar compares what came of training at precision BF16. Steps add up, so
-// losses and each state tensor may be about as far from ref as ref at F32 is,
-// plain; and one more label may be right.
+// compareFar compares the results of training at precision BF16. Errors of steps add up, so
+// losses and each state tensor may be about as far from ref as ref at F32 is, plain; and
+// one more label may be right.
 func (n network) compareFar(t, want, plain *trained) error {
 	near := func(got, want, plain tensor.Tensor, more float64) error {
 		return tensor.Close(got, want, tensor.Tolerance{Relative: spacing,

@@ -11,8 +11,8 @@ import (
 // cannot wait for it, since the backward pass of that stage comes first. The value that crossed in the
 // forward pass has the same bits, and the later stage keeps it:
 //
-// 	forward    conv    ->  bn   --across:bn-->  relu
-// 	backward           bn.again     kept:bn ->  relu.again  ->  ...
+//	forward    conv    ->  bn   --across:bn-->  relu
+//	backward           bn.again     kept:bn ->  relu.again  ->  ...
 
 // again is the suffix of the name of a value that graph.Recompute computes again.
 const again = ".again"

@@ -12,9 +12,9 @@ import (
 // A training function is one pass; a stage has three, since other stages compute between its forward
 // and its backward pass. The function determines the pass of each node:
 //
-// 	forward    nodes that depend on no label
-// 	backward   nodes that depend on one, up to the closing all-reduces
-// 	reduce     these all-reduces, and the nodes that depend on them
+//	forward    nodes that depend on no label
+//	backward   nodes that depend on one, up to the closing all-reduces
+//	reduce     these all-reduces, and the nodes that depend on them
 //
 // If there is an all-reduce before the end, as with synchronised batch norm, the replicas have to
 // run together, and nothing is left to reduce.

@@ -29,7 +29,7 @@ type options struct {
 	models  string // folder with NAME.onnx and NAME.pth
 	modules string // NODE_PATH
 	python  string
-	debian  string // what scripts/debian13.sh makes; empty: its peers are left out
+	debian  string // the output of scripts/debian13.sh; if empty, its peers are left out
 	rows    string
 	only    string
 	without string
@@ -108,7 +108,7 @@ func (b *bench) keep(done []result) error {
 	return m.Write(b.json)
 }
 
-// hold sets what holds the programs that this one starts to instructions of a processor.
+// hold sets the variables that limit child processes to the instructions of a processor.
 func hold(isa string) error {
 	switch isa {
 	case "":

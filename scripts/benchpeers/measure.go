@@ -16,13 +16,13 @@ type bench struct {
 	options
 	ctx     context.Context
 	peers   map[string]*peer // by command
-	once    []string         // what peers that do not stay loaded are: "oneDNN 2.6.3"
+	once    []string         // peers that do not stay loaded: "oneDNN 2.6.3"
 	files   map[string]string
-	lacks   []string        // what peers cannot do
+	lacks   []string        // measurements that peers cannot make
 	overdue map[string]bool // forms of PyTorch that gave no answer in time, by model and batch
 }
 
-// result is what came of a row.
+// result is the result of a row.
 type result struct {
 	row
 	bnctl, theirs report.Sample // theirs is empty if the row has one side only

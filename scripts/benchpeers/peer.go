@@ -87,7 +87,8 @@ func start(env, words []string) (*peer, error) {
 	return p, nil
 }
 
-// environ is the environment less what holds OpenBLAS to another processor's kernels.
+// environ returns the environment without variables that limit OpenBLAS to another
+// processor's kernels.
 func environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "OPENBLAS_CORETYPE=") || strings.HasPrefix(s, "OPENBLAS_L2_SIZE=")

@@ -135,7 +135,8 @@ case $line in *dies*) exit 1;; esac; echo '{"images_per_s":7}'`}
 	}
 }
 
-// A peer that is late ends with all that it has started, and its form is not asked for again; the row names it.
+// A late peer is ended together with all of its child processes, and its form is not
+// requested again; the row names it.
 func TestPeerThatIsLate(t *testing.T) {
 	b := &bench{options: options{rounds: 2, bnctl: writeProbe(t), patience: 100 * time.Millisecond},
 		peers: map[string]*peer{}, overdue: map[string]bool{}}

@@ -48,13 +48,13 @@ func (b *bench) alone(n network) error {
 	return nil
 }
 
-// wants reports whether a part is to be measured.
+// wants reports whether a part should be measured.
 func (b *bench) wants(section string) bool {
 	return slices.Contains(strings.Split(b.sections, ","), section)
 }
 
-// halfLoaded sends requests at a rate in rows per second, in several turns:
-// what else the machine does in one of them is not the server's.
+// halfLoaded sends requests at a rate in rows per second, in several turns, to distinguish
+// other work of the machine during one of them from the server.
 func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byte, s *server) {
 	before, all := s.use(), []*outcome{}
 	for range b.rounds {
@@ -109,7 +109,7 @@ func (b *bench) saturated(path string, n network, s *server, ways []way, want []
 	return best, nil
 }
 
-// overloaded asks for twice what there can be.
+// overloaded requests twice the capacity.
 func (b *bench) overloaded(capacity float64, n network, w way, want []byte, s *server) {
 	out := load(w, want, 2*capacity, b.overload, s, 0)
 	memory := "too short for memory"
@@ -140,7 +140,7 @@ func (o *outcome) clean() error {
 // than necessary: rejected requests use the core of the front too.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
-// long returns for how long a rate has to be asked for, for a p99.
+// long returns how long a load at a rate must be for a p99.
 func (b *bench) long(rate float64) time.Duration {
 	const requests = 1000
 	return min(max(b.turn, time.Duration(requests/rate*float64(time.Second))), 6*b.turn)

@@ -33,7 +33,7 @@ type connection struct {
 	from *bufio.Reader
 }
 
-// newHTTP returns what posts a body.
+// newHTTP returns a client that posts a body.
 func newHTTP(s *server, d dial, body []byte, headers string) *overHTTP {
 	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %d\r\n\r\n", s.url, s.http, headers,
 		len(body))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// outcome is what came of a load.
+// outcome is the result of a load.
 type outcome struct {
 	mu     sync.Mutex
 	took   []time.Duration // of the answered requests, from the time when each was due; sorted at the end

@@ -21,7 +21,7 @@ import (
 type server struct {
 	cmd        *exec.Cmd
 	http, grpc string // addresses; grpc may be ""
-	url        string // where inference is asked for
+	url        string // for inference requests
 }
 
 // serve starts bnctl serve with the model, and has its device on its core. output gets the

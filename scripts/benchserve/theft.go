@@ -30,8 +30,8 @@ func thefts(began time.Time, ends chan struct{}) (all []theft) {
 	}
 }
 
-// calm returns what of the answers took place between thefts. Each ended at a
-// time since the beginning, and took so long.
+// calm returns the times of the answers that were computed entirely between thefts. Answer
+// i ended at time ended[i] since the beginning, and was computed in took[i].
 func calm(took, ended []time.Duration, thefts []theft) (rest []time.Duration) {
 	for i, d := range took {
 		hit := false

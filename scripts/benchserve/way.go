@@ -13,8 +13,8 @@ type way struct {
 	asker
 }
 
-// ways returns how one row may be asked for, and the outputs, which are the same
-// by all of them.
+// ways returns the ways to ask for one row, and the outputs, which all of them return
+// alike.
 func (b *bench) ways(s *server, n network, d dial) (all []way, want []byte, err error) {
 	all = []way{{"HTTP", newHTTP(s, d, n.pixels(), "Inference-Header-Content-Length: 0\r\n")},
 		{"gRPC", newGRPC(s, d, n)}, {"JSON", newHTTP(s, d, n.json(), "")}}

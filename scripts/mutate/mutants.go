@@ -19,7 +19,7 @@ import (
 // mutant is one change: its place, by file and line and by function, and its description.
 type mutant struct{ at, in, what string }
 
-// key names a mutant by what does not move with each line that is added.
+// key names a mutant in a way that does not change when lines are added elsewhere.
 func (m mutant) key() string { return m.position() + ": " + m.what }
 
 // position names the function that a mutant is in.

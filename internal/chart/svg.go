@@ -49,7 +49,8 @@ func InFile(elements, label string, width, height float64) []byte {
 	return []byte(b.String())
 }
 
-// drawingStyle is what drawings need of the style sheet: colours, and the rules of charts.
+// drawingStyle returns the part of the style sheet that drawings need: colours, and the
+// rules of charts.
 func drawingStyle() string {
 	var b strings.Builder
 	inside := false

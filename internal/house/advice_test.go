@@ -23,7 +23,7 @@ var (
 		`doctor|eval|export|help|inspect|models|plugin|predict|quantize|serve|strip|study|train)|` +
 		`make (` + strings.Join(makeTargets(), "|") + `)|go (build|get|install|run|test|vet)|` +
 		`(apt|apt-get|npm|pip) install|python3? -m)([^a-z-]|$))`)
-	// advised is a sentence that ends with what to do: CONTRIBUTING.md, Errors.
+	// advised is a sentence that ends with advice: CONTRIBUTING.md, Errors.
 	advised = regexp.MustCompile(`[;:] (please |first )?(add|allow|ask|build|call|choose|convert|evaluate|export|fetch|` +
 		`fit|freeze|give|go on|install|leave|look|make|name|pack|pass|pick|put|re-estimate|rebuild|run|save|see|send|` +
 		`set|start|strip|take|try|unpack|update one|upgrade|use|wait|write) [^%]`)
@@ -56,8 +56,8 @@ func TestFlagsAndCommandsAreFound(t *testing.T) {
 	}
 }
 
-// TestErrorsNameNoFlagAndKeepAdviceApart holds two rules of errors: no package but
-// the command's knows a flag, and what to do is the value Advice, no part of a text.
+// TestErrorsNameNoFlagAndKeepAdviceApart checks two rules of errors: only the package of
+// the command knows flags, and advice is the value Advice, not part of a text.
 func TestErrorsNameNoFlagAndKeepAdviceApart(t *testing.T) {
 	for pkg := range strings.Lines(layers) {
 		pkg, _, _ = strings.Cut(strings.TrimSpace(pkg), ":")

@@ -16,10 +16,10 @@ const (
 	mostCommandImports = 3    // of our packages, in a file of it
 )
 
-// TestCommandIsACommandLine: what computes has moved out of cmd/bnctl and stays
-// out. The files that know the flag library are the flag layer: help, flags, and
-// what turns flags into options. They print no results, and files that do
-// know no flags.
+// TestCommandIsACommandLine checks that the computing code, which was moved out of
+// cmd/bnctl, stays out. The files that know the flag library are the flag layer: help,
+// flags, and the conversion of flags to options. They print no results, and files that
+// print results know no flags.
 func TestCommandIsACommandLine(t *testing.T) {
 	const folder, ours = "cmd/bnctl", `"github.com/bnctl/bnctl/`
 	prints := regexp.MustCompile(`\.(result|event)\(`)

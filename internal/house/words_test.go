@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// dailyWords are words of daily life that had several technical meanings each, as
-// names, and what docs/glossary.md has in their place.
+// dailyWords are everyday words that each had several technical meanings, as names, and
+// their replacements in docs/glossary.md.
 var dailyWords = map[string]string{
 	"room": "memory, capacity, buffer, reservation", "rooms": "buffers",
 	"place": "slot, offset, index, position", "places": "slots, offsets",

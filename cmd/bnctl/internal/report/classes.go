@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// classesSection is what a page shows of an evaluation.
+// classesSection is the part of a page about an evaluation.
 type classesSection struct {
 	Title, Intro, Summary string
 	Open                  bool
@@ -99,7 +99,8 @@ func (e *evaluated) exclusiveSection() *classesSection {
 	return s
 }
 
-// confusionTable lists what was taken for what; nil if nothing was.
+// confusionTable lists the most frequent confusions. It returns nil if there are no
+// confusions.
 func (e *evaluated) confusionTable() *table {
 	const most = 15
 	if len(e.Confusions) == 0 {
@@ -164,7 +165,8 @@ func btoi(v bool) int {
 	return 0
 }
 
-// confusionSVG returns the confusion matrix of a run as an SVG file; nil if there is none.
+// confusionSVG returns the confusion matrix of a run as an SVG file, or nil if there is no
+// matrix.
 func confusionSVG(r *Run) []byte {
 	if r.evaluation == nil || len(r.evaluation.MatrixClasses) < 2 {
 		return nil

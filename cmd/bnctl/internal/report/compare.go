@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// comparison says in what several runs differ, and what came of it.
+// comparison lists the differences between several runs and their results.
 type comparison struct {
 	Sentences []string
 	Results   table
 	Differing *table
 }
 
-// several fills in what a page of several runs has.
+// several fills in the parts of a page that compares several runs.
 func (p *page) several(runs []*Run) {
 	var names []string
 	for _, r := range runs {
@@ -49,8 +49,8 @@ type difference struct {
 	values []string // by run
 }
 
-// differences returns the fields of recipe, data and code in which runs differ, in the order of the
-// recipe.
+// differences returns the fields of recipe, data and code that differ between runs, in the
+// order of the recipe.
 func differences(runs []*Run) []difference {
 	var names []string
 	values := map[string][]string{}
@@ -68,7 +68,7 @@ func differences(runs []*Run) []difference {
 	var out []difference
 	for _, name := range names {
 		v := values[name]
-		unknown := func(x string) bool { return x == "" } // a checkpoint does not say where it was made
+		unknown := func(x string) bool { return x == "" } // a checkpoint does not record its devices and kernel class
 		if !slices.ContainsFunc(v, func(x string) bool { return x != v[0] }) ||
 			(name == "kernel class" || name == "devices") && slices.ContainsFunc(v, unknown) {
 			continue
@@ -78,7 +78,7 @@ func differences(runs []*Run) []difference {
 	return out
 }
 
-// kindOf says what a field is about.
+// kindOf returns the kind of a field.
 func kindOf(name string) string {
 	switch {
 	case strings.HasPrefix(name, "data.") || strings.HasPrefix(name, "validation.") ||
@@ -92,7 +92,7 @@ func kindOf(name string) string {
 	return "recipe"
 }
 
-// inSentences says in what runs differ.
+// inSentences describes the differences between runs.
 func inSentences(runs []*Run, differs []difference) []string {
 	var out []string
 	for _, kind := range []string{"recipe", "data", "code"} {
@@ -116,7 +116,7 @@ func inSentences(runs []*Run, differs []difference) []string {
 	return out
 }
 
-// bestOf returns the run with the best epoch; -1 if none has one.
+// bestOf returns the index of the run with the best epoch, or -1 if no run has one.
 func bestOf(runs []*Run) int {
 	at, best := -1, math.Inf(-1)
 	for i, r := range runs {
@@ -129,7 +129,7 @@ func bestOf(runs []*Run) int {
 	return at
 }
 
-// outcome says what came of the differences.
+// outcome compares the results of runs in sentences.
 func outcome(runs []*Run) []string {
 	var out []string
 	at := bestOf(runs)
@@ -322,7 +322,7 @@ func (r *Run) addNorms(p palette, gaps, losses *chart.Chart) {
 	losses.Curves = append(losses.Curves, k)
 }
 
-// larger returns the larger of two values, of which one may be NaN.
+// larger returns the larger of two values. One of them may be NaN.
 func larger(a, b float64) float64 {
 	if math.IsNaN(a) || b > a {
 		return b

@@ -12,8 +12,8 @@ import (
 // heats is how many colours a map of heat has.
 const heats = 8
 
-// confusionPanel draws the confusion matrix: rows are labels, the colour of a cell says its share
-// of the row. Numbers stand in the cells where there are few.
+// confusionPanel draws the confusion matrix. Rows are labels, and the colour of a cell
+// shows its share of the row. Cells contain numbers if there are few of them.
 func (e *evaluated) confusionPanel() chart.Panel {
 	const side, names, topNames = 380.0, 96.0, 70.0
 	n := len(e.MatrixClasses)
@@ -55,7 +55,7 @@ func (e *evaluated) confusionPanel() chart.Panel {
 		Height: topNames + extent + 42}
 }
 
-// small is the style of names beside narrow cells.
+// small returns the style of the names of narrow cells.
 func small(cell float64) string {
 	if cell < 15 {
 		return fmt.Sprintf(` style="font-size:%spx"`, chart.Px(math.Max(cell-2, 7)))

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/internal/style"
 )
 
-// luminance is that of WCAG 2.1, of "#RRGGBB".
+// luminance returns the relative luminance of "#RRGGBB", as defined by WCAG 2.1.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)

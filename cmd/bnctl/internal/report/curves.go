@@ -4,8 +4,9 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// chartsOf returns the charts of runs for which there are figures. Of one run, figures of training and of
-// validation have colours of their own; of several, each run has one, and training is dashed.
+// chartsOf returns the charts of runs that have figures. For one run, training and
+// validation have different colours. For several, each run has one colour, and training is
+// dashed.
 func chartsOf(runs []*Run) []chart.Chart {
 	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
 	quality := chart.Chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
@@ -33,7 +34,7 @@ func chartsOf(runs []*Run) []chart.Chart {
 	return out
 }
 
-// palette says how the curves of a run look.
+// palette determines the look of a run's curves.
 type palette struct {
 	run     int
 	several bool
@@ -111,7 +112,7 @@ func drawn(c *chart.Chart) drawing {
 	return drawing{Title: c.Title, SVG: chart.PageOf(c)}
 }
 
-// curvesSVG returns the curves of runs as an SVG file; nil if there are none.
+// curvesSVG returns the curves of runs as an SVG file, or nil if there are no curves.
 func curvesSVG(runs ...*Run) []byte {
 	var panels []chart.Panel
 	for _, c := range chartsOf(distinct(runs)) {

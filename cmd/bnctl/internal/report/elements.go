@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Element is a label of those that do not exclude each other, or a number that was to be found. What has
-// no value is null.
+// Element holds the figures of a label, where labels do not exclude each other, or of a
+// predicted number. A figure without a value is null.
 type Element struct {
 	Name      string   `json:"name"`
 	N         int      `json:"n,omitempty"` // numbers
@@ -21,7 +21,7 @@ type Element struct {
 	R2        *float64 `json:"r2,omitempty"`
 }
 
-// addElements takes in the figures of labels that do not exclude each other, or of numbers.
+// addElements adds the figures of labels that do not exclude each other, or of numbers.
 func (e *evaluated) addElements(of *train.Evaluation, name func(int) string) {
 	e.Exact, e.Judged = of.Exact, of.Judged
 	for i := range of.Labels {
@@ -44,8 +44,8 @@ func defined(f train.Figure) *float64 {
 	return &v
 }
 
-// elementsSection is the section of classes where there are labels that do not exclude each other, or
-// numbers; nil where there are none.
+// elementsSection is the section of classes for labels that do not exclude each other, or
+// for numbers. It is nil if there are neither.
 func (e *evaluated) elementsSection() *classesSection {
 	all, s := append(e.Labels[:len(e.Labels):len(e.Labels)], e.Targets...), &classesSection{}
 	if len(all) == 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// evaluated is what a report shows of one, as the folder of a run's logs has it in evaluation.json.
+// evaluated is the part of an evaluation that a report shows, as stored in evaluation.json
+// in the folder of a run's logs.
 type evaluated struct {
 	Epoch         int         `json:"epoch"` // counted from 1
 	Data          string      `json:"data"`  // in words
@@ -24,7 +25,8 @@ type evaluated struct {
 	Confusions    []Confusion `json:"confusions"`     // the most frequent first
 	Recipe        string      `json:"recipe"`         // SHA-256, which another run has not
 
-	// Mistakes are the worst of the Wrong samples, in the Order that it says; Key is that of their masks.
+	// Mistakes are the worst of the Wrong samples, in the given Order. Key names the
+	// classes in their masks.
 	Mistakes []Mistake           `json:"mistakes,omitempty"`
 	Order    string              `json:"mistakes_order,omitempty"` // "the surest first"
 	Wrong    int                 `json:"wrong,omitempty"`
@@ -45,7 +47,7 @@ type Class struct {
 	Predicted int    `json:"predicted"`
 }
 
-// Confusion is the number N of labels for which another class was predicted.
+// Confusion counts the labels of one class for which another was predicted: N.
 type Confusion struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`
@@ -59,7 +61,7 @@ type Mistake struct {
 	Picture []byte               `json:"picture,omitempty"` // PNG
 }
 
-// Most of what is kept of an evaluation: classes of the matrix, confusions.
+// Limits of the stored part of an evaluation: classes of the matrix, and confusions.
 const (
 	mostDrawn      = 30
 	mostConfusions = 100
@@ -80,7 +82,8 @@ func over(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// summarise returns what a report shows of an evaluation. names are those of classes by number.
+// summarise returns the part of an evaluation that a report shows. name returns the name of
+// a class.
 func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
 	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}

@@ -19,7 +19,7 @@ type heat struct {
 	Unit   string
 }
 
-// level returns the colour of a value; -1 for none.
+// level returns the colour of a value, or -1 for NaN.
 func (h *heat) level(v float64) int {
 	if math.IsNaN(v) {
 		return -1
@@ -85,7 +85,7 @@ func (h *heat) draw() (string, float64) {
 	return b.String(), lower + 50
 }
 
-// key draws what the colours mean.
+// key draws the legend of the colours.
 func (h *heat) key(b *strings.Builder, y float64) {
 	const names, cellWidth = 112.0, 42.0
 	for i := range heats {
@@ -103,7 +103,7 @@ func (h *heat) key(b *strings.Builder, y float64) {
 		chart.Px(y+8), html.EscapeString(h.Unit))
 }
 
-// tail shortens a name to its last characters, which tell layers apart.
+// tail shortens a name to its last characters, which distinguish layers.
 func tail(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return "…" + string(r[len(r)-most+1:])

@@ -20,8 +20,8 @@ const longest = 64 << 20
 // bare are numbers that JSON has no words for, as other programs write them.
 var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
 
-// readLines takes in the events of a log, a JSON object each. What cannot be read is counted: a
-// run that was killed leaves half a line.
+// readLines reads the events of a log, one JSON object per line. Unreadable lines are
+// counted: a run that was killed leaves half a line.
 func (r *Run) readLines(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	unread, torn := 0, false
@@ -75,8 +75,8 @@ func (r *Run) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// takeLine takes in one event, and reports whether it could be read. Events that a report does not
-// show are none the less read.
+// takeLine adds one event, and reports whether it could be read. Events that a report does
+// not show count as read.
 func (r *Run) takeLine(line []byte) bool {
 	var head struct {
 		Event *string `json:"event"`
@@ -94,7 +94,7 @@ func (r *Run) takeLine(line []byte) bool {
 	return !ok || take(r, line) == nil
 }
 
-// takers take in the events by their names.
+// takers maps the name of an event to the function that adds it.
 var takers = map[string]func(*Run, []byte) error{
 	"start": taker((*Run).takeStart), "step": taker((*Run).takeStep), "epoch": taker((*Run).takeEpoch),
 	"norms": taker((*Run).takeNorms), "done": taker((*Run).takeDone),
@@ -127,7 +127,7 @@ var takers = map[string]func(*Run, []byte) error{
 	"checkpoint": taker(func(r *Run, e train.CheckpointWritten) { r.checkpoint, r.stands = e.Path, e.Step }),
 }
 
-// taker makes one of a function that takes an event of type E.
+// taker returns a function that decodes an event of type E and passes it to take.
 func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
 	return func(r *Run, line []byte) error {
 		var e E
@@ -141,8 +141,8 @@ func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
 
 func (r *Run) happened(text string) { r.Events = append(r.Events, text) }
 
-// takeStart begins a run, or goes on with the one of the lines before: what that had done after the
-// checkpoint was done again.
+// takeStart begins a run, or continues the run of the preceding lines: its steps after the
+// checkpoint were repeated.
 func (r *Run) takeStart(e start) {
 	e.known, _ = knownOf(e.Recipe)
 	switch same := sameRun(r.start.known, e.known); {
@@ -163,7 +163,8 @@ func (r *Run) takeStart(e start) {
 	r.stands = e.FirstStep
 }
 
-// goOn notes that the run went on from a step. Steps that are made again have the same figures, to the bit.
+// goOn notes that the run was resumed at a step. Repeated steps have the same figures, to
+// the bit.
 func (r *Run) goOn(first int) {
 	r.resumed++
 	last := 0
@@ -191,7 +192,7 @@ func (r *Run) stepsPerEpoch() int {
 	return 0
 }
 
-// sameRun reports whether two recipes may be those of one run and its resumed rest.
+// sameRun reports whether a and b may be the recipes of one run and its continuation.
 func sameRun(a, b recipe) bool {
 	return a.Model == b.Model && a.Data.Fingerprint == b.Data.Fingerprint && a.BN == b.BN
 }

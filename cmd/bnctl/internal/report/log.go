@@ -32,10 +32,10 @@ type evaluation struct {
 	answers *predict.Details
 }
 
-// NewLog returns the log of a run whose events are written to a folder.
+// NewLog returns the log of a run that writes its events to a folder.
 func NewLog(folder string) *Log { return &Log{folder: folder} }
 
-// Show takes in an event.
+// Show handles an event.
 func (l *Log) Show(e train.Event) {
 	switch e := e.(type) {
 	case train.Started:
@@ -47,7 +47,7 @@ func (l *Log) Show(e train.Event) {
 	}
 }
 
-// sumOf tells a recipe from others.
+// sumOf returns the SHA-256 of a recipe, which identifies it.
 func sumOf(recipe []byte) string {
 	sum := sha256.Sum256(recipe)
 	return hex.EncodeToString(sum[:])
@@ -56,13 +56,14 @@ func sumOf(recipe []byte) string {
 // mostMistakes is how many mistakes a page shows.
 const mostMistakes = 24
 
-// Observe takes in the answers of the next evaluation: train.Config.Observe.
+// Observe returns observers of the answers of the next evaluation, for
+// train.Config.Observe.
 func (l *Log) Observe() train.Observers {
 	l.answers = &predict.Details{Masks: mostMistakes}
 	return l.answers.Observers()
 }
 
-// Evaluated takes in an evaluation: train.Config.Evaluated.
+// Evaluated stores an evaluation, for train.Config.Evaluated.
 func (l *Log) Evaluated(e train.Evaluated) {
 	if l.last = (&evaluation{e, l.answers}); e.Best {
 		l.best = l.last
@@ -92,7 +93,7 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 		e = l.best
 	}
 	if e == nil {
-		return nil // there was none: that of before, if it is of this run, still holds
+		return nil // no evaluation: the earlier file, if it belongs to this run, is still valid
 	}
 	out := summarise(e.Evaluation, func(class int) string { return predict.Label(e.Model, class) })
 	info := e.Source.Info()
@@ -114,7 +115,8 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 // pictureSide is the largest side of the picture of a mistake, in pixels.
 const pictureSide = 128
 
-// pictureOf draws a mistake as PNG; nil if it is no picture, or cannot be read any more.
+// pictureOf draws a mistake as PNG. It returns nil if the sample is not a picture or is no
+// longer readable.
 func pictureOf(ctx context.Context, src data.Source, m *predict.Mistake) []byte {
 	if !src.Info().Pictures() {
 		return nil

@@ -36,7 +36,7 @@ func begun(t *testing.T) *Log {
 	return l
 }
 
-// written returns the page that a log writes, and what it keeps of the evaluation.
+// written returns the page that a log writes, and the stored evaluation.
 func written(t *testing.T, l *Log) (string, *evaluated) {
 	t.Helper()
 	if err := l.Write(t.Context()); err != nil {
@@ -51,8 +51,8 @@ func written(t *testing.T, l *Log) (string, *evaluated) {
 	return string(page), &e
 }
 
-// The worst masks are pictures, label beside answer, with the classes that are seen in them: of two scenes
-// that are taken for background the one with the larger shapes first.
+// The worst masks are pictures, label next to answer, with a key of the classes in them. Of
+// two scenes mistaken for background, the one with the larger shapes comes first.
 func TestMistakesOfMasks(t *testing.T) {
 	const side, classes, scenes = 64, 6, 3
 	src, err := data.Open(t.Context(), "shapes:3", data.Options{})
@@ -142,7 +142,7 @@ func TestMistakesOfElements(t *testing.T) {
 	}
 }
 
-// otherInfo is a source that says something else of itself.
+// otherInfo is a source with a different Info.
 type otherInfo struct {
 	data.Source
 	info data.Info

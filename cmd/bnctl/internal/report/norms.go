@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// normsSection is what a page shows of batch norms.
+// normsSection is the part of a page about batch norms.
 type normsSection struct {
 	Intro    string
 	Charts   []drawing
@@ -29,7 +29,7 @@ type normsTable struct {
 // mostLayers is how many layers a map has.
 const mostLayers = 200
 
-// Limits of what is worth a sentence.
+// Limits beyond which a finding is reported.
 const (
 	largeGap   = 0.5 // running standard deviations
 	largeRatio = 2   // of variances
@@ -72,8 +72,8 @@ func (r *Run) normsSection() *normsSection {
 	return s
 }
 
-// lossByStatistics is the chart of the loss of one batch by the statistics that normalise it; nil
-// if there are no figures.
+// lossByStatistics returns the chart of the loss of one batch, normalised with batch and
+// with running statistics, or nil if there are no figures.
 func (r *Run) lossByStatistics() *chart.Chart {
 	c := chart.Chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
 	batch, running := chart.Curve{Name: "of the batch", Colour: 0}, chart.Curve{Name: "running", Colour: 1}
@@ -159,7 +159,7 @@ func (h *heat) all(v float64) bool {
 // mostColumns is how many epochs a map has: of more, some are left out.
 const mostColumns = 120
 
-// fill takes the values of layers in epochs. The layers are those of the last epoch.
+// fill adds the values of layers by epoch. The last epoch determines the layers.
 func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 	layers := norms[len(norms)-1].Layers
 	if len(layers) > mostLayers {
@@ -187,7 +187,7 @@ func (h *normHeat) fill(norms []train.Norms, of func(*bn.Summary) float64) {
 	}
 }
 
-// inWords says what a map shows, for those who do not see it.
+// inWords describes a map for readers who cannot see it.
 func (h *heat) inWords() string {
 	low, high, where := math.Inf(1), math.Inf(-1), ""
 	for i, row := range h.Values {
@@ -204,7 +204,7 @@ func (h *heat) inWords() string {
 		digits(high), where)
 }
 
-// findings says what of the layers is not as it should be.
+// findings describes problems of the layers.
 func findings(layers []bn.Summary) []string {
 	var out []string
 	add := func(sentence string, has func(*bn.Summary) bool) {

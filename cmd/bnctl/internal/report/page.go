@@ -19,7 +19,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Title, Subtitle, Footer string
 	Style                   template.CSS
@@ -45,7 +45,7 @@ type drawing struct {
 	SVG            template.HTML
 }
 
-// table is a table of a page; Texts says which columns are text, not numbers.
+// table is a table of a page. Texts marks the columns that hold text, not numbers.
 type table struct {
 	Label, Note string
 	Heads       []string
@@ -94,7 +94,7 @@ func writePage(w io.Writer, runs ...*Run) error {
 	return pageTemplate().Execute(w, p)
 }
 
-// one fills in what a page of a single run has.
+// one fills in the parts of a page about a single run.
 func (p *page) one(r *Run) {
 	k := r.start.known
 	p.Title, p.Subtitle = r.Name, "What is known of a run whose recipe is missing."

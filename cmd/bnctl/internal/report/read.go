@@ -27,10 +27,10 @@ const (
 	evaluationFile = "evaluation.json"
 )
 
-// read reads what a run has left: the folder of its logs, a file of its events as JSON lines, or a
-// checkpoint, which has recipe, progress and batch norms as they are, and no curves. The error says
-// why path is no run; it is a *problem.Error if another path would do. What of a run could not be
-// read is in its Notes.
+// read reads a run from the folder of its logs, from a file of its events as JSON lines, or
+// from a checkpoint, which has the recipe, the progress and the current batch norms, and no
+// curves. The error explains why path is not a run; it is a *problem.Error if another path
+// would work. Notes lists the parts of a run that could not be read.
 func read(path string) (*Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func missing(path string, err error) error {
 	return err
 }
 
-// noRun is the error about a path that is no run.
+// noRun is the error for a path that is not a run.
 func noRun(path, why, advice string) error {
 	return problem.New("", "", fmt.Sprintf("%s: %s", path, why), advice)
 }
@@ -92,8 +92,8 @@ func (r *Run) readFolder(path string) error {
 // logName is the name of a log: metrics.jsonl, or metrics-2.jsonl of the second run of a folder.
 var logName = regexp.MustCompile(`^metrics(?:-([0-9]+))?\.jsonl$`)
 
-// newestLog returns the log of a folder that was written to last, the number of its run, 1 for the first,
-// and how many others there are; "" if there is none.
+// newestLog returns the log in a folder that was written last, the number of its run,
+// counted from 1, and the number of other logs. path is "" if there is no log.
 func newestLog(folder string) (path string, number, others int, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -106,7 +106,7 @@ func newestLog(folder string) (path string, number, others int, err error) {
 		if m == nil || err != nil || e.IsDir() {
 			continue
 		}
-		n, _ := strconv.Atoi(m[1]) // "" and what is too large: the first
+		n, _ := strconv.Atoi(m[1]) // "" and numbers that are too large mean the first
 		others++
 		if n = max(n, 1); path == "" || info.ModTime().After(newest) || info.ModTime().Equal(newest) && n > number {
 			path, number, newest = filepath.Join(folder, e.Name()), n, info.ModTime()

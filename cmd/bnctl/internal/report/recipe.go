@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// knownOf reads what a report needs of a recipe by name.
+// knownOf decodes the fields of a recipe that a report needs by name.
 func knownOf(b json.RawMessage) (recipe, error) {
 	var r recipe
 	err := json.Unmarshal(b, &r)
 	return r, err
 }
 
-// fieldsOf returns the entries of a recipe in their order, objects in it as entries of their own:
-// data.fingerprint.
+// fieldsOf returns the entries of a recipe in their order. Entries of nested objects have
+// dotted names: data.fingerprint.
 func fieldsOf(b json.RawMessage) []field { return appendFields(nil, "", b) }
 
 func appendFields(to []field, prefix string, b json.RawMessage) []field {

@@ -59,7 +59,8 @@ func logOf(seed, epochs, layers int, name string) string {
 
 const doneLine = `{"event":"done","schema":1,"model":"run.bnm","sha256":"c54d","steps":94,"seconds":4.9,"best_epoch":2,"best":0.9,"figure":"accuracy","save":"last"}` + "\n"
 
-// evaluationOf has a number of classes, of which each is taken for the next at times.
+// evaluationOf returns an evaluation of some classes. Each is sometimes mistaken for the
+// next.
 func evaluationOf(classes int) *evaluated {
 	e := &evaluated{Epoch: 2, Data: "glyphs (test), 1000 samples", Samples: classes * 10,
 		Counted: classes * 10, Correct: classes * 9}
@@ -113,7 +114,7 @@ func pageOf(t *testing.T, folders ...string) string {
 	return b.String()
 }
 
-// wants checks that a page says what it has to.
+// wants checks that a page contains texts.
 func wants(t *testing.T, page string, texts ...string) {
 	t.Helper()
 	for _, w := range texts {
@@ -131,7 +132,7 @@ func TestPageOfARun(t *testing.T) {
 		"bnctl predict run.bnm", "sha256", "waiting for input")
 }
 
-// refers is what makes a browser ask for another file.
+// refers matches markup that makes a browser load another file.
 var refers = regexp.MustCompile(`(?i)(src|href|action|data|poster|srcset)\s*=\s*["']?([^"'\s>]+)|url\(([^)]*)\)|@import|<script`)
 
 // A page is one file: all that it refers to is in it.
@@ -148,8 +149,8 @@ func TestPageRefersToNoOtherFile(t *testing.T) {
 	}
 }
 
-// A run of 100 epochs and 1,000 classes is a page of at most 5 MB; one of 10,000 classes is cut, and
-// says so.
+// A run of 100 epochs and 1,000 classes is a page of at most 5 MB. One of 10,000 classes is
+// truncated, with a note.
 func TestPageSize(t *testing.T) {
 	e := evaluationOf(1000)
 	for i := range 24 {
@@ -210,7 +211,8 @@ func TestComparison(t *testing.T) {
 	wants(t, pageOf(t, a, other), apart)
 }
 
-// A run that does not say where it was made, as a checkpoint, does not differ in that.
+// A run of unknown origin, for example a checkpoint, does not count as different in its
+// devices.
 func TestComparisonWithUnknown(t *testing.T) {
 	log := logOf(0, 2, 2, "sync")
 	bare := strings.NewReplacer(`"kernels":"fma",`, "", `"devices":["cpu:0","cpu:1"],`, "").Replace(log)
@@ -282,7 +284,8 @@ func TestNoRun(t *testing.T) {
 	wants(t, pageOf(t, folderOf(t, logOf(0, 2, 2, "sync"), other)), "evaluation.json is of another run")
 }
 
-// A folder with the logs of several runs shows the one that was written last, with its own evaluation.
+// A folder with the logs of several runs shows the one that was written last, with the
+// matching evaluation.
 func TestFolderOfSeveralRuns(t *testing.T) {
 	folder := folderOf(t, logOf(0, 2, 2, "sync"), evaluationOf(3))
 	second := filepath.Join(folder, "metrics-2.jsonl")
@@ -303,7 +306,8 @@ func TestFolderOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// What the end of a run writes is what a report of its folder shows: a mistake with its picture.
+// A report of a folder shows everything written at the end of its run: a mistake with its
+// picture.
 func TestLog(t *testing.T) {
 	ctx, src := context.Background(), pictures(t)
 	folder := folderOf(t, logOf(0, 2, 2, "sync"), nil)
@@ -357,8 +361,8 @@ func pictures(t *testing.T) data.Source {
 	return src
 }
 
-// Labels that do not exclude each other, and numbers, have a table of their own and no confusions. A label
-// that never was has no recall, a number that is always the same no R2.
+// Labels that do not exclude each other, and numbers, have separate tables and no
+// confusions. A label that never occurred has no recall, and a constant number has no R2.
 func TestPageOfElements(t *testing.T) {
 	labels := &train.Evaluation{MultiLabel: true}
 	scores := tensor.New(tensor.F32, 2, 2)

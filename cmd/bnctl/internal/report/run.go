@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Run is what a training run has left.
+// Run is the record of a training run.
 type Run struct {
 	Name   string   // of the folder or file that it was read from
 	Path   string   // of that
@@ -41,7 +41,7 @@ func (f figure) or() float64 {
 
 func (f figure) known() bool { return !math.IsNaN(f.or()) && !math.IsInf(f.or(), 0) }
 
-// UnmarshalJSON implements json.Unmarshaler: what is no number is NaN.
+// UnmarshalJSON implements json.Unmarshaler. Anything but a number is NaN.
 func (f *figure) UnmarshalJSON(b []byte) error {
 	v := math.NaN()
 	if json.Unmarshal(b, &v) != nil {
@@ -51,7 +51,7 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// start is the event of a run that begins or goes on, as far as a report shows it.
+// start holds the fields that a report shows of the event that starts or resumes a run.
 type start struct {
 	Recipe        json.RawMessage    `json:"recipe"`
 	Devices       []string           `json:"devices"`
@@ -74,7 +74,8 @@ type start struct {
 	known recipe
 }
 
-// recipe is what a report needs of a recipe by name; of another release some of it may be missing.
+// recipe holds the fields of a recipe that a report needs by name. Recipes of other
+// releases may lack some.
 type recipe struct {
 	Release    string     `json:"release"`
 	Model      string     `json:"model"`
@@ -127,8 +128,8 @@ type portion struct {
 	Throughput figure `json:"images_per_s"`
 }
 
-// score is the figure that says how good the run is after the epoch: mIoU, else accuracy of the
-// validation data, else that of training.
+// score returns the figure that measures the run after the epoch: mIoU, else validation
+// accuracy, else training accuracy.
 func (e *epoch) score() (v float64, name string) {
 	switch {
 	case e.ValMIoU.v != nil:
@@ -190,7 +191,7 @@ func (r *Run) seconds() float64 {
 	return total
 }
 
-// state says how the run ended.
+// state describes how the run ended.
 func (r *Run) state() string {
 	switch {
 	case r.done != nil && r.stopped != "":

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// runSection is what a page says of a run in words: what happened, how to go on, where it was made
-// and with which recipe.
+// runSection is the part of a page that describes a run in words: its events, how to
+// continue it, where it was made and with which recipe.
 type runSection struct {
 	ID, Title           string
 	Open                bool
@@ -18,7 +18,7 @@ type runSection struct {
 	Environment, Recipe []field
 }
 
-// command is a command line, and what it is for.
+// command is a command line and its purpose.
 type command struct{ Why, Command string }
 
 // mostHappened is how many events a page lists.
@@ -34,7 +34,8 @@ func (r *Run) section(several bool) runSection {
 	return s
 }
 
-// story says what happened besides steps and epochs, what was dropped and what was repeated.
+// story describes the events of a run other than steps and epochs, and counts samples
+// dropped and repeated.
 func (r *Run) story() []string {
 	out := r.Events
 	if n := len(out); n > mostHappened {
@@ -73,7 +74,8 @@ func (r *Run) story() []string {
 	return out
 }
 
-// stages says what each stage has of the layers, and how long it waited if the run has ended.
+// stages describes the layers of each stage and, if the run has ended, how long the stage
+// waited.
 func (r *Run) stages() (out []string) {
 	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
 	if ended {
@@ -96,7 +98,7 @@ func (r *Run) stages() (out []string) {
 	return out
 }
 
-// goingOn returns the commands that go on with a run.
+// goingOn returns the commands that continue a run.
 func (r *Run) goingOn() []command {
 	var out []command
 	checkpoint := r.checkpoint
@@ -134,7 +136,7 @@ func (r *Run) goingOn() []command {
 			"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
 }
 
-// environment says where a run was made, and what it wrote.
+// environment describes where a run was made and the files that it wrote.
 func (r *Run) environment() []field {
 	var out []field
 	add := func(name, value string) {

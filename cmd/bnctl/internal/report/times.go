@@ -86,8 +86,8 @@ func (r *Run) together() *timeRow {
 	return &v
 }
 
-// portions is the table of devices or ranks; nil if there are none. input is what all of them waited
-// for input, unless each says so itself.
+// portions returns the table of devices or ranks, or nil if there are no devices or ranks.
+// input is the time that all of them waited for input, unless each has a figure.
 func portions(title string, of []portion, input float64) *times {
 	if len(of) == 0 {
 		return nil

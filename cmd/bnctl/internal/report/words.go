@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// percent writes a share of 1: "91.20 %", or "-" where there is none.
+// percent formats a fraction of 1: "91.20 %", or "-" for NaN.
 func percent(v float64) string {
 	if !chart.Finite(v) {
 		return "-"
@@ -37,7 +37,7 @@ func number4(v float64) string {
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
 
-// digits writes a statistic with three digits that say something.
+// digits formats a statistic with three significant digits.
 func digits(v float64) string {
 	if math.IsNaN(v) {
 		return "-"

@@ -17,25 +17,25 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// What is measured.
+// Modes of measurement.
 const (
 	Infer = "infer" // predictions of a batch
 	Train = "train" // whole steps: forward, backward, exchange and update
 )
 
-// Options says what to measure of a model, and on what.
+// Options are the settings of a measurement of a model.
 type Options struct {
 	Mode    string  // Infer or Train
 	Batch   int     // rows, over all devices; at least 1
 	Seconds float64 // for each row of the result: more than 0, up to 3600
-	// Replicas share a training batch; 0: as many as devices, with Scaling as
-	// many as there are at most.
+	// Replicas share a training batch. 0 means one for each device; with Scaling, the
+	// largest number of devices in it.
 	Replicas int
 	Fleet    fleet.Options     // the devices; Most is set here
 	Scaling  []int             // numbers of CPU devices, a row for each, instead of Fleet.Devices
 	Profile  bool              // times of nodes, on one device
 	Plan     bool              // how the CPU device cuts its work, besides Profile
-	Stages   stage.Spec        // the parts of the network that lie on different devices
+	Stages   stage.Spec        // the parts of the network on different devices
 	Divided  func(*stage.Plan) // called with them; may be nil
 }
 
@@ -146,7 +146,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 	return row, err
 }
 
-// workload is what is done again and again on devices.
+// workload is the step that a measurement repeats on devices.
 type workload interface {
 	Step(ctx context.Context) (parallel.Timing, error)
 	Close() error

@@ -51,8 +51,8 @@ func rows(t *testing.T, o Options) []*Row {
 	return all
 }
 
-// Rows of training share one recipe, as many replicas as there are devices at
-// most, and are compared with the first.
+// Rows of training share one recipe, with a replica for each of the largest number of
+// devices, and are compared with the first row.
 func TestScaling(t *testing.T) {
 	all := rows(t, Options{Mode: Train, Batch: 8, Seconds: 0.01, Scaling: []int{1, 2},
 		Fleet: fleet.Options{Threads: 1}})
@@ -71,7 +71,7 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// TestStages: what is measured is divided, in training too.
+// TestStages checks that the measured network is divided, in training too.
 func TestStages(t *testing.T) {
 	for _, mode := range []string{Infer, Train} {
 		stages := 0
@@ -105,7 +105,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// A plan says what every product should take.
+// A plan predicts the time of every product.
 func TestPlan(t *testing.T) {
 	p := rows(t, Options{Mode: Infer, Batch: 4, Seconds: 0.01, Profile: true, Plan: true,
 		Fleet: fleet.Options{Threads: 1}})[0].Profile
@@ -172,7 +172,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// A run that is told to stop does, and so does one whose caller has enough.
+// A run stops when its context is cancelled, and when each returns an error.
 func TestStopped(t *testing.T) {
 	o := Options{Mode: Train, Batch: 4, Seconds: 3600, Fleet: fleet.Options{Devices: "ref"}}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -187,10 +187,10 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// silent is a device that tells no times of nodes.
+// silent is a device that does not report times of nodes.
 type silent struct{ device.Device }
 
-// A device that tells no times has no profile, and that is said.
+// A device that reports no times has no profile, and the error explains it.
 func TestProfileOfASilentDevice(t *testing.T) {
 	p := newProfiler()
 	members := p.members([]parallel.Member{{Name: "a", Device: silent{}}})

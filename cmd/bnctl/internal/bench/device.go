@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// DeviceOptions says what to measure of one device.
+// DeviceOptions are the settings of a measurement of one device.
 type DeviceOptions struct {
 	Fleet   fleet.Options     // names one device
 	Case    string            // only rows with this in their name
@@ -32,19 +32,19 @@ type DeviceRow struct {
 	Precision string   `json:"precision"`
 	Lacks     []string `json:"lacks,omitempty"` // operations that the device does not have
 	Runs      int      `json:"runs,omitempty"`
-	Best      float64  `json:"best_us,omitempty"` // microseconds of what is measured, once
+	Best      float64  `json:"best_us,omitempty"` // microseconds for one execution
 	Median    float64  `json:"median_us,omitempty"`
 	Worst     float64  `json:"worst_us,omitempty"`
 	Gflops    float64  `json:"gflops,omitempty"` // 1e9 floating-point operations per second
 	GBs       float64  `json:"gb_per_s,omitempty"`
 
-	Note string `json:"note,omitempty"` // what is known of the machine, instead of figures
+	Note string `json:"note,omitempty"` // a property of the machine, instead of figures
 
 	// Computes reports whether the row is about operations, so that its rates mean something.
 	Computes bool `json:"-"`
 }
 
-// limitName is the row that says what the machine can do.
+// limitName is the name of the row with the limits of the machine.
 const limitName = "limit: multiply-adds on registers; copy of memory"
 
 // Device measures a device, and calls each for every row when it is there:
@@ -92,7 +92,7 @@ func Device(ctx context.Context, o DeviceOptions, each func(DeviceRow)) error {
 	return nil
 }
 
-// limitOf measures what the machine can do at most.
+// limitOf measures the highest rates of the machine.
 func limitOf(kernels string, threads int) (DeviceRow, error) {
 	l, err := measureLimits(kernels, threads)
 	if err != nil {
@@ -102,8 +102,8 @@ func limitOf(kernels string, threads int) (DeviceRow, error) {
 		Gflops: l.Flops / 1e9, GBs: l.Bytes / 1e9, Computes: true}, nil
 }
 
-// machineOf returns the rows that say what the machine is; kernels are those that
-// a row of limits names.
+// machineOf returns the rows that describe the machine, for the kernels named in a row of
+// limits.
 func machineOf(limits DeviceRow) ([]DeviceRow, error) {
 	lines, err := cpu.Describe(limits.Kernels)
 	rows := make([]DeviceRow, len(lines))

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// How fast a network trains on a device. A program whose devices are CPUs calls
+// Measure how fast a network trains on a device. A program with CPU devices calls
 // fleet.Serve first thing in main.
 func ExampleRun() {
 	m, err := models.Build("mlp-bn", models.Options{})

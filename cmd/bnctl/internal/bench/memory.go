@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// peakMemory returns how much memory this process and those of the devices have
-// taken at most, in MB of 1e6 bytes; 0 where the system does not say.
+// peakMemory returns the sum of the peak memory of this process and of the devices'
+// processes, in MB of 1e6 bytes. It is 0 if the system does not report it.
 func peakMemory(members []parallel.Member) float64 {
 	total := memory.Peak(os.Getpid())
 	for _, m := range members {

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// plan completes a profile with how the one device of f, which has to be the CPU, cuts the
-// program that was seen, and with what its nodes should take, beside what they took.
+// plan adds to a profile how the one device of f, which must be the CPU, cuts the profiled
+// program, and the predicted time of its nodes.
 func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) error {
 	m := f.Members[0]
 	if name := f.Describe(m.Name).Name; name != "cpu" {
@@ -39,7 +39,7 @@ func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) erro
 	return nil
 }
 
-// compared returns what nodes should take beside what they took, as lines for a person.
+// compared returns lines for people that compare predicted and measured times of nodes.
 func (p *Profile) compared() []string {
 	lines := []string{"", "what nodes should take by the rates of the machine, and took, in ms"}
 	var off []float64

@@ -2,8 +2,9 @@ package bench
 
 import "github.com/bnctl/bnctl/graph"
 
-// precisionOf says what computes the products of f on a device of a precision of floats: int8 where all of
-// them are of bytes, both where some are. Files in QDQ form multiply floats between their bytes.
+// precisionOf returns the precision of the products of f on a device that computes floats
+// in precision floats. It is int8 if all products are of bytes, and both if some are. Files
+// in QDQ form multiply floats between their bytes.
 func precisionOf(f *graph.Function, floats string) string {
 	ofBytes, ofFloats := false, false
 	for i := range f.Nodes {

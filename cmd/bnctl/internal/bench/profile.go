@@ -9,39 +9,40 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Profile is what the nodes of a program took on one device.
+// Profile holds the times of a program's nodes on one device.
 type Profile struct {
 	Nodes  []Node // of each function, followed by its sum
 	Limits Limits
 	Plan   []string // how the device cuts its work, in lines; nil unless Options ask for it
 }
 
-// Node is what a node of the program took, or with no name all of its function.
-// Times are medians in milliseconds. The floors are what its operations take at
-// the highest rate of the device, and what reading its operands and writing its
-// results once takes at that of memory.
+// Node holds the times of a node or, if Name is empty, of a whole function. Times are
+// medians in milliseconds. The floors are lower bounds: the time of the operations at the
+// highest rate of the device, and the time to read the operands and write the results once
+// at the rate of memory.
 type Node struct {
 	Function string `json:"function"`
 	Name     string `json:"node"`
 	Op       string `json:"op,omitempty"`
-	// Algorithm is how the device computes a product: class.Choose says; "" of
-	// any other node, and of a device of no class.
+	// Algorithm is how the device computes a product, from class.Choose. It is "" for other
+	// nodes, and for devices without a kernel class.
 	Algorithm string  `json:"algorithm,omitempty"`
 	Ms        float64 `json:"ms"` // 0: done as part of another node
 	FlopsMs   float64 `json:"floor_operations_ms"`
 	BytesMs   float64 `json:"floor_bytes_ms"`
-	// PlanMs is how long the plan of the device says that the node takes; 0 without a plan.
+	// PlanMs is the node's time as predicted by the plan of the device, or 0 without a
+	// plan.
 	PlanMs float64 `json:"plan_ms,omitempty"`
 }
 
 // Limits are the rates that floors are counted with.
 type Limits struct {
 	Flops, Bytes float64 // per second
-	Source       string  // whose they are
+	Source       string  // origin of the rates
 }
 
-// newProfile sums up what the profiler saw on the one device of f, in the order
-// in which functions ran.
+// newProfile summarises the profiler's measurements on the one device of f, in the order
+// that functions first ran.
 func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error) {
 	m := f.Members[0]
 	for _, r := range seen.runs {

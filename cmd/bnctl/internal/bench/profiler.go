@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// profiler asks a device for the times of nodes, and keeps those of all runs.
+// profiler requests the times of nodes from a device, and keeps the times of all runs.
 type profiler struct {
 	runs    map[*graph.Function]*profiledRuns
-	order   []*graph.Function // in which they ran first
+	order   []*graph.Function // in order of their first run
 	program *graph.Program    // that was loaded last
 }
 
@@ -39,10 +39,10 @@ func (p *profiler) members(of []parallel.Member) []parallel.Member {
 	return out
 }
 
-// reset forgets what was measured so far.
+// reset discards all measurements.
 func (p *profiler) reset() { p.runs, p.order = map[*graph.Function]*profiledRuns{}, nil }
 
-// profiledDevice is a device whose runs a profiler keeps.
+// profiledDevice is a device that passes the times of its runs to a profiler.
 type profiledDevice struct {
 	device.Device
 	profiler *profiler

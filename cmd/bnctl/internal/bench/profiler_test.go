@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// able is a device in a process, here this one, that takes state all at once.
+// able is a device in a process, here this one, that accepts state all at once.
 type able struct {
 	device.Device
 	all *int // counts WriteAll

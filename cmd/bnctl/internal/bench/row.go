@@ -21,7 +21,7 @@ type Row struct {
 	P99        float64 `json:"p99_ms"`
 	PeakRSS    float64 `json:"peak_rss_mb"` // of this process and its plugins; 0: not known
 
-	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, over those of the first row
+	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, relative to the first row
 	// Of a step's time the devices waited for each other: in the median step, and of all steps together.
 	Sync     float64 `json:"sync_share"`
 	SyncMean float64 `json:"sync_share_mean"`
@@ -33,7 +33,7 @@ type Row struct {
 	syncShares    []float64 // by step
 }
 
-// add counts what a step told of its time; predictions tell nothing.
+// add adds the times of a step. Predictions have no times.
 func (r *Row) add(t parallel.Timing) {
 	if t.Took <= 0 {
 		return

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Heading is the line above those of rows; scaled adds what several devices gain.
+// Heading returns the heading of rows. scaled adds the columns about several devices.
 func Heading(scaled bool) string {
 	header := ""
 	if scaled {
@@ -44,7 +44,7 @@ func (p *Profile) Lines() []string {
 	return append(lines, p.Plan...)
 }
 
-// line writes a node whose function took all milliseconds.
+// line formats a node. all is the time of its function in milliseconds.
 func (n *Node) line(all float64) string {
 	name, took, percent, times := n.Name, "-", "", ""
 	if name == "" {

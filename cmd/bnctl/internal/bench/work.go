@@ -19,8 +19,8 @@ import (
 type inference struct {
 	predictor
 	rows tensor.Tensor
-	// ended are the errors of batches that are under way at once, where the network lies on
-	// several devices: each has work while others have. nil: there is one device.
+	// ended receives the errors of batches in flight, if the network is on several devices:
+	// each device has work while others compute. It is nil for one device.
 	ended chan error
 }
 
@@ -85,7 +85,7 @@ func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	return parallel.Timing{}, err
 }
 
-// Close waits for what is under way, and frees what the devices hold.
+// Close waits for batches in flight, and frees the state on the devices.
 func (i *inference) Close() error {
 	for range cap(i.ended) {
 		<-i.ended
@@ -101,9 +101,9 @@ type Training struct {
 	hyper  device.Hyper
 }
 
-// StartTraining loads the training program of r for m on devices. The caller
-// closes what it returns; the devices stay the caller's. divided is called with the stages, if s has
-// several, and may be nil.
+// StartTraining loads the training program of r for m on devices. The caller closes the
+// result, and still owns the devices. divided, which may be nil, is called with the stages
+// if s has several.
 func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, members []parallel.Member,
 	s stage.Spec, divided func(*stage.Plan)) (*Training, error) {
 	schedule, err := train.NewSchedule(r)
@@ -128,14 +128,14 @@ func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, member
 	if err != nil {
 		return nil, err
 	}
-	batch, err := randomBatch(m, r) // after the devices have said whether there is memory for it
+	batch, err := randomBatch(m, r) // after the devices have checked that there is memory for it
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Training{d, batch, train.Hyper(r, schedule, 0, 0)}, nil
 }
 
-// openTraining loads program on devices with all layers each, or with those of a stage.
+// openTraining loads program on devices: all layers on each, or the layers of one stage.
 func openTraining(ctx context.Context, m *models.Model, program *graph.Program, members []parallel.Member,
 	s stage.Spec, c parallel.Config) (train.Driver, error) {
 	if s.One() {
@@ -154,7 +154,7 @@ func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
 	return result.Timing, t.driver.Commit(ctx, t.hyper)
 }
 
-// Close frees what the training holds of the devices.
+// Close frees the training's state on the devices.
 func (t *Training) Close() error { return t.driver.Close() }
 
 // randomBatch makes a batch of random inputs with the labels 0, 0, 0, ...

@@ -68,7 +68,7 @@ func differences(runs []*Run) []difference {
 	var out []difference
 	for _, name := range names {
 		v := values[name]
-		unknown := func(x string) bool { return x == "" } // a checkpoint does not record its devices and kernel class
+		unknown := func(x string) bool { return x == "" } // a checkpoint does not record its devices
 		if !slices.ContainsFunc(v, func(x string) bool { return x != v[0] }) ||
 			(name == "kernel class" || name == "devices") && slices.ContainsFunc(v, unknown) {
 			continue

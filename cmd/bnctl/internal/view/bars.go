@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// loading says what is done before the run begins.
+// loading shows the current activity before the run begins.
 func (d *drawing) loading() line {
 	doing := d.now.Doing
 	if doing == "" {
@@ -18,7 +18,7 @@ func (d *drawing) loading() line {
 	return line{{clock(d.Elapsed) + "  ", faint}, {doing, accent}}
 }
 
-// title says what is trained.
+// title describes the run: model, data, devices, replicas and precision.
 func (d *drawing) title() line {
 	e, r := d.started, d.started.Recipe
 	words := []string{r.Model, r.Data.InWords(), problem.Plural(len(d.devices), "device"),
@@ -65,7 +65,7 @@ func (d *drawing) bars() []line {
 	return out
 }
 
-// remaining says how long the run will take.
+// remaining estimates the time until the end of the run.
 func (d *drawing) remaining() string {
 	total := d.started.TotalSteps
 	steps := d.now.Step - d.started.FirstStep
@@ -82,7 +82,7 @@ func (d *drawing) remaining() string {
 	return problem.Plural(total-d.started.FirstStep, "step") + " to go"
 }
 
-// seconds writes a time that may be no number.
+// seconds formats a time in seconds, or "?" if it is not a plausible number.
 func seconds(s float64) string {
 	if !finite(s) || s < 0 || s > 1e8 {
 		return "?"

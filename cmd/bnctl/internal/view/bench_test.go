@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// BenchmarkSecond is what the view takes of a second on a terminal of 200x50: it is drawn once.
+// BenchmarkSecond measures the cost of the view per second on a terminal of 200x50: it is
+// drawn once.
 func BenchmarkSecond(b *testing.B) {
 	v := New(io.Discard, "", true)
 	defer v.Stop()
@@ -21,7 +22,7 @@ func BenchmarkSecond(b *testing.B) {
 	}
 }
 
-// BenchmarkStep is what it takes of a step.
+// BenchmarkStep measures the cost of the view per step.
 func BenchmarkStep(b *testing.B) {
 	s := trained()
 	m := train.Moment{Epoch: 3, Rows: 128, Loss: 1, Accuracy: 0.5, InputWait: 0.06,

@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// The columns of a curve's line: what it is, the figure of now, and behind the curve that of validation.
+// The columns of a curve's line: its name, the current figure and, after the curve, the
+// validation figures.
 const (
 	nameColumns   = 10
 	figureColumns = 12
@@ -14,7 +15,7 @@ const (
 	errorColumns  = 15 // "  error 12.34 %"
 )
 
-// curve returns the lines of a curve. behind stands right of it, in its last row.
+// curve returns the lines of a curve. behind follows it in its last row.
 func (d *drawing) curve(name, figure string, values []float64, k style, behind ...span) []line {
 	width := d.size.Columns - nameColumns - figureColumns - 1
 	if w := (line)(behind).columns(); width-w >= 8 {
@@ -95,7 +96,7 @@ func (d *drawing) rateLines() []line {
 	return d.curve("rate", figure, d.rate.values, faint, behind...)
 }
 
-// small draws a curve of epochs behind their last figure.
+// small draws a curve over epochs, to follow their last figure.
 func (d *drawing) small(values []float64) []span {
 	const width = 14
 	if len(values) < 2 {

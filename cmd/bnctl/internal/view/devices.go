@@ -57,7 +57,7 @@ func (d *drawing) allTimes() []times {
 	return all
 }
 
-// together returns the mean of several, for which there is one line.
+// together returns the mean of several devices or ranks that share one line.
 func together(all []times) times {
 	sum, n, lost := times{name: fmt.Sprintf("%d more", len(all))}, 0.0, 0
 	for _, t := range all {
@@ -82,7 +82,7 @@ func together(all []times) times {
 // numbersColumns is the width of "  76 %  15 %   3 %".
 const numbersColumns = 18
 
-// barCells is how wide a bar of times is; 0: there is none.
+// barCells returns the width of a bar of times, or 0 if there is no room for one.
 func (d *drawing) barCells(name, count int) int {
 	cells := min(d.size.Columns-name-count-3-numbersColumns, 60)
 	if cells < 6 {
@@ -91,7 +91,7 @@ func (d *drawing) barCells(name, count int) int {
 	return cells
 }
 
-// legend says what the colours of the bars are.
+// legend explains the colours of the bars.
 func (d *drawing) legend(name, count int) line {
 	l := line{{padded("where time goes", max(name+count+3, 17), d.more), faint}}
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func bounded(v float64) float64 {
 	return min(max(v, 0), 1)
 }
 
-// middle cuts a name that is too long in its middle: its end tells it from others.
+// middle shortens a long name in its middle: its end distinguishes it from others.
 func middle(name string, most int, more string) string {
 	if columns(name) <= most || most < 2+columns(more) {
 		return name

@@ -8,13 +8,14 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// section is lines that belong together. Where not all fit, those of the highest rank go first.
+// section is a group of lines. If there is not room for all sections, the ones of the
+// highest rank are dropped first.
 type section struct {
 	rank  int
 	lines []line
 }
 
-// The ranks of what has a fixed number of lines. A blank line is the first to go.
+// The ranks of sections with a fixed number of lines. Blank lines are dropped first.
 const (
 	ofRun = iota
 	ofEpoch

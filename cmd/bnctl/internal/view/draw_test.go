@@ -57,7 +57,7 @@ func trained() *State {
 	return s
 }
 
-// drawnAs is what a terminal without colours shows.
+// drawnAs returns the view of s on a terminal without colours.
 func drawnAs(s *State, size waiting.Size, unicode bool) string {
 	var b strings.Builder
 	for _, l := range s.Draw(size, unicode) {
@@ -66,7 +66,7 @@ func drawnAs(s *State, size waiting.Size, unicode bool) string {
 	return b.String()
 }
 
-// TestGoldens: what is shown on terminals of several sizes.
+// TestGoldens compares the views on terminals of several sizes with golden files.
 func TestGoldens(t *testing.T) {
 	loading := &State{Title: "resnet20  cifar10", Elapsed: time.Second, now: train.Moment{Doing: "reading the data"}}
 	fresh := &State{Elapsed: 3 * time.Second}
@@ -182,7 +182,8 @@ func check(t *testing.T, name string, l line, columns int, utf8 bool) {
 	}
 }
 
-// TestFrameIsSmall: the whole of a view with colours fits into what is drawn in a second.
+// TestFrameIsSmall checks that a whole view with colours fits into the bytes allowed per
+// second.
 func TestFrameIsSmall(t *testing.T) {
 	for _, size := range []waiting.Size{{Columns: 80, Rows: 24}, {Columns: 200, Rows: 50}} {
 		n := 0
@@ -196,7 +197,7 @@ func TestFrameIsSmall(t *testing.T) {
 	}
 }
 
-// TestLinesEndWithoutColour: after any line the terminal has its own colours.
+// TestLinesEndWithoutColour checks that every line resets the terminal's colours.
 func TestLinesEndWithoutColour(t *testing.T) {
 	for _, l := range trained().Draw(waiting.Size{Columns: 120, Rows: 40}, true) {
 		text := l.text(Look{Unicode: true, Colours: true})

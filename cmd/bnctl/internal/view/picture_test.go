@@ -18,7 +18,7 @@ const (
 	log     = "testdata/run.jsonl"
 )
 
-// TestPictureIsCurrent: the picture is what is drawn of the run that is kept.
+// TestPictureIsCurrent checks that the picture matches the view of the stored run.
 func TestPictureIsCurrent(t *testing.T) {
 	s := replayed(t, log)
 	const columns = 100
@@ -82,7 +82,7 @@ func replayed(t *testing.T, path string) *State {
 	return s
 }
 
-// value returns an event as runs tell it.
+// value returns an event as runs report it.
 func value(e train.Event) train.Event {
 	switch e := e.(type) {
 	case *train.Started:

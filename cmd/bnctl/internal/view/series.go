@@ -8,10 +8,11 @@ import (
 // bins is how many values a series keeps at most.
 const bins = 512
 
-// series is a curve of any number of values in little memory: means of as many neighbours as it takes.
+// series is a curve of any number of values in little memory: it stores means of
+// neighbours.
 type series struct {
 	values []float64
-	each   int // values of which each is the mean; 0: one
+	each   int // number of values in each mean; 0 means 1
 	sum    float64
 	count  int // in sum
 }
@@ -32,7 +33,8 @@ func (s *series) add(v float64) {
 	}
 }
 
-// means returns n values, each the mean of its share of values; values themselves if they are no more.
+// means returns n values, each the mean of its share of values. It returns values if there
+// are at most n.
 func means(values []float64, n int) []float64 {
 	if len(values) <= n {
 		return values
@@ -50,7 +52,8 @@ func means(values []float64, n int) []float64 {
 // finite reports whether v is a number that can be drawn.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// chart draws values in that many columns and rows, the first row on top. What is no number is a cross.
+// chart draws values in the given columns and rows, the top row first. A value that is not
+// finite is a cross.
 func chart(values []float64, columns, rows int, g *glyphs) []string {
 	values = means(values, columns)
 	var numbers []float64

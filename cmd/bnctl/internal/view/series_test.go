@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// A curve of any length takes little memory, and keeps its mean.
+// A curve of any length needs little memory, and keeps its mean.
 func TestSeries(t *testing.T) {
 	var s series
 	for i := range 1 << 20 {
@@ -26,7 +26,8 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// The lowest value has the lowest block and the highest a full one; what is no number is a cross.
+// The lowest value has the lowest block and the highest a full one. A value that is not
+// finite is a cross.
 func TestChart(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -48,7 +49,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// Text is cut by columns: a Chinese character takes two, an accent none.
+// Text is cut by columns: a Chinese character is two columns wide, a combining accent zero.
 func TestCut(t *testing.T) {
 	for _, c := range []struct {
 		text  string

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// State is what a view shows. The zero State is that of a run of which nothing is known.
+// State is the content of a view. The zero State belongs to a run about which nothing is
+// known yet.
 type State struct {
 	Title   string        // before there is more
 	Elapsed time.Duration // since the run began
@@ -18,7 +19,7 @@ type State struct {
 	now      train.Moment
 	first    time.Duration // when the first step was done
 	rows     int           // of steps since
-	watched  bool          // moments tell of steps
+	watched  bool          // moments report steps
 	last     train.Stepped
 	lastAt   time.Duration
 	epoch    *train.EpochDone // the last
@@ -37,7 +38,7 @@ const mostEvents = 64
 // device is a device as it is shown.
 type device struct {
 	train.DeviceShare
-	lost string // what became of it; "" if it takes part
+	lost string // why the device was lost; "" while it is in use
 }
 
 // happening is an event at a time since the run began.
@@ -47,7 +48,7 @@ type happening struct {
 	style style
 }
 
-// Event takes in what a run tells, at a time since it began.
+// Event handles an event of a run. at is the time since the run began.
 func (s *State) Event(e train.Event, at time.Duration) {
 	note := func(k style, format string, args ...any) {
 		s.happened = s.happened[max(len(s.happened)-mostEvents+1, 0):]
@@ -98,7 +99,7 @@ func (s *State) start(e train.Started) {
 	}
 }
 
-// step takes in figures of some steps, and the steps themselves if moments do not tell of them.
+// step adds the figures of some steps, and the steps themselves unless moments report them.
 func (s *State) step(e train.Stepped, at time.Duration) {
 	s.last, s.lastAt = e, at
 	s.rate.add(e.Throughput)
@@ -110,7 +111,7 @@ func (s *State) step(e train.Stepped, at time.Duration) {
 	}
 }
 
-// Moment takes in where a run stands, at a time since it began.
+// Moment stores the progress of a run. at is the time since the run began.
 func (s *State) Moment(m train.Moment, at time.Duration) {
 	s.now = m
 	if m.Rows == 0 {
@@ -127,7 +128,7 @@ func (s *State) Moment(m train.Moment, at time.Duration) {
 	s.times(m.InputWait, m.Devices, m.Ranks)
 }
 
-// times takes in where the time goes.
+// times stores where the time goes.
 func (s *State) times(input float64, devices []train.DeviceShare, ranks []train.RankShare) {
 	s.starved, s.ranks = input, ranks
 	for _, d := range devices {
@@ -143,7 +144,7 @@ func (s *State) endEpoch(e train.EpochDone) {
 		return
 	}
 	s.measured = &e
-	if e.ValAccuracy != nil { // numbers have none
+	if e.ValAccuracy != nil { // numbers have no accuracy
 		s.valAccuracy.add(*e.ValAccuracy)
 	}
 	if e.ValLoss != nil {
@@ -172,7 +173,7 @@ func lostText(e train.DeviceLost) string {
 
 func (s *State) takeBack(name string) { s.deviceNamed(name).lost = "" }
 
-// deviceNamed returns the device of that name, a new one if there was none.
+// deviceNamed returns the device of that name. It adds a new one if necessary.
 func (s *State) deviceNamed(name string) *device {
 	name = legible.Text(name)
 	for i := range s.devices {

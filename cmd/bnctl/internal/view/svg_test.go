@@ -12,7 +12,7 @@ const (
 	margin, titleHeight   = 16.0, 34.0
 )
 
-// colour is that of a style in the picture.
+// colour maps a style to its colour in the picture.
 var colour = [...]string{normal: "#c9d1d9", faint: "#8b949e", strong: "#f0f6fc", good: "#3fb950",
 	middling: "#d29922", bad: "#f85149", accent: "#58a6ff"}
 
@@ -78,7 +78,7 @@ func block(r rune) (height, opacity float64) {
 	return 0, 1
 }
 
-// drawGroup draws a group whose cells begin at x, y.
+// drawGroup draws a group of cells, starting at x, y.
 func drawGroup(b *strings.Builder, group, fill string, x, y float64) {
 	cells := []rune(group)
 	height, opacity := block(cells[0])
@@ -98,7 +98,7 @@ func drawGroup(b *strings.Builder, group, fill string, x, y float64) {
 		tall = 10 * height
 		top = y + cellHeight/2 - tall/2
 	} else if height > 0.99 {
-		top, tall = y+1, cellHeight-1 // bars of devices stand apart
+		top, tall = y+1, cellHeight-1 // bars of devices are separated
 	}
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s" opacity="%.2f"/>`+"\n", x, top, width,
 		tall, fill, opacity)

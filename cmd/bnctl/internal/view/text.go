@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// Look is what a terminal can show.
+// Look describes the abilities of a terminal.
 type Look struct{ Unicode, Colours bool }
 
 // style is how a span looks.
@@ -71,7 +71,7 @@ func (l line) fitted(most int, g *glyphs) line {
 	return out
 }
 
-// columns returns the width of text: wide characters, such as those of Chinese, take two.
+// columns returns the width of text. Wide characters, for example Chinese ones, count two.
 func columns(text string) int {
 	n := 0
 	for _, r := range text {
@@ -93,7 +93,7 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// cut returns as much of text as fits, and says where something is left out.
+// cut shortens text to most columns. It marks the omission with more.
 func cut(text string, most int, more string) string {
 	if columns(text) <= most {
 		return text

@@ -1,8 +1,8 @@
-// Package view shows on a terminal what a training run does: how far it is, curves, where the time of each
-// device goes, what has happened.
+// Package view shows a training run on a terminal: its progress, curves, where the time of
+// each device goes, and events.
 //
-// A State is what is shown, by the events and moments of a run; Draw makes lines of it for a size, and knows
-// no terminal. View puts these lines on one.
+// A State is built from the events and moments of a run. Draw turns it into lines for a
+// given size, independently of a terminal. View writes these lines to a terminal.
 package view
 
 import (
@@ -28,7 +28,7 @@ type View struct {
 	began time.Time
 }
 
-// New begins to show a run of which only a title is known. The caller stops the view.
+// New starts to show a run that is known only by its title. The caller stops the view.
 func New(to io.Writer, title string, colours bool) *View {
 	v := &View{look: Look{Unicode: waiting.Unicode(os.Getenv), Colours: colours}, began: time.Now()}
 	v.state.Title = title
@@ -36,21 +36,21 @@ func New(to io.Writer, title string, colours bool) *View {
 	return v
 }
 
-// Event takes in what the run tells. It is seen when the view is drawn next.
+// Event handles an event of the run. It becomes visible when the view is next drawn.
 func (v *View) Event(e train.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.state.Event(e, time.Since(v.began))
 }
 
-// Moment takes in where the run stands. It is seen when the view is drawn next.
+// Moment stores the progress of the run. It becomes visible when the view is next drawn.
 func (v *View) Moment(m train.Moment) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.state.Moment(m, time.Since(v.began))
 }
 
-// Stop takes the view away.
+// Stop removes the view.
 func (v *View) Stop() { v.screen.Stop() }
 
 func (v *View) draw(size waiting.Size) []waiting.Row {

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// The smallest terminal on which a run is shown without being asked for.
+// The smallest terminal that shows a run by default.
 const (
 	leastColumns = 80
 	leastRows    = 20

@@ -20,7 +20,7 @@ func Text(e train.Stepped) string {
 	return fitted(figures(e, time.Duration(e.Remaining)*time.Second), 1<<30)
 }
 
-// figures describes steps. How long it will take is the last to go.
+// figures describes steps. The remaining time is dropped last.
 func figures(e train.Stepped, remaining time.Duration) []field {
 	return []field{
 		{2, fmt.Sprintf("epoch %d", e.Epoch)},
@@ -34,7 +34,7 @@ func figures(e train.Stepped, remaining time.Duration) []field {
 	}
 }
 
-// accuracy says nothing where numbers are trained, which are met by none.
+// accuracy returns "" for models of numbers, which have no accuracy.
 func accuracy(a train.Figure) string {
 	if a != a {
 		return ""
@@ -58,12 +58,12 @@ func (l *Line) fields(elapsed time.Duration) []field {
 	all := figures(l.last, l.left())
 	all[1] = doing
 	if l.now.Doing != "" {
-		all[1].rank, all[3].rank = 1, 3 // what the time goes to, in place of the loss
+		all[1].rank, all[3].rank = 1, 3 // the current activity, in place of the loss
 	}
 	return append(all, field{8, clock(elapsed)})
 }
 
-// left is how long the run will take by its last figures, for the steps that are left now.
+// left estimates the time for the remaining steps from the last figures.
 func (l *Line) left() time.Duration {
 	left := time.Duration(l.last.Remaining * float64(time.Second))
 	if l.now.Step > l.last.Step && l.last.Step < l.total {
@@ -72,7 +72,7 @@ func (l *Line) left() time.Duration {
 	return left.Truncate(time.Second)
 }
 
-// remaining estimates how long the run will take by the steps so far.
+// remaining estimates the time for the remaining steps from the steps so far.
 func (l *Line) remaining(elapsed time.Duration) string {
 	done := l.now.Step - l.first
 	if done <= 0 {
@@ -91,8 +91,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// fitted returns the fields that fit together into that number of columns, none of
-// them in part: a live line that wraps is a new line each time.
+// fitted returns the fields that fit together into that number of columns, without
+// truncated fields: a live line that wraps is a new line each time.
 func fitted(fields []field, columns int) string {
 	for most := len(fields); most >= 0; most-- {
 		var texts []string
@@ -108,7 +108,8 @@ func fitted(fields []field, columns int) string {
 	return ""
 }
 
-// The bar: its cells, and what it takes with the share in front and the space behind.
+// Columns of the bar: its cells, and the total with the percentage before it and the space
+// after it.
 const (
 	barCells = 18
 	barWidth = barCells + len(" 100% ||  ")

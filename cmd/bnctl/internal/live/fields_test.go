@@ -43,8 +43,8 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// TestFirstSeconds: before there are figures the line says each second how far the run is, and
-// what takes the time.
+// TestFirstSeconds checks that before there are figures the line shows, every second, the
+// progress of the run and the current activity.
 func TestFirstSeconds(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestFirstSeconds(t *testing.T) {
 			{1500 * time.Millisecond, func() {}, "   0% " + blank + "epoch 1  step 0  0:01  400 steps to go"},
 			{6 * time.Second, func() { l.Moment(train.Moment{Step: 2, Epoch: 1}) },
 				"   0% " + blank + "epoch 1  step 0  0:07  400 steps to go"},
-			// Two steps in 8 s: 398 take 1592 s.
+			// Two steps in 8 s: 398 steps need 1592 s.
 			{time.Second, func() { l.Event(train.Stepped{Step: 100, Epoch: 1, Loss: 1.25, Remaining: 1200}) },
 				"   0% " + blank + "epoch 1  step 2  0:08  ETA 26m32s"},
 			{time.Second, func() {

@@ -1,6 +1,8 @@
-// Package live shows on a terminal how a training run stands, from its first second on.
+// Package live shows the progress of a training run on a terminal, from its first second
+// on.
 //
-// Line knows the run, by its events and moments; waiting.Screen knows the terminal and the time.
+// Line follows the run by its events and moments; waiting.Screen handles the terminal and
+// the time.
 package live
 
 import (
@@ -38,7 +40,8 @@ func New(to io.Writer, e train.Started) *Line {
 	return l
 }
 
-// Event takes in figures of the last steps, which are seen when the line is drawn next.
+// Event stores the figures of the last steps. They become visible when the line is next
+// drawn.
 func (l *Line) Event(e train.Event) {
 	if e, ok := e.(train.Stepped); ok {
 		l.mu.Lock()
@@ -47,17 +50,17 @@ func (l *Line) Event(e train.Event) {
 	}
 }
 
-// Moment takes in where the run stands. What it says is seen when the line is drawn next.
+// Moment stores the progress of the run. It becomes visible when the line is next drawn.
 func (l *Line) Moment(m train.Moment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = m
 }
 
-// Stop takes the line away.
+// Stop removes the line.
 func (l *Line) Stop() { l.screen.Stop() }
 
-// draw writes the bar and what fits behind it.
+// draw writes the bar, followed by the fields that fit.
 func (l *Line) draw(size waiting.Size) []waiting.Row {
 	l.mu.Lock()
 	defer l.mu.Unlock()

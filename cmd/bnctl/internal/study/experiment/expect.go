@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 )
 
-// expectAll finds out which settings can be trained, and how long each takes that has
-// runs to make: a step of each is measured.
+// expectAll finds out which settings can be trained. It measures a step of each setting
+// that still has runs to make, to estimate their duration.
 func (s *runner) expectAll(ctx context.Context) error {
 	s.results.Refused = nil
 	for _, at := range s.results.Settings() {
@@ -47,7 +47,7 @@ func (s *runner) made(at study.Setting) bool {
 	})
 }
 
-// refused says why a setting cannot be trained; "" if it can.
+// refused returns why a setting cannot be trained, or "" if it can.
 func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err error) {
 	session, devices, err := s.start(ctx, &study.Run{Setting: at, Seed: s.results.Seeds[0]})
 	if why = refusal(at, err); why != "" {
@@ -59,8 +59,8 @@ func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err
 	return "", errors.Join(session.Close(), devices.Close())
 }
 
-// durationOf returns the duration of a run whose steps take step seconds. It assumes
-// that evaluating a sample takes a third of the time of training on it.
+// durationOf returns the duration of a run with steps of step seconds. It assumes that
+// evaluating a sample needs a third of the time of training on it.
 func (s *runner) durationOf(at study.Setting, step float64) study.Duration {
 	r, evaluations := s.recipe, 1
 	if r.Epochs > 0 {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// small returns the options of a study that takes a second.
+// small returns the options of a study that lasts a second.
 func small(t *testing.T) Options {
 	t.Helper()
 	open := func(spec string, split data.Split) data.Source {
@@ -49,8 +49,8 @@ func small(t *testing.T) Options {
 		Precise: 32, SamplingSamples: 32, SpeedSteps: 1, Folder: t.TempDir()}
 }
 
-// A study that is stopped goes on from what is in its folder, and what comes of
-// it is what an undisturbed one finds.
+// A study that is stopped continues from its folder, with the same results as an
+// undisturbed one.
 func TestGoesOn(t *testing.T) {
 	whole, err := Run(t.Context(), small(t))
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// results is the file of a folder that has what was found.
+// results is the name of the file of results in a folder.
 const results = "results.json"
 
-// load takes in what the folder holds of the same study.
+// load reads the results of the same study from the folder.
 func (s *runner) load() error {
 	s.describe()
 	if err := os.MkdirAll(s.o.Folder, 0o777); err != nil {
@@ -50,11 +50,11 @@ func (s *runner) load() error {
 	return nil
 }
 
-// maxResults bounds the results of a study, in bytes: a run takes a few thousand.
+// maxResults bounds the results of a study, in bytes. A run needs a few thousand.
 const maxResults = 64 << 20
 
 // Read returns the results of a study in a folder. The error is os.ErrNotExist if there are
-// none.
+// no results.
 func Read(folder string) (*study.Results, error) {
 	path := filepath.Join(folder, results)
 	b, err := regular.Read(path, maxResults)
@@ -68,7 +68,7 @@ func Read(folder string) (*study.Results, error) {
 	return r, nil
 }
 
-// missingFrom returns what is in list and not in have.
+// missingFrom returns the elements of list that are not in have.
 func missingFrom[T comparable](list, have []T) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(v T) bool { return slices.Contains(have, v) })
 }
@@ -82,7 +82,7 @@ func (s *runner) describe() {
 	out.LearningRate, out.Schedule, out.Augment, out.Kernels = r.LR, r.Schedule, r.Augment, r.Kernels
 }
 
-// save writes the results: a study that is stopped goes on from them.
+// save writes the results. A study that was stopped continues from them.
 func (s *runner) save() error {
 	if line := s.o.Command; line != "" && !slices.Contains(s.results.Commands, line) {
 		s.results.Commands = append(s.results.Commands, line)

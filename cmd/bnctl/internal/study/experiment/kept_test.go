@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The tables and plots of the studies that are kept under docs are what their results give:
-// `bnctl study bn -o docs/study --measure nothing` writes them, and the page beside them.
+// The stored tables and plots of studies under docs match their results: `bnctl study bn -o
+// docs/study --measure nothing` writes them, and the page.
 func TestKeptStudiesAreCurrent(t *testing.T) {
 	const docs = "../../../../../docs"
 	for _, name := range []string{"study", "study-segment"} {

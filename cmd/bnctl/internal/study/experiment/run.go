@@ -31,8 +31,8 @@ func Measures() []string { return []string{Training, Sampling, Speed} }
 // Arm is a study.Arm.
 type Arm = study.Arm
 
-// Options says what a study compares. A count of samples larger than the data
-// means all of the data.
+// Options are the settings of a study. A count of samples larger than the data means all of
+// the data.
 type Options struct {
 	// Recipe is the recipe of all runs; Run does not change it. Its fields that
 	// the study sets itself are ignored: seed, replicas, batch norm, tail,
@@ -55,7 +55,7 @@ type Options struct {
 	SamplingSamples int      // samples for Sampling, at least 16
 	SpeedSteps      int      // steps that are timed for each way, at least 1
 
-	Folder  string // for the results; those of the same study are used again
+	Folder  string // for the results; existing results of the same study are reused
 	Command string // command line of the study, kept with the results
 
 	// Found is called with each *study.Run, study.Sampling and study.Speed,
@@ -88,8 +88,7 @@ func (o *Options) Check() error {
 	return o.checkPerReplica()
 }
 
-// CheckNumbers is Check without the slow checks, those of models, data and the
-// recipe.
+// CheckNumbers is Check without the slow checks of models, data and the recipe.
 func (o *Options) CheckNumbers() error {
 	for _, n := range []struct {
 		option   string
@@ -201,7 +200,7 @@ func withDefaults(base *train.Recipe) *train.Recipe {
 // runner is one call of Run.
 type runner struct {
 	o       Options
-	recipe  *train.Recipe // what all runs have alike
+	recipe  *train.Recipe // common to all runs
 	results *study.Results
 }
 
@@ -212,7 +211,7 @@ func (s *runner) open(ctx context.Context, devices string, replicas int) (*fleet
 	return fleet.Open(ctx, o)
 }
 
-// devicesOf says what a setting runs on.
+// devicesOf returns the devices that a setting runs on.
 func (s *runner) devicesOf(at study.Setting) string {
 	if at.Arm == study.Single || at.Arm == study.Frozen {
 		return s.o.Single

@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// control is a network whose batch norms have one value per sample: there the
-// number of values is known.
+// control is a network with one value per sample in each batch norm: its number of values
+// is known.
 const control = "mlp-bn"
 
 // sampleAll measures what small samples see of the variances, in the model of

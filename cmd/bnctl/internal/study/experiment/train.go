@@ -51,8 +51,8 @@ func (s *runner) trainAll(ctx context.Context) error {
 	return nil
 }
 
-// refusal says why a setting can never be trained; "" for any other error: frozen
-// statistics that new weights have not, and moments of a single value.
+// refusal returns why a setting can never be trained: frozen statistics, which new weights
+// lack, or moments of a single value. It returns "" for any other error.
 func refusal(at study.Setting, err error) string {
 	var few *bn.TooFew
 	var p *problem.Error
@@ -65,7 +65,7 @@ func refusal(at study.Setting, err error) string {
 	return ""
 }
 
-// digestOf identifies what a run of a setting is.
+// digestOf returns a digest that identifies a run of a setting.
 func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	r := s.recipeOf(at, seed)
 	text := r.JSON()
@@ -134,7 +134,7 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
 }
 
-// configOf says how a run is made; what its epochs tell goes into run.
+// configOf returns the configuration of a run. The results of its epochs are stored in run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
 		Fleet: devices, ExtraStatistics: s.extraStatistics(at), LogEvery: 1 << 30, Option: s.o.Option,
@@ -142,7 +142,7 @@ func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 
-// see takes what a run tells.
+// see handles an event of a run.
 func (s *runner) see(e train.Event, run *study.Run) {
 	if e, ok := e.(train.EpochDone); ok && e.ValAccuracy != nil {
 		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy,

@@ -8,16 +8,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// difference is what a measure gains from one case to another, seed by seed.
+// difference is the change of a measure from one case to another, seed by seed.
 type difference struct {
 	Mean   float64 // over the seeds that both have
 	Margin float64 // half of the 95 % confidence interval, Student's t; infinite with one seed
 	Seeds  int
-	Up     int // of them: those with which it is above 0
+	Up     int // number of seeds with a difference above 0
 }
 
-// paired compares two cases seed by seed: what a seed draws, the order of the
-// samples above all, is alike in both.
+// paired compares two cases seed by seed: everything drawn from a seed, most importantly
+// the order of the samples, is equal in both.
 func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) difference {
 	var d []float64
 	for _, seed := range r.Seeds {
@@ -43,7 +43,8 @@ func (r *Results) paired(a, b map[uint64]Score, measure func(Score) float64) dif
 	return out
 }
 
-// Clear reports whether the difference is more than chance: 0 lies outside its interval.
+// Clear reports whether the difference is more than chance: its interval does not contain
+// 0.
 func (d difference) Clear() bool { return d.Seeds > 0 && math.Abs(d.Mean) > d.Margin }
 
 // sign is 1 or -1 if the difference is more than chance, else 0.
@@ -57,17 +58,18 @@ func (d difference) sign() int {
 	return -1
 }
 
-// verdict is what accuracy and loss of the same pairs of runs say together of a change.
+// verdict is the combined judgement of a change by accuracy and loss of the same pairs of
+// runs.
 type verdict int
 
 const (
 	noDifference   verdict = iota // both may be chance
-	oneSeed                       // of one seed, which does not say what chance does
+	oneSeed                       // one seed does not show the effect of chance
 	better                        // both are better beyond chance
 	betterAccuracy                // the loss may be chance
 	betterLoss                    // the accuracy may be chance
 	opposed                       // one is better, the other worse, both beyond chance
-	worse                         // one is worse beyond chance, and none better
+	worse                         // one is worse beyond chance, and neither is better
 )
 
 // judge weighs a gain of accuracy and a change of loss. Nothing is better as a
@@ -91,8 +93,8 @@ func judge(gain, more difference) verdict {
 	return noDifference
 }
 
-// text writes at least that number of digits behind the point: as many as it takes
-// that the interval of a difference beyond chance does not seem to hold 0.
+// text formats the difference with at least that number of decimals, and more if the
+// interval of a difference beyond chance would otherwise seem to contain 0.
 func (d difference) text(digits int, unit string) string {
 	if math.IsInf(d.Margin, 1) {
 		return fmt.Sprintf("%+.*f%s (one seed: no interval)", digits, d.Mean, unit)
@@ -105,10 +107,10 @@ func (d difference) text(digits int, unit string) string {
 	return fmt.Sprintf("%+.*f ± %.*f%s", digits, d.Mean, digits, d.Margin, unit)
 }
 
-// points says a difference of accuracies, in percentage points.
+// points formats a difference of accuracies, in percentage points.
 func (d difference) points() string { return d.text(2, " points") }
 
-// loss says a difference of losses.
+// loss formats a difference of losses.
 func (d difference) loss() string { return d.text(4, "") }
 
 func accuracy(s Score) float64 { return 100 * s.fraction() }

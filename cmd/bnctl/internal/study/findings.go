@@ -13,12 +13,11 @@ import (
 type Finding struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer"`
-	Details  []string `json:"details"` // the figures behind it
+	Details  []string `json:"details"` // supporting figures
 }
 
-// Findings returns the questions for which there are enough results, with answers.
-// Every difference is between runs of the same seed, with its 95 % confidence
-// interval.
+// Findings returns the questions that have enough results, with answers. Every difference
+// is between runs of the same seed, with its 95 % confidence interval.
 func (r *Results) Findings() []Finding {
 	var out []Finding
 	all := []func() *Finding{r.needsSync, r.rightMerge, r.smallDiffers, r.healthyAgrees, r.sampled, r.InAnHour}
@@ -44,8 +43,7 @@ func (r *Results) setting(a Arm, perReplica int) Setting {
 	return Setting{a, perReplica, r.Batch / perReplica}
 }
 
-// best returns the statistics with which a setting has the lowest mean loss,
-// "" without runs.
+// best returns the statistics with the lowest mean loss for a setting, or "" without runs.
 func (r *Results) best(s Setting) string {
 	best, least := "", math.Inf(1)
 	for _, name := range r.statistics(s) {
@@ -101,7 +99,7 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// syncAnswers says what a verdict on sync batch norm means, in the order of the answer.
+// syncAnswers explains each verdict on sync batch norm, in the order of the answer.
 var syncAnswers = []struct {
 	verdict verdict
 	text    string
@@ -197,9 +195,8 @@ func fewerSays(gain, more difference) string {
 	return "Not here"
 }
 
-// healthyAgrees says whether all ways agree at the largest share per replica:
-// whether the mean of each lies within two standard deviations of one seed of
-// the mean over all.
+// healthyAgrees reports whether all ways agree at the largest share per replica: whether
+// the mean of each is within two standard deviations of one seed of the mean over all.
 func (r *Results) healthyAgrees() *Finding {
 	k := slices.Max(r.PerReplica)
 	var rows []Row

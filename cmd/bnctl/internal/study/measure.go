@@ -16,7 +16,7 @@ func (e Epoch) fraction() float64 {
 	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.fraction()
 }
 
-// worded puts the name of what the runs are judged by in place of accuracy.
+// worded replaces accuracy by the name of the measure that the runs are judged by.
 func (r *Results) worded(text string) string {
 	if !r.Masks {
 		return text

@@ -19,7 +19,7 @@ var page = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{"hyphenated": hyphenated}).Parse(pageText))
 })
 
-// hyphenated says where the longest heading of the table may be cut on a narrow page.
+// hyphenated marks where the longest heading of the table may be broken on a narrow page.
 func hyphenated(heading string) string {
 	return strings.ReplaceAll(heading, "synchronising", "synchron\u00adising")
 }
@@ -36,7 +36,7 @@ func (r *Results) Page(w io.Writer) error {
 		"Kept": r.retained()})
 }
 
-// length says how long a run is.
+// length describes the length of a run.
 func (r *Results) length() string {
 	if r.Epochs > 0 {
 		return problem.Plural(r.Epochs, "epoch") + " (" + problem.Plural(r.Steps, "step") + ")"
@@ -44,7 +44,8 @@ func (r *Results) length() string {
 	return problem.Plural(r.Steps, "step")
 }
 
-// retained says per size what rule mean kept of the variance in training.
+// retained describes, for each size, the share of the variance in training that rule mean
+// kept.
 func (r *Results) retained() []string {
 	var out []string
 	for _, k := range r.PerReplica {

@@ -16,13 +16,13 @@ type Plot struct {
 	figure chart.Figure
 }
 
-// InPage returns the drawing for a page, whose style it has.
+// InPage returns the drawing for a page, in the page's style.
 func (p *Plot) InPage() template.HTML { return chart.PageOf(p.figure) }
 
 // File returns the drawing as an SVG file.
 func (p *Plot) File() []byte { return chart.FileOf(p.figure, p.Title) }
 
-// Plots returns the plots for which there are enough results.
+// Plots returns the plots that have enough results.
 func (r *Results) Plots() []*Plot {
 	var out []*Plot
 	add := func(name, title, caption string, f chart.Figure, drawn bool) {
@@ -45,8 +45,7 @@ func (r *Results) Plots() []*Plot {
 // colours is how many colours curves have.
 const colours = 6
 
-// colourOf returns the colour of a size per replica; that of the whole batch
-// comes first.
+// colourOf returns the colour of a size per replica. The whole batch comes first.
 func (r *Results) colourOf(s Setting) int {
 	if s.Arm == Single {
 		return 0

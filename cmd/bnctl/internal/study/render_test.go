@@ -21,7 +21,8 @@ func manyWays() *Results {
 	return r
 }
 
-// Every text lies within its drawing, none covers another, and no dot, bar or line ends on a letter.
+// Every text is inside its drawing, texts do not overlap, and no dot, bar or line ends on a
+// letter.
 func TestLabelsFit(t *testing.T) {
 	for name, r := range map[string]*Results{"few": made(5, 0.2), "many": manyWays()} {
 		plots := r.Plots()

@@ -16,10 +16,10 @@ const (
 	Single  Arm = "single"  // the whole batch on one device, one replica
 	Sync    Arm = "sync"    // batch norm over the whole batch, shared by the replicas
 	Replica Arm = "replica" // batch norm over the samples of each replica
-	Frozen  Arm = "frozen"  // constant statistics, those of the initial weights; one replica
+	Frozen  Arm = "frozen"  // constant statistics, from the initial weights; one replica
 )
 
-// DefaultArms returns the arms of a study whose options name none.
+// DefaultArms returns the arms of a study without an explicit choice.
 func DefaultArms() []Arm { return []Arm{Single, Sync, Replica} }
 
 // Setting is an arm and the number of replicas that share the batch. With Single and
@@ -35,7 +35,7 @@ type Run struct {
 	Setting
 	Seed     uint64          `json:"seed"`
 	Recipe   string          `json:"recipe"` // SHA-256 of the recipe that was trained
-	SHA256   string          `json:"sha256"` // of the template with the run's weights and its own statistics
+	SHA256   string          `json:"sha256"` // of the template with the run's weights and statistics
 	Steps    int             `json:"steps"`
 	Seconds  float64         `json:"seconds"`
 	Epochs   []Epoch         `json:"epochs"`
@@ -86,12 +86,12 @@ type Speed struct {
 	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
 }
 
-// Sampling measures how far the variance of a few samples is below that of all: for
-// each batch norm the mean of the variances Q/n over groups of k samples, divided by
-// the variance Q/(n-1) of all samples together, for the same weights and samples.
+// Sampling measures how far the variance of a few samples is below the variance of all: for
+// each batch norm, the mean of the variances Q/n over groups of k samples, divided by the
+// variance Q/(n-1) of all samples together, for the same weights and samples.
 type Sampling struct {
 	Model   string  `json:"model"`
-	Recipe  string  `json:"recipe"`  // of the run whose weights these are; "" for new weights
+	Recipe  string  `json:"recipe"`  // of the run that made the weights; "" for new weights
 	Samples int     `json:"samples"` // in all
 	Layers  []Layer `json:"layers"`
 }
@@ -183,7 +183,7 @@ func (r *Results) SetSpeed(v Speed) {
 	r.Speeds = append(r.Speeds, v)
 }
 
-// Find returns the run of a setting, seed and recipe; nil if there is none yet.
+// Find returns the run of a setting, seed and recipe, or nil if it does not exist yet.
 func (r *Results) Find(s Setting, seed uint64, recipe string) *Run {
 	i := slices.IndexFunc(r.Runs, func(run Run) bool {
 		return run.Setting == s && run.Seed == seed && run.Recipe == recipe
@@ -194,7 +194,7 @@ func (r *Results) Find(s Setting, seed uint64, recipe string) *Run {
 	return &r.Runs[i]
 }
 
-// speed returns what was measured of a setting; nil if nothing was.
+// speed returns the measured speed of a setting, or nil if it was not measured.
 func (r *Results) speed(s Setting) *Speed {
 	i := slices.IndexFunc(r.Speeds, func(v Speed) bool { return v.Setting == s })
 	if i < 0 {

@@ -8,14 +8,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// sampled compares the variances that small samples see with the prediction:
-// the mean of Q/n over samples of n independent values is 1 - 1/n of the truth.
+// sampled compares the measured variances of small samples with the prediction: the mean of
+// Q/n over samples of n independent values is 1 - 1/n of the true variance.
 //
-// A batch norm over features has one value per sample: n is the number of
-// samples, and the prediction is exact. After a convolution a sample gives
-// H x W values that resemble each other: the truth lies between n = k (all
-// alike) and n = k x H x W (independent), and obeys the same law with m values
-// per sample that count: 1 - 1/(k*m), the same m for every k.
+// A batch norm over features has one value per sample: n is the number of samples, and the
+// prediction is exact. After a convolution a sample gives H x W values that resemble each
+// other. The truth is between n = k (all alike) and n = k x H x W (independent), and obeys
+// the same law with m effective values per sample: 1 - 1/(k*m), the same m for every k.
 func (r *Results) sampled() *Finding {
 	f := &Finding{Question: "Do sampled variances match the predicted 1 - 1/n?"}
 	cases, met, spatial := 0, 0, 0
@@ -80,14 +79,14 @@ func (l Layer) ends(samples int) (small, large Ratio) {
 	return small, large
 }
 
-// departure is how far the ratio of the smallest groups lies from what the
-// law says after the large ones.
+// departure returns the distance between the ratio of the smallest groups and the law
+// fitted to the large ones.
 func (l Layer) departure(samples int) float64 {
 	small, large := l.ends(samples)
 	return math.Abs(small.Biased - (1 - 1/(float64(small.PerReplica)*large.counting())))
 }
 
-// spatial says what a convolution's batch norm shows.
+// spatial describes the result of a convolution's batch norm.
 func (l Layer) spatial(s Sampling) string {
 	small, large := l.ends(s.Samples)
 	k := float64(small.PerReplica)

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// made returns results in which replica batch norm with 2 samples loses drop
-// points, rule first loses as much again, and a seed is worth up to noise points.
+// made returns results in which replica batch norm with 2 samples loses drop points, rule
+// first loses the same again, and a seed is worth up to noise points.
 func made(drop, noise float64) *Results {
 	r := &Results{Model: "m", Data: "d", Batch: 32, PerReplica: []int{2, 16}, Seeds: []uint64{1, 2, 3},
 		Epochs: 2, Steps: 20}
@@ -45,7 +45,7 @@ func made(drop, noise float64) *Results {
 	return r
 }
 
-// law is a layer of which m values per sample count.
+// law returns a layer with m effective values per sample.
 func law(name string, elements int, m float64) Layer {
 	l := Layer{Name: name, Elements: elements}
 	for _, k := range []int{2, 4, 8} {
@@ -91,7 +91,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// The interval is that of Student's t: 4.303 standard errors for three pairs.
+// The interval is from Student's t: 4.303 standard errors for three pairs.
 func TestPaired(t *testing.T) {
 	r := &Results{Seeds: []uint64{1, 2, 3, 4}}
 	score := func(v ...float64) map[uint64]Score {
@@ -124,7 +124,7 @@ func TestTableHasEveryCase(t *testing.T) {
 	}
 }
 
-// The page is well-formed and asks nobody for anything.
+// The page is well-formed and loads nothing from elsewhere.
 func TestPage(t *testing.T) {
 	r := made(5, 0.2)
 	r.Commands = []string{"bnctl study bn --data 'a b' <x>"}

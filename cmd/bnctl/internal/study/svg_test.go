@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// box is where the letters of a text lie, about; y grows downwards.
+// box is the approximate area of the letters of a text. y grows downwards.
 type box struct {
 	text                     string
 	left, right, top, bottom float64
@@ -95,7 +95,7 @@ func boxOf(a map[string]string, p [2]float64) box {
 	return b
 }
 
-// say gives a box its letters, which are as wide as package chart takes them to be.
+// say sets the text of a box. Letters have the width that package chart assumes.
 func (b *box) say(text string) {
 	width := 6.8 * float64(len([]rune(text)))
 	switch b.right {
@@ -117,7 +117,7 @@ func (d *picture) element(name string, a map[string]string, p [2]float64) {
 		add(numbers(a["cx"])[0], numbers(a["cy"])[0])
 	case "path":
 		if strings.Contains(a["class"], "rule") {
-			return // behind the letters
+			return // drawn under the letters
 		}
 		x, y := 0.0, 0.0
 		for _, s := range stroke.FindAllString(a["d"], -1) {

@@ -86,7 +86,7 @@ func (w Row) cells() []string {
 		speed, sync}
 }
 
-// refused returns the lines of what cannot be trained.
+// refused returns the lines of settings that cannot be trained.
 func (r *Results) refused() (lines [][]string) {
 	for _, w := range r.Refused {
 		lines = append(lines, []string{string(w.Arm), fmt.Sprint(w.PerReplica), "-", "-", "refused", "refused",
@@ -111,7 +111,7 @@ func (r *Results) Text() string {
 	return aligned(append(lines, r.refused()...))
 }
 
-// aligned lays lines out as a table whose first line is the head.
+// aligned formats lines as a table. The first line is the head.
 func aligned(lines [][]string) string {
 	widths := make([]int, len(lines[0]))
 	for _, l := range lines {

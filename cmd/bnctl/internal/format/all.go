@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// All predicts every sample of src and writes it to w. It returns the errors of
-// samples that cannot be read or say no class as bad, if r says to go on after them.
+// All predicts every sample of src and writes it to w. If r.GoOn is set, it continues after
+// samples that cannot be read or have no class, and returns their errors as bad.
 func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading, w Writer) (
 	bad []error, err error) {
 	var none classless
@@ -24,10 +24,11 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 	return bad, w.End()
 }
 
-// classless has the errors of inputs that say no class.
+// classless collects the errors of inputs without a class.
 type classless []error
 
-// add keeps the error of an input, if it is one of these and r says to go on.
+// add stores the error of an input without a class and returns nil, if r.GoOn is set. It
+// returns any other error.
 func (k *classless) add(r predict.Reading, input string, err error) error {
 	var none *predict.NotFinite
 	if !errors.As(err, &none) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// Arrays returns the numbers of the outputs that NPY writes, an array for each;
-// none if NPY writes one array of probabilities.
+// Arrays returns the numbers of the outputs that NPY writes, an array for each, or nil if
+// NPY writes one array of probabilities.
 func Arrays(a *predict.Answers) []int {
 	if !a.Raw {
 		return nil

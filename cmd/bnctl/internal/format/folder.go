@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What is written of models that give each pixel a class, as a file for each input.
+// Formats with a file for each input, of models that give each pixel a class.
 const (
 	masks         = "masks"         // NAME.png: the classes, indexed, in the colours of PASCAL VOC
 	overlays      = "overlays"      // NAME.png: the picture under its mask
@@ -51,10 +51,11 @@ func Fit(format string, a *predict.Answers, name string, info data.Info) (data.F
 	return f, err
 }
 
-// CheckFolder returns an error if a format of Folders cannot write such answers into
-// folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2
-// to data.MaskClasses classes, unless the format is page. The folder must be empty;
-// CheckFolder makes it if it does not exist. The error is a *problem.Error of format or output.
+// CheckFolder returns an error if a format of Folders cannot write these answers into
+// folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2 to
+// data.MaskClasses classes, unless the format is page. The folder must be empty;
+// CheckFolder makes it if it does not exist. The error is a *problem.Error of format or
+// output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
@@ -90,7 +91,7 @@ func emptyFolder(folder string) error {
 	return nil
 }
 
-// Folder says what is written into a folder, for which IsFolder holds.
+// Folder writes predictions into a folder, in a format for which IsFolder holds.
 type Folder struct {
 	Format  string
 	Path    string // see CheckFolder
@@ -102,8 +103,8 @@ type Folder struct {
 // Write predicts every picture of src, and writes a page, or in a format of Folders a file
 // for each. Files are named after the inputs: characters that are not permitted in a file
 // name become underscores, and further inputs of the same name get NAME-2 and so on. Call
-// CheckFolder before. Write returns the errors of pictures that cannot be read or have pixels
-// that say no class as bad, if r says to go on after them.
+// CheckFolder before. If r.GoOn is set, Write continues after pictures that cannot be read
+// or have pixels without a class, and returns their errors as bad.
 func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
 	bad []error, err error) {
 	if f.Format == pageFormat {

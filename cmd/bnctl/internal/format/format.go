@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Check returns a *problem.Error of format unless name is json, csv, npy, page, one
-// of Folders, or one of others, which are the caller's own formats.
+// Check returns a *problem.Error of format unless name is json, csv, npy, page, one of
+// Folders, or one of others, the caller's additional formats.
 func Check(name string, others ...string) error {
 	known := slices.Concat([]string{"json", "csv"}, others, []string{"npy"}, Folders(), []string{pageFormat})
 	if slices.Contains(known, name) {
@@ -29,8 +29,8 @@ func Check(name string, others ...string) error {
 
 // Writer writes predictions, input by input.
 type Writer interface {
-	// Write writes the outputs of the model for one input: all of them, each
-	// without the axis of rows. It is a *predict.NotFinite that they say no class.
+	// Write writes all outputs of the model for one input, each without the axis of rows.
+	// The error is a *predict.NotFinite if they yield no class.
 	Write(input string, outputs []tensor.Tensor) error
 	// End is called after the last input.
 	End() error

@@ -83,8 +83,8 @@ func (w *jsonPredictions) writeNumbers(input string, outs []tensor.Tensor) error
 
 func (w *jsonPredictions) End() error { return nil }
 
-// elements returns the elements of a tensor as numbers that JSON can write:
-// null stands for what is not finite.
+// elements returns the elements of a tensor as numbers that JSON can write. Elements that
+// are not finite become null.
 func elements(t tensor.Tensor) []any {
 	values := make([]any, t.Count())
 	for i, s := range numbers(t) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mask writes the mask of an input: an indexed picture whose pixels are the numbers
-// of the classes, in the colours of the PASCAL VOC masks.
+// mask writes the mask of an input: an indexed picture of class numbers, in the colours of
+// the PASCAL VOC masks.
 func (f *files) mask(input string, scores tensor.Tensor) error {
 	classes, err := predict.PixelClasses(f.output, scores)
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *files) png(input string, m image.Image) error {
 	return regular.WriteFile(f.path(input, ".png"), 0o666, func(w io.Writer) error { return png.Encode(w, m) })
 }
 
-// probabilities writes those of the classes of each pixel, f32 [C,H,W].
+// probabilities writes the probabilities of the classes of each pixel, f32 [C,H,W].
 func (f *files) probabilities(input string, p tensor.Tensor) error {
 	return regular.WriteFile(f.path(input, ".npy"), 0o666,
 		func(w io.Writer) error { return data.WriteNPY(w, p) })

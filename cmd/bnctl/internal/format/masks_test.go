@@ -26,7 +26,8 @@ func TestPaletteIsThatOfVOC(t *testing.T) {
 	}
 }
 
-// The pixels are classes, the first of equal ones; inputs of one name get files of their own.
+// The pixels are classes, the first of equal ones. Inputs of the same name get different
+// files.
 func TestMasks(t *testing.T) {
 	folder := t.TempDir()
 	to := &files{folder, "y", map[string]bool{}}

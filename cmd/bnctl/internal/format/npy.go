@@ -40,7 +40,7 @@ func (w *npyPredictions) Write(_ string, outs []tensor.Tensor) error {
 	return nil
 }
 
-// rows returns what one input adds to each array.
+// rows returns the rows that one input adds to each array.
 func (w *npyPredictions) rows(outs []tensor.Tensor) (rows []tensor.Tensor) {
 	if !w.Raw {
 		p := w.Probabilities(outs)

@@ -22,10 +22,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What is on a page at most: inputs, pixels of the longer side of a picture, classes of the summary.
+// Limits of a page: inputs, pixels of the longer side of a picture, classes of the summary.
 const pageInputs, pictureSide, pageClasses = 500, 320, 30
 
-// The files of a page beside index.html: pictures and masks as they are shown, answers with all digits.
+// The files of a page next to index.html: displayed pictures and masks, and answers with
+// all digits.
 const pictures, answersFile = "pictures", "predictions.jsonl"
 
 //go:embed page.html
@@ -35,7 +36,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Style             template.CSS
 	Title, Subtitle   string
@@ -54,7 +55,7 @@ type pageItem struct {
 	Classes             []pageClass
 }
 
-// pageClass is a class with its share in percent, or something else that is said in words.
+// pageClass is a class with its share in percent, or with another description in words.
 type pageClass struct {
 	Label, Colour, Words string
 	Percent              float64
@@ -213,7 +214,7 @@ func (w *pageAnswers) Write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
-// fill takes in what the outputs say of an input.
+// fill fills in the answers of an input.
 func (w *pageAnswers) fill(item *pageItem, outs []tensor.Tensor) error {
 	switch {
 	case w.Raw:

@@ -1,8 +1,7 @@
-// Package demo demonstrates bnctl in a minute, without files or network: it
-// trains the same recipe on one device and on three, of which one is killed,
-// and compares the templates; then it checks that strip, doctor and predict
-// agree with the training. It runs the command in processes, with command lines
-// that a user could paste.
+// Package demo demonstrates bnctl in a minute, without files or network: it trains the same
+// recipe on one device and on three, kills one of the three, and compares the templates.
+// Then it checks that strip, doctor and predict agree with the training. It runs the
+// command in processes, with command lines that a user could paste.
 //
 // Use it for a presentation, or to check an installation.
 package demo
@@ -17,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options say which program is run, where, and how progress is reported.
+// Options are the program to run, its folder, and how progress is reported.
 type Options struct {
 	Program string // path of the command bnctl
 	Folder  string // for the files; "": a temporary folder, which is removed
@@ -37,7 +36,7 @@ type Result struct {
 	Seconds     float64 `json:"seconds"`
 }
 
-// please is what to do about a demonstration that does not show what it should.
+// please is the advice after a failed demonstration.
 const please = "please report this with the lines above"
 
 // Run runs the demo. The result is nil if it did not come to its end. If it
@@ -64,7 +63,7 @@ func workFolder(keep string) (folder string, leave func(), err error) {
 	return folder, func() {}, err
 }
 
-// What the demo trains: every run of this recipe makes the same template.
+// The recipe of the demo. Every run of it makes the same template.
 const (
 	unseen   = 1000 // glyphs that are evaluated and predicted
 	accuracy = 0.97 // of them, at least

@@ -42,8 +42,8 @@ func (d *demo) doctor() error {
 	return nil
 }
 
-// plantNaN copies a template with a NaN in the variance of its first batch
-// norm, whose name it returns.
+// plantNaN copies a template and puts a NaN into the variance of its first batch norm. It
+// returns the name of that layer.
 func plantNaN(from, to string) (layer string, err error) {
 	m, err := serialize.ReadModel(from)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/demo"
 )
 
-// The demo takes a minute, and a command bnctl that it starts.
+// The demo runs for a minute, and starts the command bnctl.
 func ExampleRun() {
 	r, err := demo.Run(context.Background(), demo.Options{Program: "bin/bnctl",
 		Say: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})

@@ -34,8 +34,8 @@ func (d *demo) strip() error {
 	}, "strip", "three.bnc", "-o", "glyphs.bnm")
 }
 
-// predict predicts the glyphs that training evaluated on, and compares the
-// loss over the predictions with that of the evaluation.
+// predict predicts the glyphs that training evaluated on, and compares the loss of the
+// predictions with the loss of the evaluation.
 func (d *demo) predict() error {
 	d.say("\nPredict glyphs that training has not seen.")
 	var p playback
@@ -85,7 +85,7 @@ func (p *playback) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor,
 // drawn are the numbers of the glyphs that are drawn, in order.
 var drawn = []int{3, 14, 59, 65, 82}
 
-// draw draws a few glyphs with what the template says of them.
+// draw draws a few glyphs with the template's predictions.
 func (d *demo) draw() error {
 	src, err := glyphs(d.ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *demo) draw() error {
 	return d.gallery(src, said)
 }
 
-// gallery draws the glyphs side by side, and below each what was said of it.
+// gallery draws the glyphs side by side, each with its prediction below it.
 func (d *demo) gallery(src data.Source, said map[int]string) error {
 	const gap = "  "
 	var rows []string

@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 )
 
-// demo runs commands of bnctl in processes of their own, as whoever pastes
-// their lines would, and looks at their events.
+// demo runs bnctl commands in separate processes, as a user who pastes their lines would,
+// and reads their events.
 type demo struct {
 	ctx context.Context
 	Options
@@ -29,7 +29,7 @@ type demo struct {
 	loss    float64
 }
 
-// event is what the demo looks at in the events of its commands.
+// event holds the fields that the demo reads of the events of its commands.
 type event struct {
 	Event   string            `json:"event"`
 	Name    string            `json:"name"`
@@ -57,7 +57,7 @@ type class struct {
 	P     float32 `json:"p"`
 }
 
-// say says what happens.
+// say prints a line about the current step.
 func (d *demo) say(format string, args ...any) {
 	if d.Say != nil {
 		d.Say(format, args...)
@@ -114,7 +114,7 @@ func (d *demo) watch(r io.Reader, see func(event)) error {
 	return lines.Err()
 }
 
-// drain reads what is left, so that the command does not wait for its reader.
+// drain reads the rest, so that the command does not wait for its reader.
 func drain(r io.Reader) error {
 	_, err := io.Copy(io.Discard, r)
 	return err

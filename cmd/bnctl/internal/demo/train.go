@@ -70,7 +70,7 @@ func (d *demo) kill(device string, process, step int) error {
 	return p.Kill()
 }
 
-// show prints what a person wants to know of a run.
+// show prints the events of a run that interest a person.
 func (d *demo) show(e event) {
 	switch e.Event {
 	case "epoch":

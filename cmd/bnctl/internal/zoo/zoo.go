@@ -1,4 +1,4 @@
-// Package zoo says in lines of text what architectures are.
+// Package zoo describes architectures in lines of text.
 package zoo
 
 import (
@@ -36,8 +36,8 @@ func Head() string {
 		"MFLOP", "lr")
 }
 
-// Line is the line of an architecture, of 80 columns at most; before the first of its family stand an empty
-// line and the heading.
+// Line returns the line of an architecture, of 80 columns at most. An empty line and a
+// heading precede the first of its family.
 func Line(d models.Description, previous string) (lines []string) {
 	if d.Family != previous {
 		lines = append(lines, "", d.Family+": "+families[d.Family])
@@ -46,7 +46,7 @@ func Line(d models.Description, previous string) (lines []string) {
 		d.Parameters, d.Flops/1e6, d.LR))
 }
 
-// Paper says how its authors trained a network, in lines of at most 110 columns.
+// Paper describes how its authors trained a network, in lines of at most 110 columns.
 func Paper(d models.Description) []string {
 	var lines []string
 	if d.NormEps != 0 {
@@ -106,7 +106,7 @@ func Layers(layers []models.Layer) (lines []string) {
 	return lines
 }
 
-// Summary says in a line what a model is.
+// Summary describes a model in a line.
 func Summary(m *models.Model) string {
 	s := m.Summary()
 	fields := []string{m.Architecture, "input " + s.Input, problem.Plural(s.Parameters, "parameter"),

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks lines of help that are wider than that many columns between words. The text of a flag or a
-// command continues below itself, or begins on a line of its own where too few columns are left for it.
-// Examples stay as they are: they are to be copied.
+// Fold breaks lines of help that are wider than columns, between words. The text of a flag
+// or a command continues below its beginning. If too few columns are left for it, it begins
+// on a new line. Examples are unchanged, since users copy them.
 func Fold(text string, columns int) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -37,7 +37,7 @@ func folded(line string, columns int) (lines []string) {
 	return append(lines, wrapped(body, columns, indent)...)
 }
 
-// wrapped returns words in lines of at most that many columns, each behind an indent.
+// wrapped returns words in lines of at most that many columns, each indented.
 func wrapped(text string, columns, indent int) (lines []string) {
 	space := strings.Repeat(" ", indent)
 	line := space

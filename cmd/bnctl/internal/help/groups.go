@@ -1,5 +1,5 @@
-// Package help groups the flags of a command by what they are about, and folds its text to the columns of a
-// terminal.
+// Package help groups the flags of a command by topic, and folds its text to the columns of
+// a terminal.
 package help
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// groups are flags by what they are about. Help has them in the order of their names.
+// groups maps a flag to its topic. Help lists the topics in the order of their names.
 var groups = map[string]string{
 	"Model": "model init classes freeze labels arch key input size drop rename merge aux-weight",
 	"Pictures": "preprocess mean std exif interpolation augment fit overlap ignore mask-values " +
@@ -26,10 +26,10 @@ var groups = map[string]string{
 		"print-recipe log-every log-dir view",
 }
 
-// least is the number of flags from which they are grouped: a few are read at a glance.
+// least is the smallest number of flags that are grouped. Fewer can be read at a glance.
 const least = 15
 
-// Group puts the flags of a command into groups. A flag without a group stands before them.
+// Group puts the flags of a command into groups. Flags without a group precede them.
 func Group(flags []cli.Flag) {
 	if len(flags) < least {
 		return

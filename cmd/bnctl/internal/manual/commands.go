@@ -20,7 +20,7 @@ type command struct {
 // A flag of a command.
 type flag struct {
 	name  string // without dashes
-	value string // what a value is called: FILE; empty for a switch
+	value string // name of a value: FILE; empty for a switch
 	usage string
 	words []string // values that are words: cosine, plateau:
 }
@@ -32,10 +32,11 @@ func commandsOf(app *cli.App) command {
 	return c
 }
 
-// below returns commands with their own flags and those of the program, which may stand anywhere.
+// below returns commands with their flags and the global flags, which are accepted
+// anywhere.
 func below(path []string, list []*cli.Command, global []flag) (all []command) {
 	for _, c := range list {
-		if c.Hidden || c.Name == "help" { // the library's own
+		if c.Hidden || c.Name == "help" { // added by the library
 			continue
 		}
 		added := command{path: append(slices.Clone(path), c.Name), usage: c.Usage, description: c.Description,

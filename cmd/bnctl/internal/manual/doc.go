@@ -1,6 +1,6 @@
-// Package manual has what a shell and a reader of manual pages want to know of bnctl's commands: the
-// scripts that complete command lines in bash, zsh and fish, and the pages for man. All is written from
-// the table of commands, so that it is never behind it.
+// Package manual describes bnctl's commands for shells and for man: the scripts that
+// complete command lines in bash, zsh and fish, and the manual pages. Everything is
+// generated from the table of commands, so that it is always current.
 package manual
 
 import (
@@ -53,7 +53,7 @@ func pagesAction(c *cli.Context) error {
 	return err
 }
 
-// zoo has the names that --model takes.
+// zoo returns the names that --model accepts.
 func zoo() (names []string) {
 	for _, a := range models.Architectures() {
 		names = append(names, a.Name)

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// example is a program with commands of two levels, a flag that takes words, and text that each of the
-// three shells and troff would stumble over.
+// example is a program with commands of two levels, a flag with a list of words, and text
+// that each of the three shells and troff would misread without quoting.
 func example() *cli.App {
 	return &cli.App{Name: "tool", Usage: "does it", Version: "1", HideVersion: true, HideHelpCommand: true,
 		UsageText: "tool COMMAND",

@@ -58,7 +58,7 @@ func (c command) page(w io.Writer, root command, version string) {
 	}
 }
 
-// paragraphs writes a description, in which lines that are set in are examples.
+// paragraphs writes a description. Indented lines are examples.
 func paragraphs(w io.Writer, text string) {
 	example := false
 	for _, line := range strings.Split(text, "\n") {
@@ -84,7 +84,7 @@ func paragraphs(w io.Writer, text string) {
 	}
 }
 
-// roff masks what troff would take for a command.
+// roff escapes text that troff would interpret as a command.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {

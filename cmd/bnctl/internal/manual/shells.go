@@ -9,8 +9,8 @@ import (
 // shells are the writers of completion scripts.
 var shells = map[string]func(io.Writer, command){"bash": bash, "zsh": zsh, "fish": fish}
 
-// bash writes a function that knows the commands of each place, the flags of each command and the words of
-// some flags. Where it has nothing to say, readline completes names of files.
+// bash writes a function that knows the commands of each place, the flags of each command
+// and the words of some flags. Everywhere else readline completes names of files.
 func bash(w io.Writer, root command) {
 	name := root.path[0]
 	fmt.Fprintf(w, `# bash completion: source <(%[1]s completion bash)
@@ -62,7 +62,8 @@ func (c command) words() (words []string) {
 	return append(words, "--help")
 }
 
-// zsh writes a function of _arguments for each command; commands and flags come with what they are for.
+// zsh writes an _arguments function for each command, with descriptions of commands and
+// flags.
 func zsh(w io.Writer, root command) {
 	fmt.Fprintf(w, "#compdef %[1]s\n# zsh completion: %[1]s completion zsh >\"${fpath[1]}/_%[1]s\"\n",
 		root.path[0])
@@ -89,7 +90,7 @@ func zsh(w io.Writer, root command) {
 	fmt.Fprintf(w, "\n_%s \"$@\"\n", root.path[0])
 }
 
-// zshValue says what the value of a flag is.
+// zshValue describes the value of a flag.
 func (f flag) zshValue() string {
 	switch {
 	case f.value == "":

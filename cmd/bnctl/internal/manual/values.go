@@ -1,7 +1,8 @@
 package manual
 
-// values has the words that flags take, except for the names of the zoo; a word that ends in a colon
-// wants more. A test of the command finds each of them in the usage of its flag.
+// values has the words that flags accept, except for the names of the zoo. A word that ends
+// in a colon must be continued. A test of the command finds each of them in the usage of
+// its flag.
 var values = map[string][]string{
 	"bn":            {"sync", "replica", "frozen"},
 	"bn-min":        {"refuse", "running"},

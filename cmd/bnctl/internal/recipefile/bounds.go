@@ -8,9 +8,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds on a recipe file. It is two maps of numbers, words and short lists;
-// a YAML parser takes minutes for brackets within brackets, and memory without
-// end for aliases of aliases.
+// Bounds on a recipe file. It is two maps of numbers, words and short lists. A YAML parser
+// needs minutes for deeply nested brackets, and unbounded memory for aliases of aliases.
 const (
 	maxBytes  = 64 << 10
 	maxTokens = 4096

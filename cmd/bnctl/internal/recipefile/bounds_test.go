@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestRecipeBombs: text that a YAML parser takes minutes or all memory for is
+// TestRecipeBombs checks that text that would cost a YAML parser minutes or all memory is
 // refused, soon and with a reason.
 func TestRecipeBombs(t *testing.T) {
 	laughs := "recipe:\n  a: &a [1, 1, 1, 1, 1, 1, 1, 1]\n"

@@ -30,8 +30,8 @@ func Preset(name string) (f File, text []byte, err error) {
 	return f, text, f.parse(text)
 }
 
-// Without leaves out what another option takes the place of: data of its own for validation that
-// of a split, a number of steps that of epochs.
+// Without removes options that another option replaces: val replaces val-split, and steps
+// replaces epochs.
 func (f *File) Without(given func(option string) bool) {
 	for option, other := range map[string]string{"val-split": "val", "epochs": "steps"} {
 		if given(other) {
@@ -40,8 +40,9 @@ func (f *File) Without(given func(option string) bool) {
 	}
 }
 
-// Text writes options as a file that Read takes. Where text, of a preset, has a line for an option
-// it stays in its place, with its comment; what f has not is left out.
+// Text writes options as a file that Read accepts. text is the file of a preset: an option
+// that has a line in it keeps its place and comment, and lines of options that f lacks are
+// left out.
 func (f *File) Text(text []byte) string {
 	var b strings.Builder
 	left, section := maps.Clone(f.Recipe), false
@@ -78,7 +79,7 @@ func writeOptions(b *strings.Builder, options map[string]string) {
 	}
 }
 
-// scalar writes a value such that YAML reads it as the same text.
+// scalar formats a value so that YAML reads it as the same text.
 func scalar(value string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("0123456789_-./@+", r)

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestPresets: each is read, and its text is what it is of: printed and read again it has the same
-// options, with others in their place, and none that data of its own or a number of steps replaces.
+// TestPresets checks that each preset can be read. Printed and read again it has the same
+// options, with replacements in their place, and without options that val or steps
+// replaces.
 func TestPresets(t *testing.T) {
 	for _, name := range Presets() {
 		f, text, err := Preset(name)

@@ -18,9 +18,9 @@ type File struct {
 	Recipe, Run map[string]string
 }
 
-// Read reads a File in YAML, of at most 64 KiB: one document with
-// the maps recipe and run. The error is a *problem.Error for YAML that no recipe
-// needs, such as aliases.
+// Read reads a File in YAML, of at most 64 KiB: one document with the maps recipe and run.
+// The error is a *problem.Error for YAML features that recipes do not need, for example
+// aliases.
 func Read(path string) (f File, err error) {
 	text, err := regular.Read(path, maxBytes)
 	if err != nil {
@@ -103,7 +103,7 @@ func textOf(v any) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// kindOf says what a document or a part of one is, where a map is wanted.
+// kindOf names the kind of a document, or of a part of one, in place of a map.
 func kindOf(v any) string {
 	if _, ok := v.([]any); ok {
 		return "a list, not a map of options"

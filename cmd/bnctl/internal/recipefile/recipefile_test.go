@@ -17,7 +17,7 @@ func recipeOf(t *testing.T, text string) (File, error) {
 	return Read(path)
 }
 
-// TestRead: values are what a command line says, whatever their YAML is.
+// TestRead checks that values equal the text of a command line, whatever their YAML type.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"recipe: {batch: 8, lr: 0.1@256, decay-all: true}":      {"batch": "8", "lr": "0.1@256", "decay-all": "true"},
@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBadFile: what is no recipe, or more than one, is refused in a sentence.
+// TestBadFile checks that a file with no recipe, or with several, is refused in a sentence.
 func TestBadFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"recipe: {batch: 4}\n---\nrecipe: {batch: 5}\n":    "line 2: a second document",

@@ -42,7 +42,7 @@ type ordering struct {
 	given                     map[string]string // flags with their values
 }
 
-// take places the first of args and returns what is left.
+// take places the first of args and returns the rest.
 func (r *ordering) take(args []string) ([]string, error) {
 	arg := args[0]
 	switch {
@@ -70,7 +70,7 @@ func (r *ordering) take(args []string) ([]string, error) {
 // negative reports whether arg is a negative number rather than a flag.
 func negative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' || arg[1] == '.' }
 
-// command returns the command that arg names at this point, nil if it names none.
+// command returns the command that arg names at this point, or nil if it is not a command.
 func (r *ordering) command(arg string) *cli.Command {
 	list := r.app.Commands
 	if len(r.path) > 0 {
@@ -121,7 +121,7 @@ func (r *ordering) flag(args []string) ([]string, error) {
 	return args[used:], nil
 }
 
-// early moves a flag of a command that stands before it behind it.
+// early moves a flag that precedes its command to follow it.
 func (r *ordering) early(args []string) ([]string, error) {
 	for i, a := range args {
 		if c := r.command(a); c != nil && i > 0 {

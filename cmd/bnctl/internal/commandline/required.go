@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// RequireValues refuses flags that are given without a value, as an unset variable of a shell leaves
-// them: the server would start without what they protect.
+// RequireValues refuses flags with an empty value, as an unset shell variable produces: the
+// server would start without their protection.
 func RequireValues(c *cli.Context, names ...string) error {
 	for _, name := range names {
 		if !c.IsSet(name) {
@@ -27,8 +27,8 @@ func RequireValues(c *cli.Context, names ...string) error {
 	return nil
 }
 
-// List reads a flag's values, which commas separate; nil for none. What cannot be
-// read is refused as being not what it should be.
+// List reads a flag's comma-separated values. It returns nil for an unset flag. The error
+// for a value that cannot be read ends with not, for example "not a number".
 func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) (out []T, err error) {
 	if c.String(flag) == "" && !c.IsSet(flag) {
 		return nil, nil
@@ -43,8 +43,8 @@ func List[T any](c *cli.Context, flag, not string, read func(string) (T, bool)) 
 	return out, nil
 }
 
-// RequireAtLeast refuses flags below 1 that the user gave: what a 0 would mean is said
-// by leaving them out.
+// RequireAtLeast refuses flags that the user gave with a value below low. Leaving a flag
+// out has the meaning that 0 would have.
 func RequireAtLeast(c *cli.Context, low int, flags ...string) error {
 	for _, f := range flags {
 		if n := c.Int(f); c.IsSet(f) && n < low {

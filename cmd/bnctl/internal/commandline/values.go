@@ -38,8 +38,8 @@ func CheckValue(f cli.Flag, value string) error {
 	return nil
 }
 
-// checkRepeated refuses a flag that was given before with another value: which of them
-// counts is nowhere said. A flag that makes a list may come often.
+// checkRepeated refuses a flag that is given twice with different values, because it is not
+// defined which counts. A flag that makes a list may be repeated.
 func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	switch f.(type) {
 	case *cli.StringSliceFlag, *cli.IntSliceFlag:
@@ -56,7 +56,7 @@ func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 	return nil
 }
 
-// contradiction refuses global switches of which one undoes the other.
+// contradiction refuses global switches that contradict each other.
 func (r *ordering) contradiction() error {
 	if r.given["quiet"] == "true" && r.given["v"] == "true" {
 		return misadvise("leave one of them out", "--quiet tells less and -v tells more")

@@ -33,6 +33,6 @@ func Name(got string, names []string) string {
 }
 
 const (
-	shortest  = 3 // how many letters say which word is begun
-	exchanged = 2 // what two letters that are exchanged count
+	shortest  = 3 // letters from which a prefix counts as an abbreviation
+	exchanged = 2 // cost of two exchanged letters
 )

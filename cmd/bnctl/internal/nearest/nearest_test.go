@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestName: what is far off is not named.
+// TestName checks that distant names are not suggested.
 func TestName(t *testing.T) {
 	flags := strings.Fields("--patience --preprocess --precision --devices --data --batch --lr --model --momentum")
 	for got, want := range map[string]string{"--pretrained": "", "--device": "--devices", "--dvices": "--devices",

@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// wants checks that err is a problem with an option, that says what to do.
+// wants checks that err is a problem with an option, with advice.
 func wants(t *testing.T, what, field string, err error) {
 	t.Helper()
 	var p *problem.Error
@@ -85,7 +85,7 @@ func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*train.Recip
 	return err
 }
 
-// What a library user gets wrong is a problem that names the option.
+// A mistake of a library user is a problem that names the option.
 func TestMistakes(t *testing.T) {
 	alone(t)
 	src := glyphs(t, "32")
@@ -172,7 +172,7 @@ func TestTrainsOnce(t *testing.T) {
 	run.Close()
 }
 
-// A fleet serves one run, at the precision at which it was opened, until it is closed.
+// A fleet serves one run, at the precision that it was opened with, until it is closed.
 func TestFleetServesOneRun(t *testing.T) {
 	alone(t)
 	src := glyphs(t, "32")
@@ -272,7 +272,7 @@ func (s slow) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
 	return s.Source.Sample(ctx, i)
 }
 
-// A run that is stopped, wherever it is, says so and leaves nothing running.
+// A run that is stopped, in any phase, returns the cause and leaves nothing running.
 func TestStoppedInEveryPhase(t *testing.T) {
 	src := glyphs(t, "64")
 	enough := errors.New("enough")

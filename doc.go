@@ -1,7 +1,6 @@
-// Package bnctl trains batch-normalised networks on any mix of devices, strips
-// what training on many devices leaves behind, and predicts with the one
-// template that remains. Devices decide how fast, never what: the same recipe
-// gives the same template, bit for bit.
+// Package bnctl trains batch-normalised networks on any mix of devices, strips the traces
+// of training on many devices, and predicts with the one template that remains. Devices
+// decide how fast, never what: the same recipe gives the same template, bit for bit.
 //
 // This is the front door: the command bnctl is a program on top of it. Use Open and
 // Run.Train to train,
@@ -10,7 +9,7 @@
 //	run.Recipe().LR = 0.1
 //	template, err := run.Train(ctx)
 //
-// and Predict to predict. What can be done with the file of a model is a call each:
+// and Predict to predict. Each operation on the file of a model is one call:
 //
 //	strip.Files(strip.Options{Inputs: []string{"model.pth"}, Output: "model.bnm"})
 //	export.File(ctx, export.Options{Input: "model.bnm", Output: "model.onnx"})
@@ -18,22 +17,22 @@
 //
 // They use packages that a program can also use directly:
 //
-//	data       samples: a folder of pictures, CIFAR-10, arrays, or a source of your own
+//	data       samples: a folder of pictures, CIFAR-10, arrays, or a custom source
 //	modelfile  a model from any file: bnctl's, PyTorch, ONNX, Keras, TensorFlow, Caffe
 //	           (beneath it strip, export, inspect, doctor)
 //	models     networks of the zoo, or one that you write
-//	train      a recipe, and the session that makes a template of it
+//	train      a recipe, and the session that makes a template from it
 //	fleet      devices from words: "2xcpu", "cuda", "auto"
-//	predict    a model on devices, for arrays or samples, and what its outputs mean
+//	predict    a model on devices, for arrays or samples, and the meaning of its outputs
 //	serialize  templates and checkpoints as files
 //
-// A program that opens CPU devices calls fleet.Serve(os.Args) at the start of
-// main: each device is a process of the same executable, so that the crash of a
-// device does not end the program.
+// A program that opens CPU devices calls fleet.Serve(os.Args) at the start of main: each
+// device is a process of the same executable, so that the crash of a device does not end
+// the program.
 //
-// An error that the caller can correct is a *problem.Error with the option,
-// what is wrong with it and what to do; problem.ErrLocked is wrapped by that of a file
-// that another program writes. Nothing here panics or leaves anything running.
+// An error that the caller can correct is a *problem.Error with the option, the reason and
+// advice. The error about a file that another program is writing wraps problem.ErrLocked.
+// Nothing here panics or leaves anything running.
 //
 // docs/library.md has more short programs.
 package bnctl

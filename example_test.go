@@ -57,8 +57,8 @@ func ExampleOpen() {
 	// mlp-bn [0 1 2 3 4 5 6 7 8 9]
 }
 
-// A run that was stopped goes on from its checkpoint: the same call starts it and goes on with
-// it, and the template is that of a run that never stopped.
+// A run that was stopped continues from its checkpoint. The same call starts and continues
+// it, and the template equals the template of an uninterrupted run.
 func ExampleRun_Train() {
 	folder, err := os.MkdirTemp("", "resume")
 	if err != nil {
@@ -98,8 +98,8 @@ func ExampleRun_Train() {
 	// stopped: false
 }
 
-// A checkpoint of anybody becomes one clean file, a model a file of another program, and what is
-// wrong with a file is said: a call each, of packages strip, export and doctor.
+// Convert a checkpoint of any origin into one clean file, export a model for another
+// program, and examine a file: one call each, in packages strip, export and doctor.
 func Example_files() {
 	folder, err := os.MkdirTemp("", "files")
 	if err != nil {
@@ -131,7 +131,7 @@ func Example_files() {
 	// 0 findings
 }
 
-// A folder of pictures, and what the model says of each.
+// Predict the pictures of a folder.
 func ExamplePredict() {
 	folder, err := os.MkdirTemp("", "predict")
 	if err != nil {

@@ -21,8 +21,8 @@ func checkpointPath(checkpoint, output string) string {
 	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
 }
 
-// checkExtensions returns an error if the extension of a file's name is not that of a
-// template (output) or of a checkpoint. "" is right for both.
+// checkExtensions returns an error unless output has the extension of a template and
+// checkpoint the extension of a checkpoint. Either may be "".
 func checkExtensions(output, checkpoint string) error {
 	if output != "" {
 		if err := serialize.CheckName(output, serialize.Template); err != nil {

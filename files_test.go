@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// TestFilesOfARun: where they go that nobody has named.
+// TestFilesOfARun checks the default paths of a run's files.
 func TestFilesOfARun(t *testing.T) {
 	for _, c := range [][3]string{{"", "a/m.bnm", "a/m.bnc"}, {"k.bnc", "m.bnm", "k.bnc"}, {"", "", ""}} {
 		if got := checkpointPath(c[0], c[1]); got != c[2] {

@@ -43,7 +43,7 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	return m, nil
 }
 
-// noteImbalance tells of a class that most samples of a new run are of.
+// noteImbalance notes a class that has most of the samples of a new run.
 func (r *Run) noteImbalance(ctx context.Context) error {
 	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.o.Observer.Note == nil {
 		return nil
@@ -79,8 +79,8 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 	return m.Model, nil
 }
 
-// compare writes into the recipe of a resumed run which model the options speak
-// of, to be compared with that of the checkpoint.
+// compare writes the model that the options name into the recipe of a resumed run, to be
+// compared with the model of the checkpoint.
 func (r *Run) compare(ctx context.Context) (err error) {
 	if err := r.checkStart(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (r *Run) compare(ctx context.Context) (err error) {
 		}
 		scaled := r.recipe.Interpolation
 		r.recipe.SetModel(m.Model)
-		r.recipe.Interpolation = scaled // an option of its own
+		r.recipe.Interpolation = scaled // a separate option
 		if m.Weights != "" {
 			r.recipe.Init = m.Weights
 		}
@@ -111,8 +111,8 @@ func (r *Run) compare(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkStart refuses options about a new model for a run that goes on with the model of its
-// checkpoint.
+// checkStart refuses options about a new model for a run that continues with the model of
+// its checkpoint.
 func (r *Run) checkStart() error {
 	if r.o.Model != "" {
 		return nil

@@ -11,28 +11,30 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TrainOptions say what is trained, with which data and devices, and where the results are
-// written. How it is trained is the Recipe of the Run that Open returns.
+// TrainOptions are the model, data and devices of a run, and the files for its results. The
+// Recipe of the Run that Open returns determines the training itself.
 type TrainOptions struct {
 	// Model is a name of the zoo ("lenet-bn", "resnet20"), a graph in text form, or any
-	// model file, whose weights training starts from. A resumed run takes the model of its
+	// model file; training starts from its weights. A resumed run uses the model of its
 	// checkpoint, and refuses another Model unless it is "".
 	Model string
-	// Start says how the file Model is read, and the number of classes of a new head. Its
-	// Seed and Auxiliary are ignored: the recipe's count. Its Option names options in events,
-	// too. A resumed run takes Init, Size and of Preprocess EXIF and Interpolation, to compare
-	// them with those of its checkpoint.
+	// Start determines how the file Model is read, and the number of classes of a new head.
+	// Its Seed and Auxiliary are ignored in favour of the recipe. Its Option names options
+	// in events, too. A resumed run uses Init, Size and, from Preprocess, EXIF and
+	// Interpolation, to compare them with its checkpoint.
 	Start modelfile.StartOptions
 
-	// Data is the data to train on, and Validation that for evaluation after each epoch, as
-	// data.Open takes them: "glyphs", "cifar10:PATH", "folder:PATH". Validation "": no
-	// evaluation; in a resumed run "" stands for the data of the checkpoint.
+	// Data is the data to train on, and Validation the data for evaluation after each
+	// epoch, as data.Open accepts them: "glyphs", "cifar10:PATH", "folder:PATH". Validation
+	// "" means no evaluation. In a resumed run "" means the data of the checkpoint.
 	Data, Validation string
-	// Source and ValidationSource are data of the caller's own, in the place of these, which are
-	// then only names, kept in checkpoints. The caller closes them. ValidationSource may be nil.
+	// Source and ValidationSource are the caller's data, which replaces Data and
+	// Validation. These are then only names, kept in checkpoints. The caller closes the
+	// sources. ValidationSource may be nil.
 	Source, ValidationSource data.Source
-	// ValSplit sets samples of the data apart for validation; the zero value: none, or in a
-	// resumed run those of the checkpoint. It excludes Validation and ValidationSource.
+	// ValSplit sets samples of the data apart for validation. The zero value sets no
+	// samples apart, or in a resumed run the same samples as the checkpoint. It excludes
+	// Validation and ValidationSource.
 	ValSplit data.Holdout
 	// Samples and ValidationSamples are how many samples of the data are used, drawn by
 	// data.Subset; 0: all.
@@ -40,26 +42,27 @@ type TrainOptions struct {
 	// Task is "segment" for labels that are masks, "classify" for others: other data is
 	// refused. "" accepts both.
 	Task string
-	// SkipBad is how many picture files that cannot be read are left out, as data.ParseSkip
-	// takes it; Masks says what the pixels of masks mean. Zero values: as before in a
-	// resumed run, else none and data.MaskOptions' own.
+	// SkipBad is how many unreadable picture files are left out, as data.ParseSkip accepts
+	// it. Masks defines the meaning of the pixels of masks. Zero values mean the same as
+	// before in a resumed run, else no files and the defaults of data.MaskOptions.
 	SkipBad string
 	Masks   data.MaskOptions
 	// Columns names the columns of data of kind csv, as data.Options.Columns; "": as before in a
 	// resumed run, else their usual names.
 	Columns string
 
-	// Output is the file of the template, NAME.bnm; "": no file. In a resumed run
-	// "" stands for that of the checkpoint.
+	// Output is the file of the template, NAME.bnm; "" means no file. In a resumed run ""
+	// means the file of the checkpoint.
 	Output string
-	// Checkpoint is the file of the run's checkpoints, NAME.bnc; "": the name of Output with .bnc,
-	// or none without Output. That of another recipe is not replaced, unless Overwrite is set.
+	// Checkpoint is the file of the run's checkpoints, NAME.bnc. "" means the name of
+	// Output with .bnc, or no file without Output. A checkpoint of another recipe is not
+	// replaced, unless Overwrite is set.
 	Checkpoint      string
 	CheckpointEvery int // steps between checkpoints; 0: one an epoch, or in a resumed run as before
 	Overwrite       bool
-	// Resume is the checkpoint to go on from; "auto": that of Checkpoint, if there is one;
-	// "": none, a new run. Checkpoint, CheckpointEvery, LogEvery, LogDir, DeviceTimeout and Recompute are
-	// those of the checkpoint where they are zero.
+	// Resume is the checkpoint to continue from. "auto" means the file Checkpoint, if it
+	// exists, and "" a new run. If Checkpoint, CheckpointEvery, LogEvery, LogDir,
+	// DeviceTimeout or Recompute is zero, the value of the checkpoint is used.
 	Resume string
 
 	// Fleet names the devices. Its Precision and Most are ignored: the recipe's count.
@@ -78,13 +81,14 @@ type TrainOptions struct {
 	Divided       func(*stage.Plan) // train.Config.Divided
 
 	LogEvery int // steps between Stepped events; 0: each, or in a resumed run as before
-	// LogDir is the folder in which the caller writes figures of the run: its checkpoints keep the name. ""
-	// is that of the checkpoint in a resumed run, and NoLogDir is none there.
+	// LogDir is the folder that the caller writes figures of the run to. Checkpoints store
+	// its name. In a resumed run "" means the folder of the checkpoint, and NoLogDir means
+	// no folder.
 	LogDir string
 	Events func(train.Event)  // called with each event of the run; may be nil
 	Watch  func(train.Moment) // train.Config.Watch; may be nil
 	Norms  bool               // train.Config.Norms
-	// Observe and Evaluated are those of train.Config; each may be nil.
+	// Observe and Evaluated are passed to train.Config. Each may be nil.
 	Observe   func() train.Observers
 	Evaluated func(train.Evaluated)
 	Observer  Observer
@@ -105,8 +109,8 @@ type Observer struct {
 	Note    func(format string, args ...any) // a message for the user
 	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect
 	Devices func(f *fleet.Fleet)             // they are open
-	// Resumed is called with the options of a resumed run as soon as those of the checkpoint are filled in. It
-	// may change Norms, Observe and Evaluated.
+	// Resumed is called with the options of a resumed run as soon as they are completed
+	// from the checkpoint. It may change Norms, Observe and Evaluated.
 	Resumed func(o *TrainOptions)
 	// Begin is called when the model is on the devices, before the first step. An error ends the run.
 	Begin func() error

@@ -15,12 +15,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PredictOptions say which model predicts which inputs, and on which devices.
-// Only Model, File and Inputs change a prediction.
+// PredictOptions are the model, inputs and devices of predictions. Only Model, File and
+// Inputs change a prediction.
 type PredictOptions struct {
 	Model  string            // any model file
 	File   modelfile.Options // how the model is read, and how pictures become its input
-	Inputs []string          // pictures, folders, archives, .npy files, or data as data.Open takes it
+	Inputs []string          // pictures, folders, archives, .npy files, or data for data.Open
 	Top    int               // number of classes in a Prediction; 0: 5
 	Batch  int               // inputs at once, over all devices; 0: 128
 	Fleet  fleet.Options
@@ -36,10 +36,10 @@ type Prediction struct {
 	Outputs []tensor.Tensor
 }
 
-// Predict yields the predictions of a model for all inputs, in their order.
-// After them it yields an error for each input that could not be read, and for each
-// whose outputs should be classes and are not finite, a *predict.NotFinite. Any other
-// error ends the iteration. The devices are closed when the loop ends.
+// Predict yields the predictions of a model for all inputs, in their order. After them it
+// yields an error for each input that could not be read, and a *predict.NotFinite for each
+// that should have a class but has outputs that are not finite. Any other error ends the
+// iteration. The devices are closed when the loop ends.
 func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error] {
 	return func(yield func(Prediction, error) bool) {
 		left := errors.New("left")
@@ -66,8 +66,8 @@ func Predict(ctx context.Context, o PredictOptions) iter.Seq2[Prediction, error]
 	}
 }
 
-// predictAll gives each what the model says, and returns what was wrong with
-// inputs that were left out.
+// predictAll passes each prediction to each, and returns the errors of inputs that were
+// left out.
 func predictAll(ctx context.Context, o PredictOptions, each func(Prediction) error) (bad []error, err error) {
 	if len(o.Inputs) == 0 {
 		return nil, problem.New("inputs", "", "there is nothing to predict", "name pictures, folders or .npy files")

@@ -25,7 +25,7 @@ func (r *Run) replicas() int {
 	return parallel.Split(all, p.Size())[p.Rank()]
 }
 
-// broadcastModel returns the model to start from: that of rank 0.
+// broadcastModel returns the model to start from, which rank 0 sends.
 func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	p := r.o.Peers
 	if p == nil {
@@ -56,8 +56,8 @@ func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 // digestBytes is the length of the digest of the weights' file, before the model itself.
 const digestBytes = 64
 
-// modelBytes returns what is sent of a model: it goes through no file, which a rank that is
-// killed would leave behind.
+// modelBytes returns the bytes of a model to send. There is no temporary file, which a rank
+// that is killed would leave.
 func modelBytes(m *modelfile.Started) ([]byte, error) {
 	digest := make([]byte, digestBytes)
 	copy(digest, m.Weights)
@@ -66,7 +66,8 @@ func modelBytes(m *modelfile.Started) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// compareOptions is compare, by rank 0, of which the others take what is about files.
+// compareOptions is compare on rank 0. The other ranks copy the results that depend on
+// files.
 func (r *Run) compareOptions(ctx context.Context) error {
 	p := r.o.Peers
 	if p == nil || p.Rank() == 0 {

@@ -18,8 +18,8 @@ import (
 
 func threeSteps(r *train.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 3, 0, 16, 2 }
 
-// trainOnRanks trains on two ranks, of which only the first has the files, and returns the step
-// at which the run began.
+// trainOnRanks trains on two ranks, with files only on the first. It returns the step that
+// the run began at.
 func trainOnRanks(t *testing.T, folder string) (first int) {
 	t.Helper()
 	first = -1
@@ -61,8 +61,8 @@ func trainOnRanks(t *testing.T, folder string) (first int) {
 	return first
 }
 
-// TestRanksGoOn: rank 0 says whether a run goes on, and has the checkpoint; the template is that
-// of one process.
+// TestRanksGoOn checks that rank 0 decides whether a run is resumed, and has the
+// checkpoint. The template equals the template of one process.
 func TestRanksGoOn(t *testing.T) {
 	folder := t.TempDir()
 	if first := trainOnRanks(t, folder); first != 0 {

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// auto is the Resume of a run that goes on if it has begun.
+// auto is the Resume of a run that continues if it has begun.
 const auto = "auto"
 
-// Resumes reports whether Open will go on from a checkpoint: whether Resume names one, or is
-// "auto" and there is one. All ranks get the answer of rank 0.
+// Resumes reports whether Open will continue from a checkpoint: whether Resume names one,
+// or is "auto" and the checkpoint exists. All ranks get the answer of rank 0.
 func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
 	if o.Resume != auto {
 		return o.Resume != "", nil
@@ -33,7 +33,7 @@ func exists(path string) bool {
 	return path != "" && !os.IsNotExist(err)
 }
 
-// resumePath returns the file of the checkpoint to go on from; "" for a new run.
+// resumePath returns the file of the checkpoint to continue from, or "" for a new run.
 func (o *TrainOptions) resumePath() string {
 	if o.Resume == auto {
 		return checkpointPath(o.Checkpoint, o.Output)
@@ -41,7 +41,7 @@ func (o *TrainOptions) resumePath() string {
 	return o.Resume
 }
 
-// resume reads the checkpoint to go on from, and takes from it what the options leave open.
+// resume reads the checkpoint to continue from, and completes the options from it.
 func (r *Run) resume(ctx context.Context) (err error) {
 	if r.o.Resume != "" {
 		r.doing("reading the checkpoint")
@@ -58,13 +58,13 @@ func (r *Run) resume(ctx context.Context) (err error) {
 	return err
 }
 
-// takeCheckpoint takes the paths and the recipe of the checkpoint.
+// takeCheckpoint copies the paths and the recipe of the checkpoint.
 func (r *Run) takeCheckpoint() (err error) {
 	if r.previous, err = train.ParseRecipe(r.from.Recipe); err != nil {
 		return err
 	}
 	recipe := *r.previous
-	recipe.Release = train.Release // whose bits the rest of the run has
+	recipe.Release = train.Release // the rest of the run has the bits of this release
 	r.recipe = &recipe
 	settings, err := train.SettingsOf(r.from)
 	if err != nil {
@@ -86,8 +86,8 @@ func (r *Run) takeCheckpoint() (err error) {
 	return nil
 }
 
-// readCheckpoint reads the checkpoint to go on from; nil in a new run. With several ranks only
-// rank 0 reads the file, and sends it to the others.
+// readCheckpoint reads the checkpoint to continue from. It returns nil in a new run. With
+// several ranks only rank 0 reads the file, and sends it to the others.
 func (r *Run) readCheckpoint(ctx context.Context) (*serialize.Checkpoint, error) {
 	path, peers := r.o.resumePath(), r.o.Peers
 	there := path != "" && (r.o.Resume != auto || exists(path))

@@ -16,7 +16,7 @@ import (
 // Run is a training run: new, or resumed from a checkpoint. One goroutine at a time uses it.
 type Run struct {
 	o                TrainOptions
-	paths            train.Paths // of the options, or of the checkpoint where they have none
+	paths            train.Paths // of the options, completed from the checkpoint
 	checkpoint       string      // file to write checkpoints to; ""
 	from             *serialize.Checkpoint
 	previous         *train.Recipe   // of from; nil in a new run
@@ -29,9 +29,9 @@ type Run struct {
 	begun            bool
 }
 
-// Open reads the checkpoint to go on from, if o asks for one, and opens the data. Nothing
-// is trained yet, and the Recipe may be changed. The caller closes the run. The error for
-// an invalid option is a *problem.Error or a *problem.Unknown.
+// Open reads the checkpoint to continue from, if o requests one, and opens the data.
+// Nothing is trained yet, and the Recipe may be changed. The caller closes the run. The
+// error for an invalid option is a *problem.Error or a *problem.Unknown.
 func Open(ctx context.Context, o TrainOptions) (*Run, error) {
 	r := &Run{o: o, unlock: func() {}}
 	if err := r.open(ctx); err != nil {
@@ -41,7 +41,7 @@ func Open(ctx context.Context, o TrainOptions) (*Run, error) {
 	return r, nil
 }
 
-// doing tells who watches what takes the time before the first step.
+// doing reports the current activity before the first step to the caller's Watch.
 func (r *Run) doing(what string) {
 	if r.o.Watch != nil {
 		r.o.Watch(train.Moment{Doing: what})
@@ -76,10 +76,10 @@ func (r *Run) open(ctx context.Context) error {
 // until Prepare or Train, which add the identity of the model and the data.
 func (r *Run) Recipe() *train.Recipe { return r.recipe }
 
-// Prepared is what a run is made of, as train.New takes it. The run closes the data.
+// Prepared holds the parts of a run, for train.New. The run closes the data.
 type Prepared struct {
 	Recipe           *train.Recipe // complete, except for the kernel class of the devices
-	Model            *models.Model // nil in a resumed run, whose model is in its checkpoint
+	Model            *models.Model // nil in a resumed run: its checkpoint has the model
 	Data, Validation data.Source   // Validation may be nil
 }
 
@@ -140,7 +140,7 @@ func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 	return m, r.write(ctx, s, m)
 }
 
-// checkRecipe refuses the recipe of a new run that cannot be, and tells what of it has no effect.
+// checkRecipe refuses an invalid recipe of a new run, and reports fields without effect.
 func (r *Run) checkRecipe() error {
 	if r.from != nil {
 		return nil
@@ -156,7 +156,7 @@ func (r *Run) checkRecipe() error {
 	return nil
 }
 
-// stopped adds to the error of a run that was told to stop how to go on with it.
+// stopped adds to the error of a run that was interrupted how to continue it.
 func (r *Run) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && r.checkpoint != "" {
 		return problem.Advise("go on with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)

@@ -13,7 +13,7 @@ func (o *TrainOptions) settings() train.Settings {
 		LogDir: o.LogDir, DeviceTimeout: o.DeviceTimeout.Seconds(), Recompute: o.Recompute}
 }
 
-// takeSettings fills in the options of a resumed run that are left open, by those of its checkpoint.
+// takeSettings completes the options of a resumed run from its checkpoint.
 func (o *TrainOptions) takeSettings(was train.Settings) {
 	o.Checkpoint = cmp.Or(o.Checkpoint, was.Checkpoint)
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, was.CheckpointEvery)

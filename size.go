@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// startModel makes the model that the options name. The size of pictures that they
-// leave open is that of the checkpoint in a resumed run, whatever rule chose it.
+// startModel makes the model that the options name. In a resumed run the default size of
+// pictures is the size in the checkpoint, whatever rule chose it.
 func (r *Run) startModel(ctx context.Context) (*modelfile.Started, error) {
 	m, err := r.startFromOptions()
 	if err != nil {
@@ -34,15 +34,14 @@ func (r *Run) startFromOptions() (*modelfile.Started, error) {
 	}
 	o.Size, _ = was.Size()
 	m, err := modelfile.Start(r.o.Model, r.data.Info(), o)
-	if err != nil { // it is another model, as its own size will show
+	if err != nil { // another model, as its default size will show
 		o.Size = models.Size{}
 		return modelfile.Start(r.o.Model, r.data.Info(), o)
 	}
 	return m, nil
 }
 
-// sameSize refuses another size for a run that goes on with the model of its
-// checkpoint.
+// sameSize refuses another size for a run that continues with the model of its checkpoint.
 func (r *Run) sameSize() error {
 	want := r.o.Start.Size
 	if want == (models.Size{}) {

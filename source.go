@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// openData opens the data that the paths name, or takes that of the caller, and sets
-// samples apart for validation if the options, or those of the checkpoint, say so.
+// openData opens the data that the paths name, or uses the caller's data. It sets samples
+// apart for validation if the options or the checkpoint request it.
 func (r *Run) openData(ctx context.Context) error {
 	if err := r.openSources(ctx); err != nil {
 		return err
@@ -50,7 +50,8 @@ func (r *Run) openSource(ctx context.Context, option, name string, o data.Option
 	return s, err
 }
 
-// dataOptions returns how the data is read, in a resumed run as before where the options do not say.
+// dataOptions returns how the data is read. In a resumed run the defaults are the earlier
+// options.
 func (r *Run) dataOptions() (o data.Options, err error) {
 	o = data.Options{Split: data.Train, EXIF: r.exif() == data.ApplyEXIF, Masks: r.masks(),
 		Columns: r.columns()}
@@ -64,8 +65,8 @@ func (r *Run) dataOptions() (o data.Options, err error) {
 	return o, err
 }
 
-// arrays returns what makes samples of the arrays of .npy files, for the model
-// of the options or of the checkpoint.
+// arrays returns a converter from the arrays of .npy files to samples, for the model of the
+// options or of the checkpoint.
 func (r *Run) arrays() (fit.Converter, error) {
 	if r.from != nil && r.o.Model == "" {
 		m, err := serialize.Unwrap(r.from)
@@ -77,7 +78,7 @@ func (r *Run) arrays() (fit.Converter, error) {
 	return modelfile.StartArrays(r.o.Model, r.o.Start, r.o.Observer.Note), nil
 }
 
-// exif returns whether picture files are turned as they say.
+// exif returns whether picture files are turned by their EXIF orientation.
 func (r *Run) exif() string {
 	switch exif := r.o.Start.Preprocess.EXIF; {
 	case exif != "":
@@ -88,7 +89,7 @@ func (r *Run) exif() string {
 	return data.ApplyEXIF
 }
 
-// masks returns what the pixels of masks mean.
+// masks returns the meaning of the pixels of masks.
 func (r *Run) masks() data.MaskOptions {
 	if r.o.Masks == (data.MaskOptions{}) && r.previous != nil {
 		return data.MaskOptions{Values: r.previous.MaskValues, Ignore: r.previous.MaskIgnore}
@@ -122,8 +123,8 @@ func subsetOf(src data.Source, n int, option string) (data.Source, error) {
 	return s, nil
 }
 
-// decoder returns the version of the decoder that makes the data's pixels; ""
-// if none does.
+// decoder returns the version of the decoder that makes the data's pixels, or "" without a
+// decoder.
 func (r *Run) decoder() string {
 	version := r.data.Info().Decoder
 	if version == "" && r.validation != nil {

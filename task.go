@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// checkTask refuses a task that is none, or that is not that of the data.
+// checkTask refuses an unknown task, and a task that contradicts the data.
 func (o *TrainOptions) checkTask(info data.Info) error {
 	is, labels := "classify", "no masks"
 	if info.Masks {

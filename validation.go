@@ -9,9 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// validationSplit returns the part of the validation data that is taken if its name
-// does not say: val, or test where there is none. A run of a release that took
-// test goes on with test.
+// validationSplit returns the default part of the validation data: val, or test if there is
+// no val. A run that an older release evaluated on test continues with test.
 func (r *Run) validationSplit() data.Split {
 	if r.previous != nil && r.previous.Validation.Split == string(data.Test) {
 		return data.Test
@@ -19,9 +18,8 @@ func (r *Run) validationSplit() data.Split {
 	return data.Val
 }
 
-// checkUnseen refuses validation on samples that a new run trains on: what is shown
-// as figures of validation, and decides which weights are best, would be those
-// of training.
+// checkUnseen refuses validation on samples that a new run trains on: the validation
+// figures, and the choice of the best weights, would be based on training samples.
 func (r *Run) checkUnseen(ctx context.Context) error {
 	if r.previous != nil || r.validation == nil || r.valSplit != nil {
 		return nil

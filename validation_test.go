@@ -61,8 +61,8 @@ func prepare(t *testing.T, o bnctl.TrainOptions) (*bnctl.Prepared, error) {
 	return r.Prepare(t.Context())
 }
 
-// TestValidationPart: val comes before test, and what a run is evaluated on is in
-// its recipe.
+// TestValidationPart checks that val is preferred to test, and that the recipe records the
+// part that a run is evaluated on.
 func TestValidationPart(t *testing.T) {
 	dir := folderOf(t, "train/a/1.png", "train/b/1.png", "Val/b/1.png", "test/a/1.png", "test/b/1.png")
 	for _, c := range []struct {
@@ -84,8 +84,8 @@ func TestValidationPart(t *testing.T) {
 	}
 }
 
-// TestSeenValidation: samples that are trained on are none to evaluate on; data of
-// the caller's own too.
+// TestSeenValidation checks that samples that are trained on are refused for evaluation,
+// also in the caller's data.
 func TestSeenValidation(t *testing.T) {
 	flat := "folder:" + folderOf(t, "a/1.png", "b/1.png")
 	own, err := data.Open(t.Context(), "glyphs:20", data.Options{})
@@ -106,9 +106,9 @@ func TestSeenValidation(t *testing.T) {
 	}
 }
 
-// TestResumedValidation: a checkpoint goes on with the samples that it was
-// evaluated on, also if it is of a release that took test before val, and called
-// both test.
+// TestResumedValidation checks that a checkpoint continues with the samples that it was
+// evaluated on, also if it is from a release that preferred test to val, and called both
+// test.
 func TestResumedValidation(t *testing.T) {
 	three := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png", "test/a/1.png")
 	two := "folder:" + folderOf(t, "train/a/1.png", "train/b/1.png", "val/b/1.png")

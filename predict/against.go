@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Comparison is how the answers of two models for the same samples differ. Two models of one
-// accuracy may well answer differently: what one gains on some samples it loses on others, so that
-// only the share of answers that agree says how near a model is to the one that it was made of.
+// Comparison compares the answers of two models for the same samples. Two models of equal
+// accuracy may well answer differently: each gains on some samples and loses on others, so
+// that only the share of answers that agree shows how near a model is to its original.
 // Details.Against makes one.
 type Comparison struct {
 	Samples  int     `json:"samples"`  // that both have answered
-	Agreeing int     `json:"agreeing"` // of these: for how many both say the same class
+	Agreeing int     `json:"agreeing"` // number of these with the same class from both
 	Accuracy float64 `json:"accuracy"` // of the other model
-	// Difference is the accuracy of the model less that of the other.
+	// Difference is the accuracy of the model less the accuracy of the other.
 	Difference float64 `json:"difference"`
 }
 
@@ -34,7 +34,7 @@ func (d *Details) Against(ctx context.Context, other *models.Model, src data.Sou
 	if err != nil {
 		return nil, err
 	}
-	o.Fleet.Note = nil // said for the first
+	o.Fleet.Note = nil // already noted for the first model
 	p, err := Open(ctx, m, o)
 	if err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (d *Details) compare(its *Details) (*Comparison, error) {
 	return c, nil
 }
 
-// Line says it for people, with shares in percent and the difference in points; name is that of the
-// other model.
+// Line formats the comparison for people, with shares in percent and the difference in
+// points. name is the name of the other model.
 func (c *Comparison) Line(name string) string {
 	return fmt.Sprintf("against %s: %.2f %% of the answers agree; its accuracy is %.2f %%, this one's %+.2f "+
 		"points", name, 100*float64(c.Agreeing)/float64(c.Samples), 100*c.Accuracy, 100*c.Difference)

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Reading says how a source is read.
+// Reading determines how a source is read.
 type Reading struct {
 	Workers int // goroutines that read; 0: one for each core
 	// GoOn leaves out samples that cannot be read, which All returns; without it

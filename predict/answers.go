@@ -12,18 +12,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AnswerOptions say which of a model's outputs are wanted, and as what.
+// AnswerOptions select outputs of a model, and their form.
 type AnswerOptions struct {
 	Only   []string // names of outputs, in this order; nil: all
 	Logits bool     // the outputs as they are, never classes
-	// Task "classify" says that the output is logits of classes, though nothing
-	// else does; "": as the model says.
+	// Task "classify" declares that the output is logits of classes, without other
+	// evidence. "" leaves it to the model.
 	Task string
 	Top  int // how many classes Best gives: at least 1
 }
 
-// Answers is what is given of a model's outputs: classes with probabilities
-// where models.Model.Answer says so, else numbers as they are.
+// Answers is the rule by which outputs of a model become answers: classes with
+// probabilities if models.Model.Answer finds classes, else unchanged numbers.
 type Answers struct {
 	Model  *models.Model
 	Chosen []int // outputs that are given, by number, in the order of AnswerOptions.Only
@@ -31,13 +31,13 @@ type Answers struct {
 	// AmbiguousLogits: the output has the shape of logits of classes, but nothing confirms that it
 	// is. AnswerOptions.Task or labels do.
 	AmbiguousLogits bool
-	Answer          models.Answer // what the numbers of the output are: logits, probabilities ...
+	Answer          models.Answer // meaning of the numbers of the output: logits, probabilities ...
 	Scores          int           // the output that Answer is about, by number, if not Raw
 	Top             int           // how many classes Best gives
 }
 
-// NewAnswers settles what is given, before anything is computed. The error is a
-// *problem.Error of only, task or top.
+// NewAnswers returns the rule, before anything is computed. The error is a *problem.Error
+// of only, task or top.
 func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) {
 	a := &Answers{Model: m, Top: o.Top}
 	if a.Top < 1 {
@@ -74,8 +74,8 @@ func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 	return outputs, nil
 }
 
-// decide finds whether there are classes: models.Model.Answer, unless the
-// options say it.
+// decide finds out whether there are classes, by models.Model.Answer unless the options
+// determine it.
 func (a *Answers) decide(o AnswerOptions) error {
 	a.Scores = a.Chosen[0]
 	if computed := a.Computed(); len(computed) > 0 {
@@ -101,7 +101,7 @@ func (a *Answers) decide(o AnswerOptions) error {
 	return nil
 }
 
-// classify takes for logits what nothing else says to be.
+// classify treats the output as logits, which nothing else confirms.
 func (a *Answers) classify() error {
 	f := a.Model.Graph.Main
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
@@ -159,11 +159,10 @@ func (a *Answers) Names(outputs []int) (names []string) {
 	return names
 }
 
-// Probabilities returns one for each class, of all outputs of the model for a
-// sample: those of its output, the softmax of its logits, those of the two
-// classes of one sigmoid, or the sigmoids of labels that do not exclude each other; numbers
-// as they are. It is for answers that are not Raw. They are not finite
-// where Best has an error.
+// Probabilities returns a probability for each class, from all outputs of the model for a
+// sample: the output itself, the softmax of logits, the two classes of one sigmoid, or the
+// sigmoids of labels that do not exclude each other. Numbers are returned unchanged. It is
+// for answers that are not Raw. The result is not finite if Best has an error.
 func (a *Answers) Probabilities(outs []tensor.Tensor) []float32 {
 	row := outs[a.Scores].F32()
 	switch a.Answer {
@@ -241,14 +240,14 @@ func (a *Answers) Best(outs []tensor.Tensor) ([]Class, error) {
 	return top, nil
 }
 
-// Label returns what a person calls class i of m: its label, or its number where
-// m has no labels.
+// Label returns the name of class i of m for people: its label, or its number if m has no
+// labels.
 func Label(m *models.Model, i int) string {
 	if i < len(m.Labels) {
 		return m.Labels[i]
 	}
 	if len(m.Labels) > 0 {
-		return fmt.Sprintf("output %d (no class)", i) // the head is larger than what it was trained on
+		return fmt.Sprintf("output %d (no class)", i) // the head has more outputs than there were classes in training
 	}
 	return fmt.Sprint(i)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Calibration is the temperature at which probabilities fit labels best: the cross-entropy of softmax(z /
-// T), or of sigmoid(z / T) for labels that do not exclude each other, is the smallest (Guo and others
-// 2017).
+// Calibration is the temperature at which probabilities fit labels best: it minimises the
+// cross-entropy of softmax(z / T), or of sigmoid(z / T) for labels that do not exclude each
+// other (Guo and others 2017).
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
 	Samples     int     `json:"samples"` // that it was fitted to
@@ -25,11 +25,11 @@ type Calibration struct {
 	ECEBefore *train.Figure `json:"ece_before,omitempty"`
 	ECE       *train.Figure `json:"ece,omitempty"`
 
-	// Scale is 1 / Temperature, a number of float32: what models.Calibrated takes.
+	// Scale is 1 / Temperature, rounded to float32, for models.Calibrated.
 	Scale float64 `json:"-"`
 }
 
-// Line says what the temperature changes.
+// Line describes the effect of the temperature.
 func (c *Calibration) Line() string {
 	text := fmt.Sprintf("temperature %.4g: loss %.4f, without %.4f", c.Temperature, c.Loss, c.LossBefore)
 	if c.ECE != nil {
@@ -45,9 +45,9 @@ type bend struct{ loss, slope, curvature float64 }
 // hottest and coldest bound what logits are multiplied by.
 const hottest, coldest = 1. / 4096, 4096
 
-// Calibrate returns the temperature for the answers, which were observed with Details.Logs. It is an error
-// if no temperature is the best: where all answers are right, the larger the logits the better; where they
-// are no better than chance, the smaller.
+// Calibrate returns the temperature for the answers, which were observed with Details.Logs.
+// It is an error if no temperature is the best: if all answers are right, larger logits are
+// always better; if they are no better than chance, smaller ones are.
 func (d *Details) Calibrate() (*Calibration, error) {
 	loss, n := d.bendOfClasses, len(d.answers)
 	if len(d.elements) > 0 {

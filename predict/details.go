@@ -24,8 +24,8 @@ type Details struct {
 	// Masks is how many of the worst masks are kept with label and answer, each as large as its picture, for
 	// WriteMistakes; of all the wrong pixels are counted, for WriteCSV. 0: masks are not looked at.
 	Masks int
-	// Wish is what NewReport and NewElementsReport give thresholds for; nil: none. Wish.Fits says
-	// whether it has a meaning for a model and data.
+	// Wish is the goal of the thresholds of NewReport and NewElementsReport; nil means no
+	// thresholds. Wish.Fits reports whether it has a meaning for a model and data.
 	Wish *Wish
 
 	answers  []answered
@@ -34,7 +34,7 @@ type Details struct {
 	elements []elements // in their place where a sample has several labels, or numbers
 }
 
-// answered is what was answered for a labelled sample.
+// answered is the answer for a labelled sample.
 type answered struct {
 	sample, label, predicted int
 	probability, ofLabel     float64   // of the predicted class, and of the label
@@ -42,7 +42,7 @@ type answered struct {
 	logs                     []float64 // of the probabilities, with Details.Logs
 }
 
-// Observers returns what takes in the answers of an evaluation.
+// Observers returns observers that store the answers of an evaluation.
 func (d *Details) Observers() train.Observers {
 	o := train.Observers{Observe: d.observe, ObserveAll: d.observeAll}
 	if d.Masks > 0 {
@@ -109,12 +109,13 @@ func (d *Details) mistakes() []answered {
 	return wrong
 }
 
-// WriteCSV writes a line for each answer: the name of the sample in src, the true and the predicted class
-// by the labels of m, and the probabilities of the predicted and of the true one, 0 to 1. The first line
-// names the columns: sample, label, predicted, probability, probability_of_label. With several labels, or
-// numbers, it has two columns for each label: what is known, and the probability or the number that the
-// model says; of masks it has how many pixels have a label, and how many of these are wrong. The error is
-// that of the writer.
+// WriteCSV writes a line for each answer: the name of the sample in src, the true and the
+// predicted class by the labels of m, and the probabilities of the predicted and of the
+// true class, 0 to 1. The first line names the columns: sample, label, predicted,
+// probability, probability_of_label. With several labels, or numbers, it has two columns
+// for each label: the known value, and the predicted probability or number. For masks it
+// has the number of pixels with a label, and the number of these that are wrong. The error
+// is from the writer.
 func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
 	if i := src.Info(); i.MultiLabel || i.Targets != nil {
 		return d.writeElements(to, m, src)

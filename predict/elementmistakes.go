@@ -67,7 +67,8 @@ func (d *Details) worstNumbers(m *models.Model, x *Mistakes) *Details {
 	return wrong
 }
 
-// deviations returns those of the numbers that are known, 1 where they are all alike.
+// deviations returns the standard deviations of the known numbers, 1 if all numbers are
+// equal.
 func (d *Details) deviations() []float64 {
 	var n, mean, squares []float64
 	for _, e := range d.elements {
@@ -92,8 +93,8 @@ func (d *Details) deviations() []float64 {
 	return squares
 }
 
-// sorted returns the samples whose badness is not 0, the worst first, those that are not finite before
-// all, and puts the first of them into x.
+// sorted returns the samples with a badness other than 0, the worst first. Samples with a
+// badness that is not a number precede all others. It puts the first samples into x.
 func (d *Details) sorted(badness func(e elements) float64, x *Mistakes) *Details {
 	type judged struct {
 		elements

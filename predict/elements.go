@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// elements is what was answered for a sample with several labels, or numbers.
+// elements is the answer for a sample with several labels, or numbers.
 type elements struct {
 	sample int
 	label  []int32   // as data.Source has it, of the model's outputs
@@ -24,7 +24,7 @@ func (d *Details) observeAll(sample int, label []int32, answer []float64) {
 	d.elements = append(d.elements, elements{sample, slices.Clone(label), slices.Clone(answer)})
 }
 
-// scoresOf returns the scores of label k in the samples for which it is known.
+// scoresOf returns the scores of label k in the samples that have a known label k.
 func (d *Details) scoresOf(k int) (all []scored) {
 	for _, e := range d.elements {
 		if e.label[k] >= 0 {
@@ -34,9 +34,9 @@ func (d *Details) scoresOf(k int) (all []scored) {
 	return all
 }
 
-// writeElements is WriteCSV for samples with several labels, or numbers: two columns for
-// each label, its name with what is known (empty where nothing is) and with the probability or
-// the number that the model says.
+// writeElements is WriteCSV for samples with several labels, or numbers. It writes two
+// columns for each label: its name with the known value (empty if unknown), and with the
+// predicted probability or number.
 func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) error {
 	w, numbers := csv.NewWriter(to), src.Info().Targets != nil
 	says, head := ".p", []string{"sample"}
@@ -73,7 +73,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 
 // LabelReport is what JSON has of a label that does not exclude others.
 type LabelReport struct {
-	N         int          `json:"n"`         // samples for which it is known
+	N         int          `json:"n"`         // samples with a known label
 	Positives int          `json:"positives"` // of these
 	Precision train.Figure `json:"precision"`
 	Recall    train.Figure `json:"recall"`
@@ -81,9 +81,9 @@ type LabelReport struct {
 	AUROC     train.Figure `json:"auroc"` // null without positives, or without negatives
 }
 
-// TargetReport is what JSON has of a number, in its own units.
+// TargetReport is the JSON form of the figures of a number, in its units.
 type TargetReport struct {
-	N    int          `json:"n"` // samples for which it is known
+	N    int          `json:"n"` // samples with a known number
 	MAE  train.Figure `json:"mae"`
 	RMSE train.Figure `json:"rmse"`
 	R2   train.Figure `json:"r2"` // null where all numbers are alike

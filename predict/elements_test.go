@@ -131,7 +131,8 @@ func TestElementMetricsAreScikitLearns(t *testing.T) {
 	}
 }
 
-// A label without positives and a target of equal numbers have "-" where there is no figure.
+// A label without positives and a target of equal numbers have "-" in place of undefined
+// figures.
 func TestElementLines(t *testing.T) {
 	_, labels, _ := elementsOf(t, false)
 	if lines := labels.Lines(); len(lines) != 7 || !strings.HasSuffix(lines[6], "-") {

@@ -15,7 +15,7 @@ import (
 type ElementsReport struct {
 	Samples    int          `json:"samples"`
 	Loss       train.Figure `json:"loss"`       // mean over the elements that are known; null if not finite
-	NotFinite  int          `json:"not_finite"` // elements whose answers are not finite
+	NotFinite  int          `json:"not_finite"` // elements with answers that are not finite
 	Throughput float64      `json:"images_per_s"`
 
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
@@ -27,7 +27,7 @@ type ElementsReport struct {
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
 	R2      *train.Figure            `json:"r2,omitempty"` // mean of those targets that have one
 
-	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // those of Details.Wish
+	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // from Details.Wish
 
 	names []string // of labels or targets, in their order
 	wish  *Wish
@@ -89,7 +89,7 @@ func (r *ElementsReport) targets(m *models.Model, e *train.Evaluation) {
 	r.R2 = &r2
 }
 
-// mean is that of figures that are numbers.
+// mean is the mean of the figures that are not NaN.
 type mean struct{ sum, n train.Figure }
 
 func (m *mean) add(f train.Figure) {
@@ -150,7 +150,7 @@ func (r *ElementsReport) table() (table []string) {
 	return table
 }
 
-// plain writes a figure, or "-" for NaN and for none.
+// plain formats a figure, or "-" for NaN and nil.
 func plain(f *train.Figure) string {
 	if f == nil || math.IsNaN(float64(*f)) {
 		return "-"

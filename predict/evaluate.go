@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Evaluable returns the form of m that can be evaluated on src, fit.Model, and src
-// with the labels of m: models.MatchClasses says which class is which. note, which may be
-// nil, is called with what that took for what. The error is one of MatchClasses, or a
-// *problem.Error of data without labels. Closing the source closes src.
+// Evaluable returns the form of m that can be evaluated on src, from fit.Model, and src
+// with the labels of m, as mapped by models.MatchClasses. note, which may be nil, is called
+// with a description of the mapping. The error is from MatchClasses, or a *problem.Error
+// for data without labels. Closing the source closes src.
 func Evaluable(m *models.Model, src data.Source, note func(format string, args ...any)) (
 	*models.Model, data.Source, error) {
 	info := src.Info()

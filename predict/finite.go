@@ -18,8 +18,8 @@ func (e *NotFinite) Error() string {
 	return "output " + e.Output + " is not finite (NaN or infinite): it says no class"
 }
 
-// Finite reports whether the outputs that are given of a sample, or those of its
-// classes, have only numbers that are finite.
+// Finite reports whether the chosen outputs of a sample, or the output with its classes,
+// have only finite numbers.
 func (a *Answers) Finite(outs []tensor.Tensor) bool {
 	given := a.Chosen
 	if !a.Raw {

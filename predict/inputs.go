@@ -8,17 +8,17 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
-// Inputs is what is to be predicted, open, and the model as it takes them.
+// Inputs is the opened data to predict, and the model in the form that accepts it.
 type Inputs struct {
 	data.Source
 	Model    *models.Model
 	Unopened []error // of inputs that were left out
 }
 
-// OpenInputs opens pictures, folders, archives, .npy files, or data as data.Open
-// takes it, for m. goOn leaves out what cannot be opened; without
-// it that is an error. note, which may be nil, is called with messages about the
-// conversion of arrays. The caller closes the result.
+// OpenInputs opens pictures, folders, archives, .npy files, or data for data.Open, for m.
+// With goOn, inputs that cannot be opened are left out; without it they are an error. note,
+// which may be nil, is called with messages about the conversion of arrays. The caller
+// closes the result.
 func OpenInputs(ctx context.Context, m *models.Model, inputs []string, goOn bool,
 	note func(format string, args ...any)) (*Inputs, error) {
 	in := &Inputs{}

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// threshold is the probability above which a label that does not exclude others is said to hold.
+// threshold is the probability above which a label that does not exclude others holds.
 const threshold = 0.5
 
 // sigmoids is computed in float64 and rounded once.
@@ -30,16 +30,18 @@ func sigmoid(v float64) float64 {
 	}
 }
 
-// Several reports whether the model says of each label whether it holds, whatever it says of others.
+// Several reports whether the model decides for each label whether it holds, independently
+// of others.
 func (a *Answers) Several() bool {
 	return !a.Raw && (a.Answer == models.LabelLogits || a.Answer == models.LabelProbabilities)
 }
 
-// Numbers reports whether the model says a number for each label.
+// Numbers reports whether the model predicts a number for each label.
 func (a *Answers) Numbers() bool { return !a.Raw && a.Answer == models.Numbers }
 
-// Holding returns the labels whose probability is above a half, the surest first, of all outputs
-// of the model for a sample. It is for answers that are Several. The error is a *NotFinite.
+// Holding returns the labels with a probability above a half, the surest first, from all
+// outputs of the model for a sample. It is for answers that are Several. The error is a
+// *NotFinite.
 func (a *Answers) Holding(outs []tensor.Tensor) ([]Class, error) {
 	all := *a
 	all.Top = outs[a.Scores].Count()
@@ -66,9 +68,9 @@ func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
 	return all, nil
 }
 
-// Words writes what Best says for a person: "cat 91.2 %". Of labels that do not exclude each other
-// it writes Holding, or "none" with the surest one; of numbers Values: "age 41.5". The error is
-// that of these.
+// Words formats the result of Best for people: "cat 91.2 %". For labels that do not exclude
+// each other it formats Holding, or "none" with the surest one; for numbers it formats
+// Values: "age 41.5". The errors are theirs.
 func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
 	if a.Numbers() {
 		return a.wordsOfNumbers(outs)
@@ -90,7 +92,7 @@ func (a *Answers) wordsOfNumbers(outs []tensor.Tensor) (words []string, err erro
 	return words, err
 }
 
-// none names the surest label of a sample where no label holds.
+// none names the surest label of a sample without a label that holds.
 func (a *Answers) none(outs []tensor.Tensor) []string {
 	one := *a
 	one.Top = 1

@@ -17,12 +17,12 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// masked counts what was answered for the pixels of a sample.
+// masked counts the labelled and the wrong pixels of a sample.
 type masked struct{ sample, pixels, wrong int } // pixels with a label
 
 func (a masked) fraction() float64 { return float64(a.wrong) / float64(max(a.pixels, 1)) }
 
-// painted is a mask and what was answered for it, a class for each pixel.
+// painted is a mask and its answer, a class for each pixel.
 type painted struct {
 	masked
 	h, w             int
@@ -82,8 +82,9 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 	return &Details{masks: all}
 }
 
-// mostly returns which class was taken most often for which other: of those that are so equally often, the
-// first. They are the same if no pixel has another class, as where the scores are no numbers.
+// mostly returns the most frequent confusion of a label with a predicted class, the first
+// of equally frequent ones. Both are the same if no pixel has another class, as with scores
+// that are not numbers.
 func (a *painted) mostly() (label, predicted int) {
 	counts, most := map[[2]int16]int{}, 0
 	for at, l := range a.label {

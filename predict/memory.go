@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CheckBatch reports a batch whose inputs and results do not
-// fit in this machine's memory, before anything starts; Open does so by itself.
-// What a batch needs on a device the device says when it loads the program. On
-// other systems than Linux it knows no limit and returns nil.
+// CheckBatch returns an error if the inputs and results of a batch do not fit in this
+// machine's memory, before anything starts. Open calls it. The memory of a device is
+// checked when the device loads the program. On systems other than Linux the limit is
+// unknown, and CheckBatch returns nil.
 func CheckBatch(m *models.Model, rows int) error {
 	program, err := parallel.PredictProgram(m.Graph)
 	if err != nil {

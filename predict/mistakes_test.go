@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Samples with a wrong label are sorted by their loss, one that is not finite first; what is right in all that is
-// known is none.
+// Samples with a wrong label are sorted by their loss; one that is not finite comes first.
+// A sample without an error in its known labels is left out.
 func TestWorstLabels(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}
 	d.observeAll(0, []int32{1, 0}, []float64{2, -1})         // right
@@ -42,7 +42,7 @@ func TestWorstNumbers(t *testing.T) {
 	bits := func(v float32) int32 { return int32(math.Float32bits(v)) }
 	d.observeAll(0, []int32{bits(0), bits(0)}, []float64{0, 5})
 	d.observeAll(1, []int32{bits(1), bits(100)}, []float64{2, 100})
-	d.observeAll(2, []int32{bits(1), -1}, []float64{1, 7}) // right in what is known
+	d.observeAll(2, []int32{bits(1), -1}, []float64{1, 7}) // right in all known labels
 	wrong := d.worstNumbers(&models.Model{Labels: []string{"height", "weight"}}, page)
 	if len(wrong.elements) != 2 || wrong.elements[0].sample != 1 || page.Wrong != 2 ||
 		page.First[0].Rows[0] != (MistakeRow{"height", "2", "is 1", true}) {
@@ -65,7 +65,7 @@ func TestWorstMasks(t *testing.T) {
 		scores := tensor.New(tensor.F32, 1, 6, 64, 64)
 		for at := range 64 * 64 {
 			of := 0
-			if i == 1 { // what is right
+			if i == 1 { // the right answer
 				of = int(label[at])
 			}
 			scores.F32()[of*64*64+at] = 1

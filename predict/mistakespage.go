@@ -69,7 +69,7 @@ func (p *mistakesPage) writePictures(ctx context.Context, folder string, src dat
 	return nil
 }
 
-// mistakesPage is what the page shows.
+// mistakesPage is the data of the page.
 type mistakesPage struct {
 	Style       template.CSS
 	Model, Data string

@@ -11,11 +11,11 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// OpenData is data.Open for data that m is run on: pictures and arrays become its inputs
-// as it says, a table has the columns of that of its training unless o names others, and the
-// suffixes @train and @val of data that training set samples apart of
-// name these. note, unless nil, is told what is converted, and unless training data is
-// asked for, that m has trained on these samples.
+// OpenData is data.Open for data that m is run on. Pictures and arrays are converted to its
+// inputs as m specifies. A table has the columns of the training data unless o names
+// others. If training set samples apart, the suffixes @train and @val name the two parts of
+// its data. note, unless nil, is called with a description of conversions, and, unless
+// training data is requested, with a note that m has trained on these samples.
 func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	o.EXIF, o.Array = m.Preprocess.EXIF, fit.Arrays(m, note)

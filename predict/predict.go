@@ -18,41 +18,42 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Options say on which devices a model runs. Only kernels and precision change
-// the results.
+// Options are the devices of a predictor, and how it uses them. Only kernels and precision
+// change the results.
 type Options struct {
-	// Fleet are the devices. Its Precision "" is that at which the model was
-	// trained, which gives the results of evaluation during training.
+	// Fleet are the devices. Its Precision "" means the precision in training, which gives
+	// the results of evaluation during training.
 	Fleet fleet.Options
 	Batch int // rows at once, over all devices: at least 1
-	// Stages says how many parts of the network lie on different devices: in each of them as many.
+	// Stages divides the network into parts on different devices, with the same number of
+	// devices for each part.
 	Stages  stage.Spec
-	Samples int // how many there will be at most: a batch is no larger; 0: not known
-	// Peers is the ranks of the run, nil: this process is alone. All of them have the
-	// same model and samples, of which each predicts its share.
+	Samples int // upper bound on samples, which also bounds the batch; 0: unknown
+	// Peers are the ranks of the run; nil means this process alone. All have the same model
+	// and samples, and each predicts its share.
 	Peers *fabric.Peers
-	// Reopen says that lost devices are opened again, and take part once they
-	// are open. Otherwise they stay lost.
+	// Reopen makes lost devices be opened again, and used once they are open. Otherwise
+	// they stay lost.
 	Reopen bool
-	// Lost is called when a device is lost, Back when it takes part again. Each may be nil. The loss of
-	// the last one, where it is not opened again, is the error of what was asked for, and that alone.
+	// Lost is called when a device is lost, Back when it is in use again. Each may be nil.
+	// The loss of the last device, unless it is reopened, is only returned as the error of
+	// the pending call.
 	Lost func(device string, reason error)
 	Back func(device string)
 	// Divided is called with the stages of the network, if there are several. It may be nil.
 	Divided func(*stage.Plan)
 }
 
-// Predictor is a model on devices. One goroutine at a time uses it, except that
-// several may call Predict. Predict takes rows that are at hand; All and Evaluate
-// read a source.
+// Predictor is a model on devices. One goroutine at a time uses it, except that several may
+// call Predict. Predict accepts rows in memory; All and Evaluate read a source.
 type Predictor struct {
 	Model *models.Model
 	Fleet *fleet.Fleet // the devices, which Close closes
 
-	driver driver // of which it predicts and nothing else
+	driver driver // used for prediction only
 	peers  *fabric.Peers
 	batch  int  // of all ranks
-	staged bool // layers lie on several devices
+	staged bool // layers are on several devices
 }
 
 // driver is a parallel.Driver, or a parallel.Pipeline of several.
@@ -64,18 +65,18 @@ type driver interface {
 	Close() error
 }
 
-// Predict returns the outputs of the model for rows of x, [N, ...]: each with N rows.
-// What a row yields depends neither on the other rows nor on the device. An error that
-// wraps parallel.NoDevices says that the predictor is of no more use.
+// Predict returns the outputs of the model for rows of x, [N, ...]: each with N rows. The
+// result of a row depends neither on the other rows nor on the device. After an error that
+// wraps parallel.NoDevices the predictor is no longer usable.
 //
-// With Options.Peers all ranks call it with the same rows, of which each needs to have
-// its own share only, and all get all outputs.
+// With Options.Peers all ranks call it with the same rows. Each rank needs only its share
+// of them, and all get all outputs.
 func (p *Predictor) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	return p.driver.Predict(ctx, x)
 }
 
-// Reuse says that nobody reads these outputs of a Predict any more: later ones may lie where they lie,
-// in memory that the system has given already. Without it they stay the caller's.
+// Reuse returns outputs of a Predict that are no longer read, so that later outputs may use
+// their memory. Without it they stay the caller's.
 func (p *Predictor) Reuse(outputs []tensor.Tensor) {
 	if d, ok := p.driver.(*parallel.Driver); ok {
 		d.Reuse(outputs)
@@ -103,11 +104,10 @@ func (p *Predictor) Rank() int {
 	return p.peers.Rank()
 }
 
-// Open opens devices and loads on them what evaluation during training runs of
-// m, and nothing else. An int8 template computes what it says, at device.F32 where it
-// does not say anything: any other precision is refused. The caller closes the
-// predictor, and leaves m as it is until then. The error is a *problem.Error or a
-// *problem.Unknown where o asks for what cannot be.
+// Open opens devices and loads the program of evaluation during training of m on them, and
+// nothing else. An int8 template defines its precision, with device.F32 for the rest: any
+// other precision is refused. The caller closes the predictor, and must not change m until
+// then. The error is a *problem.Error or a *problem.Unknown for invalid options.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "there is none to predict with",
@@ -126,7 +126,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if err := checkBatch(program.Functions[0], o.Batch); err != nil {
 		return nil, err
 	}
-	switch { // an int8 template has its own precision, in its graph; what it has left is float32
+	switch { // an int8 template has its precision in its graph; the rest is float32
 	case m.Int8() && o.Fleet.Precision != "" && o.Fleet.Precision != device.F32:
 		return nil, problem.New("precision", o.Fleet.Precision, "the template is int8: what it computes is in it",
 			"leave it out")
@@ -153,7 +153,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	return p, nil
 }
 
-// drive loads a program on devices, each of which has all layers, or those of its stage.
+// drive loads a program on devices: all layers on each, or the layers of a stage.
 func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, devices []parallel.Member,
 	precision string, c parallel.Config) (driver, error) {
 	if o.Stages.One() {
@@ -164,7 +164,7 @@ func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, 
 	return parallel.OpenPipeline(ctx, m.Graph, p, s, m.State, devices, c)
 }
 
-// config says what the driver of f does.
+// config returns the configuration of the driver of f.
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
 	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n), Divided: o.Divided}
@@ -187,7 +187,7 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	return c
 }
 
-// Close frees the executables and closes the devices. The error joins those of both.
+// Close frees the executables and closes the devices. It joins the errors of both.
 func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
 
 // Terms are what outputs depend on in addition to model and input: on the same
@@ -197,9 +197,9 @@ type Terms struct {
 	Precision string // device.F32 or device.BF16
 }
 
-// TrainedOn returns the terms of the recipe of m, on which training evaluated
-// it; "" for what is not known, as in models of other programs, and for int8 templates, which
-// training never evaluated.
+// TrainedOn returns the terms in the recipe of m: training evaluated it on these. Unknown
+// terms are "", as in models of other programs, and in int8 templates, which training never
+// evaluated.
 func TrainedOn(m *models.Model) Terms {
 	var t Terms
 	if m.Int8() || json.Unmarshal(m.Recipe, &t) != nil {
@@ -208,7 +208,7 @@ func TrainedOn(m *models.Model) Terms {
 	return t
 }
 
-// Terms returns those on which p runs the model.
+// Terms returns the terms on which p runs the model.
 func (p *Predictor) Terms() Terms {
 	kernels, _ := train.KernelClass(p.Fleet.Members)
 	return Terms{Kernels: kernels, Precision: p.Fleet.Precision()}

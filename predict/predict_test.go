@@ -82,8 +82,8 @@ func TestBatchAndDevicesChangeNothing(t *testing.T) {
 	}
 }
 
-// Nothing is given on before the model is known to be what it was, and what
-// each returns ends the reading.
+// No prediction is passed on before the model is known to be unchanged, and an error of
+// each ends the reading.
 func TestAllStops(t *testing.T) {
 	m, src := newModel(t), open(t, "glyphs:4")
 	p, err := Open(t.Context(), m, Options{Fleet: fleet.Options{Devices: "ref"}, Batch: 2})
@@ -142,7 +142,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// What a caller asks for and cannot have is a problem that names the option.
+// An option that cannot be satisfied is a problem that names it.
 func TestProblems(t *testing.T) {
 	m := newModel(t)
 	for _, c := range []struct {
@@ -178,7 +178,7 @@ type silent struct{ data.Source }
 
 func (silent) Info() data.Info { return data.Info{Kind: "npy"} }
 
-// Probabilities are those of arithmetic: softmax of 0, ln 2, ln 5 is 1/8, 2/8, 5/8.
+// Probabilities match arithmetic: softmax of 0, ln 2, ln 5 is 1/8, 2/8, 5/8.
 func TestBest(t *testing.T) {
 	m := newModel(t)
 	m.Labels = []string{"a", "b"}

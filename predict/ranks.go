@@ -24,8 +24,8 @@ type agreement struct {
 	Stages  string `json:"stages"`
 }
 
-// agree returns an error unless all ranks have the same model and as many
-// samples. It gives every rank as many replicas as one has devices at most.
+// agree returns an error unless all ranks have the same model and number of samples. It
+// gives every rank the same number of replicas: the largest number of devices on any rank.
 func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config) error {
 	p := o.Peers
 	if p == nil {
@@ -55,7 +55,7 @@ func (o *Options) agree(ctx context.Context, m *models.Model, c *parallel.Config
 	return nil
 }
 
-// differs says what of a rank is not as on rank 0; "" if all is.
+// differs describes a difference from rank 0, or returns "" if there is no difference.
 func (s agreement) differs(first agreement) string {
 	switch {
 	case s.Model != first.Model:
@@ -81,7 +81,7 @@ func digest(m *models.Model) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// wanted says which rows of a batch this rank reads; nil: all.
+// wanted returns which rows of a batch this rank reads; nil means all.
 func (p *Predictor) wanted() func(data.Position, int) func(row int) bool {
 	if p.peers == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// said is what All says of a source on a rank of some.
+// said returns the text that All yields for a source on one of several ranks.
 func said(p *fabric.Peers, batch int) (text string, err error) {
 	ctx := context.Background()
 	src, err := data.Open(ctx, "glyphs:23", data.Options{Split: data.Test})
@@ -42,8 +42,8 @@ func said(p *fabric.Peers, batch int) (text string, err error) {
 	return text, err
 }
 
-// TestRanksPredictTheSame: rank 0 says all that one process says, in its order;
-// the others say nothing.
+// TestRanksPredictTheSame checks that rank 0 yields all predictions of one process, in its
+// order, and that the others yield nothing.
 func TestRanksPredictTheSame(t *testing.T) {
 	want, err := said(nil, 5)
 	if err != nil {

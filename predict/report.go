@@ -20,7 +20,7 @@ type Report struct {
 	Confusion  [][]int           `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
 	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
 	Throughput float64           `json:"images_per_s"`
-	NotFinite  int               `json:"not_finite"` // labels for which the outputs are not finite: wrong
+	NotFinite  int               `json:"not_finite"` // labels with outputs that are not finite: wrong
 	MacroF1    train.Figure      `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
 	// BalancedAccuracy is the mean of the recall of the classes that are labels.
 	BalancedAccuracy train.Figure `json:"balanced_accuracy"`
@@ -29,17 +29,17 @@ type Report struct {
 	// false positives of the second of two classes; nil for more, or if one has no sample.
 	ECE   *train.Figure `json:"ece,omitempty"`
 	AUROC *train.Figure `json:"auroc,omitempty"`
-	// Thresholds are those of Details.Wish for two classes.
+	// Thresholds are from Details.Wish, for two classes.
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"`
 
-	// Confusions has, for more than 1,000 classes, what is not on the diagonal of the matrix: by the numbers
-	// of label and predicted class, the most frequent first.
+	// Confusions has, for more than 1,000 classes, the matrix without its diagonal: by the
+	// numbers of label and predicted class, the most frequent first.
 	Confusions []train.Misclassification `json:"confusions,omitempty"`
 
 	wish *Wish
 }
 
-// denseClasses is the number of classes up to which a report has the whole matrix.
+// denseClasses is the largest number of classes that a report has the whole matrix for.
 const denseClasses = 1000
 
 // Count is how many labels of a class there were, and how many were met. With
@@ -49,15 +49,15 @@ type Count struct {
 	N       int           `json:"n"`       // labels
 	Correct int           `json:"correct"` // of them met
 	IoU     *train.Figure `json:"iou,omitempty"`
-	// Precision, Recall and F1 are of the class against all others; null where nothing was
-	// predicted, there are no labels, or neither.
+	// Precision, Recall and F1 are of the class against all others. They are null if there
+	// are no predictions, no labels, or neither.
 	Precision train.Figure `json:"precision"`
 	Recall    train.Figure `json:"recall"`
 	F1        train.Figure `json:"f1"`
 }
 
-// wrong is a line that says how many labels count as wrong because
-// outputs are not finite; "" if none.
+// wrong returns a line with the number of labels that count as wrong because outputs are
+// not finite, or "" if there are no such labels.
 func (r *Report) wrong() string {
 	what := "sample"
 	if r.MIoU != nil {
@@ -70,9 +70,10 @@ func (r *Report) wrong() string {
 		" counted as wrong: the outputs are not finite (NaN or infinite)"
 }
 
-// Summary is a line with the figures of classes that weigh alike, and of calibration; ""
-// for masks, whose table has the overlap of each class. Figures without a value are left
-// out: the area of more classes than two, the calibration of no answers.
+// Summary returns a line with the figures that weigh all classes equally, and with the
+// calibration. It is "" for masks: their table has the overlap of each class. Undefined
+// figures are left out: the area for more than two classes, and the calibration without
+// answers.
 func (r *Report) Summary() string {
 	if r.MIoU != nil || r.Samples == 0 {
 		return ""
@@ -87,8 +88,8 @@ func (r *Report) Summary() string {
 	return text
 }
 
-// NewReport describes an evaluation of m that took so long: e has its counts, and d its
-// answers, of which the figures of probabilities are; nil leaves them out.
+// NewReport describes an evaluation of m: e has its counts, and d the answers for the
+// figures of probabilities; nil leaves these out. took is the duration of the evaluation.
 func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
 		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{},

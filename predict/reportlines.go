@@ -12,8 +12,8 @@ import (
 // manyClasses is how many classes a label may be among for the figure top-5: of five it always is.
 const manyClasses = 5
 
-// Lines writes the report for people: the figures of all, a table of classes, and what was taken for what.
-// m and e are those that it was made of.
+// Lines formats the report for people: the overall figures, a table of classes, and the
+// confusions. m and e are the model and evaluation that it was made from.
 func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
 	lines := []string{fmt.Sprintf("%s  %s  loss %.4f  (%.0f img/s)", problem.Plural(r.Samples, "sample"),
 		r.figures(e), r.Loss, r.Throughput)}
@@ -71,11 +71,11 @@ func classTable(m *models.Model, e *train.Evaluation) []string {
 	return lines
 }
 
-// matrixClasses is the number of classes up to which the confusion matrix is
-// drawn; above it the most frequent confusions are listed.
+// matrixClasses is the largest number of classes for a drawn confusion matrix. For more,
+// the most frequent confusions are listed.
 const matrixClasses = 20
 
-// columnWidth is that of a column of the confusion matrix.
+// columnWidth is the width of a column of the confusion matrix.
 const columnWidth = 5
 
 func confusions(m *models.Model, e *train.Evaluation) []string {

@@ -51,7 +51,7 @@ func (s *stitch) add(scores tensor.Tensor, at data.Window) error {
 	return nil
 }
 
-// end returns the scores of a picture at its own size, and begins with the next.
+// end returns the scores of a picture at its original size, and begins with the next.
 func (s *stitch) end(sample int) (tensor.Tensor, error) {
 	sums, counts, wrong := s.sums, s.counts, s.wrong
 	s.sums, s.counts, s.wrong = tensor.Tensor{}, nil, nil
@@ -89,8 +89,8 @@ func scaledScores(scores tensor.Tensor, h, w int) tensor.Tensor {
 	return out
 }
 
-// neighbours are the two pixels that a pixel of another size lies between, and
-// the share of the second.
+// neighbours are the two pixels on either side of a pixel of another size, and the weight
+// of the second.
 type neighbours struct {
 	first, second int
 	weight        float64

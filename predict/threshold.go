@@ -45,17 +45,17 @@ func (w *Wish) Fits(m *models.Model, info data.Info) error {
 		"other", "leave it out")
 }
 
-// Threshold is the probability from which on a label is said to hold, and what that
-// gives on the samples that it was found on.
+// Threshold is the smallest probability at which a label holds, and the resulting figures
+// on the samples that it was found on.
 type Threshold struct {
-	Threshold train.Figure `json:"threshold"` // null if nothing reaches what was wished
+	Threshold train.Figure `json:"threshold"` // null if the wish cannot be met
 	Precision train.Figure `json:"precision"` // from there on; of a wish out of reach the best there is
 	Recall    train.Figure `json:"recall"`
 }
 
-// of returns the threshold for a label whose scores these are: for a precision the one with the largest
-// recall, for a recall the one with the largest precision. It lies in the middle between the probabilities
-// on either side. It sorts all.
+// of returns the threshold for a label with these scores: for a wished precision the one
+// with the largest recall, for a recall the one with the largest precision. It is the
+// midpoint between the probabilities on either side. It sorts all.
 func (w *Wish) of(all []scored) *Threshold {
 	slices.SortFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	positives := 0
@@ -129,7 +129,7 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 	return lines
 }
 
-// thresholds returns those of both of two classes.
+// thresholds returns the thresholds of both of two classes.
 func (d *Details) thresholds(m *models.Model) map[string]*Threshold {
 	out := map[string]*Threshold{}
 	for class, sign := range []float64{-1, 1} {

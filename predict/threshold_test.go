@@ -2,8 +2,9 @@ package predict
 
 import "testing"
 
-// TestThresholdsOfProbabilities: answers are float32, in which 40 and 39 have one probability, 1. No threshold
-// tells them apart, so that a precision of 1 is out of reach; between 3 and 1 there is one.
+// TestThresholdsOfProbabilities: answers are float32, where logits 40 and 39 both have
+// probability 1. No threshold separates them, so that a precision of 1 is out of reach;
+// between 3 and 1 there is one.
 func TestThresholdsOfProbabilities(t *testing.T) {
 	wish := &Wish{Least: 1}
 	same := wish.of([]scored{{40, true}, {39, false}, {-2, true}})

@@ -13,19 +13,19 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Whole says how a model that gives each pixel a class sees pictures of any size.
-// The zero value is data.CropFit.
+// Whole determines how a model that gives each pixel a class sees pictures of any size. The
+// zero value is data.CropFit.
 type Whole struct {
 	Fit     data.Fit
 	Overlap float64 // share of a window that its neighbour shows too, 0 to 0.9
 	Output  int     // the output of the classes, f32 [C,h,w]
 }
 
-// Scores predicts every picture of src, in order. It calls each with the
-// picture's number and its scores, f32 [C,H,W], at the picture's own size: where
-// windows overlap, the mean of their scores; where the picture was scaled, the
-// scores scaled back by bilinear interpolation. With data.CropFit they are the
-// output as it is. The rest is as for All.
+// Scores predicts every picture of src, in order. It calls each with the picture's number
+// and its scores, f32 [C,H,W], at the picture's original size. Overlapping windows are
+// averaged. For a picture that was scaled, the scores are scaled back by bilinear
+// interpolation. With data.CropFit they are the unchanged output. Otherwise Scores is like
+// All.
 func (p *Predictor) Scores(ctx context.Context, src data.Source, w Whole, r Reading,
 	each func(sample int, scores tensor.Tensor) error) (bad []error, err error) {
 	if w.crops() {
@@ -76,7 +76,7 @@ func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Re
 	return bad, err
 }
 
-// check refuses an output that is no class for each pixel.
+// check refuses an output without a class for each pixel.
 func (w Whole) check(p *Predictor) error {
 	o := p.Model.Outputs()[w.Output]
 	if t := o.Type; t.DType != tensor.F32 || len(t.Shape) != 3 {
@@ -108,9 +108,9 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 	return nil
 }
 
-// EvaluateWhole is Evaluate with masks at their own size: every pixel of every
-// picture is predicted, and none of a label is scaled. With data.CropFit it is
-// Evaluate. d, unless nil, gets the answers for labels that are no masks.
+// EvaluateWhole is Evaluate with masks at their original size: every pixel of every picture
+// is predicted, and labels are never scaled. With data.CropFit it is Evaluate. d, unless
+// nil, stores the answers for labels other than masks.
 func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int, d *Details) (
 	*train.Evaluation, error) {
 	if w.crops() {
@@ -134,8 +134,8 @@ func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole,
 	return e, err
 }
 
-// Picture returns the picture that Scores of a sample are about, u8 [H,W,1 or 3]: the
-// sample, or with data.CropFit what the model sees of it.
+// Picture returns the picture that the Scores of a sample describe, u8 [H,W,1 or 3]: the
+// sample, or with data.CropFit the part that the model sees.
 func (p *Predictor) Picture(ctx context.Context, src data.Source, w Whole, sample int) (
 	tensor.Tensor, error) {
 	picture, err := src.Sample(ctx, sample)
@@ -148,9 +148,9 @@ func (p *Predictor) Picture(ctx context.Context, src data.Source, w Whole, sampl
 	return seen, nil
 }
 
-// PixelProbabilities returns those of the classes of each pixel, f32 [C,H,W], of
-// Scores: their softmax, computed in float64 and rounded once, or they themselves
-// where the model ends in a softmax.
+// PixelProbabilities returns the probabilities of the classes of each pixel, f32 [C,H,W]:
+// the softmax of Scores, computed in float64 and rounded once, or the scores themselves if
+// the model ends in a softmax.
 func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Tensor {
 	if op, _ := p.Model.Graph.Main.OutputOp(p.Model.Outputs()[w.Output].Of); op == graph.Softmax {
 		return scores
@@ -160,8 +160,8 @@ func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Ten
 
 func (w Whole) crops() bool { return w.Fit == data.CropFit || w.Fit == "" }
 
-// Rows returns the largest number of rows that predicting that number of pictures at once
-// takes: one for each picture where they are cropped, at least 8 for windows otherwise.
+// Rows returns the largest number of rows for predicting that number of pictures at once:
+// one for each picture if they are cropped, at least 8 for windows otherwise.
 func (w Whole) Rows(pictures int) int {
 	const windows = 8
 	if w.crops() {

@@ -25,7 +25,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// pointwise is a network whose scores of a pixel depend on that pixel alone.
+// pointwise is a network in which the scores of a pixel depend on that pixel alone.
 const pointwise = `bnctl graph 1
 graph "pointwise"
 state conv.weight f32[6,3,1,1] weight he_normal(0)
@@ -36,8 +36,8 @@ func main(x rows u8[16,16,3]) {
 }
 `
 
-// neighbourly is a network whose scores of a pixel depend on what is around it, and
-// so on where a window ends.
+// neighbourly is a network in which the scores of a pixel depend on its surroundings, and
+// so on the edges of a window.
 const neighbourly = `bnctl graph 1
 graph "neighbourly"
 state conv.weight f32[6,3,3,3] weight he_normal(0)
@@ -119,8 +119,8 @@ func onRef(devices string, batch int) predict.Options {
 	return predict.Options{Batch: batch, Fleet: fleet.Options{Devices: devices}}
 }
 
-// A network that looks at single pixels says of a picture in windows, whatever
-// they share, what its weights say of each pixel.
+// A network that looks at single pixels yields, for a picture in windows with any overlap,
+// the scores that its weights give each pixel.
 func TestWindowsAreStitched(t *testing.T) {
 	m, dir := pointModel(t), photos(t, [2]int{40, 23}, [2]int{9, 30}, [2]int{16, 16})
 	src, weights := inputs(t, dir), m.State["conv.weight"].F32()
@@ -153,8 +153,8 @@ func TestWindowsAreStitched(t *testing.T) {
 	}
 }
 
-// Scores of whole pictures depend on neither batch, devices nor ranks, of which
-// the first alone hears; a picture of the input's size is seen by all fits alike.
+// Scores of whole pictures depend on neither batch, devices nor ranks, and only the first
+// rank receives them. All fits treat a picture of the input's size alike.
 func TestWholePicturesAreTheSame(t *testing.T) {
 	m, dir := graphModel(t, neighbourly), photos(t, [2]int{40, 23}, [2]int{16, 16}, [2]int{9, 30})
 	plain, _, err := scoresOf(t, m, dir, predict.Whole{}, onRef("ref", 1))
@@ -187,7 +187,7 @@ func TestWholePicturesAreTheSame(t *testing.T) {
 	}
 }
 
-// A picture that cannot be read is said once, and leaves the others alone.
+// A picture that cannot be read is reported once, and does not affect the others.
 func TestBadPictureInWindows(t *testing.T) {
 	dir := photos(t, [2]int{40, 23}, [2]int{40, 23}, [2]int{9, 30})
 	whole, err := os.ReadFile(filepath.Join(dir, "b.png"))
@@ -203,8 +203,8 @@ func TestBadPictureInWindows(t *testing.T) {
 	}
 }
 
-// Masks at their own size: every pixel counts, and what is counted is what the
-// largest of Scores says.
+// Masks at their original size: every pixel counts, as the class with the largest of its
+// Scores.
 func TestEvaluateWhole(t *testing.T) {
 	m := pointModel(t)
 	src := scenes(t, "shapes:2")

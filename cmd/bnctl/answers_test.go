@@ -27,7 +27,7 @@ type expectation struct {
 
 const answers = "testdata/answers/"
 
-// predicted runs bnctl predict on the reference device, and returns what it printed.
+// predicted runs bnctl predict on the reference device, and returns its output.
 func predicted(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, notes bytes.Buffer
@@ -38,8 +38,8 @@ func predicted(t *testing.T, args ...string) (stdout, stderr string) {
 	return out.String(), notes.String()
 }
 
-// shown maps what a format gave to its numbers, sample by sample: the name of
-// an output, or "" for probabilities by class.
+// shown maps the output of a format to its numbers, sample by sample. Keys are names of
+// outputs, or "" for probabilities by class.
 type shown map[string][][]float64
 
 // formatsOf has predict write the answers for a network in every format.
@@ -125,8 +125,8 @@ func (s shown) put(name string, i, k int, text string) {
 	s[name][i][k], _ = strconv.ParseFloat(text, 64)
 }
 
-// ofTable reads lines like "x.npy:0  age 0.5   pose 1 2"; percentages are
-// rounded, and take their digits from want if they agree with it.
+// ofTable reads lines like "x.npy:0  age 0.5   pose 1 2". Percentages are rounded; they are
+// replaced by the digits of want if they agree with it.
 func ofTable(t *testing.T, text string, want shown) shown {
 	t.Helper()
 	s, i := shown{}, -1
@@ -180,8 +180,8 @@ func ofNPY(t *testing.T, dir string, names shown) shown {
 	return s
 }
 
-// Networks of every ending answer what ONNX Runtime says, the same in every
-// format: classes where the graph or a name says so, all else by its name.
+// Networks with every ending give the answers of ONNX Runtime, the same in every format:
+// classes if the graph or a name declares them, and everything else by its name.
 func TestAnswers(t *testing.T) {
 	text, err := os.ReadFile(answers + "expected.json")
 	if err != nil {
@@ -239,7 +239,7 @@ func agree(t *testing.T, what string, got, want shown) {
 	}
 }
 
-// What is no list of logits by the rule can be made one, or not.
+// An output that is not a list of logits by the rule can be declared one, or not.
 func TestTask(t *testing.T) {
 	stdout, notes := predicted(t, answers+"pose.onnx", answers+"x.npy")
 	if !strings.Contains(notes, "--task classify") || strings.Contains(stdout, "%") {

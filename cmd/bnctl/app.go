@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
-// commands is the table of commands, in the order in which help lists them.
+// commands returns the table of commands, in the order that help lists them.
 func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
@@ -22,7 +22,7 @@ func commands() []*cli.Command {
 	}
 }
 
-// globalFlags may stand anywhere on the command line.
+// globalFlags are accepted anywhere on the command line.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "print results as JSON lines"},

@@ -41,7 +41,7 @@ func fullName(c *cli.Context) string {
 	return name
 }
 
-// wantExtension refuses a name of -o whose extension is none of those that a command writes.
+// wantExtension refuses a name for -o without one of the extensions that a command writes.
 func wantExtension(command, path string, extensions ...string) error {
 	if path == "" {
 		return misuse("%s needs -o FILE, with a name that ends with %s", command, strings.Join(extensions, ", "))
@@ -63,7 +63,7 @@ func onlyWith(c *cli.Context, need string, flags []cli.Flag) error {
 	return nil
 }
 
-// without refuses flags that would be ignored, and says why.
+// without refuses flags that would be ignored, with the reason.
 func without(c *cli.Context, why string, flags ...string) error {
 	for _, f := range flags {
 		if c.IsSet(f) {

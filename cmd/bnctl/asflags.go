@@ -25,10 +25,10 @@ func asFlags(err error) error {
 	return errors.New(text)
 }
 
-// meant says which of the names that there are may be meant by one that there is not.
+// meant suggests a known name in place of an unknown one.
 func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
 
-// whereNames says where to find the names that there are.
+// whereNames returns advice on where to find the known names.
 func whereNames(u *problem.Unknown) string {
 	what := map[string]string{"device": "what is there", "model": "the names"}[u.What]
 	return "bnctl " + u.What + "s list shows " + what
@@ -43,7 +43,8 @@ func unknownName(err error) (u *problem.Unknown) {
 // inFlags returns a text of the library with its options as a command line writes them.
 func inFlags(text string) string { return problem.ReplaceOptions(text, flag) }
 
-// flag is what a command line calls an option of the library, or what a command of its does.
+// flag returns the flag of the command line for an option of the library, or the command
+// that does it.
 func flag(option string) string {
 	switch option {
 	case "devices-list", "export", "plugin-add", "strip":

@@ -62,7 +62,8 @@ func benchAction(c *cli.Context) error {
 	return measure(c.Context, o, name, file, options)
 }
 
-// benchOptions returns what the flags say. Without a precision it is the model's.
+// benchOptions returns the options that the flags set. The default precision is the
+// model's.
 func benchOptions(c *cli.Context) (bench.Options, error) {
 	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
 		Replicas: c.Int("replicas"), Profile: c.Bool("profile"), Plan: c.Bool("plan")}
@@ -88,8 +89,8 @@ func benchOptions(c *cli.Context) (bench.Options, error) {
 	return b, b.Check()
 }
 
-// benchFile returns what the flags say of the file of the model; of a model of
-// the zoo they say how large its input is.
+// benchFile returns the options that the flags set for the file of the model. For a model
+// of the zoo they set the size of its input.
 func benchFile(c *cli.Context, name string) (modelfile.Options, error) {
 	if _, err := models.Lookup(name); err == nil {
 		err := without(c, name+" is a name of the zoo", "arch", "key", "drop", "rename", "preprocess", "mean",

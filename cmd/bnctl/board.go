@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// events returns what is told the events of the run: the progress, and with --log-dir the
-// files there.
+// events returns a function that passes the events of the run to the progress and, with
+// --log-dir, to the files there.
 func (t *trainer) events(p *progress) func(train.Event) {
 	return func(e train.Event) {
 		p.event(e)
@@ -33,7 +33,8 @@ func (t *trainer) openBoard() (err error) {
 	return err
 }
 
-// writePage writes the page of the run into --log-dir. That it cannot is no reason to lose a run.
+// writePage writes the page of the run into --log-dir. A failure is only noted: it must not
+// cost a run.
 func (t *trainer) writePage(ctx context.Context) {
 	if err := t.page.Write(context.WithoutCancel(ctx)); err != nil {
 		t.out.note("--log-dir %s: %v; the page of the run is missing there", t.logDir, err)
@@ -47,8 +48,7 @@ func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// closeBoard says if the event file is not what it should be; that is no
-// reason to lose a run.
+// closeBoard notes if the event file is incomplete. This must not cost a run.
 func (t *trainer) closeBoard() {
 	if t.board == nil {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
-// ordeal is what a run has to survive.
+// ordeal is the series of failures that a run has to survive.
 type ordeal struct {
 	recipe             []string // flags of train
 	devices            string
@@ -32,9 +32,9 @@ type ordeal struct {
 	seed               uint64
 }
 
-// TestChaos kills and stops devices and the host of a run at random, and wants
-// the template of an undisturbed run on one device, and nothing left behind.
-// BNCTL_CHAOS=full makes it the long one of make chaos.
+// TestChaos kills and stops devices and the host of a run at random. It wants the template
+// of an undisturbed run on one device, and no process or file left over. BNCTL_CHAOS=full
+// makes it the long one of make chaos.
 func TestChaos(t *testing.T) {
 	o := ordeal{devices: "3xcpu", steps: 40, kills: 6, stops: 1, ends: 1, dawns: 4, rests: 1, timeout: 3 * time.Second, seed: 1,
 		recipe: []string{"--model", "lenet-bn", "--data", "glyphs:500", "--batch", "32"}}
@@ -97,7 +97,7 @@ const (
 type chaos struct {
 	*testing.T
 	ordeal
-	program      string // a copy of bnctl that nobody else runs
+	program      string // a copy of bnctl for this test alone
 	dir          string
 	random       *rand.Rand
 	plan         [][]deed // by step
@@ -108,8 +108,8 @@ type chaos struct {
 	said         bytes.Buffer // by the host on stderr
 }
 
-// newChaos plans who is killed when, in all but the last steps: what was not
-// possible at once comes a step later.
+// newChaos plans which process is killed at which step, in all but the last steps: an
+// action that is not possible at once is done a step later.
 func newChaos(t *testing.T, o ordeal) *chaos {
 	dir, err := os.MkdirTemp("", "chaos") // sockets' paths are bounded: t.TempDir's are long
 	if err != nil {
@@ -245,7 +245,7 @@ func (c *chaos) atDawn(host int) {
 	}
 }
 
-// act does what is planned at a step, once. It reports whether the host was killed.
+// act does the planned actions of a step, once. It reports whether the host was killed.
 func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 	deeds := c.plan[step]
 	c.plan[step] = nil
@@ -266,7 +266,7 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 		if done {
 			c.done[d]++
 		}
-		if killed || !done { // the rest, or what there was no device for, comes at the next step
+		if killed || !done { // the rest, or actions without a device, follow at the next step
 			rest := deeds[i:]
 			if done {
 				rest = deeds[i+1:]
@@ -294,7 +294,7 @@ func (c *chaos) pause(pid int) bool {
 	length := time.Duration(float64(c.timeout) * (0.2 + 1.8*c.random.Float64()))
 	go func() {
 		time.Sleep(length)
-		if startOf(pid) == began { // nobody else has its number by now
+		if startOf(pid) == began { // its number has not been reused
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}()
@@ -376,8 +376,8 @@ func processes(is func(pid int) bool) []int {
 	return out
 }
 
-// statOf returns the fields of /proc/PID/stat from the state on; nil if there is
-// no such process.
+// statOf returns the fields of /proc/PID/stat from the state on, or nil if the process does
+// not exist.
 func statOf(pid int) []string {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -394,7 +394,7 @@ func stateOf(pid int) string {
 	return ""
 }
 
-// startOf returns when a process began, in clock ticks; "" if there is none.
+// startOf returns when a process began, in clock ticks, or "" if it does not exist.
 func startOf(pid int) string {
 	if f := statOf(pid); len(f) > 19 {
 		return f[19]

@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
-// noteChoice says in a line what was chosen of a file, and what was left out,
-// if that is not everything, and what else is to be said of it.
+// noteChoice notes in a line which tensors of a file were chosen, and which were left out,
+// unless all were chosen. It also notes other findings about the file.
 func noteChoice(o *output, k *modelfile.Choice) {
 	if k == nil {
-		return // bnctl's own file
+		return // a file of bnctl
 	}
 	var left []string
 	for _, g := range k.LeftOut {
@@ -35,7 +35,7 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	}
 	for _, n := range k.Findings {
 		if n.Fault {
-			continue // doctor lists it, and nothing else gets a model of such a graph
+			continue // doctor lists it, and other commands get no model of this graph
 		}
 		o.note("%s: %s", k.Path, findingLine(n))
 	}
@@ -53,8 +53,8 @@ func findingLine(n formats.Finding) string {
 	return line
 }
 
-// noteSuspect says which of a file's tensors plainly are no layer's, and that
-// they were kept all the same: the model's own code might miss them.
+// noteSuspect notes the tensors of a file that plainly belong to no layer, and that they
+// were kept nevertheless: the model's code might miss them.
 func noteSuspect(o *output, names []string) {
 	if len(names) > 0 {
 		o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",
@@ -71,7 +71,8 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// viewModel opens the model of a file to read it only, and notes what was taken of it.
+// viewModel opens the model of a file for reading only, and notes which tensors were
+// chosen.
 func viewModel(o *output, path string, options modelfile.Options) (*modelfile.ReadOnly, error) {
 	v, err := modelfile.OpenReadOnly(path, options)
 	if err == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
-// TestNoteSuspect names what was kept in doubt, and how to leave it out; else it is silent.
+// TestNoteSuspect checks that doubtful tensors that were kept are named, with advice on how
+// to leave them out, and that otherwise nothing is noted.
 func TestNoteSuspect(t *testing.T) {
 	var said strings.Builder
 	noteSuspect(&output{stderr: &said}, nil)

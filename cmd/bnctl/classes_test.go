@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// coloursGraph tells red, green and blue apart: with the identity for weights, class
-// k is the channel that is brightest.
+// coloursGraph distinguishes red, green and blue: with identity weights, class k is the
+// brightest channel.
 const coloursGraph = `bnctl graph 1
 graph "colours"
 
@@ -34,7 +34,7 @@ func main(x rows u8[4,4,3]) {
 }
 `
 
-// colours writes that model with such labels, and returns its path.
+// colours writes that model with the given labels, and returns its path.
 func colours(t *testing.T, labels ...string) string {
 	t.Helper()
 	g, err := graph.ParseGraph([]byte(coloursGraph))
@@ -99,9 +99,9 @@ func evaluated(t *testing.T, event string, args ...string) (code int, e map[stri
 	return code, e, stderr.String()
 }
 
-// Labels map by name; where a model has none, as many classes by order, and all else is
-// refused. In a folder the order is blue, green, red, in the model red, green, blue: by
-// order only green is right.
+// Labels map by name. For a model without labels, the same number of classes maps by order,
+// and anything else is refused. In a folder the order is blue, green, red, in the model
+// red, green, blue: by order only green is right.
 func TestEvalMapsClassesByName(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -7,11 +7,12 @@ import (
 )
 
 const (
-	// smallHeap is the bytes below which Go does not collect garbage. What a start allocates
-	// is held, the plan of a network for example, and each collection while it grows takes a
-	// core from it for nothing; later, a collection costs a small network several predictions.
+	// smallHeap is the number of bytes below which Go does not collect garbage. The
+	// allocations of a start are kept, for example the plan of a network, so that each
+	// collection in that phase occupies a core for nothing. Later, a collection costs a
+	// small network several predictions.
 	smallHeap = 64 << 20
-	// leastHeld is what Go takes for held at least.
+	// leastHeld is the smallest size of live memory that Go assumes.
 	leastHeld = 4 << 20
 	// usual is what Go does by itself: it collects when there is as much garbage as is held.
 	usual = 100

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
-// sources are the kinds of data sources, as help lists them; sourceIs begins the help of what takes one as
-// its argument.
+// sources lists the kinds of data sources for help. sourceIs begins the help of commands
+// with a data source as argument.
 var (
 	sources  = data.Kinds()
 	sourceIs = "SRC is " + sources + ".\n\n"

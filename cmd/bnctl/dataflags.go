@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// sourceFlags say how a data source is read.
+// sourceFlags determine how a data source is read.
 func sourceFlags() []cli.Flag {
 	return []cli.Flag{skipFlag(),
 		&cli.StringFlag{Name: "mask-values", DefaultText: "0,1,2 ...",
@@ -33,7 +33,8 @@ func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
 		Columns: c.String("csv-columns")}, err
 }
 
-// exifFlag says how the orientation in picture files is read, by default thus.
+// exifFlag determines how the orientation in picture files is handled. otherwise describes
+// the default.
 func exifFlag(otherwise string) cli.Flag {
 	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
 		DefaultText: otherwise}

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// reportData says what is in a source.
+// reportData describes the content of a source.
 func reportData(o *output, e *data.Report) {
 	o.event("data", e)
 	o.results(e.Lines())
@@ -25,7 +25,7 @@ func reportMeanStd(o *output, e *data.MeanStd) {
 	o.result(line, "image", units(e.ImageMean), units(e.ImageStd))
 }
 
-// units writes numbers as flags take them.
+// units formats numbers as flags accept them.
 func units(v []float64) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%.4f", v), "[]"), " ", ",")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Flags that nobody sets make the recipe that library users get, except for the replicas of a batch
-// that is smaller.
+// The default flags make the recipe that library users get, except for the replicas of a
+// smaller batch.
 func TestFlagsShowTheDefaults(t *testing.T) {
 	for _, c := range []struct {
 		args   []string

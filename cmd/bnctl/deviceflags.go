@@ -21,7 +21,7 @@ func deviceFlags() []cli.Flag {
 	}, pluginFlags()...)
 }
 
-// pluginFlags say which plugins there are besides those that are found.
+// pluginFlags name plugins in addition to the ones that are found.
 func pluginFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
@@ -35,11 +35,11 @@ func levelFlag() cli.Flag {
 		Usage: "data plane that may be used: stream/1, shm/1, coll.shm/1"}
 }
 
-// leastGreeting is how long a plugin may take at least to say what it is,
-// however short --device-timeout is: its process has to be loaded first.
+// leastGreeting is the least time that a plugin has to identify itself, however short
+// --device-timeout is: its process has to be loaded first.
 const leastGreeting = 3 * time.Second
 
-// pluginsOf returns what the flags say of plugins.
+// pluginsOf returns the plugins that the flags name.
 func pluginsOf(c *cli.Context) fleet.Plugins {
 	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
 		Levels: c.StringSlice("level"), Slow: func(text string) { outputOf(c).note("%s", text) }}
@@ -56,8 +56,8 @@ func pluginsOf(c *cli.Context) fleet.Plugins {
 // noLimit allows any number of devices.
 const noLimit = 0
 
-// fleetOptions returns what the flags say of devices, for at most that number of
-// them; 0 allows any number.
+// fleetOptions returns the options of the device flags, for at most that number of devices;
+// 0 allows any number.
 func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, error) {
 	o := outputOf(c)
 	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),

@@ -74,7 +74,7 @@ func doctorAction(c *cli.Context) error {
 	return reportFindings(outputOf(c), p)
 }
 
-// repairOptions returns what the flags say of a repair.
+// repairOptions returns the options of a repair that the flags set.
 func repairOptions(c *cli.Context, path string) (*repair, error) {
 	r := &repair{path: path, output: c.String("output")}
 	if err := wantExtension("doctor --repair", r.output, ".bnm", ".pth", ".pt", ".safetensors"); err != nil {

@@ -57,7 +57,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err := e.check(m, src); err != nil {
 		return err
 	}
-	if e.against != "" { // what does not fit is told before anything is evaluated
+	if e.against != "" { // a model that does not fit is refused before anything is evaluated
 		if e.other, err = e.openOther(o, src); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	return err
 }
 
-// openOther opens the model that is evaluated beside this one, on the same samples.
+// openOther opens the model that this one is compared with, on the same samples.
 func (e *evaluation) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
 	v, err := viewModel(o, e.against, e.file)
 	if err != nil {

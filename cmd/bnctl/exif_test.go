@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// turnedMasks writes a picture of 48 x 32 pixels whose EXIF orientation is 6, so
-// that it is 32 x 48 upright, and a mask of w x h.
+// turnedMasks writes a picture of 48 x 32 pixels with EXIF orientation 6, so that it is 32
+// x 48 upright, and a mask of w x h.
 func turnedMasks(t *testing.T, w, h int) (spec string) {
 	t.Helper()
 	var picture, mask bytes.Buffer
@@ -45,8 +45,8 @@ func turnedMasks(t *testing.T, w, h int) (spec string) {
 	return "masks:" + dir + "/img," + dir + "/msk"
 }
 
-// Commands that show data read pictures as train does: what one refuses the other
-// refuses, with the same --exif, and the fingerprint is that of the recipe.
+// Commands that show data read pictures as train does: they refuse the same pictures, with
+// the same --exif, and the fingerprint is the one in the recipe.
 func TestDataIsReadAsTrainReadsIt(t *testing.T) {
 	bnctl := func(args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer

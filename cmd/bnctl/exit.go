@@ -23,10 +23,10 @@ const (
 	exitTerminated = 143
 )
 
-// sickError says that a command ran, and that what it looked at is not healthy.
+// sickError is the error of a command that ran and found that its object is not healthy.
 type sickError struct{ error }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e sickError) Unwrap() error { return e.error }
 
 // sick returns a sickError with what to do.
@@ -84,7 +84,7 @@ type errorEvent struct {
 	Advice string `json:"advice,omitempty"`
 }
 
-// errorLine takes the parts of an error as they are.
+// errorLine returns an error split into its parts.
 func errorLine(err error) errorEvent {
 	e := errorEvent{Event: "error", Schema: 1, Error: asFlags(err).Error(), Kind: device.KindOf(err).Error()}
 	var d *device.Error

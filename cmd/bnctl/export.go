@@ -60,7 +60,7 @@ func exportAction(c *cli.Context) error {
 	return nil
 }
 
-// exportOptions returns what the flags say.
+// exportOptions returns the options that the flags set.
 func exportOptions(c *cli.Context, path string) (o export.Options, err error) {
 	note := outputOf(c)
 	o = export.Options{Input: path, Output: c.String("output"), Format: c.String("to"),

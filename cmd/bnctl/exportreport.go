@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/quantize"
 )
 
-// reportExport says what was written.
+// reportExport describes the written file.
 func reportExport(o *output, r *export.Report) {
 	if r.Format == "onnx" {
 		noteOfPictures(o, r.Output, r.Model, "export")
@@ -27,7 +27,7 @@ func reportExport(o *output, r *export.Report) {
 	warnOfSickness(o, &r.Sick, r.Input)
 }
 
-// reportQuantized says what became of each layer.
+// reportQuantized describes the result for each layer.
 func reportQuantized(o *output, r *quantize.Report) {
 	o.event("quantize", r)
 	o.results(r.Lines())

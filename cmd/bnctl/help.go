@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// leastColumns are those of the narrowest terminal that help is folded for.
+// leastColumns is the width of the narrowest terminal that help is folded for.
 const leastColumns = 40
 
 // foldHelp makes help fit the terminal that it is written to, or COLUMNS where that is set.

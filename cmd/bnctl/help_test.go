@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// Help of a narrow terminal is no wider than it, except for examples, and has the flags of train in groups.
+// Help fits a narrow terminal, except for examples, and has the flags of train in groups.
 func TestHelpOfSixtyColumns(t *testing.T) {
 	t.Setenv("COLUMNS", "60")
 	for _, command := range []string{"train", "predict", "serve", "models draft"} {
@@ -30,7 +30,8 @@ func TestHelpOfSixtyColumns(t *testing.T) {
 	}
 }
 
-// TestHelpListsSources: the help of a command that takes a data source lists their kinds.
+// TestHelpListsSources checks that the help of every command with a data source lists their
+// kinds.
 func TestHelpListsSources(t *testing.T) {
 	for _, command := range []string{"train", "eval", "predict", "doctor", "study bn", "data info", "data show",
 		"data mean-std"} {

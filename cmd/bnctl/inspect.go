@@ -65,8 +65,8 @@ func inspectAction(c *cli.Context) error {
 	return nil
 }
 
-// inspectOptions returns what the flags say of the file at path. Those about
-// foreign files are refused for others.
+// inspectOptions returns the options that the flags set for the file at path. Flags about
+// foreign files are refused for other files.
 func inspectOptions(c *cli.Context, path string) (o inspect.Options, err error) {
 	o.Verify = c.Bool("verify")
 	foreign, err := inspect.Foreign(path)

@@ -20,7 +20,7 @@ func drawGraph(ctx context.Context, o *output, path string, r *inspect.Report) e
 	return nil
 }
 
-// reportInspect says what is in a file.
+// reportInspect describes the content of a file.
 func reportInspect(o *output, path string, r *inspect.Report) {
 	for i := range r.Findings {
 		r.Findings[i].Advice = inFlags(r.Findings[i].Advice)
@@ -58,7 +58,7 @@ func reportInspect(o *output, path string, r *inspect.Report) {
 	}
 }
 
-// inspectTitle says in a line what the model is, or why it is not known.
+// inspectTitle describes the model in a line, or why it is unknown.
 func inspectTitle(r *inspect.Report) string {
 	if r.Model != nil {
 		return summary(r.Model)

@@ -21,7 +21,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// small is a network whose steps cost nearly nothing.
+// small is a network with steps that cost nearly nothing.
 const small = `bnctl graph 1
 graph "small"
 state conv.weight f32[4,1,3,3] weight he_normal(0)
@@ -42,11 +42,10 @@ func main(x rows u8[28,28,1]) {
 }
 `
 
-// TestNothingGrows trains and compares, at two steps of the run, goroutines
-// and heap of the host, and open files and threads of the host and of the
-// processes of its devices. BNCTL_LEAK=full, as in make leak, makes 10,000
-// steps and looks at the memory of the processes too, which is nobody's
-// business in a short run on a busy machine.
+// TestNothingGrows trains and compares, at two steps of the run, goroutines and heap of the
+// host, and open files and threads of the host and of the processes of its devices.
+// BNCTL_LEAK=full, as in make leak, makes 10,000 steps and also compares the memory of the
+// processes, which means little in a short run on a busy machine.
 func TestNothingGrows(t *testing.T) {
 	first, last, full := 100, 400, os.Getenv("BNCTL_LEAK") == "full"
 	if full {
@@ -54,7 +53,7 @@ func TestNothingGrows(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		ref    bool // a device in process beside the two of processes
+		ref    bool // a device in process, in addition to two in processes
 		change func(*train.Recipe)
 	}{
 		{"two CPU devices", false, func(*train.Recipe) {}},
@@ -80,7 +79,7 @@ func TestNothingGrows(t *testing.T) {
 	}
 }
 
-// footprint is what a process holds.
+// footprint holds the resources of a process.
 type footprint struct {
 	name           string
 	goroutines     int // of the host; 0 for others
@@ -180,7 +179,7 @@ func leakMembers(t *testing.T, withRef bool) []parallel.Member {
 	return members
 }
 
-// footprints returns those of the host and of every process of a device.
+// footprints returns the footprints of the host and of every process of a device.
 func footprints(t *testing.T, members []parallel.Member) []footprint {
 	t.Helper()
 	runtime.GC()
@@ -214,7 +213,7 @@ func footprintOf(t *testing.T, name string, pid int) footprint {
 		if len(fields) == 0 {
 			continue
 		}
-		n, _ := strconv.Atoi(fields[0]) // lines that are no numbers are not asked for
+		n, _ := strconv.Atoi(fields[0]) // lines without a number are not used
 		switch key {
 		case "Threads":
 			f.threads = n

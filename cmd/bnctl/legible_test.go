@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// planted is what no terminal may ever be sent.
+// planted is text that must never be sent to a terminal.
 const planted = "\x1b[2J\x1b]0;owned\a\nbnctl: all is well\u202e"
 
 // Text of files is legible wherever it is printed for a person.

@@ -1,6 +1,6 @@
-// Command bnctl trains batch-normalised networks data-parallel on any mix of
-// devices, strips what that leaves behind, and predicts with the one template
-// model that remains.
+// Command bnctl trains batch-normalised networks data-parallel on any mix of devices,
+// strips the traces of that training, and predicts with the one template model that
+// remains.
 package main
 
 import (

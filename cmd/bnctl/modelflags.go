@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// fileFlags say what of a foreign file is the model.
+// fileFlags select the model in a foreign file.
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "arch",
@@ -26,7 +26,7 @@ func fileFlags() []cli.Flag {
 	}
 }
 
-// preprocessFlags say how images become the input of a model that does not say so itself.
+// preprocessFlags determine how images become the input of a model that does not define it.
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",
@@ -40,13 +40,13 @@ func preprocessFlags() []cli.Flag {
 	}
 }
 
-// labelsFlag says what the classes of a model are called that does not say so itself.
+// labelsFlag names the classes of a model that does not name them.
 func labelsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "labels", Usage: "names of the model's classes, in their order: `A,B,C`, or " +
 		"a file with one on a line"}
 }
 
-// modelOptions returns what the flags say of the file of a model.
+// modelOptions returns the options that the flags set for the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
 		Rename: c.StringSlice("rename"), Option: flag}
@@ -71,7 +71,7 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, err
 }
 
-// stripFileOptions is modelOptions with what only strip takes.
+// stripFileOptions is modelOptions with the flags that only strip has.
 func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	o, err := modelOptions(c)
 	if err != nil {
@@ -86,7 +86,7 @@ func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	return o, nil
 }
 
-// preprocessOptions returns what the flags say of pictures.
+// preprocessOptions returns the options that the flags set for pictures.
 func preprocessOptions(c *cli.Context) (p modelfile.Preprocess, err error) {
 	p.Name = c.String("preprocess")
 	if p.Mean, err = numbers(c, "mean"); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// warnOfSickness says that the model of a file is sick, and why, if it is.
+// warnOfSickness notes that the model of a file is sick, and why, if it is.
 func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	if faults := s.Faults(); len(faults) > 0 {
 		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
@@ -21,7 +21,7 @@ func warnOfModel(o *output, m *models.Model, path string) {
 	warnOfSickness(o, &s, path)
 }
 
-// tellOfModel says where weights were taken from, and what became of classes.
+// tellOfModel notes the origin of the weights, and changes of the classes.
 func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) {
 	noteChoice(o, m.Choice)
 	classes := m.Labels

@@ -57,7 +57,7 @@ func modelsShow(c *cli.Context) error {
 	return showModel(outputOf(c), name, size, c.Bool("text"), c.Bool("recipe"))
 }
 
-// sizeFlag says how large pictures are.
+// sizeFlag sets the size of pictures.
 func sizeFlag(of string) cli.Flag {
 	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + of, DefaultText: "the network's own"}
 }

@@ -21,7 +21,7 @@ func listModels(o *output) error {
 	return nil
 }
 
-// showMemory prints what training a model of the zoo takes.
+// showMemory prints the memory needed to train a model of the zoo.
 func showMemory(o *output, name string, size models.Size, batch int) error {
 	m, err := train.MemoryOf(name, size, batch)
 	if err != nil {
@@ -68,7 +68,7 @@ func showModel(o *output, name string, size models.Size, text, recipe bool) erro
 
 func printLayers(o *output, layers []models.Layer) { o.results(zoo.Layers(layers)) }
 
-// summary says in a line what a model is.
+// summary describes a model in a line.
 func summary(m *models.Model) string { return zoo.Summary(m) }
 
 // results prints lines of text, unless results are JSON.

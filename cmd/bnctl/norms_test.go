@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Channels that fell silent, or whose gamma is near 0, are in good published
-// models: the word for machines stays, people read of a healthy model.
+// Good published models have silent channels and gammas near 0. The word for machines
+// stays, and people read of a healthy model.
 func TestHealthOfPublishedModels(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {

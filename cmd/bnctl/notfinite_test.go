@@ -11,8 +11,9 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// Logits that are infinite or NaN are no class: predict fails for the input, eval counts it as
-// wrong, and both say so; raw outputs keep the numbers. A logit of -Inf is a probability of 0.
+// Logits that are infinite or NaN yield no class: predict fails for the input, eval counts
+// it as wrong, and both report it; raw outputs keep the numbers. A logit of -Inf is a
+// probability of 0.
 func TestNotFinite(t *testing.T) {
 	for _, c := range []struct {
 		v     float64

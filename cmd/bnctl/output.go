@@ -33,7 +33,7 @@ func outputOf(c *cli.Context) *output {
 	o := &output{stdout: c.App.Writer, stderr: c.App.ErrWriter,
 		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v")}
 	o.terminal = isTerminal(o.stderr)
-	o.draws = o.terminal && !o.quiet && !(o.json && isTerminal(o.stdout)) // whose lines would go amid it
+	o.draws = o.terminal && !o.quiet && !(o.json && isTerminal(o.stdout)) // otherwise lines of stdout would interrupt the drawing
 	o.colours = o.terminal && !c.Bool("no-color") && os.Getenv("NO_COLOR") == ""
 	return o
 }
@@ -52,7 +52,7 @@ func csvTo(w io.Writer) io.Writer {
 	return w
 }
 
-// waiting shows what a device is at, unless --quiet.
+// waiting shows the current activity of a device, unless --quiet.
 func (o *output) waiting() *waiting.Line {
 	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)
 }
@@ -73,7 +73,7 @@ func (o *output) event(name string, v any) {
 	}
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("event %s: %v", name, err)) // our own types
+		panic(fmt.Sprintf("event %s: %v", name, err)) // only types of this program are passed
 	}
 	head := fmt.Sprintf(`{"event":%q,"schema":1`, name)
 	if len(body) > 2 {
@@ -111,14 +111,14 @@ func (o *output) noteFolded(format string, args ...any) {
 	o.note("%v", lines(text))
 }
 
-// notes prints what is to be noted about the value of a flag.
+// notes prints notes about the value of a flag.
 func (o *output) notes(about string, notes []string) {
 	for _, n := range notes {
 		o.note("%s: %s", about, n)
 	}
 }
 
-// noteOptions is note of what the library says, with its options in braces.
+// noteOptions is note for messages of the library, with its options in braces.
 func (o *output) noteOptions(format string, args ...any) {
 	o.note("%s", inFlags(fmt.Sprintf(format, args...)))
 }

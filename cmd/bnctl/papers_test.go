@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// Every option of a published recipe is a flag of train, with a value that it takes.
+// Every option of a published recipe is a flag of train, with a value that the flag
+// accepts.
 func TestPapersAreFlags(t *testing.T) {
 	for _, a := range models.Architectures() {
 		p, ok := a.Paper()

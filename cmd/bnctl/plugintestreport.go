@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// judgePlugin tests a plugin, tells of its cases and shows where it is.
+// judgePlugin tests a plugin, reports its cases and shows the current one.
 func judgePlugin(ctx context.Context, o *output, command remote.Command, options conformance.Options) (
 	int, error) {
 	w := o.waiting()
@@ -25,7 +25,7 @@ func judgePlugin(ctx context.Context, o *output, command remote.Command, options
 	})
 }
 
-// reportCase tells of a case at a level.
+// reportCase reports a case at a level.
 func (o *output) reportCase(level string, r devicetest.Result) {
 	c := conformance.CaseOf(level, r)
 	if r.Err != nil {
@@ -39,7 +39,7 @@ func (o *output) reportCase(level string, r devicetest.Result) {
 	o.event("conformance", c)
 }
 
-// reportLevel tells of all cases at a level.
+// reportLevel reports all cases at a level.
 func (o *output) reportLevel(j conformance.Judgement) {
 	for _, line := range j.Lines() {
 		o.result("%s", line)

@@ -81,8 +81,8 @@ func predictAction(c *cli.Context) error {
 	})
 }
 
-// modelComesFirst adds to an error about what stands where the model should that
-// a model stands further on.
+// modelComesFirst extends an error about the first argument, which should be the model, if
+// a later argument is a model.
 func modelComesFirst(first string, rest []string, err error) error {
 	for _, later := range rest {
 		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(later))) {
@@ -92,11 +92,11 @@ func modelComesFirst(first string, rest []string, err error) error {
 	return err
 }
 
-// modelExtensions are those of files that hold models, and no inputs.
+// modelExtensions are the extensions of files with models, which are not inputs.
 var modelExtensions = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
 	".caffemodel"}
 
-// predictOptions returns what the flags say.
+// predictOptions returns the options that the flags set.
 func predictOptions(c *cli.Context) (*prediction, error) {
 	p := &prediction{path: c.Args().First(), inputs: c.Args().Tail(), workers: c.Int("workers"),
 		output: c.String("output"), fit: c.String("fit"), whole: predict.Whole{Overlap: c.Float64("overlap")},

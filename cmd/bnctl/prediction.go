@@ -17,7 +17,7 @@ type prediction struct {
 	format  string // json, csv, table or npy
 	file    modelfile.Options
 	answer  predict.AnswerOptions
-	inner   []string // layers whose values are the outputs; nil: the model's own
+	inner   []string // layers that provide the outputs; nil: the outputs of the model
 	on      predict.Options
 	fit     string // how pictures become inputs; "": as the format has it
 	whole   predict.Whole
@@ -58,7 +58,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err != nil {
 		return err
 	}
-	end := sync.OnceFunc(func() { _ = on.Close() }) // what devices say at their end no longer matters
+	end := sync.OnceFunc(func() { _ = on.Close() }) // errors of devices at their end no longer matter
 	defer end()
 	reading := predict.Reading{Workers: p.workers, GoOn: !whole, Verify: v.Verify}
 	bad, err := p.write(ctx, o, a, on, src.Source, reading)
@@ -69,7 +69,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 		return err
 	}
 	var closing sync.WaitGroup
-	closing.Go(end) // processes take a while to end
+	closing.Go(end) // processes need some time to end
 	warnOfModel(o, v.Model, p.path)
 	closing.Wait()
 	return problem.Unpredicted(append(src.Unopened, bad...), src.Info().Len+len(src.Unopened))

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// checkFiles refuses several arrays for standard output, which holds one, and
-// files that cannot be written. It says if nothing says what the outputs are.
+// checkFiles refuses several arrays for standard output, which holds one, and files that
+// cannot be written. It notes if the meaning of the outputs is unknown.
 func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	if a.AmbiguousLogits {
 		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// openPredictor opens a predictor for that number of samples, and says if the model
-// was trained in another way.
+// openPredictor opens a predictor for that number of samples, and notes if the model was
+// trained on other terms.
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
 	on.Samples = samples
@@ -20,8 +20,8 @@ func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.O
 	return p, err
 }
 
-// warnOfTerms says when training evaluated a model with other kernels, where the
-// last bits may differ, or at another precision.
+// warnOfTerms notes if training evaluated a model with other kernels, which may change the
+// last bits, or at another precision.
 func warnOfTerms(o *output, was, is predict.Terms) {
 	if was.Kernels != "" && was.Kernels != is.Kernels {
 		o.note("the model was trained with kernel class %s, this is %s: outputs may differ in their last bits",

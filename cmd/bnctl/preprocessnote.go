@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/models/fit"
 )
 
-// noteOfPictures says of a file that holds m that pictures will be refused for
-// it, though its input has the shape of pictures.
+// noteOfPictures notes that the model m of a file will refuse pictures, if its input has
+// the shape of pictures.
 func noteOfPictures(o *output, path string, m *models.Model, command string) {
 	if !fit.LacksPreprocessing(m) {
 		return

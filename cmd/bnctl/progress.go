@@ -15,7 +15,7 @@ type progress struct {
 	live display // nil before there is one, and without a terminal
 }
 
-// display is what is drawn of a run again and again.
+// display is a drawing of a run that is repeatedly updated.
 type display interface {
 	Event(train.Event)
 	Moment(train.Moment)
@@ -82,14 +82,14 @@ func (p *progress) start(e train.Started) {
 	}
 }
 
-// watch takes in where the run stands.
+// watch shows the progress of the run.
 func (p *progress) watch(m train.Moment) {
 	if p.live != nil {
 		p.live.Moment(m)
 	}
 }
 
-// stop takes the view away.
+// stop removes the view.
 func (p *progress) stop() {
 	if p.live != nil {
 		p.live.Stop()
@@ -103,7 +103,7 @@ func (p *progress) epoch(e train.EpochDone) {
 	}
 }
 
-// early says why a run ends before its last step.
+// early explains why a run ends before its last step.
 func (p *progress) early(e train.StoppedEarly) {
 	advice := ""
 	if e.Save == "last" {

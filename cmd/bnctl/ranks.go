@@ -24,8 +24,8 @@ func fabricFlag() cli.Flag {
 // peers is the ranks of a run; nil: this process is alone.
 type peers = *fabric.Peers
 
-// onRanks calls f as one rank of several, or alone, with nil. Ranks but 0 say
-// nothing but errors, of which one ends all.
+// onRanks calls f as one rank of several, or alone, with nil. Ranks other than 0 print only
+// errors. An error of one rank ends all.
 func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) error) error {
 	silence := time.Duration(c.Float64("device-timeout") * float64(time.Second))
 	p, err := pluginsOf(c).Join(c.Context, c.String("fabric"), silence)
@@ -35,7 +35,7 @@ func onRanks(c *cli.Context, o *output, f func(ctx context.Context, p peers) err
 		}
 		return f(c.Context, nil)
 	}
-	if os.Getenv("GOMAXPROCS") == "" { // to wake more threads than there are cores takes longer than it helps
+	if os.Getenv("GOMAXPROCS") == "" { // waking more threads than there are cores costs more than it gains
 		runtime.GOMAXPROCS(launcher.Cores())
 	}
 	if p.Rank() > 0 {
@@ -51,13 +51,13 @@ func codeOfRanks(ctx context.Context, err error) (code int, together bool) {
 	switch {
 	case errors.Is(err, fabric.Ended): // whatever signal has come since
 		return exitFailed, true
-	case errors.Is(err, fabric.Agreed) && ctx.Err() == nil: // another rank was told to stop
+	case errors.Is(err, fabric.Agreed) && ctx.Err() == nil: // another rank received a signal
 		return exitTerminated, true
 	}
 	return 0, false
 }
 
-// rankName begins what a rank but the first says: "rank 2: ".
+// rankName returns the prefix of messages of ranks other than the first: "rank 2: ".
 func rankName() string {
 	if rank, _ := launcher.Rank(); rank > 0 {
 		return fmt.Sprintf("rank %d: ", rank)

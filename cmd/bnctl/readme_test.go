@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 )
 
-// README, docs and help say what the program takes: no more, no less.
+// README, docs and help describe exactly the options that the program accepts.
 
 // pages are the files that users read, with their text.
 func pages(t *testing.T) map[string]string {
@@ -39,8 +39,8 @@ func pages(t *testing.T) map[string]string {
 	return pages
 }
 
-// typed returns the command lines of a text that begin with bnctl, without
-// what follows a pipe, a redirection or a remark.
+// typed returns the command lines of a text that begin with bnctl, up to a pipe, a
+// redirection or a remark.
 func typed(text string) []string {
 	var out []string
 	text = strings.ReplaceAll(text, "\\\n", " ")
@@ -148,8 +148,8 @@ func longFlags(span string) []string {
 	return out
 }
 
-// TestReadmeHasTheCommands reads README's table of commands: each has a row,
-// which names its subcommands, and the flags of a row are those of its command.
+// TestReadmeHasTheCommands reads README's table of commands. Each command has a row, which
+// names its subcommands, and the flags of a row are flags of its command.
 func TestReadmeHasTheCommands(t *testing.T) {
 	_, table, found := strings.Cut(pages(t)["README.md"], "\n## Commands\n")
 	if !found {
@@ -175,8 +175,8 @@ func TestReadmeHasTheCommands(t *testing.T) {
 	}
 }
 
-// TestFlagsOfReadmeExist reads all code spans of README and of the page for those who come from other
-// programs, except the column that tells what these call it.
+// TestFlagsOfReadmeExist reads all code spans of README and of the page for users of other
+// programs, except the column with the terms of these programs.
 func TestFlagsOfReadmeExist(t *testing.T) {
 	program, n := &cli.Command{Subcommands: commands()}, 0
 	text := pages(t)["README.md"] + pages(t)["docs/coming-from.md"]

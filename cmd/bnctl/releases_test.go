@@ -15,9 +15,10 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TestFilesOfReleases: what each release wrote (scripts/release/goldens.sh) is read by this one. Its template answers as
-// it did, and its checkpoint is stripped to one that answers. Its own release resumes the checkpoint to the same bytes;
-// another names both releases, says what helps, and harms nothing.
+// TestFilesOfReleases checks that this release reads the files of each release
+// (scripts/release/goldens.sh). The template gives the stored answers, and the checkpoint
+// is stripped to a template that answers. The same release resumes the checkpoint to the
+// same bytes. Another release names both releases, gives advice, and changes nothing.
 func TestFilesOfReleases(t *testing.T) {
 	folders, err := filepath.Glob("testdata/releases/*")
 	if err != nil || len(folders) == 0 {
@@ -53,7 +54,8 @@ func TestFilesOfReleases(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfAnotherRelease: one that was written by a release before is refused, and what helps is said.
+// TestCheckpointOfAnotherRelease checks that a checkpoint of an earlier release is refused
+// with advice.
 func TestCheckpointOfAnotherRelease(t *testing.T) {
 	checkpoint := ofAnotherRelease(t, "testdata/releases/"+train.Release+"/middle.bnc", "0.0")
 	text := says(t, exitMisused, "0.0", "train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o",
@@ -94,7 +96,8 @@ func contents(t *testing.T, path string) []byte {
 	return b
 }
 
-// says runs bnctl, which must end with that code, and returns what it says, in which a text must be.
+// says runs bnctl, which must end with the given exit code. It returns the output, which
+// must contain text.
 func says(t *testing.T, code int, text string, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -17,14 +17,14 @@ func predictFlags() []cli.Flag {
 	return append(slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
 }
 
-// runningFlags say on what a model is run.
+// runningFlags select the devices that a model is run on.
 func runningFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 	}, deviceFlags()...)
 }
 
-// fitFlags say how pictures of any size become inputs.
+// fitFlags determine how pictures of any size become inputs.
 func fitFlags(otherwise string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "fit", DefaultText: otherwise, Usage: "pictures of any size, whole: scale (as " +
@@ -38,7 +38,7 @@ func readersFlag() cli.Flag {
 	return &cli.IntFlag{Name: "workers", Usage: "goroutines that read", DefaultText: "one per core"}
 }
 
-// runOptions returns what the flags say a model is run on.
+// runOptions returns the options that the flags set for running a model.
 func runOptions(c *cli.Context) (o predict.Options, err error) {
 	o.Batch = c.Int("batch")
 	if o.Stages, o.Divided, err = plannedStages(c); err != nil {
@@ -48,7 +48,7 @@ func runOptions(c *cli.Context) (o predict.Options, err error) {
 	return o, err
 }
 
-// stagesFlag says which layers lie on which devices.
+// stagesFlag assigns layers to devices.
 func stagesFlag() cli.Flag {
 	return &cli.StringFlag{Name: "stages", DefaultText: "1", Usage: "`N`, auto or LAYER,LAYER: divide the " +
 		"network, and the devices among its parts; changes no result"}
@@ -59,7 +59,7 @@ func planFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
 }
 
-// plannedStages is stageOptions of commands whose --plan is that of stages.
+// plannedStages is stageOptions for commands with a --plan of stages.
 func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	s, divided, err := stageOptions(c)
 	if err == nil && s.One() && c.Bool("plan") {
@@ -75,7 +75,7 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	}
 	s, err := stage.Parse(c.String("stages"))
 	if !c.Bool("plan") && len(s.Layers) == 0 {
-		return s, nil, err // where layers are named, what crosses is said
+		return s, nil, err // with named layers, the activations between stages are printed
 	}
 	return s, func(p *stage.Plan) {
 		for _, line := range p.Lines() {
@@ -84,7 +84,7 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	}, err
 }
 
-// precisionFlag is that of commands that run a model as it is.
+// precisionFlag is the precision flag of commands that run an unchanged model.
 func precisionFlag() cli.Flag {
 	return &cli.StringFlag{Name: "precision",
 		Usage: "f32, or bf16: less precise, and faster where the device has it (default: that of its training)"}

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		"fabric": func() { serve.FabricMain(nowhere{}) }})
 }
 
-// nowhere is the network of a fabric plugin that describes itself and joins nobody.
+// nowhere is the network of a fabric plugin that describes itself and never connects.
 type nowhere struct{}
 
 func (nowhere) Describe() device.Plugin {
@@ -50,9 +50,9 @@ func (nowhere) Join(string, serve.Host) (serve.Endpoint, error) {
 	return nil, errors.New("there is no network here")
 }
 
-// TestScripts runs testdata/script: what users type and what they see. Beside
-// testscript's own commands there are those of scriptCommands. $DATA is the folder of shareddata, and
-// [data] says whether it is there.
+// TestScripts runs testdata/script: user input and expected output. In addition to
+// testscript's commands there are the scriptCommands. $DATA is the folder of shareddata,
+// and [data] reports whether it exists.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -273,8 +273,8 @@ func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
 	return out
 }
 
-// only FILES... wants the folder of the script to hold these files, hidden
-// ones too, and nothing else but what the script brought.
+// only FILES... wants the folder of the script to hold exactly these files, including
+// hidden ones, in addition to the files of the script.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	entries, err := os.ReadDir(ts.Getenv("WORK"))
 	ts.Check(err)

@@ -63,6 +63,6 @@ func serveAction(c *cli.Context) error {
 		return err
 	}
 	announce(outputOf(c), s)
-	defer interrupt.Saving(c.Context)()               // what was accepted is answered
+	defer interrupt.Saving(c.Context)()               // accepted requests are answered
 	return errors.Join(s.Serve(c.Context), s.Close()) // nil after a signal too, if all was answered
 }

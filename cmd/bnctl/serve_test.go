@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// serving ARGS... starts bnctl serve on free ports, whose address is in
-// $HTTP from then on. At the end of the script it is told to end, and must do so
-// with exit code 0: it has answered everything that it accepted.
+// serving ARGS... starts bnctl serve on free ports, and sets $HTTP to its address. At the
+// end of the script it is stopped, and must exit with code 0: it has answered every
+// accepted request.
 func serving(ts *testscript.TestScript, _ bool, args []string) {
 	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)
 	cmd := exec.Command("bnctl", args...)

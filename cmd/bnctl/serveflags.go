@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/server"
 )
 
-// servedFlags say which versions of models are served, and how they are batched.
+// servedFlags determine which versions of models are served, and how requests are batched.
 func servedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "versions", Value: "latest:1", Usage: "latest:`N`, all, or 1,3"},
@@ -28,7 +28,7 @@ func servedFlags() []cli.Flag {
 	}
 }
 
-// addressFlags say where the server is, and who may ask.
+// addressFlags set the address of the server, and its permitted clients.
 func addressFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS` to listen on; port 0: any"},
@@ -49,7 +49,7 @@ func addressFlags() []cli.Flag {
 	}
 }
 
-// serveOptions returns what the flags say.
+// serveOptions returns the options that the flags set.
 func serveOptions(c *cli.Context) (o server.Options, err error) {
 	if err := atLeast(c, 1, "max-queue", "max-batch", "max-inflight-mb"); err != nil {
 		return o, err
@@ -88,7 +88,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	return o, err
 }
 
-// securityOptions returns what the flags say of the clients that may ask.
+// securityOptions returns the options that the flags set for permitted clients.
 func securityOptions(c *cli.Context) server.Security {
 	return server.Security{Insecure: c.Bool("insecure"), Reflection: c.Bool("reflection"),
 		Certificate: c.String("tls-cert"), Key: c.String("tls-key"), Clients: c.String("client-ca"),

@@ -2,7 +2,7 @@ package main
 
 import "github.com/bnctl/bnctl/server"
 
-// announce says where what is served.
+// announce prints the models and their addresses.
 func announce(o *output, s *server.Server) {
 	o.event("serve", struct {
 		HTTP   string         `json:"http"`

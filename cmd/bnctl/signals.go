@@ -13,13 +13,13 @@ import (
 	"github.com/bnctl/bnctl/internal/waiting"
 )
 
-// grace is how long a program that was told to stop may take, unless it saves.
+// grace is the time that a program has to end after a signal, unless it is saving.
 const grace = 8 * time.Second
 
-// patience is how long a program that ends at once waits until it has drawn what it draws.
+// patience is how long a program that ends at once waits for its display to be finished.
 const patience = 100 * time.Millisecond
 
-// logsSignals is set by a command that writes a log of its own, which has its end too.
+// logsSignals is set by a command that writes a log, which also records its end.
 var logsSignals atomic.Bool
 
 // withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.

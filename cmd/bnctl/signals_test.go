@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/internal/interrupt"
 )
 
-// stuck is a program for scripts: it is told to stop, by itself, and goes on
-// with what knows no context. With "saving" it saves something first.
+// stuck is a program for scripts. It sends itself a signal, and continues with work that
+// ignores the context. With "saving" it first saves something.
 func stuck() {
 	ctx, stop := withSignals(context.Background(), false, os.Stderr)
 	defer stop()

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// squares DIR writes six pictures DIR/img/I.ppm of 32 x 32 pixels, a light square on a dark ground, and their masks
-// DIR/msk/I.gif: indices 1 in the square, 0 beside it.
+// squares DIR writes six pictures DIR/img/I.ppm of 32 x 32 pixels, a light square on a dark
+// ground, and their masks DIR/msk/I.gif: index 1 in the square, 0 elsewhere.
 func squares(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	for i := range 6 {

@@ -55,7 +55,7 @@ func stripAction(c *cli.Context) error {
 	return nil
 }
 
-// stripOptions returns what the flags say.
+// stripOptions returns the options that the flags set.
 func stripOptions(c *cli.Context) (o strip.Options, err error) {
 	o = strip.Options{Inputs: c.Args().Slice(), Output: c.String("output")}
 	if c.NArg() == 0 {

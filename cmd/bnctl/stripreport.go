@@ -21,7 +21,7 @@ func orTensors(ctx context.Context, err error, o strip.Options) error {
 		strings.TrimSuffix(o.Output, ".bnm")+".safetensors", "%s: %w", inputs, err)
 }
 
-// reportStrip says what was removed, and what is left.
+// reportStrip describes the removed and the remaining parts.
 func reportStrip(o *output, r *strip.Report) {
 	noteSuspect(o, r.Suspect)
 	for _, n := range r.Findings {
@@ -53,8 +53,8 @@ func reportStrip(o *output, r *strip.Report) {
 	warnOfSickness(o, &r.Sick, r.Output)
 }
 
-// healthText says health to people. A published model may well have channels
-// that fell silent: with warnings alone it is healthy.
+// healthText describes health for people. A published model may well have silent channels:
+// with warnings alone it is healthy.
 func healthText(word string, warnings int) string {
 	if word == "odd" {
 		word = "healthy"

@@ -39,7 +39,7 @@ that are there already are not made again.
 	}
 }
 
-// measureNothing writes table, plots and page of what is there.
+// measureNothing writes table, plots and page of the existing results.
 const measureNothing = "nothing"
 
 // decided is the flags of train that the study sets itself, or that would
@@ -104,7 +104,7 @@ func studyAction(c *cli.Context) error {
 	return s.all(c.Context, func(r *train.Recipe) error { return fromFlags(c, r, false) })
 }
 
-// applyTask sets the flags that --task stands for and nobody wrote.
+// applyTask sets the flags of the --task that the command line leaves open.
 func applyTask(c *cli.Context) error {
 	task := c.String("task")
 	flags, ok := experiment.Tasks[task]
@@ -122,7 +122,7 @@ func applyTask(c *cli.Context) error {
 	return nil
 }
 
-// studyOptions returns what the flags say of the study's own.
+// studyOptions returns the options that the flags set for the study itself.
 func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
 		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// found prints what was found, if results are JSON.
+// found prints a result, if results are JSON.
 func (s *studyRun) found(v any) {
 	name := "run"
 	switch v.(type) {
@@ -18,7 +18,7 @@ func (s *studyRun) found(v any) {
 	s.out.event(name, v)
 }
 
-// see prints what a run tells that a person may want to know.
+// see prints the events of a run that may interest a person.
 func (s *studyRun) see(e train.Event) {
 	switch e := e.(type) {
 	case train.EpochDone:

@@ -11,11 +11,11 @@ import (
 // studyRun is one call of bnctl study bn.
 type studyRun struct {
 	out     *output
-	run     bnctl.TrainOptions // what all runs have alike
+	run     bnctl.TrainOptions // common to all runs
 	options experiment.Options
 }
 
-// again writes table, plots and page of what is there.
+// again writes table, plots and page of the existing results.
 func (s *studyRun) again() error {
 	r, err := experiment.Read(s.options.Folder)
 	if err != nil {
@@ -24,8 +24,8 @@ func (s *studyRun) again() error {
 	return s.report(r)
 }
 
-// all prepares what all runs have alike, and makes them. recipe sets what the flags say of the
-// recipe.
+// all prepares the common part of all runs, and makes the runs. recipe sets the fields of
+// the recipe that the flags set.
 func (s *studyRun) all(ctx context.Context, recipe func(*train.Recipe) error) error {
 	s.run.Observer = (&trainer{out: s.out}).observer(s.run)
 	run, err := bnctl.Open(ctx, s.run)

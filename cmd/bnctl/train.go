@@ -78,7 +78,7 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	return checkPreset(c, resumed)
 }
 
-// trainOptions returns what the flags say of a run, new or resumed.
+// trainOptions returns the options that the flags set for a run, new or resumed.
 func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error) {
 	files := runFiles(c)
 	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: files.Output,
@@ -89,7 +89,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		Task:          c.String("task"),
 		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},
 		ResumeCommand: func(checkpoint string) string { return resumeCommand(c, checkpoint) }}
-	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // else that of the checkpoint
+	use := func(flag string) bool { return !resumed || c.IsSet(flag) } // else the checkpoint decides
 	if use("model") {
 		o.Model = c.String("model")
 	}

@@ -12,19 +12,20 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// runFiles returns the files of a run that are known before it is known whether it goes on: with
-// --resume auto, where no flag names one, those that a new run would write.
+// runFiles returns the files of a run that are known before it is known whether it is
+// resumed. With --resume auto and without flags that name files, these are the files that a
+// new run would write.
 func runFiles(c *cli.Context) bnctl.TrainOptions {
 	o := bnctl.TrainOptions{Resume: c.String("resume"), Checkpoint: c.String("checkpoint"),
 		Output: c.String("output")}
 	if o.Resume == "auto" && o.Checkpoint == "" && o.Output == "" {
-		o.Output, _ = defaultOutput(c.String("model")) // a new run says what is wrong with that
+		o.Output, _ = defaultOutput(c.String("model")) // a new run reports the error
 	}
 	return o
 }
 
-// defaultOutput returns the path of the template that nobody has named: a file in the current
-// folder with the name of the model. It is an error if that is the file of the model itself.
+// defaultOutput returns the default path of the template: a file in the current folder with
+// the name of the model. It is an error if this is the file of the model itself.
 func defaultOutput(model string) (string, error) {
 	name := filepath.Base(model)
 	path := strings.TrimSuffix(name, filepath.Ext(name)) + ".bnm"
@@ -37,7 +38,7 @@ func defaultOutput(model string) (string, error) {
 	return path, nil
 }
 
-// quoted returns a path as a shell takes it.
+// quoted returns a path quoted for a shell.
 func quoted(path string) string { return legible.ShellWord(path) }
 
 // resumeCommand is the command that resumes the run of a checkpoint as it was started: with the

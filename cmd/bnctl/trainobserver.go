@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// observer prints what is known of a run before it begins.
+// observer prints facts about a run before it begins.
 func (t *trainer) observer(o bnctl.TrainOptions) bnctl.Observer {
 	return bnctl.Observer{
 		Data:    func(option string, i data.Info) { t.out.notes(flag(option), i.Notes()) },

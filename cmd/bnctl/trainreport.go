@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// reportRates says what a range test has found.
+// reportRates prints the result of a range test.
 func reportRates(o *output, found *train.RateRange) {
 	o.event("find_lr", found)
 	for _, line := range found.Lines() {
@@ -15,7 +15,7 @@ func reportRates(o *output, found *train.RateRange) {
 	}
 }
 
-// reportTrained says what a run has written, and what became of its devices.
+// reportTrained prints the files that a run has written, and the fate of its devices.
 func reportTrained(o *output, done train.Finished) {
 	if done.Dropped > 0 {
 		o.note("not applied: %s that waited after the last step", plural(int(done.Dropped), "gradient"))
@@ -44,7 +44,7 @@ func reportTrained(o *output, done train.Finished) {
 	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }
 
-// reportWritten says which files were written.
+// reportWritten prints which files were written.
 func reportWritten(o *output, files []string) {
 	for _, f := range files {
 		o.event("wrote", map[string]string{"file": f})

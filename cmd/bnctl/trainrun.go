@@ -30,7 +30,8 @@ func (t *trainer) logIn(o *bnctl.TrainOptions) {
 	}
 }
 
-// run trains, and shows how it goes. recipe sets what the flags say of the recipe.
+// run trains, and shows the progress. recipe sets the fields of the recipe that the flags
+// set.
 func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*train.Recipe) error) error {
 	saved := func() {}
 	defer func() { saved() }()
@@ -67,7 +68,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 		return err
 	}
 	_, err = r.Train(ctx)
-	saved() // the page is made of what is saved already
+	saved() // the page is made from files that are already saved
 	saved = func() {}
 	t.writePage(ctx)
 	return err

@@ -23,8 +23,8 @@ type tutorial struct {
 	server string // its address
 }
 
-// TestTutorial types the commands of docs/tutorial.md in order. They print the lines of the page, up to
-// numbers, and the model is as good as the page says.
+// TestTutorial runs the commands of docs/tutorial.md in order. They print the lines of the
+// page, up to numbers, and the model is as good as the page claims.
 func TestTutorial(t *testing.T) {
 	page, err := os.ReadFile("../../docs/tutorial.md")
 	if err != nil {

@@ -15,7 +15,7 @@ type versionEvent struct {
 	Devices []fleet.Description `json:"devices"`
 }
 
-// reportVersion says what program this is and, to those who ask for more, what computes here.
+// reportVersion describes the program and, with verbose, the devices that compute here.
 func reportVersion(o *output, verbose bool, devices []fleet.Description) {
 	e := versionEvent{Version: version(), Commit: commit(), Go: runtime.Version(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Devices: devices}

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a pseudo-terminal and what was written to it.
+// terminal is a pseudo-terminal and the text written to it.
 type terminal struct {
 	master *os.File
 	wait   sync.WaitGroup
@@ -76,7 +76,7 @@ func (v *terminal) lose(t *testing.T) {
 	v.wait.Wait()
 }
 
-// read takes in what is written, until the terminal is closed.
+// read stores the text written to the terminal, until it is closed.
 func (v *terminal) read() {
 	began, n := time.Now(), 0
 	for b := make([]byte, 64<<10); ; {
@@ -111,8 +111,8 @@ func (v *terminal) await(t *testing.T, text string) {
 	}
 }
 
-// viewed starts a run with a terminal as its stderr.
-// It is its own, which tells it by a signal when it is closed, or not.
+// viewed starts a run with a terminal as its stderr. If own is set, it is the controlling
+// terminal of the run, which receives a signal when the terminal is closed.
 func viewed(t *testing.T, slave io.Writer, samples string, env []string, own bool, args ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -139,11 +139,12 @@ func viewed(t *testing.T, slave io.Writer, samples string, env []string, own boo
 	return c
 }
 
-// Escape sequences that a clean end must not leave behind: a cursor that is hidden, another screen.
+// Escape sequences that must not remain after a clean end: a hidden cursor, another screen.
 var modes = []string{"\x1b[?", "\x1b[2J", "\x1bc"}
 
-// TestView: on a terminal a run is drawn before its first step, also if that is resized or loses its size;
-// Ctrl-C ends it with 130, the last colour is the terminal's own, and the lines of the run remain.
+// TestView checks that on a terminal a run is drawn before its first step, also if the
+// terminal is resized or loses its size. Ctrl-C ends it with 130, the terminal's colour is
+// reset, and the lines of the run remain.
 func TestView(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")
@@ -191,7 +192,8 @@ func endsClean(t *testing.T, text string) {
 	}
 }
 
-// TestViewIsSparing: what is drawn in a second is 4 KB at most, beside the lines that remain.
+// TestViewIsSparing checks that at most 4 KB are drawn per second, in addition to the lines
+// that remain.
 func TestViewIsSparing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")
@@ -222,8 +224,9 @@ func TestViewIsSparing(t *testing.T) {
 	}
 }
 
-// TestTerminalThatIsLost: a run whose terminal is gone goes on where no signal tells of it, as one that was
-// started apart from it; where it is the run's own, that is stopped as by SIGTERM, with a checkpoint.
+// TestTerminalThatIsLost checks a run that loses its terminal. It continues if it receives
+// no signal, for example because it was started in another session. If the terminal is its
+// controlling terminal, the run is stopped as by SIGTERM, with a checkpoint.
 func TestTerminalThatIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")

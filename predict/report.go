@@ -49,8 +49,8 @@ type Count struct {
 	N       int           `json:"n"`       // labels
 	Correct int           `json:"correct"` // of them met
 	IoU     *train.Figure `json:"iou,omitempty"`
-	// Precision, Recall and F1 are of the class against all others. They are null if there
-	// are no predictions, no labels, or neither.
+	// Precision, Recall and F1 are of the class against all others. They are null without
+	// predictions, without labels, or without both, respectively.
 	Precision train.Figure `json:"precision"`
 	Recall    train.Figure `json:"recall"`
 	F1        train.Figure `json:"f1"`

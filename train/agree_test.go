@@ -106,7 +106,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 	}
 }
 
-// A rank that cannot go on ends the others, which wait for it, in its own words and at once.
+// A rank that fails ends the others, which wait for it, with its error message and at once.
 func TestARankEndsTheOthers(t *testing.T) {
 	b := newBench(t, 42)
 	var mu sync.Mutex
@@ -139,8 +139,8 @@ func TestARankEndsTheOthers(t *testing.T) {
 	}
 }
 
-// Estimation by itself gives what a session with the same weights and batches does, and refuses what has
-// no batch norm to estimate.
+// A separate estimation gives the result of a session with the same weights and batches,
+// and refuses a model without batch norm.
 func TestOpenEstimator(t *testing.T) {
 	b := newBench(t, 42)
 	c, m := b.config(2), b.model()
@@ -185,8 +185,8 @@ func TestOpenEstimator(t *testing.T) {
 	}
 }
 
-// The end of a run that looked at it is fixed, unless it was the end of an epoch in which a longer one
-// looks too.
+// The end of a run is fixed if the run has used it, unless it was the end of an epoch and a
+// longer run uses that end too.
 func TestWhatMayBecomeLonger(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Recipe)

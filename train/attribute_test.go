@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestAttribute: numbers in the data that are not finite are said to be in their sample; an error about
-// something else, or about data that are finite, stays what it is.
+// TestAttribute checks that an error about numbers in the data that are not finite names
+// their sample. An error about something else, or with finite data, is unchanged.
 func TestAttribute(t *testing.T) {
 	x := tensor.New(tensor.F32, 4, 3)
 	path := filepath.Join(t.TempDir(), "x.npy")

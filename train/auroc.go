@@ -70,7 +70,8 @@ func (a *areas) add(k int, score float64, positive bool) {
 	(*a)[k] = append((*a)[k], Scored{score, positive})
 }
 
-// mean returns the mean of AUROC over the labels that have positives and negatives; NaN if none has.
+// mean returns the mean of AUROC over the labels that have positives and negatives, or NaN
+// without any such label.
 func (a *areas) mean() float64 {
 	if a == nil {
 		return math.NaN()

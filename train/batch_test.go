@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Each replica's denominator is that of its own labels, behind the rows that are
-// repeated; dropout is drawn by epoch and sample.
+// Each replica's denominator counts its labels, which precede the repeated rows. Dropout is
+// drawn by epoch and sample.
 func TestBatch(t *testing.T) {
 	l, err := data.NewLoader(t.Context(), newBench(t, 9).source, data.Plan{Batch: 3, Seed: 7, Shuffle: true,
 		Start: data.Position{Epoch: 3}})

@@ -32,8 +32,8 @@ func (t *trainer) keepBest(ctx context.Context, state map[string]tensor.Tensor) 
 	return nil
 }
 
-// restoreBest takes the best state of a checkpoint. One of an older release has none where the
-// recipe does not save it.
+// restoreBest restores the best state of a checkpoint. A checkpoint of an older release has
+// no best state if the recipe does not save it.
 func (t *trainer) restoreBest(k *serialize.Checkpoint) error {
 	set, r := k.Set(serialize.SetBest), t.plan.recipe
 	if set == nil {
@@ -69,12 +69,12 @@ func (p *Progress) bestEpoch(r *Recipe) *models.BestEpoch {
 type Best struct {
 	models.BestEpoch
 	Save string `json:"save"` // "last", or the figure that decides, as Recipe.Save has it
-	// Stored says whether the file holds its weights.
+	// Stored reports whether the file holds its weights.
 	Stored bool `json:"stored"`
 }
 
-// BestOf returns the best epoch of a checkpoint; nil if its run has evaluated nothing yet, or
-// is of a release whose recipe is not read.
+// BestOf returns the best epoch of a checkpoint. It returns nil if its run has evaluated
+// nothing yet, or if the recipe is of an unreadable release.
 func BestOf(k *serialize.Checkpoint) *Best {
 	r, err := ParseRecipe(k.Recipe)
 	if err != nil {
@@ -88,7 +88,7 @@ func BestOf(k *serialize.Checkpoint) *Best {
 	return &Best{*b, r.Save, k.Set(serialize.SetBest) != nil}
 }
 
-// String says which epoch it is: "epoch 3, accuracy 91.20 %".
+// String describes the epoch: "epoch 3, accuracy 91.20 %".
 func (b *Best) String() string {
 	return fmt.Sprintf("epoch %d, %s", b.Epoch, FigureText(b.Figure, b.Value))
 }

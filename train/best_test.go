@@ -18,8 +18,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The template has the weights of the epoch that served best, which is not the last, and those of
-// the last where the recipe says so.
+// The template has the weights of the best epoch, which is not the last, or the last
+// weights if the recipe requests them.
 func TestTemplateIsTheBest(t *testing.T) {
 	state := func(epochs int, save string) (*models.Model, []EpochDone) {
 		b := newBench(t, 42)
@@ -123,7 +123,7 @@ func TestBestGoesWithTheCheckpoint(t *testing.T) {
 	}
 }
 
-// clocked is a device whose training takes as long as it says, and which may refuse to grow later.
+// clocked is a device with a configured training time, which may refuse to grow later.
 type clocked struct {
 	device.Device
 	took  time.Duration
@@ -153,8 +153,8 @@ func (e *clockedExe) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	return o, err
 }
 
-// Replicas move to the faster device at the end of an epoch, and the run tells of it; what goes wrong
-// then ends it.
+// Replicas move to the faster device at the end of an epoch, and the run reports it. An
+// error while they move ends the run.
 func TestMovesAreTold(t *testing.T) {
 	b := newBench(t, 42)
 	var placed []Placed
@@ -210,13 +210,14 @@ func TestLossOfLabels(t *testing.T) {
 	}
 }
 
-// A checkpoint holds the best epoch, whatever its recipe saves: its weights are those of a run that
-// ends with that epoch. Stripped, it is the template that the recipe says, byte for byte.
+// A checkpoint holds the best epoch, whatever its recipe saves: its weights equal the
+// weights of a run that ends with that epoch. Stripped, it is the template that the recipe
+// defines, byte for byte.
 func TestBestIsInEveryCheckpoint(t *testing.T) {
 	run := func(epochs int, save string) (*models.Model, *serialize.Checkpoint) {
 		b := newBench(t, 42)
 		r := &b.recipe
-		r.Optimizer, r.LR = "adam", 0.4 // whose tensors are no part of what is kept
+		r.Optimizer, r.LR = "adam", 0.4 // its tensors are not stored
 		r.Epochs, r.Schedule, r.Save, r.Validation = epochs, "constant", save, r.Data
 		c := b.config(1)
 		c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")

@@ -23,10 +23,11 @@ type Board struct {
 	told    bool  // that figures are missing
 }
 
-// OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not exist. A
-// resumed run writes another such file in the same folder, and goes on in the metrics files of its recipe;
-// a new run beside those of another has files with a number: note is told which, and when something cannot
-// be written, unless it is nil. The caller closes the board.
+// OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not
+// exist. A resumed run writes another event file in the same folder, and continues the
+// metrics files of its recipe. A new run in a folder with metrics of another run writes
+// numbered files. note, unless nil, is called with their names, and when something cannot
+// be written. The caller closes the board.
 func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	w, err := tfevents.Create(folder)
 	if err != nil {
@@ -35,9 +36,9 @@ func OpenBoard(folder string, note func(text string)) (*Board, error) {
 	return &Board{folder: folder, note: note, to: w}, nil
 }
 
-// Show writes down an event of the run, which begins with Started. What cannot be written, as on a disk that
-// is full, is left out: of TensorBoard's curves all from there on, of the metrics what comes until there is
-// space again. Close returns the first errors.
+// Show writes an event of the run. The first is Started. Events that cannot be written, for
+// example on a full disk, are left out: all later points of TensorBoard's curves, but only
+// the metrics until there is space again. Close returns the first errors.
 func (b *Board) Show(e Event) {
 	b.curves(e)
 	if start, ok := e.(Started); ok && b.metrics == nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A board has a curve for every figure; what was not written is an error in the end.
+// A board has a curve for every figure. Close returns an error if something was not
+// written.
 func TestBoard(t *testing.T) {
 	folder := t.TempDir()
 	b, err := OpenBoard(folder, nil)

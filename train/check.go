@@ -15,9 +15,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Check returns an error for the first invalid field of a recipe: a
-// *problem.Error with the name of the option, which is that of the command's
-// flag too, and advice.
+// Check returns an error for the first invalid field of a recipe: a *problem.Error with
+// advice and the name of the option, which is also the name of the command's flag.
 func (r *Recipe) Check() error {
 	if r == nil || r.Release == "" && r.Batch == 0 {
 		return problem.New("recipe", "", "it is empty", "start with train.DefaultRecipe")

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// What a recipe may say, at its limits and beyond them: "" is right, else the option that is refused.
+// Values of recipes, at their limits and beyond them: "" if valid, else the option that is
+// refused.
 func TestCheck(t *testing.T) {
 	given := func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" }
 	replica := func(r *Recipe) { r.BN = bn.Replica }

@@ -35,20 +35,19 @@ func positionOf(k *serialize.Checkpoint) (position, error) {
 	return p, nil
 }
 
-// checkpointer is what remains of a run that ends before its last step: a checkpoint
-// in a file when it was told to stop, and the last one that was kept in memory
-// when all devices are lost. It reads what trainer has and changes nothing of
-// it.
+// checkpointer saves a run that ends before its last step: a checkpoint in a file when the
+// run is interrupted, and the last one kept in memory when all devices are lost. It reads
+// the trainer's fields and never changes them.
 type checkpointer struct {
 	plan     *plan
 	trainer  *trainer
-	every    int                   // steps between checkpoints, of rank 0; 0: none are written
+	every    int                   // steps between checkpoints, of rank 0; 0: write no checkpoints
 	saved    int                   // step of the last checkpoint in the file
-	snapshot *serialize.Checkpoint // what is written if all devices are lost
+	snapshot *serialize.Checkpoint // written if all devices are lost
 }
 
-// take puts the run as it stands into a checkpoint. It is what remains if all
-// devices are lost later.
+// take makes a checkpoint of the current state of the run, and keeps it in case all devices
+// are lost later.
 func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) {
 	k, err := r.trainer.checkpoint(ctx)
 	if err != nil {
@@ -58,8 +57,8 @@ func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) 
 	return k, nil
 }
 
-// stopped returns err. A run that was told to stop, or that has lost all
-// devices, leaves a checkpoint.
+// stopped returns err. It writes a checkpoint for a run that was interrupted, or has lost
+// all devices.
 func (r *checkpointer) stopped(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, errStopped):
@@ -142,8 +141,8 @@ func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 		r.saved, r.plan.config.Checkpoint)
 }
 
-// interrupted writes a checkpoint for a run that was told to stop, and
-// returns why. It has ten seconds.
+// interrupted writes a checkpoint for a run that was interrupted, and returns the cause. It
+// has ten seconds.
 func (r *checkpointer) interrupted(ctx context.Context) error {
 	cause := cmp.Or(context.Cause(ctx), errStopped)
 	grace, cancel := awake.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

@@ -14,13 +14,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Values of Recipe.ClassWeights that stand for weights by how often classes are labels:
-// the median of their frequencies over that of each (Eigen and Fergus 2015, section
-// 6.3.2), and the number of labels over that of classes times that of the class's.
+// Values of Recipe.ClassWeights that compute weights from the frequencies of classes.
+// "median" is the median frequency over the frequency of the class (Eigen and Fergus 2015,
+// section 6.3.2). "balanced" is the number of labels over the number of classes times the
+// number of labels of the class.
 const (
 	medianWeights   = "median"
 	balancedWeights = "balanced"
-	autoWeights     = "auto" // balanced where Imbalance has something to say, else none
+	autoWeights     = "auto" // balanced if Imbalance reports one, else no weights
 )
 
 // classWeights returns the weight of each class; nil without any.
@@ -36,8 +37,8 @@ func (r *Recipe) classWeights(classes int) ([]float64, error) {
 	return weights, err
 }
 
-// weightsIn reads the weights of an option, one for each class of the data, and 1 for what a
-// model has beyond them.
+// weightsIn reads the weights of an option, one for each class of the data, and adds 1 for
+// further classes of a model.
 func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float64, err error) {
 	refuse := func(why, advice string) error { return problem.New(option, strconv.Quote(text), why, advice) }
 	for text := range strings.SplitSeq(text, ",") {
@@ -64,10 +65,9 @@ func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float6
 	return weights, nil
 }
 
-// medianFrequencies returns the weights that "median" stands for: the median of
-// the frequencies of the classes, over the frequency of each, which is its share
-// of the labelled pixels of the pictures that it is in. A class that is nowhere
-// weighs 1.
+// medianFrequencies returns the weights for "median": the median of the frequencies of the
+// classes, over the frequency of each. The frequency of a class is its share of the
+// labelled pixels of the pictures that contain it. A class that never occurs weighs 1.
 func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if !info.Masks {
@@ -108,7 +108,7 @@ func medianFrequencies(ctx context.Context, src data.Source) (string, error) {
 	return strings.Join(texts, ","), nil
 }
 
-// autoFrequencies returns the weights that "auto" stands for.
+// autoFrequencies returns the weights for "auto".
 func autoFrequencies(ctx context.Context, src data.Source) (string, error) {
 	text, err := Imbalance(ctx, src)
 	if err != nil || text == "" {
@@ -117,8 +117,7 @@ func autoFrequencies(ctx context.Context, src data.Source) (string, error) {
 	return balancedFrequencies(ctx, src)
 }
 
-// balancedFrequencies returns the weights that "balanced" stands for. A class without a
-// label weighs 1.
+// balancedFrequencies returns the weights for "balanced". A class without a label weighs 1.
 func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if len(info.Classes) == 0 {
@@ -174,8 +173,8 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 	return sum
 }
 
-// perLabel returns the result of a step such that its loss over the labels that count is
-// the mean by their weights. Of numbers all count that are known.
+// perLabel returns the result of a step, scaled so that its loss over the labels that count
+// is the mean by their weights. For numbers, all known ones count.
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
 	if p.loss.numbers() {
 		r.Counted = p.denominator(b.Rows[parallel.InputLabels])

@@ -78,8 +78,8 @@ func TestBalancedWeights(t *testing.T) {
 	}
 }
 
-// PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1], reduction="sum",
-// label_smoothing=.3), of which the denominator is the weight of the label.
+// PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1],
+// reduction="sum", label_smoothing=.3). The denominator is the weight of the label.
 func TestWeightedAndSmoothed(t *testing.T) {
 	e := &Evaluation{loss: judged{smoothing: 0.3}, classWeights: []float64{0.5, 3, 1}}
 	x := tensor.Of([]float32{0.5, 0.25, 0.25}, 1, 3)
@@ -91,7 +91,7 @@ func TestWeightedAndSmoothed(t *testing.T) {
 	}
 }
 
-// A batch in which nothing counts has the inverse 0, and no loss.
+// A batch without a label that counts has the inverse 0, and no loss.
 func TestAllIgnored(t *testing.T) {
 	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
 	for _, weights := range [][]float64{nil, {1, 2}} {
@@ -115,7 +115,7 @@ func TestClassWeightsOfAWiderHead(t *testing.T) {
 	}
 }
 
-// The mean of a loss is that by the weights of its labels, of which those beyond the classes count as none.
+// The mean of a loss is weighted by its labels. Labels beyond the classes do not count.
 func TestDenominator(t *testing.T) {
 	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // 2 is the first beyond two classes
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: labels}}
@@ -149,8 +149,9 @@ func TestImbalanceOfMasks(t *testing.T) {
 	}
 }
 
-// TestRareClass: a class of 15 beside one of 300 gets a line, and auto weighs it as scikit-learn's balanced
-// does: n / (K n_c). A class without samples is left alone.
+// TestRareClass checks that a class of 15 samples and another of 300 are reported in a
+// line, and that auto weighs them as scikit-learn's balanced does: n / (K n_c). A class
+// without samples is ignored.
 func TestRareClass(t *testing.T) {
 	for _, c := range []struct {
 		rare    int

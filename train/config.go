@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Config says how and where a recipe is run. Nothing in it changes the result.
+// Config determines how and where a recipe is run. Nothing in it changes the result.
 type Config struct {
 	Train, Validation data.Source // Validation may be nil
 	Workers           int         // goroutines of the input pipeline; 0: one per core
@@ -23,25 +23,26 @@ type Config struct {
 
 	// Fleet has the devices: a *fleet.Fleet that no other run uses.
 	Fleet Fleet
-	// Devices are devices of the caller's own, in place of Fleet. Reopen opens a
-	// lost one again; nil: lost devices stay lost. Rendezvous makes places where
-	// they exchange without the host; nil: they exchange through the host.
+	// Devices are the caller's devices, in place of Fleet. Reopen opens a lost one again;
+	// nil: lost devices stay lost. Rendezvous makes places for exchanges without the host;
+	// nil: devices exchange through the host.
 	Devices    []parallel.Member
 	Reopen     func(ctx context.Context, name string) (device.Device, error)
 	Rendezvous device.Rendezvous
 
-	// Stages says how many parts of the network lie on different devices, and which; the zero value: one.
+	// Stages divides the network into parts on different devices. The zero value means one
+	// part.
 	Stages        parallel.Stages
 	Divided       func(*parallel.Plan) // parallel.Config.Divided
 	Placement     []int                // parallel.Config.Placement
 	BySpeed       bool                 // parallel.Config.BySpeed
 	DeviceTimeout time.Duration        // parallel.Config.Timeout
-	// Recompute says whether activations are computed again for the backward pass
-	// instead of stored: "none", "all", or "auto", which "" stands for: if a
-	// device of any rank has too little free memory.
+	// Recompute determines whether activations are computed again for the backward pass
+	// instead of stored: "none", "all", or "auto", the meaning of "": if a device of any
+	// rank has too little free memory.
 	Recompute string
 
-	Checkpoint      string // file; "" writes none
+	Checkpoint      string // file; "" means no checkpoints
 	CheckpointEvery int    // steps; 0: at the end of every epoch
 	Paths           Paths  // kept in checkpoints, so that a resume finds its data
 	Settings        Settings
@@ -49,17 +50,16 @@ type Config struct {
 	// GoOn is the command that resumes the run, for messages; "": "resume
 	// CHECKPOINT".
 	GoOn string
-	// Option returns the name by which the caller's users know an option, for
-	// the advice in events; nil: the name of its field.
+	// Option returns the caller's name of an option, for the advice in events; nil: the
+	// name of its field.
 	Option func(name string) string
 
-	// ExtraStatistics are further ways of keeping running statistics, in addition to
-	// that of the recipe. They do not change the result: see
-	// Session.ExtraStatistics.
+	// ExtraStatistics are further ways of keeping running statistics, in addition to the
+	// recipe's. They do not change the result: see Session.ExtraStatistics.
 	ExtraStatistics []StatisticsConfig
 
-	// Observe is called before each evaluation at the end of an epoch, and returns who is told its answers one
-	// by one; nil: nobody.
+	// Observe is called before each evaluation at the end of an epoch, and returns
+	// observers of its answers; nil: no observers.
 	Observe func() Observers
 	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
@@ -67,8 +67,9 @@ type Config struct {
 	Norms    bool
 	LogEvery int // steps between Stepped events
 	Events   func(Event)
-	// Watch is called when a step is done, and while other things take time, before the first step
-	// too, with where the run stands: for a display, not for records. It returns soon; nil: nobody looks.
+	// Watch is called with the progress of the run when a step is done, and during other
+	// work, before the first step too: for a display, not for records. It must return soon.
+	// It may be nil.
 	Watch func(Moment)
 }
 

@@ -1,7 +1,8 @@
 package train
 
-// Confusion counts labels by their class and by the predicted one: a matrix of which only the cells that
-// are not 0 take memory, for a model of 10,000 classes has a hundred million.
+// Confusion counts labels by their class and by the predicted one. It is a matrix that
+// stores only the cells that are not 0: for 10,000 classes there are a hundred million
+// cells.
 type Confusion struct{ rows [][]Predictions } // by label; by class, ascending
 
 // Predictions is how many labels of one class a class was predicted for.
@@ -13,7 +14,8 @@ func NewConfusion(classes int) Confusion { return Confusion{make([][]Predictions
 // Classes returns the number of classes: of rows, and of columns.
 func (c *Confusion) Classes() int { return len(c.rows) }
 
-// Row returns what was predicted for the labels of a class, by class, ascending. It is not to be changed.
+// Row returns the predictions for the labels of a class, by class, ascending. It must not
+// be changed.
 func (c *Confusion) Row(label int) []Predictions { return c.rows[label] }
 
 // N returns how many labels of a class were taken for a class.

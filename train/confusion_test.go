@@ -22,7 +22,7 @@ func confusionOf(dense [][]int) Confusion {
 	return c
 }
 
-// The matrix counts as one does of which all cells are stored.
+// The matrix has the counts of a dense one.
 func TestConfusion(t *testing.T) {
 	const classes = 7
 	r, c := rand.New(rand.NewPCG(1, 2)), NewConfusion(classes)
@@ -49,7 +49,8 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// An evaluation of 10,000 classes takes memory by what was predicted: a matrix with all cells has 800 MB.
+// An evaluation of 10,000 classes needs memory for its predictions only: a dense matrix has
+// 800 MB.
 func TestEvaluationOfManyClasses(t *testing.T) {
 	const classes, n = 10000, 64
 	x, labels := tensor.New(tensor.F32, n, classes), make([]int32, n)

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// criterion is the figure of an evaluation that says which weights are best, and
-// whether patience is lost: one of models.Figures.
+// criterion is the figure of an evaluation that determines the best weights, and whether
+// patience is exhausted: one of models.Figures.
 type criterion string
 
 // saves lists the values of Recipe.Save.
@@ -23,7 +23,8 @@ func saves() []string {
 	return all
 }
 
-// criterion returns that of Save; where it names none accuracy, or the loss of single elements.
+// criterion returns the criterion of Save. The default is accuracy, or the loss of single
+// elements.
 func (r *Recipe) criterion() criterion {
 	if name, ok := strings.CutPrefix(r.Save, "best:"); ok {
 		return criterion(name)
@@ -34,7 +35,7 @@ func (r *Recipe) criterion() criterion {
 	return "accuracy"
 }
 
-// task is what the labels of data are.
+// task is the kind of the labels of data.
 type task int
 
 const (
@@ -89,7 +90,7 @@ func (r *Recipe) checkSave(isMask bool) error {
 	return e
 }
 
-// figure returns the criterion's figure of e. A figure that is no number is as bad as can be.
+// figure returns the criterion's figure of e. NaN becomes the worst possible figure.
 func (c criterion) figure(e *Evaluation) float64 {
 	v := c.of(e)
 	switch {

@@ -62,7 +62,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// A class that is predicted and never a label is wrong everywhere: 0, not none.
+// A class that is predicted and never a label is wrong everywhere: its overlap is 0, not
+// undefined.
 func TestOverlapOfAFalseClass(t *testing.T) {
 	e := evaluated(t, 2, []int32{0, 0}, []int32{0, 1})
 	if v := e.Overlap(1); v != 0 {

@@ -46,7 +46,7 @@ func (b *bench) stopped(step int) func() *serialize.Checkpoint {
 	}
 }
 
-// A checkpoint that lacks any part of what a run needs, or has one that does not fit, is refused.
+// A checkpoint that lacks any required part, or has one that does not fit, is refused.
 func TestDamagedCheckpointsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*Recipe){
 		"mean":       func(r *Recipe) { r.BNStats = bn.Mean },
@@ -91,7 +91,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 	}
 }
 
-// PathsOf tells where the data was.
+// PathsOf returns the paths of the data.
 func TestPathsOf(t *testing.T) {
 	b := newBench(t, 24)
 	want := Paths{Data: "a", Validation: "b", Output: "c"}
@@ -124,7 +124,8 @@ func (b *bench) abandoned(every int64, change func(*Config)) error {
 	return err
 }
 
-// A run that has lost all devices leaves a checkpoint, if it has a file for it, and says how to go on.
+// A run that has lost all devices writes a checkpoint, if it has a file for it, and advises
+// how to continue.
 func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
 	for name, change := range map[string]func(*Recipe){
 		"allreduce": func(*Recipe) {},
@@ -163,7 +164,8 @@ func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written ends the run, and one that is told to stop says so.
+// A checkpoint that cannot be written ends the run, and an interrupted run reports the
+// failure.
 func TestCheckpointThatCannotBeWritten(t *testing.T) {
 	b := newBench(t, 24)
 	c := b.config(1)

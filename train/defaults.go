@@ -14,14 +14,13 @@ const Release = "0.1"
 // Drawn is the value of Recipe.Init for weights that are drawn from the seed.
 const Drawn = "seed"
 
-// DefaultRecipe returns the default recipe of a model; model is a name of the
-// zoo, or that of a graph. All defaults are in this function: changing one is a
-// breaking change.
+// DefaultRecipe returns the default recipe of a model; model is a name of the zoo, or of a
+// graph. All defaults are in this function: changing one is a breaking change.
 //
-// The caller fills in what depends on model and data: SetModel and SetData do
-// that. Init is the caller's if weights are given. The batch of 128 rows is
-// shared by 8 replicas: a smaller batch than 8 needs fewer replicas. For a run
-// that counts Steps, set Epochs to 0.
+// The caller fills in the fields that depend on model and data, with SetModel and SetData.
+// The caller sets Init if weights are given. The batch of 128 rows is shared by 8 replicas:
+// a smaller batch than 8 needs fewer replicas. For a run that counts Steps, set Epochs to
+// 0.
 func DefaultRecipe(model string) *Recipe {
 	return &Recipe{Release: Release, Model: model, Init: Drawn,
 		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep, Augment: "none",

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// A recipe is the defaults and what is otherwise; Check says what contradicts.
+// A recipe is made from the defaults and changes. Check reports contradictions.
 func ExampleDefaultRecipe() {
 	r := train.DefaultRecipe("resnet20")
 	r.Epochs, r.Schedule, r.Augment = 30, "step:15,25", "cifar"

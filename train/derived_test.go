@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// derivingRecipes are ways in which a template holds another state than the one that is trained.
+// derivingRecipes are recipes with a template that has another state than the trained one.
 var derivingRecipes = map[string]func(*Recipe){
 	"ema":                func(r *Recipe) { r.EMA = 0.9 },
 	"ema, few samples":   func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
@@ -24,8 +24,9 @@ var derivingRecipes = map[string]func(*Recipe){
 	"ema, one evaluated": func(r *Recipe) { r.EMA, r.EvalEvery = 0.9, 3 },
 }
 
-// TestFiguresAreOfTheTemplate: the loss and accuracy of the best epoch are those of the file, evaluated by
-// itself: of the last epoch where that is saved, and of the best where that is.
+// TestFiguresAreOfTheTemplate checks that the loss and accuracy of the best epoch match a
+// separate evaluation of the file: of the last epoch if that is saved, and of the best if
+// that is.
 func TestFiguresAreOfTheTemplate(t *testing.T) {
 	for name, change := range derivingRecipes {
 		for _, save := range []string{"last", "best:loss", "best:accuracy"} {
@@ -88,8 +89,8 @@ func (b *bench) evaluated(m *models.Model) *Evaluation {
 	return e
 }
 
-// TestStoppedWhileItEvaluates: a run that is stopped while the devices have the template for an evaluation
-// goes on with the weights that are trained.
+// TestStoppedWhileItEvaluates checks that a run that is stopped while the devices hold the
+// template for an evaluation continues with the trained weights.
 func TestStoppedWhileItEvaluates(t *testing.T) {
 	for name, change := range derivingRecipes {
 		for _, doing := range []string{"estimating statistics", "evaluating"} {

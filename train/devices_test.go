@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// sluggish is a device that takes its time, now more and now less.
+// sluggish is a device with random delays.
 type sluggish struct {
 	device.Device
 	pace *rand.Rand

@@ -178,7 +178,7 @@ func stepsOf(t *testing.T, b *bench, m *models.Model, devices int) (losses []flo
 	return losses, trained
 }
 
-// A step in which nothing is known leaves no trace, and is counted.
+// A step without known labels changes nothing, and is counted.
 func TestStepsWithoutLabels(t *testing.T) {
 	src := &elementSource{samples: 7, nothing: true}
 	b := elementBench(t, src, "binary")
@@ -211,7 +211,7 @@ func TestStepsWithoutLabels(t *testing.T) {
 	}
 }
 
-// A template with new units answers in those of the data, whatever they are.
+// A template with new units answers in the units of the data, whatever they are.
 func TestForNumbersScales(t *testing.T) {
 	src := &elementSource{samples: 7, numbers: true}
 	m, err := Answering(t.Context(), elementModel(t, src), src, true)

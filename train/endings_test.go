@@ -18,8 +18,8 @@ import (
 //go:embed testdata/endings.txt
 var endingLosses string
 
-// endings are the last lines of a network whose values z are f32[3,2], three
-// classes at two places, by the names of the script.
+// endings are the last lines of a network with values z of f32[3,2], three classes at two
+// places, by the names of the script.
 var endings = map[string][]string{
 	"open":       {"y = affine(z)"},
 	"classes":    {"y = softmax(z)", "s = softmax(z)\ny = reshape(s, shape=[3,2])"},
@@ -28,7 +28,7 @@ var endings = map[string][]string{
 	"units":      {"y = sigmoid(z)"},
 }
 
-// Training and evaluation have one notion of what a network's output is.
+// Training and evaluation interpret a network's output alike.
 func TestEndingsHaveOneLoss(t *testing.T) {
 	x := tensor.New(tensor.F64, 2, 6)
 	for i := range x.F64() {
@@ -59,7 +59,7 @@ func TestEndingsHaveOneLoss(t *testing.T) {
 	}
 }
 
-// trainedLoss returns what the training function sums up.
+// trainedLoss returns the sum of the loss in the training function.
 func trainedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 {
 	t.Helper()
 	f, err := parallel.TrainFunction(g, parallel.Loss{Trained: []string{"b"}})
@@ -80,7 +80,7 @@ func trainedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 
 	return 0
 }
 
-// evaluatedLoss returns what an evaluation sums up.
+// evaluatedLoss returns the sum of the loss in an evaluation.
 func evaluatedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float64 {
 	t.Helper()
 	out, err := ref.Eval64(g.Main, map[string]tensor.Tensor{"b": tensor.New(tensor.F64, 6)},

@@ -5,7 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// Environment says where a run is made, and with which code. Nothing of it is in the recipe.
+// Environment describes where a run is made, and with which code. The recipe has no part of
+// it.
 type Environment struct {
 	Release  string   `json:"release"`            // of bnctl
 	Revision string   `json:"revision,omitempty"` // of its source; "" if the build does not know it
@@ -13,7 +14,7 @@ type Environment struct {
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`
 	CPUs     int      `json:"cpus"`              // logical
-	Devices  []string `json:"devices,omitempty"` // what each says of itself, in the order of the fleet
+	Devices  []string `json:"devices,omitempty"` // description of each device, in the order of the fleet
 }
 
 // environment describes this program and machine.

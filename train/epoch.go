@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// endEpoch evaluates, tells of the epoch and starts the sums again.
+// endEpoch evaluates, reports the epoch and resets the sums.
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
@@ -62,15 +62,16 @@ func (s *Session) unread() int {
 	return max(s.plan.recipe.Data.Samples-full, 0)
 }
 
-// Evaluate evaluates on the validation data the model that a template made now would hold: the
-// average if the recipe averages weights, with statistics that are estimated again if it says so.
+// Evaluate evaluates on the validation data the state that a template made now would have:
+// the average if the recipe averages weights, with re-estimated statistics if it requests
+// them.
 func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 	e, _, err := s.evaluateTemplate(ctx)
 	return e, err
 }
 
-// EvaluateWith evaluates the current weights with other running statistics
-// (those of ExtraStatistics) on the validation data.
+// EvaluateWith evaluates the current weights with other running statistics, from
+// ExtraStatistics, on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
 	*Evaluation, error) {
 	if err := s.trainer.weights.show(ctx, statistics); err != nil {

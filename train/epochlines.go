@@ -10,7 +10,8 @@ import (
 // briefEpoch is the seconds up to which an epoch is nothing but its beginning.
 const briefEpoch = 1
 
-// Lines says how an epoch went. verbose adds what only some want to know. Options are in braces.
+// Lines describes an epoch. verbose adds details that only some readers want. Options are
+// in braces.
 func (e EpochDone) Lines(verbose bool) []string {
 	head := fmt.Sprintf("epoch %d: %s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch, e.figures(), e.Seconds,
 		e.Throughput, e.Seen, e.uneven())
@@ -41,7 +42,7 @@ func (e EpochDone) uneven() string {
 	return s
 }
 
-// staleness says how old statistics and gradients of replicas were that come late.
+// staleness describes the age of late statistics and gradients of replicas.
 func (e EpochDone) staleness() string {
 	text := ""
 	if e.Merged > 0 {

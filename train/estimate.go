@@ -7,12 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// estimate computes the statistics of every batch norm again for the weights
-// in state, of the first samples of the training data in the order of epoch 0.
-// They are augmented as in training, for it is such images that the weights
-// were trained with (as fvcore's update_bn_stats and PyTorch's update_bn take
-// the training batches), unless the recipe wants them plain. It leaves the model's part of state
-// on the devices.
+// estimate computes the statistics of every batch norm again for the weights in state, from
+// the first samples of the training data in the order of epoch 0. They are augmented as in
+// training, unless the recipe wants them plain: the weights were trained with augmented
+// images (fvcore's update_bn_stats and PyTorch's update_bn also use the training batches).
+// It leaves the model's part of state on the devices.
 func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, samples int) (
 	map[string]tensor.Tensor, error) {
 	if err := s.trainer.driver.Write(ctx, s.ofModel(state)); err != nil {

@@ -62,9 +62,8 @@ func imageMoments(t *testing.T, b *bench, augment data.Augment, samples int) (me
 	return mean, variance / float64(len(values)-1)
 }
 
-// Statistics are estimated on what the weights were trained with: augmented
-// images, unless the recipe says plain ones. The values are computed here from
-// the images.
+// Statistics are estimated on augmented images, as in training, unless the recipe requests
+// plain ones. The expected values are computed here from the images.
 func TestEstimationTakesTheTrainingImages(t *testing.T) {
 	const samples = 30
 	for _, test := range []struct {

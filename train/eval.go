@@ -20,12 +20,12 @@ type Predictor interface {
 	Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)
 }
 
-// reuser is a Predictor that lets later outputs lie where these lie.
+// reuser is a Predictor that can reuse the memory of outputs for later ones.
 type reuser interface{ Reuse(outputs []tensor.Tensor) }
 
-// Evaluation has the figures of a model on a labelled data set. A sample has one
-// label, or with Masks one for each pixel, or with MultiLabel several, of which each counts.
-// With Targets it has numbers, and nothing is Correct.
+// Evaluation has the figures of a model on a labelled data set. A sample has one label, or
+// with Masks one for each pixel, or with MultiLabel several, and each counts. With Targets
+// it has numbers, and nothing is Correct.
 type Evaluation struct {
 	Samples   int     // that were predicted
 	Counted   int     // labels that are not ignored
@@ -36,17 +36,17 @@ type Evaluation struct {
 	PerClass  []ClassCount
 	Confusion Confusion
 
-	// Masks says that labels are masks, one class for each pixel. Then a sample
-	// has many labels, and overlaps are defined.
+	// Masks reports whether labels are masks, one class for each pixel. Then a sample has
+	// many labels, and overlaps are defined.
 	Masks bool
 
 	// PerPixel is set if a sample has a class for each pixel, as a mask or as an array of labels. Then
 	// overlaps are defined.
 	PerPixel bool
 
-	// MultiLabel says that labels do not exclude each other. Then Labels has their counts; there is
-	// no Confusion. Exact are the samples, of the Judged that have labels which count, all of whose
-	// labels are met.
+	// MultiLabel reports whether labels do not exclude each other. Then Labels has their
+	// counts, and there is no Confusion. Judged counts the samples with labels that count,
+	// and Exact those with all labels met.
 	MultiLabel    bool
 	Labels        []LabelCount
 	Exact, Judged int
@@ -68,8 +68,8 @@ type ClassCount struct{ N, Correct, Predicted int }
 // labels.
 func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float64(e.Counted)) }
 
-// Top5Accuracy returns the share of labels among the five largest outputs, 0 to
-// 1; of equal outputs, that of the lower class counts as larger.
+// Top5Accuracy returns the share of labels among the five largest outputs, 0 to 1. Of equal
+// outputs, the lower class counts as larger.
 func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
 
 // Loss returns the mean cross-entropy per label, in natural logarithms; 0 without
@@ -86,11 +86,11 @@ func newEvaluation(info data.Info, l Loss) *Evaluation {
 	return e
 }
 
-// Evaluate predicts every sample of a source once, in order, o.Batch rows at a
-// time. The figures depend neither on the batch nor on devices. The model's first
-// output, f32 [N, C, ...], is taken as logits of C classes, or as probabilities
-// if o.Probabilities is set. The error is that of the source or of p, or says
-// that labels and output do not fit each other: see Fits.
+// Evaluate predicts every sample of a source once, in order, o.Batch rows at a time. The
+// figures depend neither on the batch nor on devices. The model's first output, f32 [N, C,
+// ...], is interpreted as logits of C classes, or as probabilities if o.Probabilities is
+// set. The error is from the source or from p, or reports that labels and output do not fit
+// each other: see Fits.
 func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) (*Evaluation, error) {
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Workers: o.Workers, Epochs: 1,
 		Transform: o.Transform, Select: o.wanted()})
@@ -128,7 +128,7 @@ func Evaluate(ctx context.Context, p Predictor, src data.Source, o EvalOptions) 
 	}
 }
 
-// wanted says which rows of a batch are read.
+// wanted returns which rows of a batch are read.
 func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
 	if o.OwnRows == nil {
 		return nil
@@ -257,8 +257,8 @@ func logShares(z []float64, probabilities bool) []float64 {
 	return z
 }
 
-// crossEntropy returns that of logarithms of probabilities with a label, of
-// which smoothing spreads a share over all classes.
+// crossEntropy returns the cross-entropy of logarithms of probabilities with a label.
+// smoothing is the share of the label that is spread over all classes.
 func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 	loss := -logs[label]
 	if smoothing == 0 {
@@ -271,7 +271,7 @@ func crossEntropy(logs []float64, label int, smoothing float64) float64 {
 	return loss + float64(smoothing*(mean-loss))
 }
 
-// weightedCrossEntropy is that of a smoothed label in which each class has a weight.
+// weightedCrossEntropy is crossEntropy with a weight for each class.
 func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights []float64) float64 {
 	loss := 0.0
 	for c, v := range logs {
@@ -286,8 +286,8 @@ func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights 
 	return loss
 }
 
-// EvalOptions says how a data set is read for an evaluation. Batch and Workers
-// change only the speed.
+// EvalOptions determine how a data set is read for an evaluation. Batch and Workers change
+// only the speed.
 type EvalOptions struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
 	Transform      data.Transform // how samples become input: see func Transform
@@ -303,15 +303,15 @@ type EvalOptions struct {
 	done  func(samples int) // called after each batch; nil
 }
 
-// Observers are told the answers of an evaluation one by one.
+// Observers are called with the answers of an evaluation one by one.
 type Observers struct {
 	// Observe is called with each label that is counted, its sample, and the logarithms of the
 	// probabilities of all classes, which it may not keep. Of two classes margin is the logarithm of
 	// their odds, the difference of the logits: equal differences are equal margins, while logs are
 	// rounded. It is NaN of other numbers of classes. Observe is not called for masks, and may be nil.
 	Observe func(sample, label int, logs []float64, margin float64)
-	// ObserveAll is called in its place where a sample has several labels, or numbers: with its
-	// label and the logits, or the numbers, that the model says. It may keep neither, and may be nil.
+	// ObserveAll is called instead if a sample has several labels, or numbers: with its
+	// label and the predicted logits or numbers. It must keep neither, and may be nil.
 	ObserveAll func(sample int, label []int32, answer []float64)
 	// ObserveMask is called in its place where a sample has a mask: with that and the scores, f32
 	// [1,C,H,W]. It may keep neither, and may be nil.

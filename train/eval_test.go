@@ -103,7 +103,7 @@ func TestEvaluationByHand(t *testing.T) {
 	}
 }
 
-// Misclassifications are what the confusion matrix has off its diagonal.
+// Misclassifications are the cells of the confusion matrix off its diagonal.
 func TestMisclassifications(t *testing.T) {
 	e := &Evaluation{Confusion: confusionOf([][]int{{9, 1, 2}, {0, 8, 0}, {2, 3, 7}})}
 	want := []Misclassification{{2, 1, 3}, {0, 2, 2}, {2, 0, 2}, {0, 1, 1}}
@@ -165,8 +165,8 @@ func TestEvaluateEndsWithErrors(t *testing.T) {
 	}
 }
 
-// Scores that are NaN or whose largest is infinite meet no label. By hand: of four labels, the
-// first is met, and the last, for -Inf is a probability of 0.
+// Scores that are NaN or have an infinite maximum meet no label. By hand: of four labels,
+// the first and the last are met, since -Inf is a probability of 0.
 func TestNotFiniteIsWrong(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	scores := tensor.Of([]float32{2, 1, nan, nan, inf, 0, 5, -inf}, 4, 2)

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LabelCount is how often a label that does not exclude others was right: it is predicted
-// where its probability is above a half. Answers that are not finite are in none of the counts.
+// LabelCount counts the results of a label that does not exclude others. It is predicted if
+// its probability is above a half. Answers that are not finite are not counted.
 type LabelCount struct{ truePositive, falsePositive, falseNegative, trueNegative int }
 
 // Figures returns precision, recall and F1: NaN without a denominator.
@@ -26,8 +26,8 @@ func fraction(n, of float64) Figure {
 	return Figure(n / of)
 }
 
-// addElements counts N rows of K answers: scores f32 [N,K], labels i32 [N,n], of which the model
-// may know more than the data.
+// addElements counts N rows of K answers: scores f32 [N,K], labels i32 [N,n]. K may be
+// larger than n.
 func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities bool) error {
 	n, k := scores.Shape[0], scores.Shape[1]
 	if len(scores.Shape) != 2 || len(labels.Shape) != 2 || labels.Shape[0] != n || labels.Shape[1] > k ||

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TargetError has the errors of one target: sums over the samples whose number is known.
+// TargetError has the errors of one target: sums over the samples with a known number.
 type TargetError struct {
 	N                 int
 	absolute, squares float64 // sums of |y - t| and of its square
@@ -29,7 +29,7 @@ func (t *TargetError) RMSE() Figure {
 // R2 is described at MAE.
 func (t *TargetError) R2() Figure { return 1 - fraction(t.squares, t.deviations) }
 
-// add counts a number and what was said of it.
+// add counts a number and its prediction.
 func (t *TargetError) add(said, number float64) {
 	t.N++
 	apart := said - number
@@ -57,7 +57,7 @@ func (e *Evaluation) numbersOf(y []float64, label []int32) {
 	}
 }
 
-// MeanR2 returns the mean of R2 over the targets that have one; NaN if none has.
+// MeanR2 returns the mean of R2 over the targets that have one, or NaN without any.
 func (e *Evaluation) MeanR2() Figure {
 	sum, n := 0.0, 0.0
 	for k := range e.Targets {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each evaluation at the end of an epoch has observers of its own, who are told every label before the figures
-// are handed out.
+// Each evaluation at the end of an epoch has separate observers. They receive every label
+// before the figures are passed on.
 func TestEvaluationIsObserved(t *testing.T) {
 	b := newBench(t, 24)
 	c := b.config(1)

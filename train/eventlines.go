@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Successors returns a phrase that says which devices have the replicas of the lost device.
+// Successors returns a phrase that names the new devices of the replicas of the lost
+// device.
 func (e DeviceLost) Successors() string {
 	if len(e.MovedTo) == 0 {
 		return "no device is left; waiting for one"

@@ -23,7 +23,7 @@ type Started struct {
 	Placement     []int    `json:"placement"` // replicas of each device
 	Kernels       string   `json:"kernels"`   // class of all devices: see KernelClass
 	Deterministic bool     `json:"deterministic"`
-	Input         string   `json:"input"`            // what the model sees: "224x224x3" of pictures
+	Input         string   `json:"input"`            // input of the model: "224x224x3" for pictures
 	Pictures      string   `json:"pictures"`         // how samples become that
 	BatchNorm     string   `json:"batch_norm"`       // what batch norm sees: "16 samples per replica (128 / 8)"
 	Moving        string   `json:"moving,omitempty"` // what of frozen layers is not frozen
@@ -32,7 +32,7 @@ type Started struct {
 	TotalSteps    int      `json:"total_steps"`
 	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
 
-	Stages []StageShare `json:"stages,omitempty"` // where the layers lie on several devices
+	Stages []StageShare `json:"stages,omitempty"` // if the layers are on several devices
 
 	Environment *Environment `json:"environment,omitempty"`
 	Paths       Paths        `json:"paths"`                // Config.Paths
@@ -40,8 +40,8 @@ type Started struct {
 	GoOn        string       `json:"go_on,omitempty"`      // Config.GoOn
 }
 
-// Stepped reports the optimizer steps since the last such event, every
-// Config.LogEvery steps and after the last step of a run.
+// Stepped reports the optimizer steps since the previous Stepped, every Config.LogEvery
+// steps and after the last step of a run.
 type Stepped struct {
 	Step       int     `json:"step"`     // counted from 1
 	Epoch      int     `json:"epoch"`    // counted from 1
@@ -57,8 +57,9 @@ type Stepped struct {
 	Ranks   []RankShare   `json:"ranks,omitempty"`   // of a run over several
 }
 
-// DeviceShare has the figures of a device of this rank since the last event, as shares of the
-// time. What is left of 1 is input, which all devices wait for together, and work of the host.
+// DeviceShare has the figures of a device of this rank since the last event, as shares of
+// the time. The rest of 1 is input, which all devices wait for together, and work of the
+// host.
 type DeviceShare struct {
 	Device   string  `json:"device"`
 	Stage    int     `json:"stage,omitempty"` // of Started.Stages, from 1; 0: it has all layers
@@ -67,8 +68,8 @@ type DeviceShare struct {
 	SyncWait float64 `json:"sync_wait"` // that it waited for other devices
 }
 
-// StageShare says what a stage has of the layers, and for which share of the time of steps its devices wait
-// for others and for what crosses.
+// StageShare describes the layers of a stage, and the share of the time of steps that its
+// devices wait for others and for transfers between stages.
 type StageShare struct {
 	Devices  []string `json:"devices"`
 	First    string   `json:"first"` // layer
@@ -78,8 +79,8 @@ type StageShare struct {
 	Waited   float64  `json:"wait"`          // 0 before the first step
 }
 
-// StagedStep is how long a step over stages took in the mean, with the update: all but the first, in which
-// devices take their memory.
+// StagedStep is the mean duration of a step over stages, with the update. The first step is
+// excluded, since devices allocate their memory in it.
 type StagedStep struct {
 	Seconds  float64 `json:"seconds"`
 	Expected float64 `json:"expected"` // by the plan
@@ -95,21 +96,21 @@ type RankShare struct {
 	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
 
-// EpochDone reports an epoch, after its evaluation. Losses are mean
-// cross-entropies per label (other losses per element), accuracies are shares from 0 to 1, NaN with
-// numbers. Validation
-// figures are nil if there was no evaluation.
+// EpochDone reports an epoch, after its evaluation. Losses are mean cross-entropies per
+// label (other losses per element), accuracies are shares from 0 to 1, NaN with numbers.
+// Validation figures are nil if there was no evaluation.
 type EpochDone struct {
 	Epoch     int     `json:"epoch"`      // counted from 1
 	TrainLoss float64 `json:"train_loss"` // while the weights changed
-	// TrainLossIs says what TrainLoss has that ValLoss has not: "weighted", "smoothed", "mixed".
+	// TrainLossIs lists the terms of TrainLoss that ValLoss lacks: "weighted", "smoothed",
+	// "mixed".
 	TrainLossIs   []string `json:"train_loss_is,omitempty"`
 	TrainAccuracy Figure   `json:"train_accuracy"`
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
 	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
 	ValR2         *Figure  `json:"val_r2,omitempty"`   // mean over the targets, where there are numbers
-	LeftOut       int      `json:"left_out,omitempty"` // steps in which no label counts
+	LeftOut       int      `json:"left_out,omitempty"` // steps without a label that counts
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`
 	Seen          int      `json:"seen"`              // samples
@@ -118,7 +119,7 @@ type EpochDone struct {
 	InputWait     float64  `json:"input_wait"`        // share of the epoch's time, 0 to 1
 	SyncWait      float64  `json:"sync_wait"`         // that devices waited for each other, as a share too
 	Gap           *Gap     `json:"gap,omitempty"`     // between training and use
-	Warning       string   `json:"warning,omitempty"` // what is wrong with the epoch, and what to do
+	Warning       string   `json:"warning,omitempty"` // a problem of the epoch, with advice
 	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
 	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
 
@@ -129,25 +130,26 @@ type EpochDone struct {
 	Best    *models.BestEpoch `json:"best,omitempty"`    // so far; nil before an evaluation
 }
 
-// DeviceLost reports a device without which the run goes on. Its part of the
+// DeviceLost reports the loss of a device. The run continues without it. Its part of the
 // current step is computed again on other devices: the result stays the same.
 type DeviceLost struct {
 	Device  string   `json:"device"`
 	Step    int      `json:"step"`     // steps done
 	Reason  string   `json:"reason"`   // the error that it was lost with
 	MovedTo []string `json:"moved_to"` // devices that have its replicas now
-	// Excluded says why it is not opened again: it was lost too often. "" if it is.
+	// Excluded is the reason why it is not opened again: it was lost too often. "" if it is
+	// opened.
 	Excluded string `json:"excluded,omitempty"`
 }
 
-// DeviceBack reports that a lost device was opened again and takes part.
+// DeviceBack reports that a lost device was opened again and is used.
 type DeviceBack struct {
 	Device string `json:"device"`
 	Step   int    `json:"step"` // steps done
 }
 
-// StageMoved reports that the layers of a stage, which has lost all of its devices, went to those of
-// the stage before it or behind it: there is one stage less. The move changes no bit.
+// StageMoved reports that a stage has lost all of its devices, and that its layers moved to
+// the stage before or after it: there is one stage less. The move changes no bit.
 type StageMoved struct {
 	Stage int      `json:"stage"` // from 1
 	First string   `json:"first"` // layer
@@ -188,12 +190,12 @@ type CheckpointWritten struct {
 	Step int    `json:"step"` // steps done
 }
 
-// Moment is where a run stands between its events.
+// Moment is the progress of a run between its events.
 type Moment struct {
 	Step    int    // optimizer steps done
 	Epoch   int    // that is under way, or has just ended; counted from 1
-	Doing   string // what takes the time if not steps: "evaluating", "estimating statistics", and so on
-	Samples int    // that are done of what Doing says
+	Doing   string // current activity other than steps: "evaluating", "estimating statistics", and so on
+	Samples int    // samples that Doing has completed
 	Of      int    // all of these; 0: not known
 
 	// Of a step that was just done: its rows, mean loss and share of labels met. Rows is 0 otherwise.

@@ -21,15 +21,15 @@ const (
 // rangeWindow is how many steps on either side the loss of a step is smoothed over.
 const rangeWindow = 5
 
-// RateRange is what a learning-rate range test has found (Smith 2017, section 3.3).
+// RateRange is the result of a learning-rate range test (Smith 2017, section 3.3).
 type RateRange struct {
 	Steps []RateStep `json:"steps"`
-	// Suggested is the rate at which the smoothed loss falls fastest, by the logarithm of the rate, and
-	// at most a tenth of that at which it diverges; two digits of it.
+	// Suggested is the rate with the steepest fall of the smoothed loss, by the logarithm
+	// of the rate, and at most a tenth of the rate of divergence, rounded to two digits.
 	Suggested float64 `json:"suggested"`
 	Steepest  float64 `json:"steepest"`
 	Lowest    float64 `json:"lowest"`             // the rate with the lowest smoothed loss
-	Diverged  float64 `json:"diverged,omitempty"` // 0: at none
+	Diverged  float64 `json:"diverged,omitempty"` // 0: never
 }
 
 // RateStep is a step of a range test.
@@ -39,10 +39,10 @@ type RateStep struct {
 	Smoothed float64 `json:"smoothed"` // mean over the steps around it
 }
 
-// FindLR trains m for a hundred steps in which the learning rate rises from 1e-5 to 10, by the same
-// factor each, until the loss diverges, and says which rate serves. Batch, optimizer, weight decay,
-// augmentation and the rest are those of r, its schedule is not. Nothing is evaluated or written.
-// It is an error if the loss falls at no rate.
+// FindLR trains m for a hundred steps, while the learning rate rises from 1e-5 to 10, by
+// the same factor each, until the loss diverges, and suggests a rate. Batch, optimizer,
+// weight decay, augmentation and the rest are from r, except for the schedule. Nothing is
+// evaluated or written. It is an error if the loss falls at no rate.
 func FindLR(ctx context.Context, r *Recipe, m *models.Model, c Config) (*RateRange, error) {
 	recipe := *r
 	recipe.LR, recipe.Schedule, recipe.Warmup = lowestRate, "constant", 0
@@ -77,7 +77,7 @@ func FindLR(ctx context.Context, r *Recipe, m *models.Model, c Config) (*RateRan
 // raise makes the steps, until the loss diverges.
 func (s *Session) raise(ctx context.Context, found *RateRange) error {
 	s.start()
-	if _, err := s.checkpointer.take(ctx); err != nil { // where a run stands that loses its devices
+	if _, err := s.checkpointer.take(ctx); err != nil { // the state that a run continues from after losing its devices
 		return err
 	}
 	loader, err := s.loader(ctx)
@@ -92,7 +92,7 @@ func (s *Session) raise(ctx context.Context, found *RateRange) error {
 		err := s.advance(ctx, loader, &epoch, &log)
 		var p *problem.Error
 		switch {
-		case err != nil && errors.As(err, &p) && p.Field == "lr": // numbers that are none
+		case err != nil && errors.As(err, &p) && p.Field == "lr": // numbers that are not finite
 			found.Diverged = rate
 		case err != nil:
 			return err

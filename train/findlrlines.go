@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Lines says what a range test has found: rates with their losses, and which serves. Options are
-// in braces.
+// Lines describes the result of a range test: rates with their losses, and the suggestion.
+// Options are in braces.
 func (f *RateRange) Lines() []string {
 	const rows, width = 20, 40
 	steps := f.sampled(rows)

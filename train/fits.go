@@ -48,9 +48,9 @@ func untrainedAuxiliary(g *graph.Graph, trained []string) error {
 	return nil
 }
 
-// CheckDecay refuses a model for a new run whose batch norms would keep their running
-// statistics as they are (decay 1), unless r means to keep them or estimates
-// them again. The error is a *problem.Error of model.
+// CheckDecay refuses a model for a new run if its batch norms would keep their running
+// statistics unchanged (decay 1), unless r intends to keep them or estimates them again.
+// The error is a *problem.Error of model.
 func (r *Recipe) CheckDecay(m *models.Model) error {
 	if r.BN == bn.Frozen || r.BNPrecise > 0 {
 		return nil
@@ -83,9 +83,9 @@ func Fits(m *models.Model, training, validation data.Source) error {
 	return fits("val", m, validation.Info())
 }
 
-// classed returns validation data with the labels of the training data, whose classes
-// are those of the model: a class is the one of its name, and may have no samples. A
-// class that training does not have is a *problem.Error of val.
+// classed returns validation data with the labels of the training data, which has the
+// classes of the model. Classes are matched by name, and may have no samples. A class that
+// training does not have is a *problem.Error of val.
 func classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
 	if t := training.Info(); t.MultiLabel != info.MultiLabel || !slices.Equal(t.Targets, info.Targets) {
@@ -154,8 +154,8 @@ func fits(field string, m *models.Model, info data.Info) error {
 	return nil
 }
 
-// fitsElements refuses a model without one answer for each label of data whose labels do not
-// exclude each other, or for each number.
+// fitsElements refuses a model without one answer for each label that does not exclude
+// others, or for each number.
 func fitsElements(field string, m *models.Model, info data.Info) error {
 	f := m.Graph.Main
 	out := f.Values[f.Outputs[0].Value].Type

@@ -199,8 +199,8 @@ func main(x rows f32[4]) {
 	}
 }
 
-// TestMoving: of batch norms whose gammas and betas are frozen the statistics move all the same,
-// unless the statistics are frozen too.
+// TestMoving checks that the statistics of batch norms with frozen gammas and betas still
+// move, unless the statistics are frozen too.
 func TestMoving(t *testing.T) {
 	m, err := models.Build("resnet20", models.Options{})
 	if err != nil {

@@ -25,12 +25,12 @@ type Fleet interface {
 	// Rendezvous makes places where the devices exchange values without the
 	// host; nil: they exchange through the host.
 	Rendezvous() device.Rendezvous
-	// Precision returns the precision at which the devices were opened.
+	// Precision returns the precision that the devices were opened with.
 	Precision() string
 }
 
-// fleetEnded returns err, or why there is no fleet any more if a run with that
-// error has lost it: its devices have other words for it.
+// fleetEnded returns err, or the reason why the fleet ended if a run with that error has
+// lost it: the errors of its devices are different.
 func (s *Session) fleetEnded(err error) error {
 	if err == nil || s.plan.config.Fleet == nil || errors.Is(err, parallel.FleetClosed) {
 		return err
@@ -41,7 +41,7 @@ func (s *Session) fleetEnded(err error) error {
 	return err
 }
 
-// devices is the devices of a run: those of its fleet, or the caller's own.
+// devices are the devices of a run: from its fleet, or the caller's.
 type devices struct {
 	members    []parallel.Member
 	reopen     func(ctx context.Context, name string) (device.Device, error)
@@ -50,8 +50,8 @@ type devices struct {
 	giveBack func()
 }
 
-// borrow takes the devices of the run's fleet, if it has one, and checks that the recipe
-// can be run on them. What was taken is returned after an error, too.
+// borrow acquires the devices of the run's fleet, if it has one, and checks that the recipe
+// can be run on them. After an error the acquired devices are returned too.
 func borrow(p *plan) (devices, error) {
 	c, r := &p.config, p.recipe
 	d := devices{members: c.Devices, reopen: c.Reopen, rendezvous: c.Rendezvous}

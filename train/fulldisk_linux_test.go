@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A disk that fills up while a run is written down is told at once, and once; when there is space again the
-// metrics go on, behind the line that was cut off.
+// A full disk is reported at once, and once. When there is space again the metrics
+// continue, after the truncated line.
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

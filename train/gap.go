@@ -43,8 +43,8 @@ func rowsOf(b parallel.Batch) int {
 	return n
 }
 
-// gap runs the remembered batch in both ways. It changes nothing; nil if there
-// is no batch, as in a run resumed at the end of an epoch, or if a loss is not finite.
+// gap runs the remembered batch in both ways. It changes nothing. It returns nil without a
+// batch, as in a run resumed at the end of an epoch, or if a loss is not finite.
 func (s *Session) gap(ctx context.Context) (*Gap, error) {
 	b := s.probe
 	s.probe = parallel.Batch{}
@@ -82,8 +82,8 @@ func (s *Session) gap(ctx context.Context) (*Gap, error) {
 // large reports whether the model is clearly worse in use than in training.
 func (g *Gap) large() bool { return g.Running > 0.1+float64(1.5*g.Batch) }
 
-// adviceOn says what to do about a large gap. Statistics that are estimated
-// again at the end need no advice.
+// adviceOn returns advice about a large gap. Statistics that are estimated again at the end
+// need no advice.
 func (s *Session) adviceOn(g *Gap) string {
 	r := s.plan.recipe
 	if !g.large() || s.estimateOver() > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// gaps trains one epoch and returns what it tells.
+// gaps trains one epoch and returns the reported gaps.
 func (b *bench) gaps() []*Gap {
 	b.t.Helper()
 	var gaps []*Gap
@@ -31,7 +31,7 @@ func (b *bench) gaps() []*Gap {
 	return gaps
 }
 
-// Four steps at a decay of 0.9 leave the running statistics near those of the start.
+// Four steps at a decay of 0.9 leave the running statistics near their initial values.
 func TestGapBetweenTrainingAndUse(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.LR, b.recipe.LabelSmoothing = 0.5, 0.1
@@ -44,7 +44,7 @@ func TestGapBetweenTrainingAndUse(t *testing.T) {
 	}
 }
 
-// A large gap is told with advice, one that is small without.
+// A large gap is reported with advice, a small one without.
 func TestGapsAreAdvisedOn(t *testing.T) {
 	advised := 0
 	for _, lr := range []float64{1e-6, 2} {

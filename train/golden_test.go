@@ -38,8 +38,8 @@ var mixedSteps string
 //go:embed testdata/mixed_classes.txt
 var mixedClasses string
 
-// golden is what a script computed: its sizes and seed. The rows go over
-// replicas of different sizes.
+// golden is the output of a script: its sizes and seed. The rows are divided among replicas
+// of different sizes.
 type golden struct {
 	model               string
 	classes, side, seed int
@@ -53,7 +53,7 @@ type golden struct {
 	mode                bn.Mode // bn.Sync if empty
 	replicas            int     // goldenReplicas if 0
 	mixed               bool    // with the rows before, and label smoothing
-	whole               bool    // labels are those of pictures, not of pixels
+	whole               bool    // labels are per picture, not per pixel
 }
 
 var (

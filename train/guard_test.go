@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// poisoner is a device that puts a value into one row of an output, say the
-// moments of a replica, from a run of a function on.
+// poisoner is a device that puts a value into one row of an output, for example the moments
+// of a replica, from a given run of a function on.
 type poisoner struct {
 	device.Device
 	function                   string

@@ -33,7 +33,7 @@ func outputOf(c *cli.Context) *output {
 	o := &output{stdout: c.App.Writer, stderr: c.App.ErrWriter,
 		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v")}
 	o.terminal = isTerminal(o.stderr)
-	o.draws = o.terminal && !o.quiet && !(o.json && isTerminal(o.stdout)) // otherwise lines of stdout would interrupt the drawing
+	o.draws = o.terminal && !o.quiet && !(o.json && isTerminal(o.stdout)) // stdout would interrupt it
 	o.colours = o.terminal && !c.Bool("no-color") && os.Getenv("NO_COLOR") == ""
 	return o
 }

@@ -247,7 +247,7 @@ func Label(m *models.Model, i int) string {
 		return m.Labels[i]
 	}
 	if len(m.Labels) > 0 {
-		return fmt.Sprintf("output %d (no class)", i) // the head has more outputs than there were classes in training
+		return fmt.Sprintf("output %d (no class)", i) // more outputs than classes in training
 	}
 	return fmt.Sprint(i)
 }

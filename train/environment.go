@@ -5,8 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Environment describes where a run is made, and with which code. The recipe has no part of
-// it.
+// Environment describes where a run is made, and with which code. It is not in the recipe.
 type Environment struct {
 	Release  string   `json:"release"`            // of bnctl
 	Revision string   `json:"revision,omitempty"` // of its source; "" if the build does not know it

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// briefEpoch is the seconds up to which an epoch is nothing but its beginning.
+// briefEpoch is the longest duration in seconds that counts as a brief epoch. Such an epoch
+// is mostly startup, and gets no advice on input.
 const briefEpoch = 1
 
 // Lines describes an epoch. verbose adds details that only some readers want. Options are

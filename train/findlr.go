@@ -77,7 +77,7 @@ func FindLR(ctx context.Context, r *Recipe, m *models.Model, c Config) (*RateRan
 // raise makes the steps, until the loss diverges.
 func (s *Session) raise(ctx context.Context, found *RateRange) error {
 	s.start()
-	if _, err := s.checkpointer.take(ctx); err != nil { // the state that a run continues from after losing its devices
+	if _, err := s.checkpointer.take(ctx); err != nil { // to continue from if all devices are lost
 		return err
 	}
 	loader, err := s.loader(ctx)

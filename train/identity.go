@@ -18,11 +18,10 @@ func (r *Recipe) SetModel(m *models.Model) {
 	r.Model, r.Graph, r.Interpolation = m.Architecture, hex.EncodeToString(sum[:]), m.Preprocess.Interpolation
 }
 
-// SetData writes into r the identity of the training data and of the validation
-// data, nil for none. It reads all samples of both for their fingerprints, and
-// resolves "best" in Save, "median", "balanced" and "auto" in ClassWeights, "balanced" in PosWeights,
-// Sampling and the loss. If their classes differ
-// the error is a *problem.Error.
+// SetData writes into r the identity of the training data and of the validation data, or
+// nil. It reads all samples of both for their fingerprints. It resolves "best" in Save,
+// "median", "balanced" and "auto" in ClassWeights, "balanced" in PosWeights, Sampling and
+// the loss. If the classes of the two differ the error is a *problem.Error.
 func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) error {
 	if training == nil {
 		return noData()
@@ -84,8 +83,8 @@ func noData() error {
 	return problem.New("data", "", "there is nothing to train on", "give a data.Source, as data.Open returns it")
 }
 
-// setDecoder writes into r what makes pixels of picture files. Recipes of old
-// do not say that EXIF is ignored.
+// setDecoder writes into r the decoder of picture files. Older recipes do not record that
+// EXIF is ignored.
 func (r *Recipe) setDecoder(infos []data.Info) {
 	r.Decoder = ""
 	for _, info := range slices.Backward(infos) {
@@ -102,7 +101,7 @@ func (r *Recipe) setDecoder(infos []data.Info) {
 	}
 }
 
-// identify says which data s is.
+// identify returns the identity of s.
 func identify(ctx context.Context, s data.Source) (Data, error) {
 	info := s.Info()
 	sum, err := s.Fingerprint(ctx)

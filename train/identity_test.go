@@ -26,7 +26,7 @@ func TestSetModel(t *testing.T) {
 	}
 }
 
-// files is a source whose samples are picture files.
+// files is a source of samples in picture files.
 func files(decoder string, exif bool, classes ...string) *painted {
 	return &painted{info: data.Info{Kind: "folder", Split: data.Train, Len: 5, Decoder: decoder, EXIF: exif,
 		Classes: classes, Skipped: make([]data.Bad, 2)}}

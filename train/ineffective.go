@@ -32,7 +32,8 @@ func (r *Recipe) Ineffective() (out []*problem.Error) {
 	return append(out, r.endlessWarmup(length)...)
 }
 
-// endlessWarmup reports a warm-up that the run does not leave. length is that of the run, in words.
+// endlessWarmup reports a warm-up that lasts the whole run. length is the length of the
+// run, in words.
 func (r *Recipe) endlessWarmup(length string) []*problem.Error {
 	s, err := NewSchedule(r)
 	total := r.TotalSteps()

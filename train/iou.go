@@ -14,9 +14,8 @@ func (e *Evaluation) Overlap(class int) Figure {
 	return Figure(float64(k.Correct) / float64(either))
 }
 
-// MeanOverlap returns the mean intersection over union (mIoU) of the classes
-// whose Overlap is defined, the background included. It is NaN if there is
-// none.
+// MeanOverlap returns the mean intersection over union (mIoU) of the classes with a defined
+// Overlap, including the background. It is NaN without these classes.
 func (e *Evaluation) MeanOverlap() Figure {
 	sum, classes := 0.0, 0.0
 	for class := range e.PerClass {

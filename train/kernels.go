@@ -8,10 +8,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// KernelClass returns the kernel class of a group of devices, "fma+ref" if
-// they have several, and whether the group is deterministic: then a template
-// depends on the recipe alone. With several classes it depends on which
-// replicas each device has.
+// KernelClass returns the kernel class of a group of devices, "fma+ref" if they have
+// several, and whether the group is deterministic: then a template depends on the recipe
+// alone. With several classes it depends on the placement of replicas.
 func KernelClass(group []parallel.Member) (class string, deterministic bool) {
 	var classes []string
 	deterministic = true

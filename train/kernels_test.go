@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// described is a device of which only the description is asked.
+// described is a device that only has a description.
 type described struct {
 	device.Device
 	info device.Info
@@ -40,7 +40,7 @@ func TestKernelClass(t *testing.T) {
 	}
 }
 
-// paced is a device whose runs take so long for each row.
+// paced is a device with a fixed run time per row.
 type paced struct {
 	device.Device
 	perRow time.Duration

@@ -22,12 +22,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// fate says at which call devices die: at call number nth of the life of a
-// device, its first being 0.
+// fate determines at which call devices die: at call number nth of the life of a device,
+// counted from 0.
 type fate struct {
 	device    string
 	life, nth int
-	after     bool // the call was done, but nobody hears of it
+	after     bool // the call was done, but its result is lost
 	all       bool // all devices die, not that one alone
 }
 
@@ -35,7 +35,7 @@ func (f fate) String() string {
 	return fmt.Sprintf("%s, life %d, call %d, after %v, all %v", f.device, f.life, f.nth, f.after, f.all)
 }
 
-// stage is devices on which fates befall, and what was called on each.
+// stage is a group of devices with fates, and the calls on each.
 type stage struct {
 	mu     sync.Mutex
 	fates  []fate
@@ -159,7 +159,7 @@ func (e *doomedExe) Read(ctx context.Context, name string) (t tensor.Tensor, err
 	return t, err
 }
 
-// Run takes longer on the first device, so that replicas are placed again.
+// Run is slower on the first device, so that replicas are placed again.
 func (e *doomedExe) Run(ctx context.Context, s device.Step) (o device.Outcome, err error) {
 	err = e.d.call("Run "+s.Function, func() error {
 		o, err = e.Executable.Run(ctx, s)
@@ -217,8 +217,8 @@ func (b *bench) drama(t *testing.T, s *stage, devices int) (sum string) {
 	return sum
 }
 
-// places returns the calls of a life that differ in what they are or in what
-// came before them: of each kind the first and the last.
+// places returns the calls of a life that differ in their kind or in the preceding call:
+// the first and the last of each.
 func places(calls []string) []int {
 	first, last, before := map[string]int{}, map[string]int{}, ""
 	for i, c := range calls {
@@ -310,7 +310,7 @@ func TestKilledAtEveryCall(t *testing.T) {
 			b.survives(want, alone, nil, alone.fatesOf(0), &struck)
 			once := alone.fatesOf(0)
 			first := once[len(once)*3/4]
-			back := newStage(first) // what a device that was opened again is asked to do
+			back := newStage(first) // calls on a device that was reopened
 			b.drama(t, back, 1)
 			b.survives(want, back, []fate{first}, back.fatesOf(1), &struck)
 			both := newStage()

@@ -94,7 +94,8 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	return rare(info, of), nil
 }
 
-// rareRatio is how many times as many samples as a class another has, from which on the class is rare.
+// rareRatio is the ratio of the samples of another class to a class from which on the class
+// is rare.
 const rareRatio = 10
 
 // rare returns a sentence if the smallest class has less than a tenth of the samples of the largest.
@@ -141,7 +142,7 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 		weights[low], info.Classes[low], weights[high], info.Classes[high])
 }
 
-// imbalanced says that n of all labels are of a class.
+// imbalanced returns a sentence: n of all labels are of a class.
 func imbalanced(info data.Info, step, class int, n, all int64) string {
 	const advice = "and nothing weighs them: {class-weights} balanced"
 	if !info.Masks {

@@ -13,7 +13,7 @@ import (
 // template, in a checkpoint (parallel.LocalSGD).
 type Lag struct {
 	Steps    int     `json:"steps"`    // since the replicas were averaged
-	Replicas int     `json:"replicas"` // with weights of their own
+	Replicas int     `json:"replicas"` // with separate weights
 	Largest  float64 `json:"largest"`  // absolute difference between a replica's weight and the template's
 	Tensor   string  `json:"tensor"`   // that has this weight
 }
@@ -41,7 +41,7 @@ func LagOf(k *serialize.Checkpoint) (*Lag, error) {
 	return l, nil
 }
 
-// compare takes in how far one replica is from the template.
+// compare updates l with the distance of one replica from the template.
 func (l *Lag) compare(k *serialize.Checkpoint, replicaSet *serialize.Set) error {
 	weights := map[string]bool{}
 	for _, s := range k.Graph.State {

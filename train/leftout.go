@@ -5,10 +5,10 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// A step in which no label counts has no mean loss. It is left out without trace: weights, averages,
-// statistics and the optimizer stay as they are, and the run goes on with the next batch. With
-// weights of its own that holds for each replica (parallel.LocalSGD). Gradients that come
-// late are due in such a step as in any other.
+// A step without a label that counts has no mean loss. It is left out without trace:
+// weights, averages, statistics and the optimizer stay unchanged, and the run continues
+// with the next batch. With separate weights this holds for each replica
+// (parallel.LocalSGD). Late gradients are applied in such a step as in any other.
 
 // leaveOut reports whether a step is left out, and counts it.
 func (s *Session) leaveOut(b *data.Batch, batch parallel.Batch, sl parallel.Slices, log *meter) bool {

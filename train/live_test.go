@@ -32,7 +32,7 @@ func TestLiveStatisticsAreWritten(t *testing.T) {
 	}
 }
 
-// astray is a device whose training has a loss that is no number.
+// astray is a device with a training loss that is not finite.
 type astray struct {
 	device.Device
 	loss float64
@@ -56,7 +56,7 @@ func (e *astrayExe) Run(ctx context.Context, s device.Step) (device.Outcome, err
 	return out, err
 }
 
-// A loss that is infinite, or none, ends the run before the commit.
+// A loss that is infinite or NaN ends the run before the commit.
 func TestLossThatIsNoNumber(t *testing.T) {
 	for _, loss := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		b := newBench(t, 24)
@@ -74,7 +74,7 @@ func TestLossThatIsNoNumber(t *testing.T) {
 	}
 }
 
-// A gradient that comes late is looked at before it waits: one that is no number ends the run.
+// A late gradient is checked before it waits: one that is not finite ends the run.
 func TestLateGradientThatIsNoNumber(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.BN, b.recipe.WeightSync = bn.Replica, "async:2"

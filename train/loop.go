@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Run trains to the end of the recipe and returns the template. When ctx ends
-// it finishes the current step, writes the checkpoint and returns the context's
-// cause. If the fleet is closed the error is that of Fleet.Err.
+// Run trains to the end of the recipe and returns the template. When ctx ends it finishes
+// the current step, writes the checkpoint and returns the context's cause. If the fleet is
+// closed the error is from Fleet.Err.
 func (s *Session) Run(ctx context.Context) (*models.Model, error) {
 	if s.trainer.driver == nil {
 		return nil, problem.New("session", "", "it is closed", "make another with New or Resume")
@@ -60,7 +60,7 @@ func (s *Session) run(ctx context.Context) (*models.Model, error) {
 	return m, nil
 }
 
-// betweenSteps does what is due between two steps.
+// betweenSteps does the work due between two steps.
 func (s *Session) betweenSteps(ctx context.Context, epoch, log *meter) error {
 	if s.epochEnds() {
 		began, times := time.Now(), s.trainer.driver.Group().Times()
@@ -78,7 +78,7 @@ func (s *Session) done() bool {
 	return s.trainer.progress.Step >= r.TotalSteps() || r.Patience > 0 && s.trainer.progress.Stale >= r.Patience
 }
 
-// reportEarlyStop says that the run ends before its last step, and why.
+// reportEarlyStop reports that the run ends before its last step, and why.
 func (s *Session) reportEarlyStop() {
 	p, r := s.trainer.progress, s.plan.recipe
 	if p.Step >= r.TotalSteps() {
@@ -111,7 +111,7 @@ func (s *Session) start() {
 		FirstStep: s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
 }
 
-// batchNormSees says over how many samples batch norm computes its statistics.
+// batchNormSees describes how many samples batch norm computes its statistics over.
 func (s *Session) batchNormSees() string {
 	r := s.plan.recipe
 	switch {
@@ -128,7 +128,7 @@ func (s *Session) batchNormSees() string {
 		r.StepReplicas())
 }
 
-// loader reads on from where the run stands.
+// loader returns a loader that continues at the current step of the run.
 func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.plan.recipe.StepsPerEpoch()
 	weights, err := s.plan.recipe.sampleWeights(ctx, s.plan.config.Train)
@@ -154,7 +154,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	defer b.Release()
 	waited := time.Since(began)
 	slices := s.plan.recipe.Tail.Slice(b.Len(), s.plan.recipe.StepBatch(), s.plan.recipe.StepReplicas())
-	if slices.Dropped > 0 { // the tail is no step: the next batch begins an epoch
+	if slices.Dropped > 0 { // the tail is not a step: the next batch begins an epoch
 		return s.advance(ctx, l, epoch, log)
 	}
 	batch := s.plan.batch(b, slices)
@@ -185,7 +185,7 @@ func (s *Session) advance(ctx context.Context, l *data.Loader, epoch, log *meter
 	return nil
 }
 
-// watchStep tells a display of a step that is done.
+// watchStep reports a finished step to a display.
 func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
 	if s.plan.config.Watch == nil {
 		return
@@ -195,7 +195,7 @@ func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
 		Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()})
 }
 
-// logIfDue tells of the steps since it last did.
+// logIfDue reports the steps since its previous report, if one is due.
 func (s *Session) logIfDue(m *meter) {
 	p := s.trainer.progress
 	if every := max(s.plan.config.LogEvery, 1); p.Step%every != 0 && p.Step != s.plan.recipe.TotalSteps() {

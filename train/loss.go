@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Loss is what the answers of a model are judged by, in training and evaluation alike, without
-// what training alone has: weights and smoothing. The zero value is cross-entropy.
+// Loss is the measure of a model's answers in training and evaluation, without the parts of
+// training alone: weights and smoothing. The zero value is cross-entropy.
 type Loss struct {
 	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
 	delta float64   // of parallel.HuberError
@@ -27,8 +27,8 @@ func (l Loss) numbers() bool {
 	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy
 }
 
-// LossOf returns the loss that the recipe of a template says; that of data where it says none,
-// as for models of other programs.
+// LossOf returns the loss in the recipe of a template. The default, for example for models
+// of other programs, is the loss for the data.
 func LossOf(recipe json.RawMessage, info data.Info) Loss {
 	var r struct {
 		Loss string    `json:"loss"`
@@ -129,9 +129,10 @@ func trainingTargets(ctx context.Context, training data.Source) ([]data.Target, 
 	return all, err
 }
 
-// Answering returns the form of m that answers what data asks: models.ForLabels, models.ForNumbers, or m
-// itself for classes that exclude each other. scaled says that the head of m is new, so that its numbers
-// are in units of the deviation around the mean of training data.
+// Answering returns the form of m that gives the answers for the data: models.ForLabels,
+// models.ForNumbers, or m itself for classes that exclude each other. scaled means that the
+// head of m is new, so that its numbers are in units of the deviation around the mean of
+// training data.
 func Answering(ctx context.Context, m *models.Model, training data.Source, scaled bool) (
 	*models.Model, error) {
 	info := training.Info()
@@ -193,8 +194,8 @@ func (r *Recipe) posWeights(labels int) ([]float64, error) {
 	return r.weightsIn("pos-weights", r.PosWeights, "label", labels)
 }
 
-// balancedPositives returns the weights of positives that "balanced" stands for: how often a
-// label does not hold over how often it does; 1 if it never or always does.
+// balancedPositives returns the weights of positives for "balanced": the number of
+// negatives of a label over the number of positives, or 1 if either is 0.
 func balancedPositives(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if !info.MultiLabel {

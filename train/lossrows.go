@@ -42,7 +42,7 @@ func (j *judged) weights(k int, label int32) (positive, negative float64) {
 	return positive, negative
 }
 
-// scale returns what the error of target k is multiplied by.
+// scale returns the factor of the error of target k.
 func (j *Loss) scale(k int) float64 {
 	if k < len(j.Std) {
 		return 1 / j.Std[k]
@@ -66,8 +66,8 @@ func padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 	return out
 }
 
-// rows returns the inputs of the training function that a loss of single elements has
-// beside labels [N, K].
+// rows returns the inputs of the training function for a loss of single elements, in
+// addition to labels [N, K].
 func (j *judged) rows(labels tensor.Tensor) map[string]tensor.Tensor {
 	k := labels.Shape[1]
 	a, b := tensor.New(tensor.F32, labels.Shape...), tensor.New(tensor.F32, labels.Shape...)
@@ -97,7 +97,7 @@ func (j *judged) known(labels []int32) float64 {
 	return float64(n)
 }
 
-// withLoss adds to rows what the loss of p takes.
+// withLoss adds the inputs for the loss of p to rows.
 func (p *plan) withLoss(rows map[string]tensor.Tensor) {
 	if p.loss.Of == parallel.CrossEntropy {
 		return
@@ -110,7 +110,8 @@ func (p *plan) withLoss(rows map[string]tensor.Tensor) {
 	maps.Copy(rows, p.loss.rows(labels))
 }
 
-// accuracy returns the share of labels that were met; NaN with numbers, which are met by none.
+// accuracy returns the share of labels that were met, or NaN for numbers, which are never
+// met.
 func (l Loss) accuracy(met, counted float64) Figure {
 	if l.numbers() {
 		return Figure(math.NaN())

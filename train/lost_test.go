@@ -12,8 +12,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// brief is a device that dies at a call: at every n-th call of all such
-// devices.
+// brief is a device that dies at every n-th call, counted over all devices of this kind.
 type brief struct {
 	device.Device
 	calls *atomic.Int64

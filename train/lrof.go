@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// lrFactor multiplies the learning rate of the tensors whose names match a pattern.
+// lrFactor multiplies the learning rate of tensors with names that match a pattern.
 type lrFactor struct {
 	pattern string
 	factor  float64
@@ -42,7 +42,7 @@ func (r *Recipe) factorOf(name string) float64 {
 	return 1
 }
 
-// checkLROf refuses a pattern that matches none of the trained tensors.
+// checkLROf refuses a pattern that matches no trained tensor.
 func (r *Recipe) checkLROf(trained []string) error {
 	all, err := r.lrFactors()
 	for _, l := range all {

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// Four replicas of two images train what one of eight does: the losses of 20
-// steps within 1e-5. A deep network such as unet-bn multiplies last bits from step
-// to step, whatever changed them: see docs/results/training.md.
+// Four replicas of two images train like one of eight: the losses of 20 steps are within
+// 1e-5. A deep network like unet-bn multiplies differences in the last bits from step to
+// step, whatever their origin: see docs/results/training.md.
 func TestSyncIsTheWholeBatch(t *testing.T) {
 	whole, shared := maskLosses(t, 1), maskLosses(t, 4)
 	for i, want := range whole {
@@ -38,8 +38,8 @@ func maskLosses(t *testing.T, replicas int) (losses []float64) {
 	return losses
 }
 
-// What an evaluation says of masks depends on neither batch, devices, replicas
-// nor ranks: counts, mIoU and the sum of losses bit for bit.
+// Figures of an evaluation of masks depend on neither batch, devices, replicas nor ranks:
+// counts, mIoU and the sum of losses bit for bit.
 func TestEvaluationOfMasks(t *testing.T) {
 	b := maskBench(t, 7)
 	b.recipe.Batch, b.recipe.Replicas, b.recipe.Tail = 2, 1, parallel.Keep

@@ -33,7 +33,7 @@ func maskBench(t *testing.T, samples int) *bench {
 	return b
 }
 
-// void is a source some of whose masks count for nothing.
+// void is a source with some masks that do not count.
 type void struct {
 	data.Source
 	samples []int
@@ -49,8 +49,8 @@ func (v void) Label(ctx context.Context, i int) ([]int32, error) {
 	return label, err
 }
 
-// tellingTemplate trains to the end on devices, and returns the sum of the
-// template and what was told of epochs. Nothing of both may be NaN.
+// tellingTemplate trains to the end on devices, and returns the sum of the template and the
+// events of epochs. Neither may contain NaN.
 func (b *bench) tellingTemplate(t *testing.T, devices int) (sum, told string) {
 	t.Helper()
 	c := b.config(devices)
@@ -84,8 +84,8 @@ func (b *bench) tellingTemplate(t *testing.T, devices int) (sum, told string) {
 	return sum, told
 }
 
-// 1, 3 and 5 images over 4 replicas under every tail: no NaN, and template,
-// losses and mIoU are those of one device. Drop refuses what leaves nothing.
+// 1, 3 and 5 images over 4 replicas under every tail: no NaN, and template, losses and mIoU
+// match one device. Drop refuses data that leaves no batch.
 func TestFewImagesOverReplicas(t *testing.T) {
 	for _, images := range []int{1, 3, 5} {
 		for _, tail := range parallel.Tails() {

@@ -23,9 +23,9 @@ type Memory struct {
 	Recomputed  int64  `json:"recomputed"` // Activations with Config.Recompute "all"
 }
 
-// MemoryOf returns the memory that training of an architecture of the zoo needs:
-// for batches of batch images of a height and width, or zero for the architecture's
-// own. Errors are a *problem.Error of batch, or those of models.Build.
+// MemoryOf returns the memory that training of an architecture of the zoo needs: for
+// batches of batch images of a size, or of the architecture's size if it is zero. Errors
+// are a *problem.Error of batch, or from models.Build.
 func MemoryOf(name string, size models.Size, batch int) (*Memory, error) {
 	a, err := models.Lookup(name)
 	if err != nil {
@@ -69,7 +69,8 @@ func sgdProgram(g *graph.Graph) (*graph.Program, error) {
 	return Program(&Recipe{Optimizer: "sgd", BN: bn.Sync, Momentum: 0.9}, g, wrapped, trained)
 }
 
-// stateBytes returns the size of a table of state and of the gradients of what is trained.
+// stateBytes returns the size of a table of state and of the gradients of its trained
+// tensors.
 func stateBytes(table []graph.State) int64 {
 	n := int64(0)
 	for _, s := range table {

@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// What is trained takes three of its size, with the gradient and what sgd keeps; the rest one.
+// A trained tensor needs three times its size, with the gradient and the state of sgd;
+// others once.
 func TestMemoryOf(t *testing.T) {
 	m, err := models.Build("lenet-bn", models.Options{})
 	if err != nil {
@@ -62,8 +63,8 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// Memory is tight where some device has less than its share of a batch takes; no memory is said to be free where
-// that is not known.
+// Memory is tight if some device has less than its share of a batch needs. A device with
+// unknown free memory is not tight.
 func TestTight(t *testing.T) {
 	b := newBench(t, 24)
 	p, err := newPlan(&b.recipe, b.model(), b.config(1))

@@ -23,8 +23,8 @@ func newMeter(devices []parallel.DeviceTime) meter {
 	return meter{since: time.Now(), devices: slices.Clone(devices)}
 }
 
-// leaveOut counts d, which went for something else than steps, in nothing. before and after are
-// what the devices had spent when that began and ended.
+// leaveOut excludes d, the time of work other than steps. before and after are the device
+// times at its start and end.
 func (m *meter) leaveOut(d time.Duration, before, after []parallel.DeviceTime) {
 	m.since = m.since.Add(d)
 	for i := range m.devices {
@@ -33,8 +33,8 @@ func (m *meter) leaveOut(d time.Duration, before, after []parallel.DeviceTime) {
 	}
 }
 
-// spent returns the time of a device between two moments. One that was opened again between them
-// began with none.
+// spent returns the time of a device between two moments. A device that was reopened
+// between them started at zero.
 func spent(name string, before, after []parallel.DeviceTime) (took, blocked time.Duration) {
 	for _, d := range after {
 		if d.Device == name {

@@ -21,8 +21,8 @@ func TestMeterLeavesOut(t *testing.T) {
 	}
 }
 
-// Of 10 seconds a device computes 6 and waits 1, one that was opened again 2 and 1. What they do in an
-// evaluation is not counted, nor its time.
+// In 10 seconds a device computes 6 and waits 1, and one that was reopened 2 and 1. An
+// evaluation is not counted, neither its work nor its time.
 func TestWhereTheTimeOfDevicesGoes(t *testing.T) {
 	times := func(a, b, blocked time.Duration) []parallel.DeviceTime {
 		return []parallel.DeviceTime{{Device: "a", Replicas: 3, Took: a * time.Second, Blocked: blocked * time.Second},

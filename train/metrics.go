@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// metrics is the figures and events of a run as lines of JSON, and its figures as a table: metrics.jsonl
-// and metrics.csv, or metrics-2.jsonl and metrics-2.csv where a folder has those of another run.
+// metrics writes the figures and events of a run as lines of JSON, and its figures as a
+// table: metrics.jsonl and metrics.csv, or metrics-2.jsonl and metrics-2.csv in a folder
+// with files of another run.
 //
-// A resumed run goes on in the files of its recipe, behind a line that was cut off when the run was
-// killed, and leaves out the figures that they have already.
+// A resumed run continues the files of its recipe, after a line that was truncated when the
+// run was killed, and leaves out the figures that they already have.
 type metrics struct {
 	lines, table *appended
 	number       int  // of the run in its folder, from 1
-	step, epoch  int  // up to which there are figures
+	step, epoch  int  // last ones with figures
 	goesOn       bool // in files that were there
 }
 
@@ -43,7 +44,7 @@ func metricsPaths(folder string, n int) (lines, table string) {
 	return filepath.Join(folder, name+".jsonl"), filepath.Join(folder, name+".csv")
 }
 
-// openMetrics opens the files of a run that begins as e says.
+// openMetrics opens the files of a run that begins with e.
 func openMetrics(folder string, e Started) (*metrics, error) {
 	var existing *metrics
 	n := 1
@@ -77,8 +78,8 @@ func absent(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// read reports whether a file has the figures of a recipe, and takes in how far they go. Lines that
-// cannot be read are left out.
+// read reports whether a file has the figures of a recipe, and records their last step and
+// epoch. Unreadable lines are ignored.
 func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -111,7 +112,8 @@ func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
 	}
 }
 
-// sameRun reports whether a run of recipe r may go on from one of another recipe, on whatever devices.
+// sameRun reports whether a run of recipe r may continue one of another recipe, on any
+// devices.
 func sameRun(r *Recipe, recipe json.RawMessage) bool {
 	was, err := ParseRecipe(recipe)
 	if err != nil {
@@ -121,7 +123,7 @@ func sameRun(r *Recipe, recipe json.RawMessage) bool {
 	return len(r.Differences(was)) == 0
 }
 
-// open opens the files. The first line that is written stands on a line of its own.
+// open opens the files. The first written line starts on a new line.
 func (m *metrics) open(folder string, how int) (err error) {
 	lines, table := metricsPaths(folder, m.number)
 	if m.lines, err = openTail(lines, how); err != nil {
@@ -141,10 +143,11 @@ func (m *metrics) open(folder string, how int) (err error) {
 // appended is a file that lines are written to.
 type appended struct {
 	file *os.File
-	torn bool // it may end within a line, of which the rest could not be written
+	torn bool // it may end within a truncated line
 }
 
-// write writes lines. After one that was cut off, as by a full disk, they begin on a line of their own.
+// write writes lines. After a truncated line, for example because of a full disk, they
+// begin on a new line.
 func (a *appended) write(lines string) error {
 	if a.torn {
 		lines = "\n" + lines
@@ -189,7 +192,7 @@ func (m *metrics) write(e Event, at time.Time) error {
 	}
 	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
 	body, err := json.Marshal(e)
-	if err != nil { // a sum of finite figures that is none
+	if err != nil { // a sum of finite figures that is not finite
 		body = fmt.Appendf(nil, `{"error":%q}`, err.Error())
 	}
 	line := fmt.Sprintf(`{"event":%q,"time":%q,%s`, e.Event(), stamp, body[1:])

@@ -36,7 +36,8 @@ func logged(t *testing.T, folder string, r *Recipe, first, last int) (notes []st
 	return notes
 }
 
-// linesOf returns "event step" or "event epoch" of each line of a log, "cut" of what is no JSON.
+// linesOf returns "event step" or "event epoch" for each line of a log, and "cut" for
+// invalid JSON.
 func linesOf(t *testing.T, path string) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -74,8 +75,9 @@ func events(of ...any) (out []string) {
 	return out
 }
 
-// TestMetrics: a log has each event as a line and each figure as a row, a resumed run goes on in it, also
-// behind a line that was cut off, and repeats nothing; another run has files of its own.
+// TestMetrics checks that a log has each event as a line and each figure as a row. A
+// resumed run continues it, also after a truncated line, and repeats nothing. Another run
+// has separate files.
 func TestMetrics(t *testing.T) {
 	folder := t.TempDir()
 	r := DefaultRecipe("mlp-bn")
@@ -93,7 +95,7 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	longer := *r
-	longer.Kernels = "amx" // devices are no part of a run
+	longer.Kernels = "amx" // devices do not identify a run
 	if notes := logged(t, folder, &longer, 4, 22); len(notes) > 0 {
 		t.Error(notes)
 	}
@@ -134,7 +136,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A log that cannot be written is told at the end, and training never hears of it.
+// A log that cannot be written is reported at the end, and does not affect training.
 func TestMetricsThatCannotBeWritten(t *testing.T) {
 	folder := t.TempDir()
 	b, err := OpenBoard(folder, nil)
@@ -150,7 +152,7 @@ func TestMetricsThatCannotBeWritten(t *testing.T) {
 	if err := b.Close(); err == nil {
 		t.Error("lines that were not written are no error")
 	}
-	// Figures that are no numbers are said, not lost silently.
+	// Figures that are not finite are reported, not lost silently.
 	b, err = OpenBoard(folder, nil)
 	if err != nil {
 		t.Fatal(err)

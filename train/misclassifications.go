@@ -2,7 +2,7 @@ package train
 
 import "slices"
 
-// Misclassification is the number N of labels for which another class was predicted.
+// Misclassification counts the labels of one class for which another was predicted: N.
 type Misclassification struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`

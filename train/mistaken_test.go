@@ -23,7 +23,7 @@ var errPlanted = errors.New("planted")
 type mistakes struct {
 	mu    sync.Mutex
 	calls []string
-	at    int // number of the call; below 0: none
+	at    int // number of the call; negative: never
 }
 
 func (m *mistakes) next(call string) error {

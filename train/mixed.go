@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mixes reports whether the recipe's augmentation mixes samples; Check has refused what is none.
+// mixes reports whether the recipe's augmentation mixes samples. Check has refused an
+// invalid one.
 func (r *Recipe) mixes() bool {
 	a, err := data.ParseAugment(r.Augment)
 	return err == nil && a.Mixes()
@@ -28,8 +29,8 @@ func isMixed(rows map[string]tensor.Tensor) bool {
 	return ok
 }
 
-// weighed returns the denominator of the loss of rows: of mixed ones that of their labels and that of
-// their partners', each by its fraction.
+// weighed returns the denominator of the loss of rows. For mixed rows it is the sum of the
+// denominators of their labels and of their partners' labels, each times its fraction.
 func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
 	return byFraction(rows, func(labels tensor.Tensor) float64 { return p.denominator(labels) })
 }

@@ -1,6 +1,6 @@
 package train
 
-// networks are what the tests train, because ref trains them in milliseconds.
+// networks are trained by the tests, because ref trains them in milliseconds.
 var networks = map[string]string{
 	"deep": `bnctl graph 1
 graph "deep"

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Norms reports the batch norms at the end of an epoch, with Config.Norms: their running statistics
-// beside the moments of the last full batch, and beside those of the epoch before.
+// Norms reports the batch norms at the end of an epoch, with Config.Norms: their running
+// statistics, compared with the moments of the last full batch and with the epoch before.
 type Norms struct {
 	Epoch  int          `json:"epoch"` // counted from 1
 	Layers []bn.Summary `json:"layers"`
@@ -19,11 +19,11 @@ type Norms struct {
 // Event implements Event.
 func (Norms) Event() string { return "norms" }
 
-// normsWatch has what the batch norms of an epoch are compared with.
+// normsWatch has the values that the batch norms of an epoch are compared with.
 type normsWatch struct {
-	moments []tensor.Tensor // of the last full batch; nil: none yet
+	moments []tensor.Tensor // of the last full batch; nil before it
 	rows    int             // of it
-	before  []bn.Norm       // at the end of the epoch before; nil: none yet
+	before  []bn.Norm       // at the end of the epoch before; nil in the first
 }
 
 // watchNorms keeps the moments of a batch that may be the last full one of an epoch.
@@ -33,7 +33,7 @@ func (s *Session) watchNorms(b parallel.Batch, moments []tensor.Tensor) {
 	}
 }
 
-// reportNorms tells of the batch norms at the end of an epoch. It changes nothing.
+// reportNorms reports the batch norms at the end of an epoch. It changes nothing.
 func (s *Session) reportNorms(ctx context.Context, epoch int) error {
 	if !s.plan.config.Norms || len(s.plan.layers) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (s *Session) reportNorms(ctx context.Context, epoch int) error {
 	return nil
 }
 
-// gammasOf returns the state tensors of gammas by those of the running means.
+// gammasOf maps the state tensors of running means to the state tensors of gammas.
 func gammasOf(g *graph.Graph) map[string]string {
 	const gamma, mean = 1, 3
 	names := map[string]string{}

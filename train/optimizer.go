@@ -33,9 +33,8 @@ func optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
 // isAdam reports whether an optimizer keeps moments of gradients.
 func isAdam(optimizer string) bool { return optimizer == "adam" || optimizer == "adamw" }
 
-// commitFunction makes the function that turns the whole gradients of the
-// trained tensors into the next state. The optimizer's own tensors are added
-// to table.
+// commitFunction makes the function that turns the whole gradients of the trained tensors
+// into the next state. It adds the optimizer's tensors to table.
 func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
 	if !slices.Contains(optimizers(), r.Optimizer) {
 		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, optimizers())
@@ -93,7 +92,7 @@ func (c *commit) state(name string) graph.State {
 	return (*c.table)[i]
 }
 
-// stateTensor declares a tensor of the optimizer beside the state tensor name.
+// stateTensor declares a tensor of the optimizer for the state tensor name.
 func (c *commit) stateTensor(what, name string, role graph.Role) (string, graph.Value) {
 	s := c.state(name)
 	tensorName := what + "/" + name
@@ -170,7 +169,7 @@ func (c *commit) lars(name string, w, g graph.Value) graph.Value {
 	tensorName, v := c.stateTensor("velocity", name, graph.Optimizer)
 	decay := c.decay(name)
 	attrs := graph.Attrs{}.With("momentum", c.r.Momentum).With("weight_decay", decay)
-	if decay == 0 { // gamma, beta and bias take the plain rate
+	if decay == 0 { // gamma, beta and bias use the plain rate
 		return c.two(graph.SGD, name, tensorName, attrs, w, g, v, c.rate(hyperLR, name))
 	}
 	a := c.b.Op(graph.SumSquares, name+".weight_norm", []graph.Value{w})

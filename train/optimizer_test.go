@@ -21,7 +21,7 @@ import (
 //go:embed testdata/optimizers.txt
 var torchOptimizers string
 
-// Six updates of every optimizer that PyTorch has too give what it has.
+// Six updates of every optimizer that PyTorch also has give PyTorch's results.
 func TestOptimizersAsInPyTorch(t *testing.T) {
 	cases := map[string]Recipe{
 		"sgd":           {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01},
@@ -58,7 +58,7 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 	}
 }
 
-// eightWeights returns what makes one more update of the script's weights.
+// eightWeights returns a function that makes one more update of the script's weights.
 func eightWeights(t *testing.T, r Recipe) func() []float32 {
 	t.Helper()
 	ctx := context.Background()

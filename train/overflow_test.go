@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// says reports which of words an error does not say.
+// says returns the words that an error does not contain.
 func says(err error, words ...string) (missing []string) {
 	for _, w := range words {
 		if err == nil || !strings.Contains(err.Error(), w) {
@@ -103,7 +103,7 @@ func TestEstimateBeyondFloat32(t *testing.T) {
 	}
 }
 
-// A loss of validation that is no number is told as what is wrong.
+// A validation loss that is not finite is reported as the problem.
 func TestValidationLossThatIsNoNumber(t *testing.T) {
 	b := newBench(t, 32)
 	b.recipe.Epochs = 1
@@ -125,7 +125,7 @@ func TestValidationLossThatIsNoNumber(t *testing.T) {
 	}
 }
 
-// spoiler is a device that finds NaN in what an update changes, at one of its commits.
+// spoiler is a device that finds NaN in the changes of an update, at one of its commits.
 type spoiler struct {
 	device.Device
 	commits, at int
@@ -170,7 +170,7 @@ func (e *spoilerExe) Commit(ctx context.Context, v device.Version, h device.Hype
 		}
 		return e.Executable.Commit(ctx, v, h)
 	}
-	if err := e.Executable.Commit(ctx, v, h); err != nil { // it says that all is well
+	if err := e.Executable.Commit(ctx, v, h); err != nil { // no error is reported
 		return err
 	}
 	if x, err = e.Read(ctx, u.State); err != nil {

@@ -60,8 +60,8 @@ func saved(t *testing.T, name string, x tensor.Tensor) string {
 	return name
 }
 
-// flatModel returns the model whose logits are 0 and 1 at every pixel: a
-// convolution of zeros, and a batch norm that shifts the second channel.
+// flatModel returns a model with logits 0 and 1 at every pixel: a convolution of zeros, and
+// a batch norm that shifts the second channel.
 func flatModel(t *testing.T) *models.Model {
 	t.Helper()
 	m := written(t, pixelGraph)
@@ -73,8 +73,8 @@ func flatModel(t *testing.T) *models.Model {
 	return m
 }
 
-// flatStep returns what one step on flatModel must give by hand: the mean
-// loss over the pixels that count, and the gradient of the second channel's shift.
+// flatStep returns the results of one step on flatModel, by hand: the mean loss over the
+// pixels that count, and the gradient of the second channel's shift.
 func flatStep(smoothing float64) (loss, gradient float64) {
 	p := 1 / (1 + math.Exp(-1.0)) // of class 1
 	counted := 0.0

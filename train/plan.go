@@ -14,21 +14,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// plan has everything that a recipe and its template determine, before any
-// device has it. It never changes after newPlan: what a session learns of its
-// devices and of other ranks is in crew.
+// plan has everything that a recipe and its template determine, before any device has it.
+// It never changes after newPlan: facts about devices and other ranks are in crew.
 type plan struct {
 	recipe       *Recipe
 	config       Config
 	schedule     Schedule
-	template     *models.Model // graph, labels, preprocessing; its state is that of the start
+	template     *models.Model // graph, labels, preprocessing; its state is the initial one
 	wrapped      *graph.Graph
 	transform    data.Transform // of the training data, with the recipe's augmentation
 	program      *graph.Program
 	trained      []string
 	loss         judged
 	classWeights []float64  // in the loss; nil: 1
-	layers       []bn.Layer // whose statistics the run updates; none in frozen mode
+	layers       []bn.Layer // layers with statistics that the run updates; empty in frozen mode
 }
 
 // newPlan derives schedule, graph and program from recipe and template.
@@ -168,7 +167,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 	return p, p.Check()
 }
 
-// classesOf returns how many classes the first output of a graph tells apart.
+// classesOf returns the number of classes in the first output of a graph.
 func classesOf(g *graph.Graph) int {
 	shape := g.Main.Values[g.Main.Outputs[0].Value].Type.Shape
 	if len(shape) == 0 {
@@ -184,13 +183,13 @@ func (p *plan) pack(state map[string]tensor.Tensor) *serialize.Checkpoint {
 		Recipe: p.recipe.JSON(), State: state, Training: p.trainingState()}
 }
 
-// trainingState declares what only training needs.
+// trainingState returns the state that only training needs.
 func (p *plan) trainingState() []graph.State { return p.program.State[len(p.template.Graph.State):] }
 
 // inputName names the model's input.
 func (p *plan) inputName() string { return p.wrapped.Main.Values[p.wrapped.Main.Inputs[0]].Name }
 
-// watched tells who looks where the run stands.
+// watched reports the progress of the run to Config.Watch.
 func (p *plan) watched(m Moment) {
 	if p.config.Watch != nil {
 		m.Epoch = max((m.Step-1)/max(p.recipe.StepsPerEpoch(), 1)+1, 1)

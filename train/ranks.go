@@ -21,11 +21,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// errStopped is why a rank stops whose own context has not ended.
+// errStopped is the reason for stopping a rank before its context has ended.
 var errStopped = errors.New("the run was told to stop on another rank")
 
-// takeRank refuses what is not there over several ranks, and leaves files and
-// events to rank 0.
+// takeRank refuses features that do not support several ranks, and leaves files and events
+// to rank 0.
 func (p *plan) takeRank() error {
 	if p.config.Peers == nil {
 		return nil
@@ -53,9 +53,9 @@ type agreement struct {
 	Stages    string `json:"stages"`    // Config.Stages; "" if there is one
 }
 
-// agree returns an error unless all ranks begin the same run at the same step
-// with the same state. tight reports whether some device, of any rank, has too little
-// memory free: what one of them has too little memory for, none does.
+// agree returns an error unless all ranks begin the same run at the same step with the same
+// state. tight reports whether some device, of any rank, has too little memory free: then
+// all devices act as if they had too little.
 func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	from *serialize.Checkpoint) (tight bool, err error) {
 	peers := s.plan.config.Peers
@@ -93,7 +93,8 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 	return tight, nil
 }
 
-// differs says what of a rank is not as on rank 0; "" if all is. tight is of any rank.
+// differs describes a difference from rank 0, or returns "". tight is the result over all
+// ranks.
 func (a agreement) differs(first agreement, tight bool) string {
 	if string(a.Recipe) != string(first.Recipe) {
 		mine, err := ParseRecipe(a.Recipe)
@@ -137,7 +138,7 @@ func (r *Recipe) lengthDiffers(first *Recipe) []string {
 	return out
 }
 
-// digest returns a hash of a state and of what a checkpoint has beside it.
+// digest returns a hash of a state and of the other sets and attachments of a checkpoint.
 func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 	h := sha256.New()
 	add := func(set string, tensors map[string]tensor.Tensor) {
@@ -160,8 +161,8 @@ func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// runOnRank is Run of one rank of several. It stops between two steps, when the
-// context of any rank has ended, and it ends all ranks if it cannot go on.
+// runOnRank is Run of one rank of several. It stops between two steps, when the context of
+// any rank has ended, and it ends all ranks if it cannot continue.
 func (s *Session) runOnRank(ctx context.Context) (*models.Model, error) {
 	s.trainer.until = ctx
 	defer context.AfterFunc(ctx, s.plan.config.Peers.ShortenTimeout)()
@@ -182,7 +183,7 @@ type agreed struct{ error }
 
 func (a *agreed) Unwrap() []error { return []error{a.error, fabric.Agreed} }
 
-// orStop returns the context that says when a run is to stop.
+// orStop returns the context that ends when the run is to stop.
 func (t *trainer) orStop(ctx context.Context) context.Context {
 	if t.until != nil {
 		return t.until
@@ -190,8 +191,8 @@ func (t *trainer) orStop(ctx context.Context) context.Context {
 	return ctx
 }
 
-// wanted says which rows of a batch this rank reads: those of its own replicas,
-// and all of the batches that may become those of the gap. nil: all rows.
+// wanted returns which rows of a batch this rank reads: the rows of its replicas, and all
+// rows of batches that may be used for the gap. nil means all rows.
 func (s *Session) wanted() func(at data.Position, rows int) func(row int) bool {
 	if s.plan.config.Peers == nil {
 		return nil

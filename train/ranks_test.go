@@ -40,14 +40,14 @@ func onRanks(size int, f func(p *fabric.Peers) error) []error {
 	return errs
 }
 
-// trained is what a run on some ranks comes to: the sums of the template, by
-// rank, and what rank 0 told of its epochs.
+// trained is the result of a run on some ranks: the sums of the template, by rank, and the
+// epochs that rank 0 reported.
 type trained struct {
 	sums []string
 	told string
 }
 
-// counting is a source that counts what is read of it.
+// counting is a source that counts the samples read from it.
 type counting struct {
 	data.Source
 	mu    *sync.Mutex
@@ -159,8 +159,8 @@ func TestPlacementsOfRanks(t *testing.T) {
 	}
 }
 
-// TestRanksTrainOneTemplate holds the promise: any number of ranks of any number
-// of devices trains the template of one device and tells of the same epochs.
+// TestRanksTrainOneTemplate checks the promise: any number of ranks with any number of
+// devices trains the template of one device and reports the same epochs.
 func TestRanksTrainOneTemplate(t *testing.T) {
 	for name, change := range rankWays() {
 		if testing.Short() && !slices.Contains([]string{"sync, repeat", "sync, mixed", "frozen", "first", "running"}, name) {
@@ -228,8 +228,8 @@ func TestRanksReadTheirShare(t *testing.T) {
 	}
 }
 
-// TestGapOfRanks: at the end of a run, in the middle of an epoch, every rank has read all of the batch
-// that is looked at once more, and the figures are those of one process.
+// TestGapOfRanks checks that at the end of a run, in the middle of an epoch, every rank has
+// read the whole batch that is run once more, and that the figures match one process.
 func TestGapOfRanks(t *testing.T) {
 	b := newBench(t, 16*6)
 	b.recipe.Epochs, b.recipe.Steps = 0, 9
@@ -318,8 +318,8 @@ func TestRanksStopTogether(t *testing.T) {
 	}
 }
 
-// TestRanksSaveTogether: what is saved on the way, as often as rank 0 says, keeps all ranks in step
-// to the end, and the last checkpoint is written once.
+// TestRanksSaveTogether checks that intermediate checkpoints, at rank 0's interval, keep
+// all ranks in step to the end, and that the last checkpoint is written once.
 func TestRanksSaveTogether(t *testing.T) {
 	b := newBench(t, 42)
 	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))
@@ -366,14 +366,14 @@ func TestRanksSaveTogether(t *testing.T) {
 	}
 }
 
-// broken is a source one sample of which cannot be read.
+// broken is a source with one unreadable sample.
 type broken struct{ data.Source }
 
 func (broken) Sample(context.Context, int) (t tensor.Tensor, err error) {
 	return t, errors.New("this disk is broken")
 }
 
-// TestRanksThatDoNotAgree: what is wrong on one rank is said on all.
+// TestRanksThatDoNotAgree checks that an error of one rank is reported on all.
 func TestRanksThatDoNotAgree(t *testing.T) {
 	for _, c := range []struct {
 		what, want string

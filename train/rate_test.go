@@ -28,7 +28,7 @@ func TestSetLR(t *testing.T) {
 	}
 }
 
-// Polynomial rates by their formula, behind a warm-up too.
+// Polynomial rates match their formula, also after a warm-up.
 func TestPolynomialRate(t *testing.T) {
 	r := &Recipe{LR: 0.8, Epochs: 4, Batch: 10, Accumulate: 1, Tail: parallel.Keep, Data: Data{Samples: 95}}
 	for schedule, power := range map[string]float64{"poly": 0.9, "poly:2": 2, "poly:0.5": 0.5} {
@@ -48,7 +48,7 @@ func TestPolynomialRate(t *testing.T) {
 	}
 }
 
-// What ranks have done is added up by rank, and said in a line.
+// Shares of ranks are added up by rank, and reported in a line.
 func TestShares(t *testing.T) {
 	m := newMeter(nil)
 	if m.add(nil); m.rankShares() != nil || ranksLine(nil) != "" {

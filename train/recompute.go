@@ -18,8 +18,8 @@ const (
 	allRecompute  = "all"
 )
 
-// loaded returns the program as devices load it; tight says that some device, of any
-// rank, has too little memory free.
+// loaded returns the program as devices load it. tight means that some device, of any rank,
+// has too little memory free.
 func (p *plan) loaded(tight bool) (*graph.Program, error) {
 	switch want := p.config.Recompute; {
 	case recomputes(want, tight):
@@ -37,8 +37,8 @@ func recomputes(way string, tight bool) bool {
 	return way == allRecompute || (way == "" || way == autoRecompute) && tight
 }
 
-// recomputing returns a program of Program whose training function keeps less of
-// the forward pass: graph.Recompute. Its results have the same bits at this precision.
+// recomputing returns a program of Program with a training function that keeps less of the
+// forward pass: graph.Recompute. Its results have the same bits at this precision.
 func recomputing(p *graph.Program, precision string) (*graph.Program, error) {
 	var rounded func(graph.Type) bool
 	if precision == device.BF16 {
@@ -57,8 +57,8 @@ func recomputing(p *graph.Program, precision string) (*graph.Program, error) {
 	return out, out.Check()
 }
 
-// tight reports whether some of a rank's devices has less memory free than its share of a batch
-// takes, if every rank has as many.
+// tight reports whether some device of a rank has less memory free than its share of a
+// batch needs, if every rank has the same number of devices.
 func (p *plan) tight(members []parallel.Member) bool {
 	train, devices := p.program.Function(graph.Train), max(len(members), 1)
 	if p.config.Peers != nil {

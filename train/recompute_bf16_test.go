@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// gatedBlocks is a network of blocks whose values are read by a gate and its product, by two additions in
-// either order, and by activations whose gradients read what goes in.
+// gatedBlocks is a network of blocks. Their values are read by a gate and its product, by
+// two additions in either order, and by activations with gradients that read the input.
 func gatedBlocks(blocks int) string {
 	state, nodes, x := "", "  image = image(x, mean=[0.5,0.5,0.5], std=[0.2,0.2,0.2])\n", "image"
 	norm := func(n string, in int) string {
@@ -33,8 +33,8 @@ func gatedBlocks(blocks int) string {
 		")\n  flat = reshape(pool, shape=[3])\n  head = dense(flat, @head.w, @head.b)\n  return logits rows = head\n}\n"
 }
 
-// Recomputation changes no bit where a device rounds what it stores and not what it fuses away, and where it
-// folds frozen norms: a value is fused exactly where it was without.
+// Recomputation changes no bit if a device rounds stored values but not fused ones, and if
+// it folds frozen norms: a value is fused exactly if it was fused without recomputation.
 func TestRecomputeLeavesWhatIsFused(t *testing.T) {
 	blocks := gatedBlocks(6)
 	for _, c := range []struct {

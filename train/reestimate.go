@@ -34,7 +34,7 @@ func OpenEstimator(ctx context.Context, m *models.Model, wrapped *graph.Graph, d
 	return parallel.Open(ctx, p, m.State, devices, parallel.Config{Replicas: replicas, Batch: batch})
 }
 
-// Reestimation says how running statistics are estimated again.
+// Reestimation determines how running statistics are estimated again.
 type Reestimation struct {
 	Layers   []bn.Layer // of the wrapped graph that the estimator runs
 	Input    string     // name of the model's input

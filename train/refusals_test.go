@@ -11,7 +11,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// What a run cannot be made of is refused before any device has it, in the words of what finds it.
+// An impossible run is refused before any device has it, with the error of the failed
+// check.
 func TestPlansThatAreRefused(t *testing.T) {
 	unused := strings.NewReplacer("func main", "state idle f32[10] bias zeros\nfunc main", "  return logits rows = fc3",
 		"  other = dense(relu2, @fc3.weight, @idle)\n  return logits rows = fc3\n  return more rows = other").
@@ -108,7 +109,7 @@ func TestTemplateTurnsPicturesAsTheTraining(t *testing.T) {
 	}
 }
 
-// Batch norm of replicas with too few values runs as the recipe says.
+// Batch norm of replicas with too few values follows the recipe.
 func TestWrappedAsTheRecipeSays(t *testing.T) {
 	for min, running := range map[string]bool{"refuse": false, "running": true} {
 		b := newBench(t, 24)

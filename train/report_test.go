@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// epochs trains, stopped at a step and resumed if that is above 0, and returns
-// what the run told of its epochs.
+// epochs trains, stopped at a step and resumed if stop is above 0, and returns the reported
+// epochs.
 func (b *bench) epochs(t *testing.T, stop int) (told []EpochDone, end Finished) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -78,7 +78,8 @@ func TestEveryEpochCountsItsSamples(t *testing.T) {
 	}
 }
 
-// TestAnEpochIsToldOnce: a run that goes on from the checkpoint of the end of an epoch does not end it again.
+// TestAnEpochIsToldOnce checks that a run that continues from a checkpoint at the end of an
+// epoch does not end the epoch again.
 func TestAnEpochIsToldOnce(t *testing.T) {
 	b := newBench(t, 42)
 	c := b.config(1)
@@ -109,8 +110,8 @@ func TestAnEpochIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestReportOfWhatComesLate: six steps of four replicas, and a tail of which
-// three get rows. What waits at the end is counted, for gradients as dropped.
+// TestReportOfWhatComesLate: six steps of four replicas, and a tail with rows for three of
+// them. Pending statistics at the end are counted, pending gradients as dropped.
 func TestReportOfWhatComesLate(t *testing.T) {
 	for _, stop := range []int{0, 1, 4} {
 		b := newBench(t, 35)

@@ -43,7 +43,7 @@ func (r *Recipe) setSampling(ctx context.Context, src data.Source) error {
 	return err
 }
 
-// checkSampling refuses a Sampling that is none.
+// checkSampling refuses an invalid Sampling.
 func (r *Recipe) checkSampling() error {
 	if kind, _, _ := strings.Cut(r.Sampling, ":"); kind == "" || kind == columnWeights {
 		return nil
@@ -69,7 +69,8 @@ func samplesOfAClass(value string, info data.Info) error {
 		"give each sample a weight, in a column of a csv: source, and use {sampling} column")
 }
 
-// sampleWeights returns the weights by which samples are drawn; nil takes each once an epoch.
+// sampleWeights returns the weights for drawing samples; nil uses each sample once an
+// epoch.
 func (r *Recipe) sampleWeights(ctx context.Context, src data.Source) ([]float64, error) {
 	if r.Sampling == "" {
 		return nil, nil
@@ -104,7 +105,8 @@ func (r *Recipe) sampleWeights(ctx context.Context, src data.Source) ([]float64,
 	return weights, nil
 }
 
-// samplingInWords says how an epoch chooses its samples; "" if it takes each once.
+// samplingInWords describes how an epoch chooses its samples, or returns "" if it uses each
+// once.
 func (r *Recipe) samplingInWords() string {
 	kind, _, _ := strings.Cut(r.Sampling, ":")
 	switch kind {

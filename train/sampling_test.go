@@ -62,7 +62,8 @@ func TestSampling(t *testing.T) {
 	}
 }
 
-// A recipe without sampling says nothing of it; one that samples otherwise is another.
+// A recipe without sampling has no field for it, and a recipe with another sampling
+// differs.
 func TestSamplingInRecipes(t *testing.T) {
 	b := newBench(t, 42)
 	if strings.Contains(string(b.recipe.JSON()), "sampling") {

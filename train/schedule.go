@@ -15,21 +15,26 @@ type Schedule struct {
 	warmup, total int       // steps
 	cosine        bool      // else piecewise constant
 	poly          float64   // power, if not 0
-	drops         []float64 // epochs at whose start the rate is divided by ten
-	rise          float64   // share of the run in which the rate of onecycle rises; 0: another schedule
-	growth        float64   // logarithm of what the rate grows by per step, of FindLR; 0: another schedule
+	drops         []float64 // epochs that begin with a rate divided by ten
+	rise          float64   // share of the run with a rising rate, of onecycle; 0: another schedule
+	growth        float64   // logarithm of the growth of the rate per step, of FindLR; 0: another schedule
 	plateau       int       // evaluations without progress before the rate is reduced; 0: another schedule
 	perEpoch      int
 }
 
-// NewSchedule reads the schedule of a recipe: "constant", "cosine" (per step, to 0
-// at the end of the run), "poly:POWER" (proportional to the remaining share of
-// steps, to that power; "poly" is "poly:0.9"), "step:E1,E2,..." (divided by 10 at
-// each of these epochs), "onecycle:SHARE" (from a 25th of the rate up to it in that share of the
-// steps, 0.3 unless given, then down to a 250,000th, both along cosines) or "plateau:N" (divided
-// by 10 after more than N evaluations, 10 unless given, in which the validation loss has not
-// become smaller by 1e-4 of it). During the first Recipe.Warmup epochs the rate rises
-// linearly. The error quotes what it cannot read.
+// NewSchedule reads the schedule of a recipe:
+//
+//   - "constant"
+//   - "cosine": per step, to 0 at the end of the run
+//   - "poly:POWER": proportional to the remaining share of steps, to that power; "poly" is "poly:0.9"
+//   - "step:E1,E2,...": divided by 10 at each of these epochs
+//   - "onecycle:SHARE": from a 25th of the rate up to it in that share of the steps, 0.3 by default, then
+//     down to a 250,000th, both along cosines
+//   - "plateau:N": divided by 10 after more than N evaluations, 10 by default, without a decrease of the
+//     validation loss by 1e-4 of it
+//
+// During the first Recipe.Warmup epochs the rate rises linearly. The error quotes the
+// invalid part.
 func NewSchedule(r *Recipe) (Schedule, error) {
 	s := Schedule{peak: r.LR, total: r.TotalSteps(), perEpoch: r.StepsPerEpoch()}
 	s.warmup = int(math.Round(r.Warmup * float64(s.perEpoch)))
@@ -85,8 +90,8 @@ func looksAhead(schedule string) bool {
 	return schedule == "cosine" || strings.HasPrefix(schedule, "poly") || strings.HasPrefix(schedule, "onecycle")
 }
 
-// Rate returns the learning rate of a step, counted from 0. The cosine is
-// bnctl's own, so that every machine gets the same bits.
+// Rate returns the learning rate of a step, counted from 0. It uses bnctl's cosine, so that
+// every machine gets the same bits.
 func (s Schedule) Rate(step int) float64 {
 	if step < s.warmup {
 		return s.peak * float64(step+1) / float64(s.warmup)
@@ -119,9 +124,9 @@ const (
 	oneCycleEnd   = 1e4
 )
 
-// oneCycle returns the rate of PyTorch's OneCycleLR (Smith and Topin 2018) of two phases,
-// which leaves momentum alone. A rise of a single step, for which PyTorch divides by zero, is the
-// rate at its start.
+// oneCycle returns the rate of PyTorch's OneCycleLR (Smith and Topin 2018) with two phases
+// and without changes of momentum. A rise of a single step, for which PyTorch divides by
+// zero, is the initial rate.
 func (s Schedule) oneCycle(step int) float64 {
 	top, low := s.peak, s.peak/oneCycleStart
 	turn, last := float64(s.rise*float64(s.total))-1, float64(s.total-1)
@@ -145,17 +150,17 @@ func (s Schedule) reduced(step, reductions int) float64 {
 	return rate
 }
 
-// Plateau is where a plateau schedule stands: PyTorch's ReduceLROnPlateau.
+// Plateau is the state of a plateau schedule: PyTorch's ReduceLROnPlateau.
 type Plateau struct {
 	Best       float64 `json:"best"`       // smallest validation loss
 	Bad        int     `json:"bad"`        // evaluations since, that were no smaller by plateauThreshold of it
 	Reductions int     `json:"reductions"` // of the rate so far
 }
 
-// plateauThreshold is the share of the best loss by which a smaller one counts.
+// plateauThreshold is the relative decrease of the best loss that counts as an improvement.
 const plateauThreshold = 1e-4
 
-// evaluated takes a validation loss into p, which is nil before the first.
+// evaluated updates p with a validation loss. p is nil before the first.
 func (s Schedule) evaluated(p *Plateau, loss float64) *Plateau {
 	if s.plateau == 0 {
 		return nil

@@ -39,21 +39,20 @@ type Progress struct {
 	Counted  float64 `json:"counted"`            //
 	Seen     int     `json:"seen"`               // samples
 	Repeated int     `json:"repeated"`           //
-	LeftOut  int     `json:"left_out,omitempty"` // steps in which no label counts
-	Closed   int     `json:"closed"`             // step at which the last epoch ended
+	LeftOut  int     `json:"left_out,omitempty"` // steps without a label that counts
+	Closed   int     `json:"closed"`             // step at the end of the last epoch
 	Stale    int     `json:"stale"`              // evaluations since the best
-	BestStep int     `json:"best_step"`          // 0: none yet
+	BestStep int     `json:"best_step"`          // 0 before the first
 	Best     float64 `json:"best"`               // figure of the best
 
-	Plateau   *Plateau            `json:"plateau,omitempty"` // of such a schedule
+	Plateau   *Plateau            `json:"plateau,omitempty"` // of a plateau schedule
 	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"
 }
 
-// New returns a session that is ready to run r from m, whose state is
-// initialised. The caller closes it; the devices stay the caller's. After an
-// error nothing is held. The error is a *problem.Error if r, m and c do not fit
-// each other, the context's cause if the context has ended, else an error of a
-// device.
+// New returns a session that is ready to run r from m, with the initialised state of m. The
+// caller closes it, and still owns the devices. After an error nothing is held. The error
+// is a *problem.Error if r, m and c do not fit each other, the context's cause if the
+// context has ended, else an error of a device.
 func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
@@ -68,10 +67,9 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 	return s.opened(ctx, m.State, nil)
 }
 
-// Resume returns a session that continues from a checkpoint. r is the recipe of
-// the rest of the run: it must be that of the checkpoint, except for changes
-// that Differences permits; else the error is a *RecipeError. Other errors are
-// those of New.
+// Resume returns a session that continues from a checkpoint. r is the recipe of the rest of
+// the run: it must equal the recipe of the checkpoint, except for changes that Differences
+// permits; else the error is a *RecipeError. Other errors are the same as for New.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
 		return nil, problem.New("resume", "", "there is no checkpoint, or no recipe, to go on with",
@@ -113,7 +111,7 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 	return &Session{plan: p, trainer: t, checkpointer: saves}, nil
 }
 
-// RecipeError says in which fields a resumed recipe differs from that of the checkpoint.
+// RecipeError lists the fields that differ between a resumed recipe and the checkpoint's.
 type RecipeError struct{ Differences []Difference }
 
 func (e *RecipeError) Error() string { return e.Unwrap().Error() }
@@ -174,7 +172,7 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 // longRun is from how many steps on it is worth to measure where to divide a network.
 const longRun = 32
 
-// driverConfig says what the driver does.
+// driverConfig returns the configuration of the driver.
 func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
 	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,

@@ -7,7 +7,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// divide takes in the plan of the stages, which tells from step to step how long they have waited.
+// divide stores the plan of the stages, which records after every step how long they have
+// waited.
 func (s *Session) divide(p *parallel.Plan) {
 	s.divided = p
 	if tell := s.plan.config.Divided; tell != nil && !p.Ran { // how long they waited is in Finished
@@ -20,7 +21,7 @@ func (s *Session) moved(e parallel.MovedStage) {
 		Step: s.trainer.progress.Step})
 }
 
-// stageShares returns what the stages have, and how long they have waited until now.
+// stageShares returns the layers of the stages, and how long they have waited until now.
 func (s *Session) stageShares() []StageShare {
 	if s.divided == nil {
 		return nil
@@ -33,7 +34,7 @@ func (s *Session) stageShares() []StageShare {
 	return all
 }
 
-// stagedStep returns how long a step over stages has taken, and should take.
+// stagedStep returns the measured and the expected duration of a step over stages.
 func (s *Session) stagedStep() *StagedStep {
 	if s.divided == nil || s.divided.Took == 0 {
 		return nil
@@ -41,8 +42,8 @@ func (s *Session) stagedStep() *StagedStep {
 	return &StagedStep{Seconds: s.divided.Took, Expected: s.divided.Step}
 }
 
-// StagesLine returns a line of text that says how long stages have waited, and a step took; "" if there are
-// none.
+// StagesLine describes how long stages have waited, and the duration of a step. It returns
+// "" without stages.
 func StagesLine(stages []StageShare, step *StagedStep) string {
 	var waited, expected []string
 	for _, s := range stages {
@@ -60,7 +61,7 @@ func StagesLine(stages []StageShare, step *StagedStep) string {
 	return line
 }
 
-// String says how long a step took.
+// String describes the duration of a step.
 func (s *StagedStep) String() string {
 	p := parallel.Plan{Took: s.Seconds, Step: s.Expected}
 	return p.StepLine()

@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Lines says what is trained, and how, in a few lines.
+// Lines describes the training in a few lines.
 func (e Started) Lines() []string {
 	r := e.Recipe
 	validation := ""
@@ -36,7 +36,7 @@ func (e Started) Lines() []string {
 	return lines
 }
 
-// resumed says from where a run is resumed; nothing of a new one.
+// resumed describes where a run is resumed. It returns nil for a new run.
 func (e Started) resumed() []string {
 	if e.FirstStep == 0 {
 		return nil
@@ -53,7 +53,8 @@ func (e Started) resumed() []string {
 	return []string{text}
 }
 
-// answersInWords counts what the model says of a sample, and names a loss that is not that of classes.
+// answersInWords counts the answers of the model for a sample, and names a loss other than
+// the one of classes.
 func (r *Recipe) answersInWords() string {
 	switch {
 	case r.TargetStd != nil:
@@ -64,7 +65,7 @@ func (r *Recipe) answersInWords() string {
 	return problem.Plural(r.Data.Classes, "class")
 }
 
-// trainLossIs names what is in the loss of training and not in that of validation.
+// trainLossIs names the terms of the training loss that the validation loss lacks.
 func (r *Recipe) trainLossIs() (terms []string) {
 	if r.ClassWeights != "" || r.PosWeights != "" {
 		terms = append(terms, "weighted")
@@ -78,8 +79,8 @@ func (r *Recipe) trainLossIs() (terms []string) {
 	return terms
 }
 
-// lossInWords says what is in the loss of training and not in that of validation; "" if
-// they are the same.
+// lossInWords describes the terms of the training loss that the validation loss lacks, or
+// returns "" if both are equal.
 func (r *Recipe) lossInWords() string {
 	var terms []string
 	if r.ClassWeights != "" {
@@ -104,8 +105,8 @@ func (r *Recipe) lossInWords() string {
 	return text
 }
 
-// moving says how many running statistics move though the gammas and betas beside them are
-// frozen; "" if none does.
+// moving describes how many running statistics move although the gammas and betas of their
+// layers are frozen. It returns "" if there are none of these.
 func (r *Recipe) moving(g *graph.Graph) string {
 	frozen, err := models.Frozen(g.State, r.Freeze)
 	if err != nil || r.BN == bn.Frozen {
@@ -132,8 +133,8 @@ func (r *Recipe) moving(g *graph.Graph) string {
 		problem.Plural(len(statistics), "running statistic"), problem.Plural(layers, "batch norm"))
 }
 
-// keepsTogether says how the replicas' weights are kept together, if not by
-// summing gradients everywhere.
+// keepsTogether describes how the replicas' weights are kept together, if not by summing
+// gradients everywhere.
 func (r *Recipe) keepsTogether() string {
 	if k, ok := r.WeightSync.Period(); ok {
 		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s",
@@ -156,8 +157,9 @@ func sees(in graph.Type) string {
 	return tensor.Describe(in.DType, in.Shape)
 }
 
-// pictures says how samples become the model's input. A model of the zoo that was
-// made for larger pictures than all of these are might as well see them as they are.
+// pictures describes how samples become the model's input. It gives advice if a model of
+// the zoo was made for larger pictures than the data has: it may as well see them at their
+// size.
 func (s *Session) pictures() string {
 	info := s.plan.config.Train.Info()
 	text := s.plan.transform.InWords(info)

@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A run that cannot start says why; nothing is held then.
+// A run that cannot start returns the reason, and nothing is held then.
 func TestRunsThatCannotStart(t *testing.T) {
 	for want, change := range map[string]func(*bench, *Config){
 		"recompute": func(_ *bench, c *Config) { c.Recompute = "x" },
@@ -116,7 +116,7 @@ func TestWhoUpdates(t *testing.T) {
 	}
 }
 
-// Devices that cannot meet by themselves are told of, and those that come back.
+// Devices that cannot exchange without the host are reported, and devices that come back.
 func TestDevicesAreToldOf(t *testing.T) {
 	var told []Event
 	c := Config{Events: func(e Event) { told = append(told, e) }}
@@ -130,7 +130,8 @@ func TestDevicesAreToldOf(t *testing.T) {
 	}
 }
 
-// The last checkpoint is due at the end, if none was written there; that it cannot be written ends the run.
+// The last checkpoint is due at the end, unless it was just written. A failure to write it
+// ends the run.
 func TestLastCheckpointCannotBeWritten(t *testing.T) {
 	b := newBench(t, 24)
 	c := b.config(1)
@@ -145,7 +146,8 @@ func TestLastCheckpointCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Statistics are estimated again at the end for averages, if there are statistics, and where the recipe says so.
+// Statistics are estimated again at the end for averages, if there are statistics, and if
+// the recipe requests it.
 func TestEstimateOver(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Recipe)
@@ -173,7 +175,8 @@ type estimators func() (parallel.Result, error)
 
 func (f estimators) Moments(context.Context, parallel.Batch) (parallel.Result, error) { return f() }
 
-// What goes wrong while statistics are estimated again ends it: data, devices, moments that are no numbers.
+// Errors while statistics are estimated again end the estimation: data, devices, moments
+// that are not finite.
 func TestReestimationEndsWithErrors(t *testing.T) {
 	b := newBench(t, 24)
 	layers := []bn.Layer{{Name: "bn", Channels: 1, Elements: 1, Mean: "mean", Variance: "var"}}

@@ -25,19 +25,18 @@ func (k StatisticsConfig) prefix() string {
 	return "beside/" + k.Name + "/"
 }
 
-// running is the running statistics of a run, kept in one of the ways of
-// StatisticsConfig. A step makes others (next), which become those of the run when it is
-// committed.
+// running is the running statistics of a run, kept in one of the ways of StatisticsConfig.
+// A step makes new ones (next), which replace them when it is committed.
 type running interface {
 	// next returns them after one more step with these moments, checked with
 	// bn.Check. The error is a *bn.NonFinite if float32 does not hold them.
 	next(moments []tensor.Tensor) (running, error)
-	// Live returns what a replica that is too small normalises with.
+	// Live returns the statistics for normalisation in a replica that is too small.
 	Live() (map[string]tensor.Tensor, error)
-	// Final returns what a template made now gets.
+	// Final returns the statistics for a template made now.
 	Final() (map[string]tensor.Tensor, error)
-	// pack adds to a checkpoint what a resumed run needs: sets and attachments
-	// whose names begin with prefix.
+	// pack adds to a checkpoint the data that a resumed run needs: sets and attachments
+	// with names that begin with prefix.
 	pack(prefix string, k *serialize.Checkpoint) error
 	// restore is the inverse of pack.
 	restore(prefix string, k *serialize.Checkpoint) error
@@ -49,8 +48,8 @@ type tracked struct {
 	running running
 }
 
-// statistics is the running statistics of a run: those of the recipe first,
-// then the extra ones. There are none in frozen mode.
+// statistics is the running statistics of a run: the recipe's first, then the extra ones.
+// It is empty in frozen mode.
 type statistics []tracked
 
 // newStatistics starts the statistics of a recipe, and the extra ones, from a state.
@@ -91,7 +90,7 @@ func newRunningStatistics(p *plan, how StatisticsConfig, state map[string]tensor
 	return &stepStatistics{r}, err
 }
 
-// final returns what a template made now gets; nothing in frozen mode.
+// final returns the statistics for a template made now, or nil in frozen mode.
 func (s statistics) final() (map[string]tensor.Tensor, error) {
 	if len(s) == 0 {
 		return nil, nil
@@ -111,7 +110,7 @@ func (s statistics) next(moments []tensor.Tensor) (statistics, error) {
 	return next, nil
 }
 
-// extra returns what a template gets of all but the first, in order.
+// extra returns the statistics for a template from all but the first, in order.
 func (s statistics) extra() ([]map[string]tensor.Tensor, error) {
 	var all []map[string]tensor.Tensor
 	for _, t := range s[min(1, len(s)):] {
@@ -135,7 +134,7 @@ func (s statistics) pack(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// restore takes all statistics from a checkpoint.
+// restore restores all statistics from a checkpoint.
 func (s statistics) restore(k *serialize.Checkpoint) error {
 	for _, t := range s {
 		if err := t.running.restore(t.how.prefix(), k); err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// asyncStatistics keeps statistics to which the moments of replicas are merged
-// late. A template made in the middle of a run includes the moments that still
-// wait.
+// asyncStatistics keeps statistics and merges the moments of replicas late. A template made
+// in the middle of a run includes the pending moments.
 type asyncStatistics struct{ async *bn.Async }
 
 func (r *asyncStatistics) Live() (map[string]tensor.Tensor, error) { return r.async.Tensors(), nil }

@@ -20,7 +20,7 @@ func (r *replicaStatistics) Final() (map[string]tensor.Tensor, error) {
 	return r.replicas.Merged(r.rule)
 }
 
-// What is merged of them has to be held by float32 as well.
+// The merged statistics must also fit float32.
 func (r *replicaStatistics) next(moments []tensor.Tensor) (running, error) {
 	next, err := r.replicas.Next(moments)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestSameTemplateHoweverStatisticsAreKept(t *testing.T) {
 	}
 }
 
-// trainOnce trains on one device; the checkpoint is that of the end.
+// trainOnce trains on one device. The checkpoint is from the end.
 func (b *bench) trainOnce(besides ...StatisticsConfig) (*models.Model, *serialize.Checkpoint, *Session) {
 	b.t.Helper()
 	c := b.config(1)
@@ -66,8 +66,8 @@ func (b *bench) trainOnce(besides ...StatisticsConfig) (*models.Model, *serializ
 	return m, k, s
 }
 
-// TestStatisticsBesideInfluenceNothing: one run that keeps all kinds of
-// statistics has, for each, those of a run that keeps only them.
+// TestStatisticsBesideInfluenceNothing checks that a run that keeps all kinds of statistics
+// has, for each kind, the statistics of a run that keeps only these.
 func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 	all, _, s := newReplicaBench(t, keepings[0]).trainOnce(keepings...)
 	besides := beside(t, s)
@@ -92,14 +92,15 @@ func TestStatisticsBesideInfluenceNothing(t *testing.T) {
 	}
 }
 
-// Statistics kept beside those of the recipe can be tried out after the run, however weights are kept.
+// Statistics kept in addition to the recipe's can be evaluated after the run, however
+// weights are kept.
 func TestEvaluationWithStatisticsBeside(t *testing.T) {
 	for _, sync := range []parallel.Sync{parallel.AllReduce, "periodic:2"} {
 		b := newReplicaBench(t, keepings[0])
 		b.recipe.WeightSync = sync
 		_, _, s := b.trainOnce(keepings[:3]...)
 		ctx := context.Background()
-		running, err := s.trainer.statistics.final() // Evaluate is of the template, whose statistics are estimated
+		running, err := s.trainer.statistics.final() // Evaluate uses the template, with estimated statistics
 		if err != nil {
 			t.Fatal(err)
 		}

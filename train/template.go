@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// finish makes the template: the last or the best weights, their average if
-// the recipe has one, statistics estimated again where it says so.
+// finish makes the template: the last or the best weights, their average if the recipe has
+// one, and statistics that are estimated again if it requests them.
 func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	if s.checkpointer.saved != s.trainer.progress.Step {
 		if err := s.checkpointer.save(ctx); err != nil {
@@ -40,8 +40,9 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 // derives reports whether a template holds another state than the one that is trained.
 func (s *Session) derives() bool { return s.plan.recipe.EMA > 0 || s.estimateOver() > 0 }
 
-// derive turns a state of training into that of a template: weights become their averages, and
-// statistics are estimated again, where the recipe says so. It leaves the state on the devices.
+// derive turns a state of training into the state of a template: weights become their
+// averages, and statistics are estimated again, as the recipe requests. It leaves the state
+// on the devices.
 func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) error {
 	if s.plan.recipe.EMA > 0 {
 		for _, name := range s.plan.trained {
@@ -58,9 +59,9 @@ func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) er
 	return err
 }
 
-// evaluateTemplate evaluates the state that a template made now would hold. It returns that state
-// with the averages; nil if it is the state that is trained. The devices have the trained state
-// again afterwards, after an error too: a run that was told to stop writes it.
+// evaluateTemplate evaluates the state that a template made now would have. It returns that
+// state with the averages, or nil if it is the trained state. Afterwards the devices have
+// the trained state again, also after an error: an interrupted run writes it.
 func (s *Session) evaluateTemplate(ctx context.Context) (e *Evaluation, state map[string]tensor.Tensor,
 	err error) {
 	if !s.derives() {
@@ -90,7 +91,7 @@ func (s *Session) evaluateTemplate(ctx context.Context) (e *Evaluation, state ma
 	return e, state, err
 }
 
-// ofModel returns the part of a state that the model has, without that of the optimizer.
+// ofModel returns the part of a state that belongs to the model, without the optimizer's.
 func (s *Session) ofModel(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	of := map[string]tensor.Tensor{}
 	for _, st := range s.plan.template.Graph.State {
@@ -99,8 +100,8 @@ func (s *Session) ofModel(state map[string]tensor.Tensor) map[string]tensor.Tens
 	return of
 }
 
-// estimateOver returns over how many samples the statistics are estimated at
-// the end: those of averaged weights always are, over at least some batches.
+// estimateOver returns how many samples the statistics are estimated over at the end.
+// Statistics of averaged weights are always estimated, over a minimum number of batches.
 func (s *Session) estimateOver() int {
 	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
 		return averageSamples
@@ -108,8 +109,7 @@ func (s *Session) estimateOver() int {
 	return s.plan.recipe.BNPrecise
 }
 
-// averageSamples is how many samples the statistics of averaged weights are
-// estimated over, if the recipe does not say.
+// averageSamples is the default number of samples for the statistics of averaged weights.
 const averageSamples = 8192
 
 // Finished returns the event for a template that the caller has written to

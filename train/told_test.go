@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// told trains on a device and returns what the run tells.
+// told trains on a device and returns the events of the run.
 func (b *bench) told(change func(*Config)) (events []Event) {
 	b.t.Helper()
 	c := b.config(1)
@@ -43,7 +43,7 @@ func of[E Event](all []Event) (some []E) {
 	return some
 }
 
-// outline says what a run told, in order: "step 2 of epoch 1".
+// outline describes the events of a run, in order: "step 2 of epoch 1".
 func outline(events []Event) (lines []string) {
 	for _, e := range events {
 		switch e := e.(type) {
@@ -65,7 +65,7 @@ func outline(events []Event) (lines []string) {
 	return lines
 }
 
-// What a run tells, and when: 42 samples are three steps an epoch.
+// The events of a run, and when they occur: 42 samples are three steps an epoch.
 func TestWhatARunTells(t *testing.T) {
 	b := newBench(t, 42)
 	for _, c := range []struct {
@@ -112,8 +112,8 @@ func TestWhatARunTells(t *testing.T) {
 	}
 }
 
-// The figures of an epoch, and those of several steps, are the means of those of
-// each step by its labels; shares of time are no more than all of it.
+// The figures of an epoch, and of several steps, are the means of the steps' figures by
+// their labels. Shares of time are at most 1 in total.
 func TestFiguresOfARun(t *testing.T) {
 	b := newBench(t, 42)
 	each := b.told(nil)
@@ -152,7 +152,7 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 }
 
-// What batch norm sees is said of every way that it is done.
+// The description of the batch norm covers every way of doing it.
 func TestWhatBatchNormSees(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Recipe)
@@ -182,8 +182,7 @@ func TestWhatBatchNormSees(t *testing.T) {
 	}
 }
 
-// What comes into training moves its running statistics, unless it is to keep them or
-// estimates them again.
+// Training moves the running statistics, unless it is to keep them or estimates them again.
 func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		decay      float64

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// bench is what the tests train: a small network on a few glyphs, on ref.
+// bench is the training of the tests: a small network on a few glyphs, on ref.
 type bench struct {
 	t      *testing.T
 	source data.Source
@@ -120,7 +120,7 @@ func TestSameTemplate(t *testing.T) {
 	}
 }
 
-// resumed stops a run on two devices after a step and goes on with three.
+// resumed stops a run on two devices after a step and continues it on three.
 func (b *bench) resumed(step int) string {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -16,9 +16,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// trainer makes the steps of a run, each a transaction: after an error the run
-// stands where it stood before the step. It has what a step changes, all of
-// which becomes part of a checkpoint: weights, running statistics, progress.
+// trainer makes the steps of a run. Each is a transaction: after an error the run has the
+// state before the step. It has all state that a step changes and a checkpoint stores:
+// weights, running statistics, progress.
 type trainer struct {
 	plan       *plan
 	driver     Driver
@@ -87,7 +87,7 @@ func (t *trainer) refused(err error) error {
 	return err
 }
 
-// count takes a batch that was committed into the progress.
+// count adds a committed batch to the progress.
 func (t *trainer) count(b *data.Batch, sl parallel.Slices, r parallel.Result) {
 	p := &t.progress
 	p.Step++
@@ -112,8 +112,8 @@ func (t *trainer) current(ctx context.Context) (map[string]tensor.Tensor, error)
 	return state, nil
 }
 
-// checkpoint puts the run as it stands into a checkpoint. It is what a driver
-// goes on from that loses all devices later.
+// checkpoint returns a checkpoint of the current state of the run. A driver that loses all
+// devices later continues from it.
 func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error) {
 	state, err := t.weights.snapshot(ctx)
 	if err != nil {
@@ -138,8 +138,8 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	return k, t.statistics.pack(k)
 }
 
-// restore takes progress, best and statistics from a checkpoint; the weights
-// that are beside its state come when there is a driver.
+// restore restores progress, best and statistics from a checkpoint. Weights other than its
+// state are restored when there is a driver.
 func (t *trainer) restore(k *serialize.Checkpoint) error {
 	p, err := positionOf(k)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Transform returns how the samples of such data become the input of m in
-// evaluation; arrays are left as they are. Training adds the recipe's
-// augmentation.
+// Transform returns how samples of the described data become the input of m in evaluation.
+// Arrays are not changed. Training adds the recipe's augmentation.
 func Transform(m *models.Model, info data.Info) data.Transform {
 	in := m.Input()
 	if !info.Pictures() || len(in.Shape) != 3 {

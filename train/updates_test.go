@@ -63,9 +63,10 @@ func updated(t *testing.T, r Recipe, values, gradients [2]float32) (after [2]flo
 	return after, names
 }
 
-// Gradients are clipped by the norm over all tensors (torch.nn.utils.clip_grad_norm_); LARS scales the
-// step of a weight by its trust ratio, and that of what does not decay as SGD does (You, Gitman, Ginsburg
-// 2017, section 4, without weight decay of biases). There is an average where the recipe asks for one.
+// Gradients are clipped by the norm over all tensors (torch.nn.utils.clip_grad_norm_). LARS
+// scales the step of a weight by its trust ratio, and steps of tensors without decay like
+// SGD (You, Gitman, Ginsburg 2017, section 4, without weight decay of biases). There is an
+// average if the recipe requests one.
 func TestUpdatesOfSeveralTensors(t *testing.T) {
 	values, gradients := [2]float32{2, 5}, [2]float32{3, -4}
 	const eta = 0.001
@@ -101,7 +102,7 @@ func TestUpdatesOfSeveralTensors(t *testing.T) {
 	}
 }
 
-// Statistics that each replica can hold by itself, but whose merger float32 does not hold, end the step.
+// Statistics that each replica can hold, but with a merger beyond float32, end the step.
 func TestMergerBeyondFloat32(t *testing.T) {
 	b := newBench(t, 24)
 	b.recipe.BN, b.recipe.BNUpdate = bn.Replica, bn.PostHoc
@@ -132,7 +133,7 @@ func TestMergerBeyondFloat32(t *testing.T) {
 	}
 }
 
-// What is told of the loss does not depend on the scale of the weights of classes.
+// The reported loss does not depend on the scale of the weights of classes.
 func TestLossByWeightsOfClasses(t *testing.T) {
 	of := func(weights string) (losses []float64) {
 		b := newBench(t, 42)

@@ -15,15 +15,15 @@ import (
 type weights interface {
 	// step trains on a batch. Nothing of it counts before commit.
 	step(ctx context.Context, o optimizerStep) (parallel.Result, error)
-	// commit makes the next weights from what the last step found. After an error
-	// that wraps device.NonFinite they are as before, or cannot be read any more.
+	// commit makes the next weights from the results of the last step. After an error that
+	// wraps device.NonFinite they are unchanged, or no longer readable.
 	commit(ctx context.Context, o optimizerStep, found parallel.Result) error
 	// dryRun is a step that never counts, with the weights of state.
 	dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 
 	// state returns all state of the model as it is trained.
 	state(ctx context.Context) (map[string]tensor.Tensor, error)
-	// snapshot is state, from which a run goes on that loses all devices later.
+	// snapshot returns the state that a run continues from if it loses all devices later.
 	snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	// atHost reports whether the host has the state at any time, whatever becomes
 	// of the devices.
@@ -32,10 +32,10 @@ type weights interface {
 	// with some running statistics.
 	show(ctx context.Context, statistics map[string]tensor.Tensor) error
 
-	// staleness counts the gradients that come late; nil if none ever does, or before
-	// the first step.
+	// staleness counts the late gradients. It returns nil if gradients are never late, or
+	// before the first step.
 	staleness() *parallel.Staleness
-	// pack adds to a checkpoint what a resumed run needs beside state.
+	// pack adds to a checkpoint the data other than state that a resumed run needs.
 	pack(k *serialize.Checkpoint)
 	// restore is the inverse of pack, for a run that has come to p.
 	restore(k *serialize.Checkpoint, p *Progress) error

@@ -13,8 +13,8 @@ import (
 // setStaleGradients names the set of a checkpoint with the gradients that wait.
 const setStaleGradients = "late"
 
-// perReplicaGradients reports whether gradients come back replica by replica, and updates
-// take them from the state.
+// perReplicaGradients reports whether gradients are returned for each replica, and updates
+// read them from the state.
 func (r *Recipe) perReplicaGradients() bool {
 	_, stale := r.WeightSync.Span()
 	return stale
@@ -41,7 +41,7 @@ type asyncWeights struct {
 	counts  *parallel.Staleness // of waiting; nil before the first step
 }
 
-// commit makes the next version of the state from what is due in a step.
+// commit makes the next version of the state from the gradients due in a step.
 func (w *asyncWeights) commit(ctx context.Context, o optimizerStep, found parallel.Result) error {
 	due, next, err := w.waiting.Next(o.number, found.Gradients, o.batch.Sizes)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// local reports whether replicas have weights of their own.
+// local reports whether replicas have separate weights.
 func (r *Recipe) local() bool {
 	_, ok := r.WeightSync.Period()
 	return ok
@@ -24,8 +24,8 @@ type localWeights struct {
 	period   int // steps
 }
 
-// sinceAverage returns for how many steps replicas have been on their own
-// after a step.
+// sinceAverage returns the number of steps between the last average of the replicas and a
+// step.
 func sinceAverage(r *Recipe, step int) int {
 	period, ok := r.WeightSync.Period()
 	if !ok {
@@ -70,7 +70,7 @@ func (w *localWeights) show(ctx context.Context, statistics map[string]tensor.Te
 
 func (w *localWeights) staleness() *parallel.Staleness { return nil }
 
-// pack puts what replicas have of their own into a checkpoint.
+// pack adds the state of the replicas to a checkpoint.
 func (w *localWeights) pack(k *serialize.Checkpoint) {
 	for r, replicaWeights := range w.replicas.ReplicaStates() {
 		k.Sets = append(k.Sets, serialize.Set{Name: serialize.WeightSet(r), Tensors: replicaWeights})

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Where says on which devices a run goes, with which kernels and precision, and whether the same
+// Where describes the devices of a run, their kernels and precision, and whether the same
 // run on others has the same bits.
 func (e Started) Where() string {
 	text := fmt.Sprintf("devices %s · kernels %s · %s", strings.Join(e.Devices, ", "), e.Kernels,

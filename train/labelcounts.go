@@ -94,8 +94,8 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 	return rare(info, of), nil
 }
 
-// rareRatio is the ratio of the samples of another class to a class from which on the class
-// is rare.
+// rareRatio determines when a class is rare: if another has more than this multiple of its
+// samples.
 const rareRatio = 10
 
 // rare returns a sentence if the smallest class has less than a tenth of the samples of the largest.

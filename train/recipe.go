@@ -23,9 +23,9 @@ type Recipe struct {
 	Init       string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
 	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
 	Data       Data     `json:"data"`
-	Validation Data     `json:"validation"` // zero if there is none
-	// ValSplit is how validation samples were set apart from those of the data; nil if they
-	// are data of their own, or none.
+	Validation Data     `json:"validation"` // zero without validation
+	// ValSplit is how validation samples were set apart from the data. It is nil if they
+	// are separate data, or if there is no validation.
 	ValSplit *ValSplit `json:"val_split,omitempty"`
 	// Decoder is the version of the decoder of picture files, EXIF whether
 	// pictures are turned by the orientation in their files: "apply" or
@@ -33,7 +33,7 @@ type Recipe struct {
 	// which ignored EXIF.
 	Decoder string `json:"decoder,omitempty"`
 	EXIF    string `json:"exif,omitempty"`
-	// MaskValues and MaskIgnore say what pixels of masks mean, as data.MaskOptions.
+	// MaskValues and MaskIgnore define the meaning of pixels of masks, as data.MaskOptions.
 	MaskValues string `json:"mask_values,omitempty"`
 	MaskIgnore string `json:"mask_ignore,omitempty"`
 	// Columns names the columns of a table of samples, as data.Options.Columns.
@@ -48,17 +48,18 @@ type Recipe struct {
 	Replicas   int           `json:"replicas"`   // of one round
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
 	Tail       parallel.Tail `json:"tail"`       // what happens to an incomplete last batch
-	Augment    string        `json:"augment"`    // as data.ParseAugment reads it; "none"
-	// Sampling says how an epoch chooses its samples: "" takes each once; the weights of classes, "0.5,2,1",
-	// draw them with replacement, "balanced" being such until SetData computes them; "column" draws them by the
-	// weights of a table, and has their checksum behind a colon after SetData.
+	Augment    string        `json:"augment"`    // as data.ParseAugment reads it, or "none"
+	// Sampling determines how an epoch chooses its samples. "" uses each once. The weights
+	// of classes, "0.5,2,1", draw them with replacement; "balanced" stands for weights
+	// until SetData computes them. "column" draws them by the weights of a table; SetData
+	// appends a colon and the weights' checksum.
 	Sampling string `json:"sampling,omitempty"`
 
 	BN        bn.Mode   `json:"bn"`         // which statistics batch norm normalises with
 	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas are merged
 	BNUpdate  bn.Update `json:"bn_update"`  // when they are merged
 	BNMin     string    `json:"bn_min"`     // replicas with too few values: "refuse", or "running" statistics
-	BNPrecise int       `json:"bn_precise"` // samples for re-estimation at the end; 0: none
+	BNPrecise int       `json:"bn_precise"` // samples for re-estimation at the end; 0: no re-estimation
 	// BNPrecisePlain estimates on images without the augmentation of training.
 	BNPrecisePlain bool `json:"bn_precise_plain,omitempty"`
 
@@ -74,22 +75,23 @@ type Recipe struct {
 	DecayAll       bool     `json:"decay_all"`       // gamma, beta and bias too
 	Schedule       string   `json:"schedule"`        // as NewSchedule reads it
 	Warmup         float64  `json:"warmup"`          // epochs
-	ClipNorm       float64  `json:"clip_norm"`       // 0: none
-	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: none
+	ClipNorm       float64  `json:"clip_norm"`       // 0: no clipping
+	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: no smoothing
 	// ClassWeights are the weights of classes in the loss, "0.5,2,1"; "median", "balanced" or "auto"
 	// until SetData computes them; "": all 1.
 	ClassWeights string `json:"class_weights,omitempty"`
 	// Loss is "" for classes that exclude each other, "binary" for labels that do not, or
-	// "squared", "absolute" or "huber:DELTA" for numbers. SetData says it where it is "".
+	// "squared", "absolute" or "huber:DELTA" for numbers. SetData replaces "" by the loss
+	// for the data.
 	Loss string `json:"loss,omitempty"`
 	// PosWeights are the weights of the positives of labels that do not exclude each other,
 	// "0.5,2,1"; "balanced" until SetData computes them; "": all 1.
 	PosWeights string `json:"pos_weights,omitempty"`
-	// TargetStd are the deviations of the numbers of the training data, in whose units errors
-	// are in the loss. SetData computes them.
+	// TargetStd are the standard deviations of the numbers of the training data. Errors in
+	// the loss are in units of these. SetData computes them.
 	TargetStd []float64 `json:"target_std,omitempty"`
-	AuxWeight float64   `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: none
-	EMA       float64   `json:"ema"`                  // decay; 0: none
+	AuxWeight float64   `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: without it
+	EMA       float64   `json:"ema"`                  // decay; 0: no average
 	// EMAWarmup lets the decay rise to EMA: at most (1+n)/(10+n) after n steps. New runs of bnctl.Open
 	// have it; recipes of older builds do not, and their runs are resumed without.
 	EMAWarmup bool `json:"ema_warmup,omitempty"`
@@ -107,7 +109,7 @@ type Data struct {
 	Kind        string `json:"kind"`  // "cifar10", "pictures" ...: data.Info.Kind
 	Split       string `json:"split"` // "train", "val" or "test"; "" of data without parts
 	Samples     int    `json:"samples"`
-	Classes     int    `json:"classes"`           // 0: the source does not say
+	Classes     int    `json:"classes"`           // 0: not known by the source
 	Fingerprint string `json:"fingerprint"`       // SHA-256 of the content, in hexadecimal
 	Skipped     int    `json:"skipped,omitempty"` // bad files that were left out
 }
@@ -125,7 +127,7 @@ func NewValSplit(h data.Holdout, fingerprint string) *ValSplit {
 	return &ValSplit{Fraction: h.Fraction, Seed: h.Seed, Groups: h.Groups, Fingerprint: fingerprint}
 }
 
-// Holdout returns what is set apart; nothing for nil.
+// Holdout returns the holdout that v describes, or the zero value for nil.
 func (v *ValSplit) Holdout() data.Holdout {
 	if v == nil {
 		return data.Holdout{}
@@ -153,8 +155,8 @@ func (d Data) InWords() string {
 	return fmt.Sprintf("%s (%s), %s", d.Kind, d.Split, problem.Plural(d.Samples, "sample"))
 }
 
-// averages reports whether the template's weights are averages, whose
-// statistics no step has seen.
+// averages reports whether the template's weights are averages. No step has computed
+// statistics with these weights.
 func (r *Recipe) averages() bool {
 	period, _ := r.WeightSync.Period()
 	return r.EMA > 0 || period > 1
@@ -199,14 +201,14 @@ func (r *Recipe) JSON() json.RawMessage {
 func ParseRecipe(b []byte) (*Recipe, error) {
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()
-	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // older recipes do not say so
+	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // defaults for older recipes, which lack these fields
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
 	return &r, nil
 }
 
-// Difference is a field in which two recipes differ.
+// Difference is a field that differs between two recipes.
 type Difference struct {
 	Field, Have, Want string
 	Why               string // why it matters; "" if that is obvious
@@ -252,13 +254,12 @@ func inWords(have, want any) (string, string) {
 	return a, b
 }
 
-// short is the beginning of a fingerprint, which tells it from others.
+// short returns the beginning of a fingerprint, which suffices to distinguish it.
 func short(fingerprint string) string { return fingerprint[:min(len(fingerprint), 12)] }
 
-// Differences compares r with the recipe of a checkpoint, field by field, and
-// returns the fields that differ. Larger Epochs or Steps are no difference,
-// unless steps that are already done depended on the length of the run, as with
-// a cosine schedule; then Why says so.
+// Differences compares r with the recipe of a checkpoint, field by field, and returns the
+// fields that differ. Larger Epochs or Steps do not count as a difference, unless completed
+// steps depended on the length of the run, as with a cosine schedule; then Why explains it.
 func (r *Recipe) Differences(was *Recipe) []Difference {
 	var out []Difference
 	a, b := reflect.ValueOf(*r), reflect.ValueOf(*was)
@@ -291,7 +292,7 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 	return out
 }
 
-// endIsFixed says why a run of r cannot become longer; "" if it can.
+// endIsFixed returns why a run of r cannot become longer, or "" if it can.
 func (r *Recipe) endIsFixed() string {
 	if looksAhead(r.Schedule) {
 		return "the learning rate of a " + r.Schedule + " schedule depends on the length of the run from its " +

@@ -59,7 +59,7 @@ func TestSameTemplateOfOtherRecipes(t *testing.T) {
 	}
 }
 
-// Rounds have the bits of a larger batch with as many more replicas.
+// Rounds have the bits of a larger batch with proportionally more replicas.
 func TestAccumulateIsALargerBatch(t *testing.T) {
 	state := func(change func(r *Recipe)) map[string]tensor.Tensor {
 		b := newBench(t, 42)

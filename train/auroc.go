@@ -70,8 +70,8 @@ func (a *areas) add(k int, score float64, positive bool) {
 	(*a)[k] = append((*a)[k], Scored{score, positive})
 }
 
-// mean returns the mean of AUROC over the labels that have positives and negatives, or NaN
-// without any such label.
+// mean returns the mean of AUROC over the labels with positives and negatives, or NaN if
+// every label lacks one of them.
 func (a *areas) mean() float64 {
 	if a == nil {
 		return math.NaN()

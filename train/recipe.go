@@ -201,7 +201,7 @@ func (r *Recipe) JSON() json.RawMessage {
 func ParseRecipe(b []byte) (*Recipe, error) {
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()
-	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // defaults for older recipes, which lack these fields
+	r := Recipe{BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce} // older recipes lack these
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}

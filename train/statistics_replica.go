@@ -20,7 +20,7 @@ func (r *replicaStatistics) Final() (map[string]tensor.Tensor, error) {
 	return r.replicas.Merged(r.rule)
 }
 
-// The merged statistics must also fit float32.
+// next also checks that float32 can hold the merged statistics.
 func (r *replicaStatistics) next(moments []tensor.Tensor) (running, error) {
 	next, err := r.replicas.Next(moments)
 	if err != nil {

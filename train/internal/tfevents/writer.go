@@ -1,6 +1,5 @@
-// Package tfevents writes event files, in which TensorBoard finds the curves
-// of a run: records of TFRecord framing, each a message of event.proto, of
-// which only scalars are needed here.
+// Package tfevents writes the curves of a run as event files for TensorBoard: records in
+// TFRecord framing, each a message of event.proto. Only scalars are supported.
 package tfevents
 
 import (
@@ -24,8 +23,8 @@ type Scalar struct {
 // Writer appends to one event file.
 type Writer struct{ file *os.File }
 
-// Create makes a new event file in a folder, which it makes too. Several files
-// in one folder are one run: a resumed run goes on in a file of its own.
+// Create makes a new event file in a folder, and the folder if it does not exist. Several
+// files in one folder are one run: a resumed run continues in a new file.
 func Create(folder string) (*Writer, error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// point is what a reader sees of a scalar.
+// point is a scalar as a reader decodes it.
 type point struct {
 	step  int64
 	tag   string

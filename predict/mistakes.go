@@ -44,13 +44,13 @@ func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.R
 	return data.Grid(ctx, src, []int{x.Sample}, 1, side)
 }
 
-// Mistakes returns the samples of src that were answered wrongly by m, the evaluated model.
-// First has at most most of them, the worst first. The order depends on the labels:
+// Mistakes returns the samples of src that were answered wrongly by m, the evaluated model. First
+// has at most most of them, the worst first. The order depends on the labels:
 //
-// - one class: by the probability of the wrong class
-// - several labels, at least one of them wrong: by the loss
-// - numbers: by the squared error in units of their deviations
-// - masks: by the share of wrong pixels; there are at most Details.Masks of them
+//   - one class: by the probability of the wrong class
+//   - several labels, at least one of them wrong: by the loss
+//   - numbers: by the squared error in units of their deviations
+//   - masks: by the share of wrong pixels; there are at most Details.Masks of them
 func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes {
 	x := &Mistakes{most: most}
 	d.worst(m, src, x)

@@ -33,6 +33,6 @@ func Name(got string, names []string) string {
 }
 
 const (
-	shortest  = 3 // letters from which a prefix counts as an abbreviation
+	shortest  = 3 // least letters of a prefix that counts as an abbreviation
 	exchanged = 2 // cost of two exchanged letters
 )

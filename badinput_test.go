@@ -130,7 +130,8 @@ func TestMistakes(t *testing.T) {
 	wants(t, "nothing to predict with", "model", err)
 }
 
-// What names no place in data, and what means nothing in a resumed run, is refused too.
+// Numbers of samples beyond the data, and options without meaning in a resumed run, are
+// refused too.
 func TestMistakesOfDataAndResume(t *testing.T) {
 	src, checkpoint := glyphs(t, "32"), filepath.Join(t.TempDir(), "run.bnc")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:32", Checkpoint: checkpoint,

@@ -43,7 +43,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 		return train.New(ctx, r.recipe, m, c)
 	}
 	k := *r.from
-	if r.o.AnyKernels { // the change is asked for: no difference
+	if r.o.AnyKernels { // the change is requested: not a difference
 		was := *r.previous
 		was.Kernels = r.recipe.Kernels
 		k.Recipe = was.JSON()

@@ -35,7 +35,7 @@ func checkExtensions(output, checkpoint string) error {
 	return nil
 }
 
-// checkOutputs refuses outputs with other extensions than theirs, and those that are inputs.
+// checkOutputs refuses outputs with a wrong extension, and outputs that are inputs.
 func (r *Run) checkOutputs() error {
 	if err := checkExtensions(r.paths.Output, r.checkpoint); err != nil {
 		return err

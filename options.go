@@ -92,8 +92,8 @@ type TrainOptions struct {
 	Observe   func() train.Observers
 	Evaluated func(train.Evaluated)
 	Observer  Observer
-	// ResumeCommand returns what resumes the run of a checkpoint, for messages; nil: "resume
-	// CHECKPOINT".
+	// ResumeCommand returns the command that resumes the run of a checkpoint, for messages;
+	// nil: "resume CHECKPOINT".
 	ResumeCommand func(checkpoint string) string
 }
 

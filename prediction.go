@@ -29,8 +29,8 @@ type PredictOptions struct {
 // Prediction is the result of a model for one input.
 type Prediction struct {
 	Input string // its name
-	// Classes are those with the highest probabilities, best first; nil if the
-	// model does not predict classes.
+	// Classes are the classes with the highest probabilities, best first; nil if the model
+	// does not predict classes.
 	Classes []predict.Class
 	// Outputs are the model's outputs, in its order, without the axis of rows.
 	Outputs []tensor.Tensor

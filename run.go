@@ -21,7 +21,7 @@ type Run struct {
 	from             *serialize.Checkpoint
 	previous         *train.Recipe   // of from; nil in a new run
 	data, validation data.Source     // validation may be nil
-	valSplit         *train.ValSplit // what of the data is validation; nil
+	valSplit         *train.ValSplit // the part of the data for validation, or nil
 	recipe           *train.Recipe
 	prepared         *Prepared
 	fleet            *fleet.Fleet
@@ -164,7 +164,8 @@ func (r *Run) stopped(ctx context.Context, err error) error {
 	return err
 }
 
-// resumeCommand returns what resumes the run; "": its checkpoint alone.
+// resumeCommand returns the command that resumes the run, or "" if only its checkpoint is
+// known.
 func (r *Run) resumeCommand() string {
 	if r.o.ResumeCommand == nil {
 		return ""

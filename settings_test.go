@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// TestResumeKeepsTheSettings: the rest of a run has the options of its start that its checkpoint keeps,
-// except for those that it names itself.
+// TestResumeKeepsTheSettings checks that a resumed run has the options stored in its
+// checkpoint, except for options that it sets itself.
 func TestResumeKeepsTheSettings(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name string) string { return filepath.Join(folder, name) }

@@ -105,7 +105,7 @@ func (r *Run) columns() string {
 	return r.o.Columns
 }
 
-// subset draws the samples of the data that the options ask for.
+// subset draws the samples of the data that the options request.
 func (r *Run) subset() (err error) {
 	if r.data, err = subsetOf(r.data, r.o.Samples, "samples"); err != nil || r.validation == nil {
 		return err

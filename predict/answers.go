@@ -15,7 +15,7 @@ import (
 // AnswerOptions select outputs of a model, and their form.
 type AnswerOptions struct {
 	Only   []string // names of outputs, in this order; nil: all
-	Logits bool     // the outputs as they are, never classes
+	Logits bool     // unchanged outputs, never classes
 	// Task "classify" declares that the output is logits of classes, without other
 	// evidence. "" leaves it to the model.
 	Task string
@@ -27,7 +27,7 @@ type AnswerOptions struct {
 type Answers struct {
 	Model  *models.Model
 	Chosen []int // outputs that are given, by number, in the order of AnswerOptions.Only
-	Raw    bool  // they are given as they are
+	Raw    bool  // outputs are given unchanged
 	// AmbiguousLogits: the output has the shape of logits of classes, but nothing confirms that it
 	// is. AnswerOptions.Task or labels do.
 	AmbiguousLogits bool
@@ -50,7 +50,7 @@ func NewAnswers(m *models.Model, o AnswerOptions) (*Answers, error) {
 	return a, a.decide(o)
 }
 
-// chosen returns the outputs of those names, by number; all without names.
+// chosen returns the numbers of the named outputs, or of all outputs without names.
 func chosen(m *models.Model, wanted []string) (outputs []int, err error) {
 	var names []string
 	for i, o := range m.Outputs() {
@@ -140,7 +140,8 @@ func (a *Answers) Name(k int) string { return a.Model.Outputs()[k].Name }
 // Type returns the type of output k of the model, for a sample, in its file.
 func (a *Answers) Type(k int) graph.Type { return a.Model.Outputs()[k].Type }
 
-// Computed returns the outputs that are given without those that are the place of the largest of another one.
+// Computed returns the chosen outputs, without outputs that are the argmax of another
+// output.
 func (a *Answers) Computed() (computed []int) {
 	outputs := a.Model.Outputs()
 	for _, k := range a.Chosen {

@@ -38,11 +38,11 @@ func (c *Calibration) Line() string {
 	return text + fmt.Sprintf(" (on these %s)", problem.Plural(c.Samples, "sample"))
 }
 
-// bend is a loss as a function of what logits are multiplied by: its sum over all labels, and its first two
-// derivatives. It is convex.
+// bend is a loss as a function of the factor of logits: its sum over all labels, and its
+// first two derivatives. It is convex.
 type bend struct{ loss, slope, curvature float64 }
 
-// hottest and coldest bound what logits are multiplied by.
+// hottest and coldest bound the factor of logits.
 const hottest, coldest = 1. / 4096, 4096
 
 // Calibrate returns the temperature for the answers, which were observed with Details.Logs.

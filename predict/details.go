@@ -18,8 +18,8 @@ import (
 // zero value is ready for Predictor.EvaluateWhole, which fills it; then NewReport, WriteCSV and
 // WriteMistakes read it.
 type Details struct {
-	// Logs keeps what Calibrate needs: a number for each class of each sample, in float64. For a
-	// thousand classes and fifty thousand samples that is 400 MB.
+	// Logs keeps the data for Calibrate: a number for each class of each sample, in
+	// float64. A thousand classes and fifty thousand samples need 400 MB.
 	Logs bool
 	// Masks is how many of the worst masks are kept with label and answer, each as large as its picture, for
 	// WriteMistakes; of all the wrong pixels are counted, for WriteCSV. 0: masks are not looked at.
@@ -29,9 +29,9 @@ type Details struct {
 	Wish *Wish
 
 	answers  []answered
-	masks    []masked   // likewise, where it has a mask, with Masks
+	masks    []masked   // samples with a mask, if Masks is set
 	stored   []painted  // of the worst of these, the worst first
-	elements []elements // in their place where a sample has several labels, or numbers
+	elements []elements // samples with several labels, or numbers
 }
 
 // answered is the answer for a labelled sample.

@@ -71,7 +71,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 	return w.WriteAll(lines)
 }
 
-// LabelReport is what JSON has of a label that does not exclude others.
+// LabelReport is the JSON form of the figures of a label that does not exclude others.
 type LabelReport struct {
 	N         int          `json:"n"`         // samples with a known label
 	Positives int          `json:"positives"` // of these
@@ -86,5 +86,5 @@ type TargetReport struct {
 	N    int          `json:"n"` // samples with a known number
 	MAE  train.Figure `json:"mae"`
 	RMSE train.Figure `json:"rmse"`
-	R2   train.Figure `json:"r2"` // null where all numbers are alike
+	R2   train.Figure `json:"r2"` // null if all numbers are equal
 }

@@ -21,11 +21,11 @@ type ElementsReport struct {
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
 	Accuracy   *train.Figure           `json:"accuracy,omitempty"`    // of all known labels
 	ExactMatch *train.Figure           `json:"exact_match,omitempty"` // share of samples with all labels met
-	MacroF1    *train.Figure           `json:"macro_f1,omitempty"`    // mean of those labels that have one
-	MacroAUROC *train.Figure           `json:"macro_auroc,omitempty"` // likewise
+	MacroF1    *train.Figure           `json:"macro_f1,omitempty"`    // mean of the defined ones
+	MacroAUROC *train.Figure           `json:"macro_auroc,omitempty"` // mean of the defined ones
 
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
-	R2      *train.Figure            `json:"r2,omitempty"` // mean of those targets that have one
+	R2      *train.Figure            `json:"r2,omitempty"` // mean of the defined ones
 
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // from Details.Wish
 

@@ -130,7 +130,8 @@ func keyOf(m *models.Model, worst []painted) (key []MaskClass) {
 	return key
 }
 
-// drawn returns what draws label and answer over the picture as the model sees it.
+// drawn returns a function that draws label and answer over the picture in the form that
+// the model sees.
 func (a painted) drawn(m *models.Model, src data.Source) func(context.Context, int) (*image.RGBA, error) {
 	return func(ctx context.Context, side int) (*image.RGBA, error) {
 		picture, err := src.Sample(ctx, a.sample)

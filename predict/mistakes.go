@@ -27,7 +27,8 @@ type Mistake struct {
 	draw func(ctx context.Context, side int) (*image.RGBA, error) // nil: the sample
 }
 
-// MistakeRow is a line below the picture of a mistake: what, which label or number, and how probable.
+// MistakeRow is a line below the picture of a mistake: a term, a label or number, and its
+// probability.
 type MistakeRow struct {
 	Term   string `json:"term"`
 	Value  string `json:"value"`

@@ -57,7 +57,7 @@ func TestWorstMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &Details{Masks: 100}
-	for i := range 3 { // all background, which is a mistake where there is a shape
+	for i := range 3 { // all background, which is a mistake if there is a shape
 		label, err := src.Label(t.Context(), i)
 		if err != nil {
 			t.Fatal(err)

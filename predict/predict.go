@@ -190,7 +190,7 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 // Close frees the executables and closes the devices. It joins the errors of both.
 func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
 
-// Terms are what outputs depend on in addition to model and input: on the same
+// Terms are the settings that outputs depend on in addition to model and input: on the same
 // terms they have the same bits.
 type Terms struct {
 	Kernels   string // kernel class: one name, or several joined by "+"

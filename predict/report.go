@@ -16,7 +16,7 @@ type Report struct {
 	Accuracy   float64           `json:"accuracy"`       // share of labels met, 0 to 1
 	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
 	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
-	PerClass   map[string]*Count `json:"per_class"`      // by Label; null where there is nothing to count
+	PerClass   map[string]*Count `json:"per_class"`      // by Label; null if nothing is counted
 	Confusion  [][]int           `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
 	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
 	Throughput float64           `json:"images_per_s"`

@@ -40,8 +40,8 @@ func (r *Report) figures(e *train.Evaluation) string {
 	return fmt.Sprintf("accuracy %.2f %%", 100*r.Accuracy)
 }
 
-// widest returns the width of the widest label, between 5 and 24. Longer ones
-// are not cut, for two might then look alike: they push their row to the right.
+// widest returns the width of the widest label, between 5 and 24. Longer labels are not
+// truncated, since two might then look the same; they push their row to the right.
 func widest(m *models.Model, classes int) int {
 	w := 5
 	for i := range classes {
@@ -111,7 +111,7 @@ func dotForZero(n int) string {
 	return fmt.Sprint(n)
 }
 
-// frequentConfusions lists which label was taken for what most often.
+// frequentConfusions lists the most frequent confusions of a label with another class.
 func frequentConfusions(m *models.Model, e *train.Evaluation) (lines []string) {
 	all := e.Misclassifications()
 	for _, k := range all[:min(len(all), matrixClasses)] {

@@ -17,7 +17,7 @@ import (
 // Wish is a precision or a recall that a threshold of the probability shall reach.
 // A prediction is then that a label holds where its probability is at least the threshold.
 type Wish struct {
-	Recall bool    // of the samples that a label holds for, those that are found; else a precision
+	Recall bool    // share of the samples with the label that are found; else a precision
 	Least  float64 // the least precision or recall, above 0, at most 1
 }
 

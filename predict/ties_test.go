@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// pairArea is the area under the curve by its definition: of all pairs of a positive and a
-// negative, those that are in order, and half of those that are tied.
+// pairArea returns the area under the curve by its definition: of all pairs of a positive
+// and a negative, the share in order, plus half the share of ties.
 func pairArea(scores []float64, labels []int32) float64 {
 	halves, pairs := 0, 0
 	for i, a := range scores {

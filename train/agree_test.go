@@ -64,7 +64,7 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 	first := agreement{Recipe: r.JSON(), State: "s"}
 	for _, c := range []struct {
 		mine, first agreement
-		want        string // "": they are alike
+		want        string // "": they agree
 		not         string
 	}{
 		{first, first, "", "?"},

@@ -39,7 +39,7 @@ func AUROC(all []Scored) float64 {
 // each of several labels.
 type areas [][]Scored
 
-// observers returns what collects the scores, in addition to o.
+// observers returns observers that collect the scores and call o.
 func (a *areas) observers(o Observers) Observers {
 	before, beforeAll := o.Observe, o.ObserveAll
 	o.Observe = func(sample, label int, logs []float64, margin float64) {

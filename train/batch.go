@@ -44,7 +44,8 @@ func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Ten
 	return out
 }
 
-// ident returns epoch and sample, data.Batch.Occurrence, of every row: what dropout is drawn by.
+// ident returns epoch and sample, data.Batch.Occurrence, of every row. Dropout is drawn by
+// them.
 func ident(b *data.Batch) tensor.Tensor {
 	t := tensor.New(tensor.I64, b.Len(), 2)
 	for i := range b.Len() {

@@ -15,8 +15,8 @@ import (
 // best is the state that served best on the validation data, without the optimizer's.
 type best struct{ state map[string]tensor.Tensor }
 
-// keepBest keeps the state that was evaluated as the best so far, whatever becomes the template: a
-// checkpoint has it. nil is the state as it is trained.
+// keepBest keeps the evaluated state as the best so far, for checkpoints, whatever becomes
+// the template. nil means the trained state.
 func (t *trainer) keepBest(ctx context.Context, state map[string]tensor.Tensor) (err error) {
 	if state == nil {
 		if state, err = t.current(ctx); err != nil {
@@ -55,7 +55,7 @@ func (t *trainer) restoreBest(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// bestEpoch returns what evaluation found best so far; nil without evaluation.
+// bestEpoch returns the best evaluated epoch so far, or nil without evaluation.
 func (p *Progress) bestEpoch(r *Recipe) *models.BestEpoch {
 	per := r.StepsPerEpoch()
 	if p.BestStep == 0 || per == 0 {

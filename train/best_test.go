@@ -195,8 +195,8 @@ func TestMovesAreTold(t *testing.T) {
 	}
 }
 
-// Without weights the loss of a step is taken as it is; weights that are all 1 give it except for
-// the rounding of a mean.
+// Without weights the loss of a step is unchanged. Weights that are all 1 give the same, up
+// to the rounding of a mean.
 func TestLossOfLabels(t *testing.T) {
 	const labels = 49
 	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: tensor.New(tensor.I32, labels)}}

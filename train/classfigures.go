@@ -10,7 +10,7 @@ func (e *Evaluation) PerLabel(class int) (precision, recall, f1 Figure) {
 }
 
 // Macro returns the mean of F1 over the classes that are a label or were predicted, and the
-// mean of recall over those that are a label. Without any both are NaN.
+// mean of recall over the classes that are a label. Without any class both are NaN.
 func (e *Evaluation) Macro() (f1, recall Figure) {
 	var nF1, nRecall Figure
 	for class := range e.PerClass {

@@ -63,7 +63,7 @@ type Config struct {
 	Observe func() Observers
 	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
-	// Norms asks for the event Norms at the end of every epoch. It reads the weights for that.
+	// Norms enables the event Norms at the end of every epoch, which reads the weights.
 	Norms    bool
 	LogEvery int // steps between Stepped events
 	Events   func(Event)

@@ -51,7 +51,8 @@ func (c *Confusion) Dense() [][]int {
 	return out
 }
 
-// find returns where a class is, or would be, in the row of a label. A mask asks for each pixel.
+// find returns the index of a class in the row of a label, or where to insert it. It is
+// called for each pixel of a mask.
 func (c *Confusion) find(label, predicted int) (at int, there bool) {
 	row, low, high := c.rows[label], 0, len(c.rows[label])
 	for low < high {

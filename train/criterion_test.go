@@ -40,8 +40,8 @@ func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation
 	return e
 }
 
-// Counted by hand: class 0 has 2 of 4, class 1 has 1 of 3, class 2 is neither a
-// label nor predicted; pixels that are ignored count nowhere.
+// Counted by hand: class 0 has 2 of 4, class 1 has 1 of 3, class 2 is neither a label nor
+// predicted; ignored pixels do not count.
 func TestOverlap(t *testing.T) {
 	e := evaluated(t, 3, []int32{0, 0, 0, 1, 1, -1, -1}, []int32{0, 0, 1, 1, 0, 2, 2})
 	if v := e.Overlap(0); v != 0.5 {

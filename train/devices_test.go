@@ -35,8 +35,8 @@ func (e *sluggishExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 	return e.Executable.Run(ctx, s)
 }
 
-// ways is every way of keeping statistics, and every way of keeping weights
-// together, with what changes them.
+// ways returns every way of keeping statistics, and every way of keeping weights together,
+// with the change of the recipe for each.
 func ways() map[string]func(*Recipe) {
 	all := map[string]func(*Recipe){
 		"sync":             func(r *Recipe) {},

@@ -135,8 +135,8 @@ func readSteps(t *testing.T, name string) map[string][][]float64 {
 	return steps
 }
 
-// compareSteps trains m on one device and on two: the losses of its steps are those, and so
-// are the weights after the first, which are the gradient, and after the last.
+// compareSteps trains m on one device and on two. It wants the given losses of steps, and
+// the given weights after the first step, which show the gradient, and after the last.
 func compareSteps(t *testing.T, name string, steps [][]float64, b *bench, m *models.Model) {
 	t.Helper()
 	for _, devices := range []int{1, 2} {

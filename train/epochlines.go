@@ -60,7 +60,7 @@ func (e EpochDone) staleness() string {
 	return text
 }
 
-// text shows what batch norm's statistics do to the loss of the same samples.
+// text shows the effect of batch norm's statistics on the loss of the same samples.
 func (g *Gap) text(verbose bool) string {
 	switch {
 	case g == nil:

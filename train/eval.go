@@ -292,7 +292,7 @@ type EvalOptions struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
 	Transform      data.Transform // how samples become input: see func Transform
 	Loss           Loss           // of the figure Loss: see LossOf
-	Probabilities  bool           // the output went through a softmax already: see Loss.Probabilities
+	Probabilities  bool           // the output has passed a softmax: see Loss.Probabilities
 	// OwnRows returns the range of rows of a batch that the predictor reads:
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.
@@ -313,7 +313,7 @@ type Observers struct {
 	// ObserveAll is called instead if a sample has several labels, or numbers: with its
 	// label and the predicted logits or numbers. It must keep neither, and may be nil.
 	ObserveAll func(sample int, label []int32, answer []float64)
-	// ObserveMask is called in its place where a sample has a mask: with that and the scores, f32
-	// [1,C,H,W]. It may keep neither, and may be nil.
+	// ObserveMask is called instead if a sample has a mask: with the mask and the scores,
+	// f32 [1,C,H,W]. It must keep neither, and may be nil.
 	ObserveMask func(sample int, label []int32, scores tensor.Tensor)
 }

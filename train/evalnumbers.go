@@ -15,10 +15,9 @@ type TargetError struct {
 	mean, deviations  float64 // of the numbers; sum of squared deviations from mean
 }
 
-// MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units of
-// the data. R2 is 1 - sum of squared errors / sum of squared deviations of the numbers from their
-// mean: NaN where
-// these are all alike. Without a number all are NaN.
+// MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units
+// of the data. R2 is 1 - sum of squared errors / sum of squared deviations of the numbers
+// from their mean, or NaN if the numbers are all equal. Without a number all are NaN.
 func (t *TargetError) MAE() Figure { return fraction(t.absolute, float64(t.N)) }
 
 // RMSE is described at MAE.

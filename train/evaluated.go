@@ -14,7 +14,7 @@ type Evaluated struct {
 	Source     data.Source   // the validation data, to read samples of before the run ends
 }
 
-// tellEvaluation hands an evaluation to the one that asked for it.
+// tellEvaluation passes an evaluation to Config.Evaluated.
 func (s *Session) tellEvaluation(epoch int, e *Evaluation) {
 	if tell := s.plan.config.Evaluated; tell != nil {
 		tell(Evaluated{Epoch: epoch, Best: s.trainer.progress.BestStep == s.trainer.progress.Step, Evaluation: e,

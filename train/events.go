@@ -25,8 +25,8 @@ type Started struct {
 	Deterministic bool     `json:"deterministic"`
 	Input         string   `json:"input"`            // input of the model: "224x224x3" for pictures
 	Pictures      string   `json:"pictures"`         // how samples become that
-	BatchNorm     string   `json:"batch_norm"`       // what batch norm sees: "16 samples per replica (128 / 8)"
-	Moving        string   `json:"moving,omitempty"` // what of frozen layers is not frozen
+	BatchNorm     string   `json:"batch_norm"`       // samples that batch norm sees: "16 samples per replica (128 / 8)"
+	Moving        string   `json:"moving,omitempty"` // moving statistics of frozen layers
 	Parameters    int      `json:"parameters"`       // trained elements: models.Summary
 	FirstStep     int      `json:"first_step"`       // above 0 after a resume
 	TotalSteps    int      `json:"total_steps"`
@@ -109,7 +109,7 @@ type EpochDone struct {
 	ValLoss       *Figure  `json:"val_loss,omitempty"`
 	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
 	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
-	ValR2         *Figure  `json:"val_r2,omitempty"`   // mean over the targets, where there are numbers
+	ValR2         *Figure  `json:"val_r2,omitempty"`   // mean over the targets, for numbers
 	LeftOut       int      `json:"left_out,omitempty"` // steps without a label that counts
 	Seconds       float64  `json:"seconds"`
 	Throughput    float64  `json:"images_per_s"`

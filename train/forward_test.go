@@ -23,8 +23,8 @@ import (
 //go:embed testdata/segment_forward.txt
 var segmentForward string
 
-// Networks for pixels give what torchvision's give with the same weights: logits
-// within 1e-5 of their size.
+// Networks for pixels match torchvision's with the same weights: logits within 1e-5 of
+// their size.
 func TestPixelNetsAsInTorchvision(t *testing.T) {
 	for line := range strings.Lines(segmentForward) {
 		f := strings.Fields(line)

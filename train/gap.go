@@ -15,7 +15,7 @@ import (
 type Gap struct {
 	Batch   float64 `json:"batch_loss"`       // mean cross-entropy, normalised as in training; with dropout
 	Running float64 `json:"running_loss"`     // the same, normalised with the running statistics
-	Advice  string  `json:"advice,omitempty"` // what to do if the gap is large
+	Advice  string  `json:"advice,omitempty"` // advice if the gap is large
 }
 
 // remember keeps a batch for the gap if the epoch, or the run, ends with it or

@@ -272,8 +272,8 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	return losses, state
 }
 
-// Three steps of a network give what PyTorch has: losses within 1e-5, weights
-// and statistics within 1e-4 of their size.
+// Three steps of a network match PyTorch: losses within 1e-5, weights and statistics within
+// 1e-4 of their size.
 func TestThreeStepsAsInPyTorch(t *testing.T) {
 	for _, g := range []*golden{goldenResNet20, goldenUNet, goldenAuxiliary, goldenMixed, goldenMixedClasses} {
 		for name, p := range map[string]device.Provider{"cpu": cpu.Provider{}, "ref": ref.Provider{}} {

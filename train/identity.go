@@ -62,7 +62,7 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 		return err
 	}
 	if a, err := data.ParseAugment(r.Augment); err == nil && a != data.NoAugment {
-		r.Augment = string(a) // with all arguments, so that what means the same is the same
+		r.Augment = string(a) // with all arguments, so that equal meanings have equal text
 	}
 	r.Validation = Data{}
 	if validation != nil {

@@ -122,7 +122,8 @@ type ValSplit struct {
 	Fingerprint string  `json:"fingerprint"` // of the data as a whole
 }
 
-// NewValSplit returns what h sets apart of the data with a fingerprint.
+// NewValSplit returns the identity of the samples that h sets apart of the data with a
+// fingerprint.
 func NewValSplit(h data.Holdout, fingerprint string) *ValSplit {
 	return &ValSplit{Fraction: h.Fraction, Seed: h.Seed, Groups: h.Groups, Fingerprint: fingerprint}
 }
@@ -187,7 +188,7 @@ func (r *Recipe) TotalSteps() int {
 	return r.Steps
 }
 
-// JSON returns the recipe as it is kept in checkpoints and templates.
+// JSON returns the recipe in the form stored in checkpoints and templates.
 func (r *Recipe) JSON() json.RawMessage {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -196,8 +197,8 @@ func (r *Recipe) JSON() json.RawMessage {
 	return b
 }
 
-// ParseRecipe reads what JSON wrote. An unknown field is an error: it may
-// change the result.
+// ParseRecipe parses the result of JSON. An unknown field is an error: it may change the
+// result.
 func ParseRecipe(b []byte) (*Recipe, error) {
 	d := json.NewDecoder(strings.NewReader(string(b)))
 	d.DisallowUnknownFields()

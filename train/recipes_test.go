@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// otherRecipes change what newBench trains, each in the fields of one idea.
+// otherRecipes change the recipe of newBench, each in related fields.
 var otherRecipes = map[string]func(r *Recipe){
 	"adamw": func(r *Recipe) { r.Optimizer, r.LR, r.ClipNorm, r.Warmup = "adamw", 0.01, 0.5, 0.5 },
 	"lars":  func(r *Recipe) { r.Optimizer, r.LR, r.Schedule = "lars", 2, "step:0.5,1" },

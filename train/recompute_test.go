@@ -32,8 +32,8 @@ func TestRecomputeChangesNoBit(t *testing.T) {
 	}
 }
 
-// Planned activations with recomputation are at most half of those without, as the
-// cpu device plans them too.
+// Planned activations with recomputation are at most half of the ones without, as planned
+// by the cpu device too.
 func TestRecomputeHalvesActivations(t *testing.T) {
 	for _, name := range []string{"unet-bn", "fcn-resnet50", "deeplabv3-resnet50"} {
 		g := &golden{model: name, classes: 6, side: 64}

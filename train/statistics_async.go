@@ -40,8 +40,8 @@ func (s statistics) staleness() (merged, waited int64) {
 	return 0, 0
 }
 
-// waiting names the set of the moments that wait, and the attachment with
-// what else bn.Pending has.
+// waiting names the set of the pending moments, and the attachment with the rest of
+// bn.Pending.
 const waiting = "waiting"
 
 func (r *asyncStatistics) pack(prefix string, k *serialize.Checkpoint) error {

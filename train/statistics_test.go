@@ -121,7 +121,7 @@ func TestEvaluationWithStatisticsBeside(t *testing.T) {
 	}
 }
 
-// differing names a tensor of got that is not the same in want; "" if all are.
+// differing names a tensor of got that differs in want, or returns "" if all are equal.
 func differing(got, want map[string]tensor.Tensor) string {
 	for name, g := range got {
 		if string(g.Bytes) != string(want[name].Bytes) {

@@ -220,8 +220,8 @@ func TestDroppedTailIsTold(t *testing.T) {
 	}
 }
 
-// Images are evaluated as they are, however the training augments them; the seconds of a run are counted
-// from its start.
+// Images are evaluated without the augmentation of training. The seconds of a run are
+// counted from its start.
 func TestEvaluationIsNotAugmented(t *testing.T) {
 	var losses []Figure
 	for _, augment := range []string{"none", "cifar"} {

@@ -29,7 +29,7 @@ type trainer struct {
 	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
 }
 
-// step runs one batch, checks what came back and commits it.
+// step runs one batch, checks the results and commits it.
 func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, error) {
 	if t.plan.recipe.BNMin == "running" && len(t.statistics) > 0 {
 		live, err := t.statistics[0].running.Live()
@@ -98,7 +98,7 @@ func (t *trainer) count(b *data.Batch, sl parallel.Slices, r parallel.Result) {
 	p.Repeated += sl.Repeated
 }
 
-// current returns the state of the model as it is trained, with the running statistics.
+// current returns the trained state of the model, with the running statistics.
 func (t *trainer) current(ctx context.Context) (map[string]tensor.Tensor, error) {
 	state, err := t.weights.state(ctx)
 	if err != nil {

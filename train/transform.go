@@ -19,8 +19,8 @@ func Transform(m *models.Model, info data.Info) data.Transform {
 		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
 }
 
-// takeData checks that the run's data is what recipe and model are about, and
-// settles how its samples become the model's input.
+// takeData checks that recipe and model fit the run's data, and determines how its samples
+// become the model's input.
 func (p *plan) takeData() error {
 	r, c := p.recipe, p.config
 	if err := Fits(p.template, c.Train, c.Validation); err != nil {

@@ -21,15 +21,15 @@ type weights interface {
 	// dryRun is a step that never counts, with the weights of state.
 	dryRun(ctx context.Context, b parallel.Batch) (parallel.Result, error)
 
-	// state returns all state of the model as it is trained.
+	// state returns the whole trained state of the model.
 	state(ctx context.Context) (map[string]tensor.Tensor, error)
 	// snapshot returns the state that a run continues from if it loses all devices later.
 	snapshot(ctx context.Context) (map[string]tensor.Tensor, error)
 	// atHost reports whether the host has the state at any time, whatever becomes
 	// of the devices.
 	atHost() bool
-	// show makes the devices ready to predict with the model as it is trained and
-	// with some running statistics.
+	// show makes the devices ready to predict with the trained model and with the given
+	// running statistics.
 	show(ctx context.Context, statistics map[string]tensor.Tensor) error
 
 	// staleness counts the late gradients. It returns nil if gradients are never late, or

@@ -61,7 +61,7 @@ func (w *localWeights) snapshot(ctx context.Context) (map[string]tensor.Tensor, 
 
 func (w *localWeights) atHost() bool { return true }
 
-// show averages the replicas for the devices, and leaves them as they are.
+// show averages the replicas for the devices, and leaves the replicas unchanged.
 func (w *localWeights) show(ctx context.Context, statistics map[string]tensor.Tensor) error {
 	state := w.replicas.State()
 	maps.Copy(state, statistics)

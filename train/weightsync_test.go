@@ -34,8 +34,8 @@ func TestSameTemplateHoweverWeightsAreSynchronised(t *testing.T) {
 	}
 }
 
-// One device that updates for all, and gradients that come in the very step,
-// are what summing gradients everywhere is.
+// One device that updates for all, and gradients without delay, are equivalent to summing
+// gradients everywhere.
 func TestWaysThatEqualAllReduce(t *testing.T) {
 	all, _, _ := newSyncBench(t, parallel.AllReduce).trainOnce()
 	for _, w := range []parallel.Sync{parallel.Template, "async:0"} {
@@ -50,8 +50,8 @@ func TestWaysThatEqualAllReduce(t *testing.T) {
 	}
 }
 
-// Replicas of equal size that meet after every step, with plain SGD, are what
-// summing gradients is, except for rounding.
+// Replicas of equal size that meet after every step, with plain SGD, are equivalent to
+// summing gradients, up to rounding.
 func TestLocalSGDAtEveryStepIsAllReduce(t *testing.T) {
 	plain := func(w parallel.Sync) *bench {
 		b := newSyncBench(t, w)

@@ -53,7 +53,7 @@ func (x *ailingExecutable) Run(ctx context.Context, s device.Step) (device.Outco
 	case x.what == "panics" && x.runs == 3:
 		panic("the third run")
 	case x.what == "stalls" && x.runs%7 == 0:
-		time.Sleep(time.Hour) // it does not hear that its time is up
+		time.Sleep(time.Hour) // it ignores ctx
 	}
 	return x.Executable.Run(ctx, s)
 }

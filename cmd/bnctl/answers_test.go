@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 )
 
-// expectation is what testdata/answers/make.py wrote of a network.
+// expectation is the result of testdata/answers/make.py for a network.
 type expectation struct {
 	Outputs map[string]struct {
 		Shape []int

@@ -72,7 +72,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// prepare sets what every command shares.
+// prepare sets the common properties of commands.
 func prepare(c *cli.Command) {
 	c.HideHelpCommand = true
 	plain(c.Flags)

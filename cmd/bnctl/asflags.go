@@ -34,7 +34,7 @@ func whereNames(u *problem.Unknown) string {
 	return "bnctl " + u.What + "s list shows " + what
 }
 
-// unknownName returns what err is about if it is about a name that nothing has.
+// unknownName returns the *problem.Unknown in err, or nil.
 func unknownName(err error) (u *problem.Unknown) {
 	errors.As(err, &u)
 	return u

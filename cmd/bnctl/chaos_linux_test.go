@@ -311,7 +311,7 @@ func (c *chaos) suspend(host int) bool {
 	return syscall.Kill(host, syscall.SIGCONT) == nil
 }
 
-// orphans wants the devices of a host that is gone to be gone soon.
+// orphans checks that the devices of a dead host end soon.
 func (c *chaos) orphans(host int) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := c.processes()
@@ -324,7 +324,7 @@ func (c *chaos) orphans(host int) {
 	}
 }
 
-// nothingLeft wants no process, no socket and no shared memory to be left.
+// nothingLeft checks that no process, socket or shared memory is left.
 func (c *chaos) nothingLeft() {
 	if left := c.processes(); len(left) > 0 {
 		c.Errorf("processes are left: %v", left)
@@ -346,7 +346,7 @@ func (c *chaos) nothingLeft() {
 	}
 }
 
-// processes returns those that run the program of this run.
+// processes returns the processes that run the program of this run.
 func (c *chaos) processes() []int {
 	return processes(func(pid int) bool {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

@@ -62,7 +62,7 @@ func noteSuspect(o *output, names []string) {
 	}
 }
 
-// few joins the first of what may be many.
+// few joins names, and abbreviates a long list.
 func few(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {

@@ -23,8 +23,8 @@ func TestNoteSuspect(t *testing.T) {
 	}
 }
 
-// What to do about a remark names options as the command line does; the text, which may hold names
-// of the file, stays as it is.
+// Advice about a finding names options as the command line does. The text, which may
+// contain names from the file, is unchanged.
 func TestFindingLine(t *testing.T) {
 	n := formats.Finding{Where: "x", Text: "is {odd}", Advice: "say {preprocess} raw"}
 	if got, want := findingLine(n), "x: is {odd}; say --preprocess raw"; got != want {

@@ -14,7 +14,7 @@ const (
 	smallHeap = 64 << 20
 	// leastHeld is the smallest size of live memory that Go assumes.
 	leastHeld = 4 << 20
-	// usual is what Go does by itself: it collects when there is as much garbage as is held.
+	// usual is Go's default: it collects when there is as much garbage as live memory.
 	usual = 100
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The words that completion offers for a flag are those that its help names.
+// Completion offers the words for a flag that its help names.
 func TestCompletionFollowsHelp(t *testing.T) {
 	var out, errs bytes.Buffer
 	if code := run(context.Background(), []string{"bnctl", "completion", "fish"}, &out, &errs); code != exitDone {

@@ -88,7 +88,7 @@ func dataInfo(c *cli.Context) error {
 	return nil
 }
 
-// dataMeanStd prints what data.Describe finds as flags for train.
+// dataMeanStd prints the result of data.Describe as flags for train.
 func dataMeanStd(c *cli.Context) error {
 	src, err := openOne(c, data.Open)
 	if err != nil {

@@ -52,8 +52,7 @@ func reportDevice(o *output, d fleet.Description) error {
 	return nil
 }
 
-// tellOfDevices lists open devices: which is which process, for those who watch
-// over them.
+// tellOfDevices lists open devices with their processes, for people who monitor them.
 func tellOfDevices(o *output, f *fleet.Fleet) {
 	for i, d := range f.Opened() {
 		o.event("device", d)

@@ -29,12 +29,12 @@ type sickError struct{ error }
 // Unwrap returns the underlying error.
 func (e sickError) Unwrap() error { return e.error }
 
-// sick returns a sickError with what to do.
+// sick returns a sickError with advice.
 func sick(advice, format string, args ...any) error {
 	return sickError{problem.Advise(advice, format, args...)}
 }
 
-// code returns the exit code that err asks for.
+// code returns the exit code for err.
 func code(ctx context.Context, err error) int {
 	var s sickError
 	ranks, together := codeOfRanks(ctx, err)

@@ -9,7 +9,7 @@ import (
 
 func misuse(format string, args ...any) error { return commandline.Misuse(format, args...) }
 
-// misadvise is misuse with what to do.
+// misadvise is misuse with advice.
 func misadvise(advice, format string, args ...any) error {
 	return problem.New("", "", fmt.Sprintf(format, args...), advice)
 }

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// narrow leaves the pipe f as it is: how large it is can be changed on Linux alone.
+// narrow leaves the pipe f unchanged: its size can only be changed on Linux.
 func narrow(*os.File) error { return nil }

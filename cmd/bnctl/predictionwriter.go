@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// write predicts every sample of src, and writes to standard output, or to the
-// files of -o. It returns what could not be read.
+// write predicts every sample of src, and writes to standard output, or to the files of -o.
+// It returns the errors of unreadable samples.
 func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
 	src data.Source, r predict.Reading) (bad []error, err error) {
 	if format.IsFolder(p.format) {
@@ -51,7 +51,7 @@ func (p *prediction) fitTo(a *predict.Answers, src data.Source) (err error) {
 	return err
 }
 
-// lines returns what writes answers as JSON.
+// lines returns a constructor of writers of answers as JSON.
 func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(io.Writer) format.Writer {
 	return func(to io.Writer) format.Writer {
 		lines := &output{stdout: to, json: true}
@@ -59,7 +59,7 @@ func (p *prediction) lines(a *predict.Answers, note func(string, ...any)) func(i
 	}
 }
 
-// writer returns what writes the format to the files.
+// writer returns a writer of the format to the files.
 func (p *prediction) writer(a *predict.Answers, files []io.Writer, src data.Source,
 	note func(string, ...any)) format.Writer {
 	switch p.format {

@@ -32,7 +32,7 @@ func warnOfTerms(o *output, was, is predict.Terms) {
 	}
 }
 
-// featured returns m with the values of layers for its outputs, where some are asked for.
+// featured returns m with the values of layers as its outputs, if layers are requested.
 func featured(m *models.Model, layers []string) (*models.Model, error) {
 	if layers == nil {
 		return m, nil

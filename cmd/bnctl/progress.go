@@ -22,7 +22,7 @@ type display interface {
 	Stop()
 }
 
-// newProgress begins to show a run, with a view if that is asked for, or by default.
+// newProgress begins to show a run, with a view if requested or by default.
 func newProgress(o *output, asked *bool, title string) *progress {
 	p := &progress{out: o}
 	if o.draws && view.Wanted(asked, o.stderr, os.Getenv) {

@@ -47,7 +47,7 @@ func printRecipe(c *cli.Context, preset []byte) error {
 	return err
 }
 
-// checkPreset refuses the preset finetune where there is nothing to train on with.
+// checkPreset refuses the preset finetune without weights to start from.
 func checkPreset(c *cli.Context, resumed bool) error {
 	if c.String("preset") != "finetune" || resumed || c.String("init") != "" {
 		return nil

@@ -54,7 +54,7 @@ func stagesFlag() cli.Flag {
 		"network, and the devices among its parts; changes no result"}
 }
 
-// planFlag asks for the plan of stages.
+// planFlag requests the plan of stages.
 func planFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
 }
@@ -68,7 +68,7 @@ func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	return s, divided, err
 }
 
-// stageOptions returns what --stages and --plan ask for.
+// stageOptions returns the options that --stages and --plan set.
 func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	if c.IsSet("stages") && c.String("stages") == "" {
 		return stage.Spec{}, nil, problem.New("stages", "''", "want a number, auto, or names of layers", "")

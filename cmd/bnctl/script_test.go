@@ -170,7 +170,7 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// runEvent is what tests look at in the events of a run.
+// runEvent holds the fields that tests read of the events of a run.
 type runEvent struct {
 	Event   string `json:"event"`
 	Name    string `json:"name"`

@@ -40,9 +40,9 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("HTTP", e.HTTP)
 }
 
-// request STATUS PATH [BODY [HEADER: VALUE]...] asks the server of serving, and
-// wants that status. The answer is in the file reply. Without a body, or with
-// "-", it is a GET.
+// request STATUS PATH [BODY [HEADER: VALUE]...] sends a request to the server of serving,
+// and wants that status. The answer is in the file reply. Without a body, or with "-", it
+// is a GET.
 func request(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

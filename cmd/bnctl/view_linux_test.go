@@ -253,7 +253,8 @@ func TestTerminalThatIsLost(t *testing.T) {
 	}
 }
 
-// TestViewOff: a small terminal, a dumb one, CI and --view=false have no view; --view asks for one anyway.
+// TestViewOff checks that a small terminal, a dumb one, CI and --view=false have no view,
+// and that --view forces one.
 func TestViewOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for some seconds")

@@ -117,8 +117,8 @@ func (e *evaluated) confusionTable() *table {
 	return t
 }
 
-// classTable is the table of classes: in their order, or where there are many those with the lowest
-// F1 first.
+// classTable is the table of classes in their order. If there are many, the lowest F1 comes
+// first.
 func (e *evaluated) classTable() table {
 	t := table{Label: "Table of classes", Heads: []string{"class", "labels", "met", "recall", "precision", "F1"},
 		Texts: []bool{true, false, false, false, false, false}}

@@ -205,7 +205,7 @@ func sameTemplates(runs []*Run) []string {
 
 func swatch(run int) string { return fmt.Sprintf("c%d", run%seriesColours) }
 
-// results is the table of what came out of runs.
+// results is the table of the results of runs.
 func results(runs []*Run) table {
 	t := table{Label: "What came out", Heads: []string{"run", "state", "best", "epoch", "last",
 		"validation loss",

@@ -156,7 +156,8 @@ func (h *heat) all(v float64) bool {
 	return true
 }
 
-// mostColumns is how many epochs a map has: of more, some are left out.
+// mostColumns is the largest number of epochs in a map. Some are left out if there are
+// more.
 const mostColumns = 120
 
 // fill adds the values of layers by epoch. The last epoch determines the layers.

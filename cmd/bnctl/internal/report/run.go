@@ -12,8 +12,8 @@ import (
 type Run struct {
 	Name   string   // of the folder or file that it was read from
 	Path   string   // of that
-	Notes  []string // what could not be read, or was left out
-	Events []string // what happened besides steps and epochs, in order
+	Notes  []string // unreadable or omitted parts
+	Events []string // events other than steps and epochs, in order
 
 	start      start
 	recipe     []field // as the start of the run, or a checkpoint, has it
@@ -118,7 +118,7 @@ type epoch struct {
 	Ranks         []portion `json:"ranks"`
 }
 
-// portion is where the time of a device or of a rank went, as shares of it.
+// portion divides the time of a device or of a rank into shares.
 type portion struct {
 	Device     string `json:"device"`
 	Stage      int    `json:"stage"`

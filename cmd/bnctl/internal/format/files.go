@@ -55,7 +55,7 @@ func Files(paths []string, write func([]io.Writer) error) error {
 		return failed
 	})
 	if failed != nil {
-		return failed // what happened to the files is not what matters
+		return failed // it matters more than an error of the files
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithNotes returns w, which at its end calls note if it has written numbers that are
-// not finite: outputs as they are, or probabilities of NPY.
+// WithNotes returns w, which at its end calls note if it has written numbers that are not
+// finite: unchanged outputs, or probabilities of NPY.
 func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
 	if _, array := w.(*npyPredictions); !array && !a.Raw {
 		return w
@@ -39,8 +39,8 @@ func (w *notingWriter) End() error {
 	return w.Writer.End()
 }
 
-// shortElements is how many elements of an output Short shows whole; of more it
-// shows shortFirst, after their type and shape.
+// shortElements is the largest number of elements of an output that Short shows whole. For
+// more it shows shortFirst, after type and shape.
 const shortElements, shortFirst = 20, 4
 
 // Short writes an output for a person: "logits 0.5 -1.25", and of a large one

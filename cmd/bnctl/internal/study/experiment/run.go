@@ -46,9 +46,9 @@ type Options struct {
 	Fleet  fleet.Options // the devices of runs with several replicas; Most and Precision are set here
 	Single string        // the device of runs with one replica, as Fleet.Devices names it
 
-	Seeds           []uint64 // at least one, no two alike
+	Seeds           []uint64 // at least one, all different
 	Arms            []Arm    // the ways to compare; nil: study.DefaultArms
-	PerReplica      []int    // samples per replica and batch, no two alike: few and many
+	PerReplica      []int    // samples per replica and batch, all different: few and many
 	Measure         []string // some of Measures
 	Async           int      // largest delay of asynchronous statistics, in steps
 	Precise         int      // samples for re-estimated ("precise") statistics, at least 2
@@ -150,8 +150,8 @@ func different[T comparable](list []T) bool {
 // async names the update of the asynchronous statistics.
 func (o *Options) async() string { return fmt.Sprintf("async:%d", o.Async) }
 
-// Run measures what o asks for and the folder does not have yet, and returns
-// all results. The error for an invalid option is a *problem.Error.
+// Run makes the measurements of o that the folder does not have yet, and returns all
+// results. The error for an invalid option is a *problem.Error.
 func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err := o.Check(); err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 // is known.
 const control = "mlp-bn"
 
-// sampleAll measures what small samples see of the variances, in the model of
-// the study as sync training left it and in the control.
+// sampleAll measures the variances of small samples, in the model of the study after sync
+// training and in the control.
 func (s *runner) sampleAll(ctx context.Context) error {
 	r := s.results
 	r.Samplings = nil

@@ -20,7 +20,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// trainAll makes the runs that are not there yet, seed by seed.
+// trainAll makes the missing runs, seed by seed.
 func (s *runner) trainAll(ctx context.Context) error {
 	if err := s.expectAll(ctx); err != nil {
 		return err

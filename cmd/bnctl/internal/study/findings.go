@@ -33,7 +33,7 @@ func (r *Results) Findings() []Finding {
 	return out
 }
 
-// pooled is the statistics that single, sync and replica runs have alike.
+// pooled is the statistics that single, sync and replica runs have in common.
 const pooled = "pooled"
 
 func (r *Results) setting(a Arm, perReplica int) Setting {
@@ -175,7 +175,8 @@ func (r *Results) smallDiffers() *Finding {
 	return f
 }
 
-// fewerSays answers whether fewer samples do worse, by what accuracy they gain and how much more loss.
+// fewerSays answers whether fewer samples are worse, from the gain of accuracy and the
+// increase of loss.
 func fewerSays(gain, more difference) string {
 	a, l := -gain.sign(), more.sign()
 	switch {

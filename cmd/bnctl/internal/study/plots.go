@@ -105,8 +105,8 @@ func (r *Results) curve(s Setting) (k chart.Curve) {
 	return k
 }
 
-// plotSampling draws what groups miss of the variance, both axes logarithmic:
-// a law 1/(k*m) is a line parallel to 1/k.
+// plotSampling draws the share of the variance that groups miss, both axes logarithmic: a
+// law 1/(k*m) is a line parallel to 1/k.
 func (r *Results) plotSampling() *chart.Chart {
 	c := &chart.Chart{Title: "Part of the variance that is missed", X: "samples in a group", LogX: true,
 		LogY: true}

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// endingLosses is what testdata/endings.py printed: see there.
+// endingLosses is the output of testdata/endings.py: see there.
 //
 //go:embed testdata/endings.txt
 var endingLosses string

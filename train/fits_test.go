@@ -53,7 +53,7 @@ func main(x rows u8[4,5,3]) {
 }
 `
 
-// Pictures are scaled to the input of the model, arrays are left as they are.
+// Pictures are scaled to the input of the model, arrays are unchanged.
 func TestTransformOfData(t *testing.T) {
 	pixels, table := written(t, pixelGraph), written(t, tableGraph)
 	pictures := data.Info{Kind: "pictures", DType: tensor.U8}

@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// segmentForward is what testdata/segment_forward.py printed: see there.
+// segmentForward is the output of testdata/segment_forward.py: see there.
 //
 //go:embed testdata/segment_forward.txt
 var segmentForward string

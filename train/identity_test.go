@@ -138,8 +138,8 @@ func TestReplaceable(t *testing.T) {
 	}
 }
 
-// A checkpoint in the middle of a period is as far from its replicas as they are
-// from their mean, which is computed here.
+// A checkpoint in the middle of a period has the distance of its replicas from their mean,
+// which is computed here.
 func TestLagOf(t *testing.T) {
 	b := newSyncBench(t, "periodic:3")
 	b.recipe.Epochs, b.recipe.Steps = 0, 5

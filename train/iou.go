@@ -2,9 +2,9 @@ package train
 
 import "math"
 
-// Overlap returns the intersection over union of a class: the pixels that are
-// of the class and predicted so, over those that are either. It is NaN if no
-// pixel is either. Ignored pixels are left out.
+// Overlap returns the intersection over union of a class: the pixels that are of the class
+// and predicted as it, over the pixels that are either. It is NaN if no pixel is either.
+// Ignored pixels are left out.
 func (e *Evaluation) Overlap(class int) Figure {
 	k := &e.PerClass[class]
 	either := k.N + k.Predicted - k.Correct

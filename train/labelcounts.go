@@ -117,8 +117,8 @@ func rare(info data.Info, of []int64) string {
 		problem.Plural(int(of[least]), "sample"), info.Classes[most], of[most])
 }
 
-// AutoWeights returns a sentence about what "auto" in ClassWeights has become in a recipe that SetData has
-// filled in.
+// AutoWeights returns a sentence about the effect of "auto" in ClassWeights in a recipe
+// that SetData has filled in.
 func (r *Recipe) AutoWeights(info data.Info) string {
 	weights, err := r.classWeights(0)
 	switch {

@@ -113,8 +113,8 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 	return err
 }
 
-// trainingTargets describes the numbers of training data as a model is scaled by them: the deviation
-// of numbers that are all alike is 1. A target without any number is a *problem.Error of data.
+// trainingTargets describes the numbers of training data, for scaling a model. The
+// deviation of equal numbers is 1. A target without any number is a *problem.Error of data.
 func trainingTargets(ctx context.Context, training data.Source) ([]data.Target, error) {
 	all, err := data.DescribeTargets(ctx, training)
 	for k := range all {

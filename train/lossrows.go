@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// judged is a loss with what training alone has of it.
+// judged is a loss with the parts that only training has.
 type judged struct {
 	Loss
 	smoothing  float64
@@ -50,8 +50,8 @@ func (j *Loss) scale(k int) float64 {
 	return 1
 }
 
-// padded returns labels [N, n] that do not exclude each other for a model with more outputs:
-// of those nothing is known.
+// padded returns labels [N, n] that do not exclude each other, for a model with more
+// outputs. The additional labels are unknown.
 func padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 	n := labels.Shape[1]
 	if n == outputs {

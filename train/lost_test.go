@@ -76,8 +76,8 @@ func (b *bench) briefly(every int64) (Config, *int) {
 	return c, &lost
 }
 
-// TestTheOnlyDeviceIsLostInEveryMode: what replays from the last snapshot has
-// the same bits, whatever waits or is kept apart.
+// TestTheOnlyDeviceIsLostInEveryMode checks that a replay from the last snapshot has the
+// same bits, with pending and separate state of every kind.
 func TestTheOnlyDeviceIsLostInEveryMode(t *testing.T) {
 	for name, change := range map[string]func(*Recipe){
 		"allreduce":       func(*Recipe) {},

@@ -55,7 +55,7 @@ func (m *meter) throughput() float64 { return float64(m.rows) / m.elapsed().Seco
 
 func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elapsed().Seconds() }
 
-// deviceShares returns where the time of devices went that have spent that time now.
+// deviceShares returns where the time of devices went, from their times now.
 func (m *meter) deviceShares(now []parallel.DeviceTime) []DeviceShare {
 	var all []DeviceShare
 	for _, d := range now {

@@ -28,7 +28,8 @@ type metrics struct {
 	goesOn       bool // in files that were there
 }
 
-// metricsColumns are the columns of the table. A step has those up to sync_wait, an epoch all but lr.
+// metricsColumns are the columns of the table. A step fills the columns up to sync_wait, an
+// epoch all but lr.
 var metricsColumns = []string{"event", "time", "step", "epoch", "loss", "accuracy", "lr", "images_per_s",
 	"input_wait", "sync_wait", "val_loss", "val_accuracy", "val_miou", "seconds"}
 

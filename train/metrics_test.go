@@ -67,7 +67,7 @@ func linesOf(t *testing.T, path string) (out []string) {
 	return out
 }
 
-// events is what linesOf has of these.
+// events returns the result of linesOf for these events.
 func events(of ...any) (out []string) {
 	for i := 0; i < len(of); i += 2 {
 		out = append(out, strings.TrimSpace(of[i].(string)+" "+strings.Repeat("i", of[i+1].(int))))

@@ -35,8 +35,8 @@ func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
 	return byFraction(rows, func(labels tensor.Tensor) float64 { return p.denominator(labels) })
 }
 
-// byFraction returns what sum returns for the labels of rows; of mixed ones the sums of both labels, by their
-// fractions, which all rows have in common.
+// byFraction returns sum for the labels of rows. For mixed rows it returns the sums for
+// both labels, weighted by their fractions, which are equal in all rows.
 func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) float64) float64 {
 	first := sum(rows[parallel.InputLabels])
 	fraction := rows[parallel.InputFraction]

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// torchOptimizers is what testdata/optimizers.py printed: see there.
+// torchOptimizers is the output of testdata/optimizers.py: see there.
 //
 //go:embed testdata/optimizers.txt
 var torchOptimizers string

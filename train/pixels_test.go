@@ -90,8 +90,8 @@ func flatStep(smoothing float64) (loss, gradient float64) {
 	return loss / counted, gradient / counted
 }
 
-// Labels of pixels, some to be ignored, with label smoothing: the loss and the
-// step are those computed by hand, on any number of devices.
+// Labels of pixels, some of them ignored, with label smoothing: the loss and the step match
+// a computation by hand, on any number of devices.
 func TestPixelsAreLabelled(t *testing.T) {
 	b := pixelBench(t)
 	loss, gradient := flatStep(b.recipe.LabelSmoothing)

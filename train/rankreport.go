@@ -22,7 +22,7 @@ func ranksLine(ranks []RankShare) string {
 	return "ranks " + strings.Join(lines, " · ")
 }
 
-// add adds what ranks have done of a step.
+// add adds the work of ranks in a step.
 func (m *meter) add(ranks []parallel.RankStats) {
 	if m.ranks == nil {
 		m.ranks = make([]parallel.RankStats, len(ranks))
@@ -34,7 +34,7 @@ func (m *meter) add(ranks []parallel.RankStats) {
 	}
 }
 
-// rankShares returns what ranks have done.
+// rankShares returns the shares of ranks.
 func (m *meter) rankShares() []RankShare {
 	var out []RankShare
 	for _, r := range m.ranks {

@@ -41,7 +41,7 @@ func (p *plan) takeRank() error {
 	return nil
 }
 
-// agreement is what must be equal on all ranks before the first step.
+// agreement holds the values that must be equal on all ranks before the first step.
 type agreement struct {
 	Recipe json.RawMessage `json:"recipe"`
 	Step   int             `json:"step"`

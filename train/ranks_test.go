@@ -85,7 +85,7 @@ func (b *bench) trainOn(devices []int, change func(rank int, c *Config)) (traine
 	return out, errors.Join(errs...)
 }
 
-// toldOf returns what of an epoch does not depend on time.
+// toldOf returns the figures of an epoch that do not depend on time.
 func toldOf(e EpochDone) string {
 	told := fmt.Sprintln(e.Epoch, e.TrainLoss, e.TrainAccuracy, e.Seen, e.Repeated, e.Dropped)
 	if e.ValLoss != nil {
@@ -254,8 +254,8 @@ func TestGapOfRanks(t *testing.T) {
 	}
 }
 
-// TestRanksStopTogether: the context of one ends, all stop after one step, and
-// what rank 0 leaves is gone on from on another number of ranks.
+// TestRanksStopTogether checks that when the context of one rank ends, all stop after one
+// step, and that the checkpoint of rank 0 can be resumed on another number of ranks.
 func TestRanksStopTogether(t *testing.T) {
 	b := newBench(t, 42)
 	want := b.template(New(context.Background(), &b.recipe, b.model(), b.config(1)))

@@ -75,7 +75,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// torchSchedules is what testdata/schedules.py printed: see there.
+// torchSchedules is the output of testdata/schedules.py: see there.
 //
 //go:embed testdata/schedules.txt
 var torchSchedules string

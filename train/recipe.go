@@ -47,7 +47,7 @@ type Recipe struct {
 	Batch      int           `json:"batch"`      // global: rows of one round
 	Replicas   int           `json:"replicas"`   // of one round
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
-	Tail       parallel.Tail `json:"tail"`       // what happens to an incomplete last batch
+	Tail       parallel.Tail `json:"tail"`       // handling of an incomplete last batch
 	Augment    string        `json:"augment"`    // as data.ParseAugment reads it, or "none"
 	// Sampling determines how an epoch chooses its samples. "" uses each once. The weights
 	// of classes, "0.5,2,1", draw them with replacement; "balanced" stands for weights

@@ -58,7 +58,7 @@ func TestRunsThatCannotStart(t *testing.T) {
 	}
 }
 
-// The averages begin at the weights, and the model that a run starts from stays as it is.
+// The averages begin at the weights, and the initial model of a run is not changed.
 func TestAveragesBeginAtTheWeights(t *testing.T) {
 	t.Run("slow", func(t *testing.T) { averaged(t, 1e-12) })
 	t.Run("fast", func(t *testing.T) { averaged(t, 0.1) })

@@ -198,7 +198,7 @@ func (w *pageAnswers) Write(input string, outs []tensor.Tensor) error {
 	if w.page.Inputs++; len(w.page.Items) >= pageInputs {
 		return nil
 	}
-	for ; w.next < w.src.Info().Len && w.src.Name(w.next) != input; w.next++ { // inputs before this one had no answer
+	for ; w.next < w.src.Info().Len && w.src.Name(w.next) != input; w.next++ { // earlier ones had no answer
 	}
 	if w.next < w.src.Info().Len && w.src.Info().Pictures() {
 		t, err := w.src.Sample(w.ctx, w.next)

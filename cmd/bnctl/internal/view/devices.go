@@ -82,7 +82,7 @@ func together(all []times) times {
 // numbersColumns is the width of "  76 %  15 %   3 %".
 const numbersColumns = 18
 
-// barCells returns the width of a bar of times, or 0 if there is no room for one.
+// barCells returns the width of a bar of times, or 0 if too few columns are left for one.
 func (d *drawing) barCells(name, count int) int {
 	cells := min(d.size.Columns-name-count-3-numbersColumns, 60)
 	if cells < 6 {

@@ -25,7 +25,7 @@ type Started struct {
 	Deterministic bool     `json:"deterministic"`
 	Input         string   `json:"input"`            // input of the model: "224x224x3" for pictures
 	Pictures      string   `json:"pictures"`         // how samples become that
-	BatchNorm     string   `json:"batch_norm"`       // samples that batch norm sees: "16 samples per replica (128 / 8)"
+	BatchNorm     string   `json:"batch_norm"`       // seen by batch norm: "16 samples per replica (128 / 8)"
 	Moving        string   `json:"moving,omitempty"` // moving statistics of frozen layers
 	Parameters    int      `json:"parameters"`       // trained elements: models.Summary
 	FirstStep     int      `json:"first_step"`       // above 0 after a resume

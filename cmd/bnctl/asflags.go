@@ -43,8 +43,7 @@ func unknownName(err error) (u *problem.Unknown) {
 // inFlags returns a text of the library with its options as a command line writes them.
 func inFlags(text string) string { return problem.ReplaceOptions(text, flag) }
 
-// flag returns the flag of the command line for an option of the library, or the command
-// that does it.
+// flag returns the flag of the command line for an option of the library, or the command that does it.
 func flag(option string) string {
 	switch option {
 	case "devices-list", "export", "plugin-add", "strip":

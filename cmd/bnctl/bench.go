@@ -62,8 +62,7 @@ func benchAction(c *cli.Context) error {
 	return measure(c.Context, o, name, file, options)
 }
 
-// benchOptions returns the options that the flags set. The default precision is the
-// model's.
+// benchOptions returns the options that the flags set. The default precision is the model's.
 func benchOptions(c *cli.Context) (bench.Options, error) {
 	b := bench.Options{Mode: c.String("mode"), Batch: c.Int("batch"), Seconds: c.Float64("seconds"),
 		Replicas: c.Int("replicas"), Profile: c.Bool("profile"), Plan: c.Bool("plan")}

@@ -33,8 +33,7 @@ func (t *trainer) openBoard() (err error) {
 	return err
 }
 
-// writePage writes the page of the run into --log-dir. A failure is only noted: it must not
-// cost a run.
+// writePage writes the page of the run into --log-dir. A failure is only noted: it must not cost a run.
 func (t *trainer) writePage(ctx context.Context) {
 	if err := t.page.Write(context.WithoutCancel(ctx)); err != nil {
 		t.out.note("--log-dir %s: %v; the page of the run is missing there", t.logDir, err)

@@ -71,8 +71,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// viewModel opens the model of a file for reading only, and notes which tensors were
-// chosen.
+// viewModel opens the model of a file for reading only, and notes which tensors were chosen.
 func viewModel(o *output, path string, options modelfile.Options) (*modelfile.ReadOnly, error) {
 	v, err := modelfile.OpenReadOnly(path, options)
 	if err == nil {

@@ -22,8 +22,7 @@ const (
 // stops when somebody else decides, as serve does.
 func collectLate() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
-// collectFrom sets the percentage to be, which was set to before, and decides again
-// after each collection.
+// collectFrom sets the percentage to be, which was set to before, and decides again after each collection.
 func collectFrom(percent, before int) {
 	if was := debug.SetGCPercent(percent); was != before {
 		debug.SetGCPercent(was)

@@ -33,8 +33,7 @@ func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
 		Columns: c.String("csv-columns")}, err
 }
 
-// exifFlag determines how the orientation in picture files is handled. otherwise describes
-// the default.
+// exifFlag determines how the orientation in picture files is handled. otherwise describes the default.
 func exifFlag(otherwise string) cli.Flag {
 	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
 		DefaultText: otherwise}

@@ -17,8 +17,7 @@ func (e *evaluation) open(ctx context.Context, o *output, m *models.Model) (data
 	return src, err
 }
 
-// check refuses options without meaning for the model or the data, before anything is
-// predicted.
+// check refuses options without meaning for the model or the data, before anything is predicted.
 func (e *evaluation) check(m *models.Model, src data.Source) error {
 	if e.wish != nil {
 		if err := e.wish.Fits(m, src.Info()); err != nil {

@@ -57,16 +57,14 @@ func (o *output) waiting() *waiting.Line {
 	return waiting.New(o.stderr, !o.quiet, !o.quiet && o.terminal, 10*time.Second)
 }
 
-// result prints a line of text, unless results are JSON. Its arguments are made
-// legible.
+// result prints a line of text, unless results are JSON. Its arguments are made legible.
 func (o *output) result(format string, args ...any) {
 	if !o.json {
 		fmt.Fprintln(o.stdout, legible.Sprintf(format, args...))
 	}
 }
 
-// event prints v as one JSON line with its name and the schema in front, if
-// results are JSON.
+// event prints v as one JSON line with its name and the schema in front, if results are JSON.
 func (o *output) event(name string, v any) {
 	if !o.json {
 		return
@@ -92,8 +90,7 @@ func (o *output) line(text string) {
 // plural writes a number of things that have a regular plural.
 func plural(n int, thing string) string { return problem.Plural(n, thing) }
 
-// note prints a line for the person, unless --quiet. Its arguments are made
-// legible.
+// note prints a line for the person, unless --quiet. Its arguments are made legible.
 func (o *output) note(format string, args ...any) {
 	if o.quiet {
 		return

@@ -30,8 +30,7 @@ func (t *trainer) logIn(o *bnctl.TrainOptions) {
 	}
 }
 
-// run trains, and shows the progress. recipe sets the fields of the recipe that the flags
-// set.
+// run trains, and shows the progress. recipe sets the fields of the recipe that the flags set.
 func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*train.Recipe) error) error {
 	saved := func() {}
 	defer func() { saved() }()

@@ -19,11 +19,12 @@ var values = map[string][]string{
 	"preprocess":    {"imagenet", "unit", "raw", "caffe", "none"},
 	"recompute":     {"none", "auto", "all"},
 	"sampling":      {"balanced", "column"},
-	"save":          {"last", "best", "best:accuracy", "best:loss", "best:miou"},
-	"schedule":      {"constant", "cosine", "poly", "step:", "onecycle", "plateau"},
-	"tail":          {"keep", "pad", "repeat", "drop"},
-	"val":           sources,
-	"weight-sync":   {"allreduce", "template", "periodic:", "async:"},
+	"save": {"last", "best", "best:accuracy", "best:loss", "best:miou", "best:balanced-accuracy", "best:f1", "best:auroc",
+		"best:exact", "best:mae", "best:rmse", "best:r2"},
+	"schedule":    {"constant", "cosine", "poly", "step:", "onecycle", "plateau"},
+	"tail":        {"keep", "pad", "repeat", "drop"},
+	"val":         sources,
+	"weight-sync": {"allreduce", "template", "periodic:", "async:"},
 }
 
 var sources = []string{"glyphs", "shapes", "folder:", "csv:", "cifar10:", "mnist:", "npy:", "masks:", "voc:"}

@@ -33,6 +33,8 @@ type Model struct {
 	Quantised *Quantised
 	// FileTypes are the types of outputs in the file of another program, where they are not f32.
 	FileTypes []FileType
+	// FileTensors are the tensors that the file of another program has under another name or in another form.
+	FileTensors []FileTensor
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.

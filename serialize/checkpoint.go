@@ -18,7 +18,8 @@ type Checkpoint struct {
 	Graph        *graph.Graph // wrapped: with replica connections
 	Preprocess   models.Preprocess
 	Labels       []string
-	FileTypes    []models.FileType // of models.Model
+	FileTypes    []models.FileType   // of models.Model
+	FileTensors  []models.FileTensor // of models.Model
 	Recipe       json.RawMessage
 	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
@@ -76,6 +77,9 @@ func (c *Checkpoint) Check() error {
 			return fmt.Errorf("checkpoint: %w", err)
 		}
 	}
+	if err := checkFileTensors(c.FileTensors); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
 	if c.Best != nil {
 		return c.Best.Check()
 	}
@@ -93,7 +97,8 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 	}
 	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
 		Labels: some(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
-		Training: &training{Progress: string(c.Progress)}, Types: outputTypes(c.FileTypes)}
+		Training: &training{Progress: string(c.Progress)}, Types: outputTypes(c.FileTypes),
+		FileTensors: fileTensors(c.FileTensors)}
 	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
 	for _, s := range c.Training {
 		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
@@ -162,6 +167,9 @@ func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
 		return nil, err
 	}
 	if c.FileTypes, err = h.fileTypes(); err != nil {
+		return nil, err
+	}
+	if c.FileTensors, err = h.fileTensors(); err != nil {
 		return nil, err
 	}
 	if c.Progress, err = toJSON(h.Training.Progress, "progress"); err != nil {

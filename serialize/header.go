@@ -23,6 +23,7 @@ type header struct {
 	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // with the weights of the best epoch
 	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
 	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
+	FileTensors  list[fileTensor]  `msgpack:"file_tensors,omitempty"`
 }
 
 // training is the part of a header that only checkpoints have.

@@ -39,7 +39,8 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
-		Int8: m.Quantised, Types: outputTypes(m.FileTypes)}
+		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
+		FileTensors: fileTensors(m.FileTensors)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -77,6 +78,10 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	fileTensors, err := h.fileTensors()
+	if err != nil {
+		return nil, err
+	}
 	sets, err := bySet(tensors)
 	if err != nil {
 		return nil, err
@@ -86,7 +91,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
 		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
-		FileTypes: types}
+		FileTypes: types, FileTensors: fileTensors}
 	return m, checkTemplate(m)
 }
 
@@ -109,6 +114,9 @@ func checkTemplate(m *models.Model) error {
 		if err := t.Check(); err != nil {
 			return err
 		}
+	}
+	if err := checkFileTensors(m.FileTensors); err != nil {
+		return err
 	}
 	for i := range m.Graph.Main.Nodes {
 		if n := &m.Graph.Main.Nodes[i]; n.Op == graph.Split || n.Op == graph.Gather || n.Op == graph.Track {

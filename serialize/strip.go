@@ -52,7 +52,8 @@ func Unwrap(c *Checkpoint) (*models.Model, error) {
 // template returns the model of g with the state of c.
 func (c *Checkpoint) template(g *graph.Graph) (*models.Model, error) {
 	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
-		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe, FileTypes: c.FileTypes}
+		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe, FileTypes: c.FileTypes,
+		FileTensors: c.FileTensors}
 	for _, s := range g.State {
 		m.State[s.Name] = c.State[s.Name]
 	}

@@ -180,7 +180,8 @@ func classesOf(g *graph.Graph) int {
 func (p *plan) pack(state map[string]tensor.Tensor) *serialize.Checkpoint {
 	return &serialize.Checkpoint{Architecture: p.template.Architecture, Graph: p.wrapped,
 		Preprocess: p.template.Preprocess, Labels: p.template.Labels, FileTypes: p.template.FileTypes,
-		Recipe: p.recipe.JSON(), State: state, Training: p.trainingState()}
+		FileTensors: p.template.FileTensors,
+		Recipe:      p.recipe.JSON(), State: state, Training: p.trainingState()}
 }
 
 // trainingState returns the state that only training needs.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/modelfile/formats/safetensors"
@@ -49,19 +50,28 @@ func SaveModel(path string, m *models.Model) (string, error) {
 	return serialize.WriteModel(path, m)
 }
 
-// Tensors returns the state of a model in the order of its graph, with kernels of
-// convolutions over lines as [O,I,K]. Swin's table of distances is followed by its index:
-// it can be derived from the table, but PyTorch does not load the state dict without it.
+// Tensors returns the state of a model in the order of its graph, with the names and forms of the file
+// that the model was read from, and without tensors that the file lacks. Kernels of convolutions over
+// lines are [O,I,K]. A table of Swin's distances is followed by its index, without which PyTorch does not
+// load the state dict.
 func Tensors(m *models.Model) []Tensor {
 	out, lines := make([]Tensor, 0, len(m.Graph.State)), models.LineKernels(m.Graph)
 	for _, s := range m.Graph.State {
-		t := m.State[s.Name]
-		if lines[s.Name] {
-			t = t.Reshape(s.Shape[0], s.Shape[1], s.Shape[3])
+		for _, f := range m.FileForms(s.Name) {
+			t := f.Moved(m.State[s.Name])
+			if lines[s.Name] && slices.Equal(t.Shape, s.Shape) {
+				t = t.Reshape(s.Shape[0], s.Shape[1], s.Shape[3])
+			}
+			out = append(out, InMemory(f.Name, t))
 		}
-		out = append(out, InMemory(s.Name, t))
 		if layer, ok := strings.CutSuffix(s.Name, ".relative_position_bias_table"); ok && len(s.Shape) == 2 {
 			out = append(out, InMemory(layer+".relative_position_index", distances(s.Shape[0])))
+		}
+	}
+	for _, f := range m.FileTensors {
+		has := func(t Tensor) bool { return t.Name == f.Name }
+		if f.State == "" && !slices.ContainsFunc(out, has) {
+			out = append(out, InMemory(f.Name, f.Content))
 		}
 	}
 	return out

@@ -51,6 +51,7 @@ func (r *Run) resume(ctx context.Context) (err error) {
 	}
 	r.paths = train.Paths{Data: r.o.Data, Validation: r.o.Validation, Output: r.o.Output}
 	r.recipe = train.DefaultRecipe(r.o.Model)
+	r.recipe.TrainTensors = r.o.Start.TrainTensors
 	if r.from != nil {
 		err = r.takeCheckpoint()
 	}

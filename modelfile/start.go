@@ -27,6 +27,8 @@ type StartOptions struct {
 	Init string
 	// Auxiliary gives a model of the zoo the head of models.Options.Auxiliary.
 	Auxiliary bool
+	// TrainTensors are patterns of names of constants that are trained: see models.WithTrained.
+	TrainTensors []string
 }
 
 // Started is the model that training starts from.
@@ -62,6 +64,9 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 	}
 	s, err := newStarted(name, info, o)
 	if err != nil {
+		return nil, err
+	}
+	if s.Model, err = models.WithTrained(s.Model, o.TrainTensors); err != nil {
 		return nil, err
 	}
 	if err := s.setClasses(slices.Concat(info.Classes, info.Targets)); err != nil {

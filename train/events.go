@@ -34,6 +34,8 @@ type Started struct {
 
 	Stages []StageShare `json:"stages,omitempty"` // if the layers are on several devices
 
+	Tensors TensorCounts `json:"tensors"` // how many are trained
+
 	Environment *Environment `json:"environment,omitempty"`
 	Paths       Paths        `json:"paths"`                // Config.Paths
 	Checkpoint  string       `json:"checkpoint,omitempty"` // Config.Checkpoint

@@ -106,6 +106,7 @@ func (s *Session) start() {
 		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
 		Moving:     s.plan.config.withOptionNames(s.plan.recipe.moving(s.plan.template.Graph)),
+		Tensors:    countTensors(s.plan.template.Graph.State, s.plan.recipe.Freeze),
 		Parameters: s.plan.template.Summary().Parameters, Environment: s.environment(),
 		Paths: s.plan.config.Paths, Checkpoint: s.plan.config.Checkpoint, GoOn: s.plan.config.GoOn,
 		FirstStep: s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})

@@ -17,13 +17,15 @@ import (
 // gives the same template, bit for bit. Devices, threads and paths are not in
 // it.
 type Recipe struct {
-	Release    string   `json:"release"` // of bnctl: bits are promised within one
-	Model      string   `json:"model"`   // architecture, or the name of the graph
-	Graph      string   `json:"graph"`   // SHA-256 of the template's graph in text form
-	Init       string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
-	Freeze     []string `json:"freeze"`  // patterns of state names that are not trained
-	Data       Data     `json:"data"`
-	Validation Data     `json:"validation"` // zero without validation
+	Release string   `json:"release"` // of bnctl: bits are promised within one
+	Model   string   `json:"model"`   // architecture, or the name of the graph
+	Graph   string   `json:"graph"`   // SHA-256 of the template's graph in text form
+	Init    string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
+	Freeze  []string `json:"freeze"`  // patterns of state names that are not trained
+	// TrainTensors are patterns of names of constants that are trained: see models.WithTrained.
+	TrainTensors []string `json:"train_tensors,omitempty"`
+	Data         Data     `json:"data"`
+	Validation   Data     `json:"validation"` // zero without validation
 	// ValSplit is how validation samples were set apart from the data. It is nil if they
 	// are separate data, or if there is no validation.
 	ValSplit *ValSplit `json:"val_split,omitempty"`

@@ -110,6 +110,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 		}
 	}
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
+	o.Start.TrainTensors = c.StringSlice("train-tensors")
 	if o.Stages, o.Divided, err = plannedStages(c); err != nil {
 		return o, err
 	}

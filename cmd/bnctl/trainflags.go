@@ -24,6 +24,7 @@ func recipeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes",
 			DefaultText: "those of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
+		&cli.StringSliceFlag{Name: "train-tensors", Usage: "train constants that match `PATTERN`: '*.pos'"},
 		&cli.StringFlag{Name: "val-split", DefaultText: "none", Usage: "set this `SHARE` of each class of --data " +
 			"apart for evaluation, in the place of --val: 0.2; auto: a fifth, unless it has a part val"},
 		&cli.Uint64Flag{Name: "split-seed", Usage: "of --val-split, whatever --seed is"},
@@ -178,7 +179,8 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 	if use("seed") {
 		r.Seed = c.Uint64("seed")
 	}
-	for flag, to := range map[string]*[]string{"freeze": &r.Freeze, "lr-of": &r.LROf} {
+	for flag, to := range map[string]*[]string{"freeze": &r.Freeze, "lr-of": &r.LROf,
+		"train-tensors": &r.TrainTensors} {
 		if use(flag) {
 			*to = c.StringSlice(flag)
 		}

@@ -1,0 +1,55 @@
+package train
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// TensorCounts is how many tensors of a model a run trains. Statistics are running statistics.
+type TensorCounts struct {
+	Trained    int      `json:"trained"`
+	Frozen     int      `json:"frozen"`
+	Statistics int      `json:"statistics"`
+	Constant   int      `json:"constant"`
+	Constants  []string `json:"constants,omitempty"` // their names
+}
+
+// countTensors counts the tensors of a state. Patterns freeze some of them.
+func countTensors(state []graph.State, freeze []string) (c TensorCounts) {
+	frozen, _ := models.Frozen(state, freeze) // its error ended the run before
+	for _, s := range state {
+		switch {
+		case frozen[s.Name]:
+			c.Frozen++
+		case s.Role.Trained():
+			c.Trained++
+		case s.Role.Statistic():
+			c.Statistics++
+		case s.Role == graph.Constant:
+			c.Constant++
+			c.Constants = append(c.Constants, s.Name)
+		}
+	}
+	return c
+}
+
+// String returns the counts in words: "tensors: 62 trained, 3 frozen, 40 statistics, 2 constant
+// (mean, std)".
+func (c TensorCounts) String() string {
+	text := fmt.Sprintf("tensors: %d trained", c.Trained)
+	if c.Frozen > 0 {
+		text += fmt.Sprintf(", %d frozen", c.Frozen)
+	}
+	text += fmt.Sprintf(", %s, %d constant", problem.Plural(c.Statistics, "statistic"), c.Constant)
+	const most = 3
+	if n := len(c.Constants); n > most {
+		return text + " (" + strings.Join(c.Constants[:most], ", ") + ", ...)"
+	} else if n > 0 {
+		return text + " (" + strings.Join(c.Constants, ", ") + ")"
+	}
+	return text
+}

@@ -85,7 +85,7 @@ func prelu(c *call) graph.Value {
 		return graph.None
 	}
 	if t.Count() == 1 {
-		return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), repeatNumber(c, 1, s[0])})
+		return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.spread(1, graph.Weight, s[0])})
 	}
 	perChannel := append([]int{s[0]}, slices.Repeat([]int{1}, len(s)-1)...)
 	if shape := c.aligned(t.Shape, len(s)+1); c.Opset >= 7 && !slices.Equal(shape, perChannel) {
@@ -106,13 +106,13 @@ func makePrelu(c *call, s, slopes []int) graph.Value {
 	return c.node(graph.Sub, "", []graph.Value{up, down})
 }
 
-// repeatNumber declares operand i, one number, as a weight of n equal ones.
-func repeatNumber(c *call, i, n int) graph.Value {
-	f := c.ToF32(c.In[i].Tensor)
-	if c.Err != nil {
-		return graph.None
+// spread declares operand i, one number, and repeats it n times. It stays one number when it is trained.
+func (c *call) spread(i int, role graph.Role, n int) graph.Value {
+	one := c.state(i, role, 1)
+	if n == 1 {
+		return one
 	}
-	return c.declare(c.Proto.Input[i], graph.Weight, tensor.Of(slices.Repeat(f.F32(), n), n))
+	return c.node(graph.BroadcastTo, ".each", []graph.Value{one}, "shape", []int{n})
 }
 
 // clips bounds by attributes up to operator set 10, by operands after.

@@ -31,6 +31,9 @@ func (c *call) biasBehind(n int) graph.Value {
 		!element.IsFloat(x.Tensor.DType) {
 		return graph.None
 	}
+	if c.forTraining && c.lifts[name] != nil {
+		return graph.None // it is added for itself
+	}
 	c.added = name
 	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
 }

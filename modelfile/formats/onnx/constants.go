@@ -116,6 +116,7 @@ func (r *reader) compute(i int) (done bool, err error) {
 	switch {
 	case n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1: // stays in the file
 		done = r.define(n.Output[0], r.values[n.Input[0]]) == nil
+		r.keepIdentity(n.Input[0], n.Output[0])
 	case n.OpType == "ConstantOfShape":
 		done, err = r.fill(n)
 	}
@@ -130,6 +131,9 @@ func (r *reader) compute(i int) (done bool, err error) {
 func (r *reader) listWeights(names []string, listed map[string]bool) error {
 	for _, name := range names {
 		x, ok := r.values[name]
+		if r.initial[name] {
+			listed[name] = true
+		}
 		if !ok || listed[name] || !x.IsConstant() {
 			continue
 		}

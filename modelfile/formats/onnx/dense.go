@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/batchaxis"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -77,6 +78,13 @@ func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 
 // declareMatrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
 func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.Value {
+	if c.isLifted(1) && by == 1 {
+		v := c.inShape(c.lift(c.Proto.Input[1], graph.Weight), b.Shape)
+		if !transposed {
+			v = c.node(graph.Transpose, ".turned", []graph.Value{v}, "perm", []int{1, 0})
+		}
+		return v
+	}
 	t := c.ToF32(b)
 	if c.Err != nil || !transposed && !c.Reserve(tensor.F32, t.Shape) {
 		return graph.None
@@ -84,7 +92,11 @@ func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.
 	if !transposed {
 		t = transposeMatrix(t)
 	}
-	return c.declare(c.Proto.Input[1], graph.Weight, scaleConstant(c, t, by))
+	var moves []models.Move
+	if !transposed {
+		moves = []models.Move{{Perm: []int{1, 0}}}
+	}
+	return c.declare(c.Proto.Input[1], graph.Weight, scaleConstant(c, t, by), moves...)
 }
 
 // transposeMatrix returns a matrix of floats with its axes exchanged.

@@ -37,6 +37,9 @@ func init() {
 	})
 }
 
+// useOf is how operations take a constant.
+var useOf = map[graph.Op]use{graph.Add: added, graph.Sub: added, graph.Mul: factor, graph.Div: factor}
+
 var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
 
 // binary is Add, Sub, Mul and Div of values, or of a value and a constant.
@@ -67,12 +70,12 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	if t.Count() == 1 {
+	if t.Count() == 1 && !c.isParameter(k) && !c.isLifted(k) {
 		if v, ok := addScalar(c, op, x, t.F32()[0]); ok {
 			return v
 		}
 	}
-	role := graph.Constant
+	role := c.learned(k, useOf[op])
 	if from := c.In[x].Op; op == graph.Add && (from == "Conv" || from == "ConvTranspose" ||
 		from == "MatMul" || from == "Gemm") {
 		role = graph.Bias

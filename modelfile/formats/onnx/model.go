@@ -52,9 +52,10 @@ func (r *reader) model() (*models.Model, error) {
 		return nil, err
 	}
 	r.normRoles(main)
+	r.findDoubtful()
 	name := foreign.Clean(r.src.Name, "onnx")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
-		State: r.state, FileTypes: r.types}
+		State: r.state, FileTypes: r.types, FileTensors: r.fileTensors()}
 	if err := m.JoinActivations(); err != nil {
 		return nil, err
 	}

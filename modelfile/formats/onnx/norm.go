@@ -40,10 +40,25 @@ func batchNorm(c *call) graph.Value {
 	if c.biased {
 		variance = "biased"
 	}
-	in := []graph.Value{c.Dynamic(0), c.state(1, graph.Gamma, s[0]), c.state(2, graph.Beta, s[0]),
+	gamma, beta := c.roleInNorm(1, graph.Gamma), c.roleInNorm(2, graph.Beta)
+	in := []graph.Value{c.Dynamic(0), c.state(1, gamma, s[0]), c.state(2, beta, s[0]),
 		c.state(3, graph.Mean, s[0]), c.state(4, graph.Variance, s[0])}
 	return c.node(graph.BatchNorm, "", in, "eps", shortest(c.Float("epsilon", 1e-5)),
 		"decay", readDecay(c), "variance", variance)
+}
+
+// roleInNorm returns the role of gamma or beta, operand i. A norm without them has ones and zeros there,
+// which are not initializers.
+func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
+	if !c.Has(i) {
+		return role
+	}
+	name, neutral := c.originOf(c.Proto.Input[i]).name, float32(2-i)
+	if c.initial[name] && (!c.fromTorch || isParameterName(name)) ||
+		!isFilled(c, i, c.In[i].Tensor.Count(), neutral) {
+		return role
+	}
+	return graph.Constant
 }
 
 // defaultDecay is what an exporter leaves out.

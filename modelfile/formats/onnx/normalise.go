@@ -36,10 +36,10 @@ func init() {
 // addAffine multiplies by operand 1 and adds operand 2, which have a shape.
 func addAffine(c *call, v graph.Value, shape []int) graph.Value {
 	if !c.Has(2) {
-		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, graph.Constant, shape...)})
+		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, c.learned(1, factor), shape...)})
 	}
-	v = c.node(graph.Mul, ".scaled", []graph.Value{v, c.state(1, graph.Constant, shape...)})
-	return c.node(graph.Add, "", []graph.Value{v, c.state(2, graph.Constant, shape...)})
+	v = c.node(graph.Mul, ".scaled", []graph.Value{v, c.state(1, c.learned(1, factor), shape...)})
+	return c.node(graph.Add, "", []graph.Value{v, c.state(2, c.learned(2, added), shape...)})
 }
 
 // readEpsilon is what is added to the variance.
@@ -162,7 +162,7 @@ func instanceNorm(c *call) graph.Value {
 		return graph.None
 	}
 	in := []graph.Value{c.Dynamic(0)}
-	if !isFilled(c, 1, s[0], 1) || !isFilled(c, 2, s[0], 0) {
+	if c.isParameter(1) || c.isParameter(2) || !isFilled(c, 1, s[0], 1) || !isFilled(c, 2, s[0], 0) {
 		in = declareScaleAndBias(c, s[:1])
 	}
 	return c.node(graph.GroupNorm, "", in, "groups", s[0], "eps", eps)

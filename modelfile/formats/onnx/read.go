@@ -124,6 +124,7 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 	}
 	r.countSaturating()
 	if !o.TensorsOnly {
+		r.nameNumbered()
 		file.Model, file.NoModel = r.model()
 	}
 	return file, r.fixesInput(), nil

@@ -24,9 +24,17 @@ type reader struct {
 	g           *graph.Builder
 	table       []graph.State
 	state       map[string]tensor.Tensor
-	values      map[string]node.Value     // by their names in ONNX
-	labels      map[string]string         // names in the graph of tensors of state, by their names in ONNX
-	origins     map[string]origin         // of constants that have but another shape than a tensor of the file
+	values      map[string]node.Value        // by their names in ONNX
+	labels      map[string]string            // names in the graph of tensors of state, by their names in ONNX
+	origins     map[string]origin            // of constants that nodes moved: see origins.go
+	forms       map[string]fileForm          // of tensors of state in the file
+	lifts       map[string]*onnxpb.NodeProto // of constants that are computed from parameters: see lift.go
+	lifted      map[string]graph.Value
+	fromTorch   bool                      // the file is of PyTorch
+	doubtful    []doubt                   // constants that may be parameters
+	homes       map[string]string         // numbered initializers, by the names that they were given
+	aliases     map[string][]string       // further names in the file of a tensor that layers share
+	initial     map[string]bool           // names of initializers
 	forTraining bool                      // the graph is read for training, whose form it may have
 	memory      *tensor.Region            // of large initializers; nil: the heap
 	inTraining  []string                  // batch norms that are in the form of training
@@ -60,7 +68,10 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		rowsInput: graph.None,
 		state:     map[string]tensor.Tensor{}, values: map[string]node.Value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
-		origins: map[string]origin{}}
+		origins: map[string]origin{}, forms: map[string]fileForm{}, initial: map[string]bool{},
+		aliases: map[string][]string{}, homes: map[string]string{},
+		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
+	r.fromTorch = m.ProducerName == "pytorch"
 	// the graph of another program says it; of ours, resizeKey
 	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {
@@ -90,7 +101,7 @@ func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 		if err != nil {
 			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
 		}
-		r.values[p.Name] = node.InFile(&t)
+		r.values[p.Name], r.initial[p.Name] = node.InFile(&t), true
 		r.file.Tensors = append(r.file.Tensors, t)
 	}
 	return nil

@@ -38,11 +38,23 @@ func expandToBatch(c *call) []node.Value {
 	if c.Err != nil {
 		return nil
 	}
-	v := c.everyRow(c.rowsInput, c.declare(c.Proto.Output[0], graph.Constant, t), shape)
+	v := c.everyRow(c.rowsInput, c.repeatedConstant(t), shape)
 	c.Unbatched = true
 	out := []node.Value{node.Rows(v)}
 	c.resolveBatch(out, p)
 	return out
+}
+
+// repeatedConstant declares the constant. The operand of an Expand keeps its name, because it may be a
+// parameter: a class token. Another constant has the name of the result.
+func (c *call) repeatedConstant(t tensor.Tensor) graph.Value {
+	if c.Proto.OpType != "Expand" {
+		return c.declare(c.Proto.Output[0], graph.Constant, t)
+	}
+	if c.isLifted(0) {
+		return c.lift(c.Proto.Input[0], graph.Bias)
+	}
+	return c.declare(c.Proto.Input[0], c.learned(0, joined), t)
 }
 
 // repeatsIntegers reports whether a node makes integers that are the same in every row.

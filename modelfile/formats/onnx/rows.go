@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/modelfile/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,7 +47,7 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 			break
 		}
 	}
-	return c.everyRow(from, c.state(i, graph.Constant, shape...), shape)
+	return c.everyRow(from, c.state(i, c.learned(i, joined), shape...), shape)
 }
 
 // everyRow is a constant in every row of a value, broadcast to a shape.
@@ -128,7 +129,11 @@ func (c *call) broadcastOperands(operands ...int) []graph.Value {
 				c.In[i].Tensor = fold.CastTo(&c.Node, c.In[i].Tensor, tensor.F32)
 			}
 			shape := c.aligned(c.In[i].Tensor.Shape, c.Rank(operands[first]))
-			out = append(out, c.state(i, graph.Constant, shape...))
+			role := graph.Constant
+			if !table[decode.Operator(c.Proto)].integers.has(tellApart) {
+				role = c.learned(i, joined)
+			}
+			out = append(out, c.state(i, role, shape...))
 		default:
 			c.checkAligned(operands[first], i)
 			out = append(out, c.Dynamic(i))

@@ -123,7 +123,8 @@ func (c *call) run(op string) []node.Value {
 
 // store gives the results their names.
 func (c *call) store(op string, out []node.Value) error {
-	c.keepOrigin(op)
+	c.keepOrigin(op, out)
+	c.keepLift(op, out)
 	for i, name := range c.Proto.Output {
 		if name == "" {
 			continue
@@ -131,7 +132,7 @@ func (c *call) store(op string, out []node.Value) error {
 		if i >= len(out) {
 			continue // using it is the error
 		}
-		out[i].Op, out[i].Unbatched = op, c.Unbatched
+		out[i].Op, out[i].Unbatched, out[i].Prepared = op, c.Unbatched, c.prepares(op)
 		if err := c.reader.define(name, out[i]); err != nil {
 			return err
 		}

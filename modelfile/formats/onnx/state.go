@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats/internal/foreign"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -17,6 +17,9 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 		c.Fail("operand %d is absent", i)
 		return graph.None
 	}
+	if c.isLifted(i) && t.Count() == tensor.Count(shape) {
+		return c.inShape(c.lift(c.Proto.Input[i], role), shape)
+	}
 	if t = c.ToF32(t); c.Err == nil && t.Count() != tensor.Count(shape) {
 		c.Fail("operand %d is %v, want %s", i, t, tensor.Describe(tensor.F32, shape))
 	}
@@ -26,48 +29,33 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	return c.declare(c.Proto.Input[i], role, t.Reshape(shape...))
 }
 
-// declare adds a tensor to the model's state under a name of ONNX.
-func (c *call) declare(name string, role graph.Role, t tensor.Tensor) graph.Value {
+// declare adds a tensor to the model's state under a name of ONNX. moves turn it into the constant of that
+// name; another shape needs none.
+func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...models.Move) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	name = c.originOf(name).name
-	label, ok := c.labels[name]
-	if !ok {
-		label = c.takenLabels.Free(foreign.Clean(name, "tensor"))
-		c.labels[name] = label
-	}
+	form := c.formOf(name, t, moves)
+	label := c.label(form.name)
 	if have, ok := c.reader.state[label]; ok && !sameTensor(have, t) {
-		label = c.takenLabels.Free(label) // used in two ways: as it is and transposed, say
+		if v, ok := c.tied(label, form, t); ok {
+			return v
+		}
+		label = c.takenLabels.Free(label) // used in two ways that are not forms of one tensor
+	}
+	if role == graph.Constant {
+		role = c.roleInState(label)
+	} else if c.isBuffer(form.name, role) {
+		role = graph.Constant
+	} else {
+		c.trains(label, role)
 	}
 	s := graph.State{Name: label, DType: t.DType, Shape: t.Shape, Role: role}
 	if t.DType == tensor.F32 {
 		s.Init = initOf(role)
 	}
-	c.reader.state[label] = t
+	c.reader.state[label], c.forms[label] = t, form
 	return c.g.Declare(s)
-}
-
-// origin is the tensor of the file that a constant was, before it got another shape.
-type origin struct {
-	name  string
-	shape []int
-}
-
-// originOf returns the tensor of the file that a constant is in another shape: a layer's weight that the
-// exporter gave axes of 1, which state_dict calls by its own name.
-func (r *reader) originOf(name string) origin {
-	if o, ok := r.origins[name]; ok {
-		return o
-	}
-	return origin{name, r.values[name].Tensor.Shape}
-}
-
-// keepOrigin notes what a constant was, where the node has but given it another shape.
-func (c *call) keepOrigin(op string) {
-	if len(c.Proto.Output) > 0 && len(c.In) > 0 && c.In[0].IsConstant() && table[op].traits.has(onlyReshapes) {
-		c.origins[c.Proto.Output[0]] = c.originOf(c.Proto.Input[0])
-	}
 }
 
 // initOf says how a new tensor of a role is filled.

@@ -50,6 +50,7 @@ type Value struct {
 	Within    *Extent     // bounds of the numbers, where they are known
 	Logits    graph.Value // the operand of the softmax that made V, or graph.None
 	Op        string      // the operator that made V
+	Prepared  bool        // V is the input, or the input with constants added and multiplied
 	Added     string      // a constant that is a part of V already; the only reader of V adds it
 }
 

@@ -21,7 +21,7 @@ where the channels fit, and a ? stands where they do not. What has no weights, a
 relu and pooling, strides and the wiring are left to you; then
 
    bnctl models draft net.pth --input 3,32,32 -o net.graph
-   bnctl train --model net.graph --init net.pth --data folder:photos -o net.bnm`,
+   bnctl train --model net.graph --init net.pth --preprocess imagenet --data folder:photos -o net.bnm`,
 		Flags: append([]cli.Flag{&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 			DefaultText: "standard output", Usage: "`FILE` to write: .graph"}}, fileFlags()...), Action: modelsDraft}
 }
@@ -48,8 +48,7 @@ func modelsDraft(c *cli.Context) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	o := outputOf(c)
-	o.note("%s of %s, %s to be filled in where a ? stands", plural(d.Layers, "layer"), path,
-		plural(d.Open, "place"))
+	o.note("%s", d.Summary(path))
 	write := func(w io.Writer) error {
 		_, err := io.WriteString(w, d.Text)
 		return err

@@ -16,9 +16,18 @@ import (
 
 // Draft is the text of a graph. Its wiring may be open in places.
 type Draft struct {
-	Text   string
-	Layers int
-	Open   int // number of operands, and of whole layers, left to fill in: "?" in the text
+	Text    string
+	Layers  int
+	Strides int // number of convolutions; the checkpoint has no strides and padding of them
+	Open    int // number of operands, and of whole layers, left to fill in: "?" in the text
+}
+
+// Summary describes the draft of a file in one line: its layers, open places, and missing parts.
+func (d *Draft) Summary(path string) string {
+	return fmt.Sprintf("%s of %s, %s to be filled in where a ? is; the draft lacks activations, pooling "+
+		"and sums of layers, which the file does not have, and strides and padding of %s",
+		problem.Plural(d.Layers, "layer"), path, problem.Plural(d.Open, "place"),
+		problem.Plural(d.Strides, "convolution"))
 }
 
 // Of drafts the graph of a state dict. input is the shape of a sample: [C,H,W], or [C,L]
@@ -41,7 +50,7 @@ func Of(f *formats.File, name string, input []int) (*Draft, error) {
 		return nil, noStructure(f.Tensors)
 	}
 	d.wire(layers, input)
-	return &Draft{Text: d.text(layers), Layers: len(layers), Open: d.open}, nil
+	return &Draft{Text: d.text(layers), Layers: len(layers), Strides: d.strides, Open: d.open}, nil
 }
 
 // noStructure returns the error for tensors that do not belong to layers.
@@ -61,14 +70,15 @@ func noStructure(tensors []formats.Tensor) error {
 
 // drafter writes the lines of a function as a chain of layers.
 type drafter struct {
-	name  string
-	kinds []kind
-	lines []string
-	input string // the type of a sample
-	x     string // name of the input
-	last  string // name of the preceding value
-	shape []int  // of last; 0: unknown length
-	open  int
+	name    string
+	kinds   []kind
+	lines   []string
+	input   string // the type of a sample
+	x       string // name of the input
+	last    string // name of the preceding value
+	shape   []int  // of last; 0: unknown length
+	open    int
+	strides int
 }
 
 // wire writes a line for each layer. Its operand is the preceding value if the lengths fit.

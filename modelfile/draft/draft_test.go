@@ -65,14 +65,14 @@ func TestDraftOfWhatIsOpen(t *testing.T) {
 	}
 	for _, want := range []string{"state x.weight f32[8,4,1,5] weight he_normal(0)",
 		"x.image = reshape(input, shape=[4,1,224])",
-		"? gn = group_norm(VALUE, @gn.weight, @gn.bias, groups=N)", "? act = prelu(VALUE, @act.weight)",
+		"gn = group_norm(x.line, @gn.weight, @gn.bias, groups=?)", "act = prelu(gn, @act.weight)",
 		"other = dense(?, @other.weight)", "state pos f32[1,16] weight", "func main(input rows f32[4,224])"} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("the draft lacks %q:\n%s", want, d.Text)
 		}
 	}
-	if d.Open != 4 {
-		t.Errorf("%d are open, want 4", d.Open)
+	if d.Open != 3 || d.Strides != 1 {
+		t.Errorf("%d are open and %d have no strides, want 3 and 1", d.Open, d.Strides)
 	}
 }
 
@@ -83,5 +83,24 @@ func TestDraftWithoutStructure(t *testing.T) {
 		if _, err := Of(f, "n", nil); err == nil || !strings.Contains(err.Error(), "says what layers there are") {
 			t.Errorf("%s: %v", f.Tensors[0].Name, err)
 		}
+	}
+}
+
+// TestDraftOfAShortcut: a convolution with channels that do not fit may be a shortcut or have groups. Its
+// operand is open.
+func TestDraftOfAShortcut(t *testing.T) {
+	d, err := Of(file("conv1.weight", []int{32, 16, 3, 3}, "conv2.weight", []int{32, 32, 3, 3},
+		"short.weight", []int{32, 16, 1, 1}, "act.weight", []int{1}), "net", []int{16, 8, 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(d.Text, "short = conv(?, @short.weight)") || d.Open != 1 || d.Strides != 3 {
+		t.Errorf("%d open, %d without strides\n%s", d.Open, d.Strides, d.Text)
+	}
+	if !strings.Contains(d.Text, "act.each = broadcast_to(@act.weight, shape=[32])") {
+		t.Errorf("the slope is not one for all channels:\n%s", d.Text)
+	}
+	if _, err := graph.ParseGraph([]byte(d.Text)); err == nil || !strings.Contains(err.Error(), "line ") {
+		t.Errorf("got error %v, want the place of the ?", err)
 	}
 }

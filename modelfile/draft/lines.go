@@ -16,9 +16,10 @@ func (d *drafter) convolution(l *layer, k kind) {
 		in, outs, op = s[0], s[1], "conv_transpose"
 	}
 	groups := 1
-	if k == conv && len(d.shape) > 0 && d.shape[0] != in && d.shape[0]%in == 0 && outs%(d.shape[0]/in) == 0 {
-		groups = d.shape[0] / in
+	if k == conv && in == 1 && len(d.shape) > 0 && d.shape[0] > 1 && outs%d.shape[0] == 0 {
+		groups = d.shape[0] // depthwise; other groups and a shortcut cannot be told apart
 	}
+	d.strides++
 	line := len(l.weight.Shape) == 3
 	x, fits := d.operand(in * groups)
 	name := clean(l.name)
@@ -92,21 +93,33 @@ func (d *drafter) dense(l *layer) {
 
 // aside writes a note with the known facts about a layer of unknown operation.
 func (d *drafter) aside(l *layer, k kind) {
-	d.open++
-	name := clean(l.name)
 	switch k {
 	case norm:
-		d.note("? %s = group_norm(VALUE, %s, %s, groups=N), or layer_norm(VALUE, %s, %s, axes=[...])", name,
-			read(l.weight), read(l.bias), read(l.weight), read(l.bias))
+		d.open++
+		d.add(l, "group_norm(%s, %s, %s, groups=?)  # or layer_norm(%s, %s, %s, axes=?)", d.last, read(l.weight),
+			read(l.bias), d.last, read(l.weight), read(l.bias))
 	case slopes:
-		d.note("? %s = prelu(VALUE, %s)", name, read(l.weight))
+		d.slopes(l)
 	default:
+		d.open++
 		var all []string
 		for _, t := range l.tensors(k) {
 			all = append(all, "@"+clean(t.t.Name)+" "+tensor.Describe(tensor.F32, t.t.Shape))
 		}
-		d.note("? %s: no operation is known by %s", name, strings.Join(all, ", "))
+		d.note("? %s: no operation is known by %s", clean(l.name), strings.Join(all, ", "))
 	}
+}
+
+// slopes adds a prelu: of a slope for each channel, or of one for all.
+func (d *drafter) slopes(l *layer) {
+	n, slope := l.weight.Shape[0], read(l.weight)
+	if n == 1 && len(d.shape) > 0 && d.shape[0] > 1 {
+		n = d.shape[0]
+		d.lines = append(d.lines, fmt.Sprintf("  %s.each = broadcast_to(%s, shape=[%d])", clean(l.name), slope, n))
+		slope = clean(l.name) + ".each"
+	}
+	in, _ := d.operand(n)
+	d.add(l, "prelu(%s, %s)", in, slope)
 }
 
 func list(n ...int) string { return strings.ReplaceAll(fmt.Sprint(n), " ", ",") }
@@ -117,7 +130,8 @@ func (d *drafter) text(layers []*layer) string {
 	fmt.Fprintf(&b, "bnctl graph 1\ngraph %q\n\n", clean(d.name))
 	b.WriteString("# A draft: the layers of a checkpoint in the order of the file. Each takes the value\n" +
 		"# before it where the channels fit. Put values where a ? stands, add what has no weights\n" +
-		"# (relu, max_pool, add, concat, reshape), and set strides and padding.\n")
+		"# (relu, max_pool, add, concat, reshape), and set strides and padding: " +
+		"the checkpoint has none\n# of them.\n")
 	for i, l := range layers {
 		for _, t := range l.tensors(d.kinds[i]) {
 			fmt.Fprintf(&b, "state %s %s %s\n", clean(t.t.Name), tensor.Describe(tensor.F32, t.shape()), t.rule)

@@ -80,7 +80,7 @@ func TestRatesByTheirFormulas(t *testing.T) {
 			for step := range total {
 				got, want := s.Rate(step), 0.8*formula(float64(step), float64(total))
 				if math.Abs(got-want) > 1e-12 {
-					t.Error(fmt.Sprintf("%s, step %d of %d: %g, want %g", schedule, step, total, got, want))
+					t.Errorf("%s, step %d of %d: %g, want %g", schedule, step, total, got, want)
 				}
 			}
 		}

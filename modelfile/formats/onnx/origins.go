@@ -33,9 +33,6 @@ func (r *reader) originOf(name string) origin {
 	return origin{name: name, shape: r.values[name].Tensor.Shape}
 }
 
-// reshapes are the operators that give a constant another shape and nothing else.
-var reshapes = []string{"Unsqueeze", "Squeeze", "Reshape", "Flatten"}
-
 // keepOrigin stores the origin of a node's result if the node only moves the elements of a constant.
 func (c *call) keepOrigin(op string, out []node.Value) {
 	if len(c.Proto.Output) == 0 || len(c.In) == 0 || len(out) == 0 ||

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"fmt"
 	"math"
 	"testing"
 

@@ -125,8 +125,8 @@ func run(ctx context.Context, c bitwise.Case, d gpu.Driver) error {
 	return errors.Join(once(), end())
 }
 
-// fault returns the first error of a case with the kernel of text, and the case.
-func (f *field) fault(t *testing.T, kernel, text string) (error, string) {
+// fault returns the first case that fails with the kernel of text, and its error.
+func (f *field) fault(t *testing.T, kernel, text string) (by string, _ error) {
 	t.Helper()
 	other, err := f.machine.Load(text)
 	if err != nil {
@@ -135,10 +135,10 @@ func (f *field) fault(t *testing.T, kernel, text string) (error, string) {
 	dots := &ptx.Module{Entries: map[string]*ptx.Entry{kernel: other.Entries[kernel]}}
 	for _, try := range f.trials[kernel] {
 		if err := try.run(machine{f.machine, f.module, dots}); err != nil {
-			return err, try.name
+			return try.name, err
 		}
 	}
-	return nil, ""
+	return "", nil
 }
 
 // TestBarriers: a barrier that is missing is reported as a race, in each kernel that has one. BNCTL_PTX=mutants
@@ -151,7 +151,7 @@ func TestBarriers(t *testing.T) {
 		if kernels[name]++; kernels[name] > 1 && !all {
 			continue
 		}
-		err, by := f.fault(t, b.kernel, b.with(""))
+		by, err := f.fault(t, b.kernel, b.with(""))
 		switch {
 		case err != nil && strings.Contains(err.Error(), "race: "):
 			count["races"]++

@@ -180,8 +180,8 @@ picture-view: build ## docs/view.svg, of a run that it makes, in which a device 
 .PHONY: test-node-cases
 test-node-cases: ## ONNX's backend cases of single operators, in a Debian 13
 	mkdir -p bin/node-cases
-	MODELS=$(CURDIR)/bin/node-cases sh scripts/enter.sh "$$(sh scripts/debian13.sh)" python3 - /models <modelfile/formats/onnx/testdata/node_cases.py
-	BNCTL_NODE_CASES=$(CURDIR)/bin/node-cases $(GO) test -count=1 -v -run TestNodeCases ./modelfile/formats/onnx
+	MODELS=$(CURDIR)/bin/node-cases sh scripts/enter.sh "$$(sh scripts/debian13.sh)" python3 - /models <formats/onnx/testdata/node_cases.py
+	BNCTL_NODE_CASES=$(CURDIR)/bin/node-cases $(GO) test -count=1 -v -run TestNodeCases ./formats/onnx
 
 # ROWS, ONLY, WITHOUT, PYTHON, ISA, PATIENCE and JSON: see scripts/README.md.
 .PHONY: bench-peers

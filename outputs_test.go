@@ -9,11 +9,11 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/modelfile/export"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl"
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"

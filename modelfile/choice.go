@@ -3,7 +3,7 @@ package modelfile
 import (
 	"slices"
 
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/problem"
 )
 

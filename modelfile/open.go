@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"

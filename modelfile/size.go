@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"

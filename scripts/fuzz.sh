@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:-10}
 shift || true
 packages=("$@")
-[ ${#packages[@]} -gt 0 ] || packages=(./modelfile/formats/... ./serialize ./graph ./data ./server/...)
+[ ${#packages[@]} -gt 0 ] || packages=(./formats/... ./serialize ./graph ./data ./server/...)
 
 one() { # PACKAGE TARGET: in rounds of a minute until the CPU time is used up
 	local package=$1 target=$2 spent=0 executions=0 log

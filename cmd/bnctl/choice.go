@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 // noteChoice notes in a line which tensors of a file were chosen, and which were left out,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 )
 
 // TestNoteSuspect checks that doubtful tensors that were kept are named, with advice on how

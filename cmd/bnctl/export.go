@@ -6,9 +6,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/export"
-	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 func exportCommand() *cli.Command {

@@ -61,9 +61,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			data, _ := shareddata.Folder()
 			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
-			for name, dir := range map[string]string{"DATA": data, "KERAS": "../../modelfile/formats/keras/testdata",
-				"ONNX": "../../modelfile/formats/onnx/testdata", "TORCH": "../../modelfile/formats/torch/testdata",
-				"CAFFE": "../../modelfile/formats/caffe/testdata/cases", "TF": "../../modelfile/formats/tensorflow/testdata/cases"} {
+			for name, dir := range map[string]string{"DATA": data, "KERAS": "../../formats/keras/testdata",
+				"ONNX": "../../formats/onnx/testdata", "TORCH": "../../formats/torch/testdata",
+				"CAFFE": "../../formats/caffe/testdata/cases", "TF": "../../formats/tensorflow/testdata/cases"} {
 				path, err := filepath.Abs(dir)
 				if err != nil {
 					return err

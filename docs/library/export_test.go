@@ -6,9 +6,9 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/export"
-	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 func Example_export() {

@@ -45,8 +45,8 @@ var unusedNames = map[string]string{
 	"server.Options.Request":         option,
 	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
 
-	"modelfile/formats/keras.ReadFrom": inBytes,
-	"modelfile/formats/torch.ReadFrom": inBytes,
+	"formats/keras.ReadFrom": inBytes,
+	"formats/torch.ReadFrom": inBytes,
 
 	"device/class.Exp":     devices,
 	"device/class.Expm1":   devices,

@@ -14,11 +14,11 @@ import (
 // exact lists the packages with arithmetic that reaches a result.
 var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "models", "parallel",
 	"train", "predict", "serialize", "models/fit", "modelfile/doctor", "modelfile/strip", "modelfile/export",
-	"modelfile/formats", "modelfile/formats/caffe", "modelfile/formats/keras", "modelfile/formats/onnx",
-	"modelfile/formats/onnx/internal/batchaxis", "modelfile/formats/onnx/internal/element",
-	"modelfile/formats/onnx/internal/encode", "modelfile/formats/onnx/internal/fold",
-	"modelfile/formats/onnx/internal/node",
-	"modelfile/formats/safetensors", "modelfile/formats/tensorflow", "modelfile/formats/torch",
+	"formats", "formats/caffe", "formats/keras", "formats/onnx",
+	"formats/onnx/internal/batchaxis", "formats/onnx/internal/element",
+	"formats/onnx/internal/encode", "formats/onnx/internal/fold",
+	"formats/onnx/internal/node",
+	"formats/safetensors", "formats/tensorflow", "formats/torch",
 	"device/class", "device/lifecycle", "plugins/gpu", "plugins/gpu/bitwise",
 	"plugins/cpu/internal/kernel", "plugins/cpu/internal/convolution", "plugins/cpu/internal/operations",
 	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/cpu"}

@@ -79,17 +79,17 @@ cmd/bnctl/internal/study: internal/chart internal/style problem
 problem:
 fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
 fleet: plugins/cpu problem
-modelfile: bn data modelfile/formats graph models models/fit problem internal/regular serialize tensor
+modelfile: bn data formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
 cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
-modelfile/draft: modelfile/formats problem tensor
-modelfile/strip: modelfile/doctor modelfile/formats modelfile models problem internal/regular train
-modelfile/quantize: bn data device/class fleet graph modelfile modelfile/formats models models/fit predict
+modelfile/draft: formats problem tensor
+modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular train
+modelfile/quantize: bn data device/class fleet graph modelfile formats models models/fit predict
 modelfile/quantize: problem internal/regular serialize tensor train
-modelfile/export: modelfile/doctor fleet modelfile/formats modelfile models predict problem internal/regular
-modelfile/inspect: bn modelfile/doctor modelfile/formats graph modelfile models problem serialize tensor
+modelfile/export: modelfile/doctor fleet formats modelfile models predict problem internal/regular
+modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
 modelfile/inspect: train
-modelfile/doctor: bn data fleet modelfile/formats graph modelfile models parallel predict problem serialize
+modelfile/doctor: bn data fleet formats graph modelfile models parallel predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel parallel/stage problem tensor
@@ -97,7 +97,7 @@ predict: internal/style train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
-cmd/bnctl/internal/report: modelfile/formats
+cmd/bnctl/internal/report: formats
 cmd/bnctl/internal/report: predict problem serialize tensor train
 cmd/bnctl/internal/format: data internal/legible internal/style predict problem internal/regular tensor
 server/internal/protocol: tensor
@@ -116,48 +116,48 @@ cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet mode
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
 cmd/bnctl/internal/study/experiment: train
 
-modelfile/formats/torch: modelfile/formats/torch/internal/pickle modelfile/formats/internal/foreign problem
-modelfile/formats/torch: tensor
-modelfile/formats/torch/internal/pickle:
-modelfile/formats/keras: modelfile/formats/keras/internal/hdf5 modelfile/formats/internal/foreign graph
-modelfile/formats/keras: models problem tensor
-modelfile/formats/keras/internal/hdf5: problem
-modelfile/formats/onnx: modelfile/formats/onnx/internal/batchaxis modelfile/formats/onnx/internal/decode
-modelfile/formats/onnx: modelfile/formats/onnx/internal/element modelfile/formats/onnx/internal/encode
-modelfile/formats/onnx: modelfile/formats/onnx/internal/fold modelfile/formats/onnx/internal/node
-modelfile/formats/onnx: modelfile/formats/onnx/internal/onnxpb
-modelfile/formats/onnx: modelfile/formats/internal/foreign device/class graph internal/memory models problem
-modelfile/formats/onnx: tensor
-modelfile/formats/onnx/internal/batchaxis: modelfile/formats/onnx/internal/element
-modelfile/formats/onnx/internal/batchaxis: modelfile/formats/onnx/internal/node tensor
-modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/decode
-modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/element
-modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/node
-modelfile/formats/onnx/internal/fold: modelfile/formats/onnx/internal/onnxpb graph tensor
-modelfile/formats/onnx/internal/node: modelfile/formats/onnx/internal/element
-modelfile/formats/onnx/internal/node: modelfile/formats/onnx/internal/onnxpb
-modelfile/formats/onnx/internal/node: modelfile/formats/internal/foreign graph problem tensor
-modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/element
-modelfile/formats/onnx/internal/decode: modelfile/formats/onnx/internal/onnxpb
-modelfile/formats/onnx/internal/decode: modelfile/formats/internal/foreign modelfile/formats/internal/message
-modelfile/formats/onnx/internal/decode: internal/regular problem tensor
-modelfile/formats/onnx/internal/element: tensor
-modelfile/formats/onnx/internal/encode: modelfile/formats/onnx/internal/onnxpb
-modelfile/formats/onnx/internal/encode: modelfile/formats/internal/foreign graph models tensor
-modelfile/formats/onnx/internal/onnxpb: tensor
-modelfile/formats/safetensors: modelfile/formats/internal/foreign problem tensor
-modelfile/formats/tensorflow: modelfile/formats/internal/foreign modelfile/formats/internal/message problem
-modelfile/formats/tensorflow: internal/regular tensor
-modelfile/formats/caffe: modelfile/formats/internal/foreign modelfile/formats/internal/message graph models
-modelfile/formats/caffe: problem tensor
-modelfile/formats/internal/foreign: models problem internal/regular tensor
-modelfile/formats/internal/message:
-modelfile/formats/internal/timm:
-modelfile/formats: modelfile/formats/caffe modelfile/formats/keras modelfile/formats/onnx
-modelfile/formats: modelfile/formats/safetensors modelfile/formats/tensorflow modelfile/formats/torch
-modelfile/formats: modelfile/formats/internal/timm
-modelfile/formats: modelfile/formats/internal/foreign bn graph models problem internal/regular serialize
-modelfile/formats: tensor
+formats/torch: formats/torch/internal/pickle formats/internal/foreign problem
+formats/torch: tensor
+formats/torch/internal/pickle:
+formats/keras: formats/keras/internal/hdf5 formats/internal/foreign graph
+formats/keras: models problem tensor
+formats/keras/internal/hdf5: problem
+formats/onnx: formats/onnx/internal/batchaxis formats/onnx/internal/decode
+formats/onnx: formats/onnx/internal/element formats/onnx/internal/encode
+formats/onnx: formats/onnx/internal/fold formats/onnx/internal/node
+formats/onnx: formats/onnx/internal/onnxpb
+formats/onnx: formats/internal/foreign device/class graph internal/memory models problem
+formats/onnx: tensor
+formats/onnx/internal/batchaxis: formats/onnx/internal/element
+formats/onnx/internal/batchaxis: formats/onnx/internal/node tensor
+formats/onnx/internal/fold: formats/onnx/internal/decode
+formats/onnx/internal/fold: formats/onnx/internal/element
+formats/onnx/internal/fold: formats/onnx/internal/node
+formats/onnx/internal/fold: formats/onnx/internal/onnxpb graph tensor
+formats/onnx/internal/node: formats/onnx/internal/element
+formats/onnx/internal/node: formats/onnx/internal/onnxpb
+formats/onnx/internal/node: formats/internal/foreign graph problem tensor
+formats/onnx/internal/decode: formats/onnx/internal/element
+formats/onnx/internal/decode: formats/onnx/internal/onnxpb
+formats/onnx/internal/decode: formats/internal/foreign formats/internal/message
+formats/onnx/internal/decode: internal/regular problem tensor
+formats/onnx/internal/element: tensor
+formats/onnx/internal/encode: formats/onnx/internal/onnxpb
+formats/onnx/internal/encode: formats/internal/foreign graph models tensor
+formats/onnx/internal/onnxpb: tensor
+formats/safetensors: formats/internal/foreign problem tensor
+formats/tensorflow: formats/internal/foreign formats/internal/message problem
+formats/tensorflow: internal/regular tensor
+formats/caffe: formats/internal/foreign formats/internal/message graph models
+formats/caffe: problem tensor
+formats/internal/foreign: models problem internal/regular tensor
+formats/internal/message:
+formats/internal/timm:
+formats: formats/caffe formats/keras formats/onnx
+formats: formats/safetensors formats/tensorflow formats/torch
+formats: formats/internal/timm
+formats: formats/internal/foreign bn graph models problem internal/regular serialize
+formats: tensor
 
 plugins/cpu/internal/amxemulation:
 plugins/cpu/internal/kernel: device/class plugins/cpu/internal/amxemulation
@@ -211,7 +211,7 @@ cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
 cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular problem
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
-cmd/bnctl: modelfile/formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
+cmd/bnctl: formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"

@@ -6,8 +6,8 @@ import (
 	"maps"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/predict"

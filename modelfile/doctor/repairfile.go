@@ -5,9 +5,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/problem"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/tensor"
 )
 

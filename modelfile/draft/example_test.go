@@ -3,8 +3,8 @@ package draft_test
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile/draft"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 )
 
 // layer is a module of a state dict: the tensors with the same name up to the last dot.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile/export"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 )
 

@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/doctor"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"

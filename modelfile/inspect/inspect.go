@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"

@@ -3,8 +3,8 @@ package quantize
 import (
 	"maps"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )

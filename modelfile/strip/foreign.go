@@ -1,8 +1,8 @@
 package strip
 
 import (
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/modelfile/formats"
 )
 
 // stripForeign strips the files of another program.

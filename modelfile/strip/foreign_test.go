@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bnctl/bnctl/modelfile/formats"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/tensor"
 )

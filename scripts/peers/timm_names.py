@@ -2,7 +2,7 @@
 
 timm_names.py names TIMM
     Prints, for every network of the zoo that timm has too, "network timm's name", and then a line "name [shape]" for
-    each of its tensors but the counters of batch norms: modelfile/formats/testdata/timm_names.txt.gz holds it, gzipped.
+    each of its tensors but the counters of batch norms: formats/testdata/timm_names.txt.gz holds it, gzipped.
 timm_names.py forwards TIMM FOLDER BNCTL [NETWORK...]
     Writes each with random weights, lets bnctl predict two arrays from the file, and prints the largest difference
     from PyTorch, relative to the largest value. Ends with 1 if one is beyond 1e-5, and twice that of float32 itself.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/internal/regular"
-	"github.com/bnctl/bnctl/modelfile/formats"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"

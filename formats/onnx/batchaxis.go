@@ -1,0 +1,36 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+)
+
+// batchAxisAfter returns where the batch is in the results of a node whose operands are unbatched.
+func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
+	rule := table[op].batch
+	if rule == nil || c.Opset < 7 && c.Attribute("axis") != nil && c.Int("broadcast", 0) != 0 {
+		return node.BatchAxis{}, node.ErrMixes
+	}
+	p, err := rule(c)
+	if c.Err != nil {
+		err = c.Err
+	}
+	return p, err
+}
+
+// resolveBatch gives results their batchAxis; where that is the first axis the batch is that of the
+// rows again.
+func (c *call) resolveBatch(out []node.Value, p node.BatchAxis) {
+	if c.Err != nil {
+		return
+	}
+	for i := range out {
+		if out[i].IsConstant() {
+			continue
+		}
+		out[i].BatchAxis = p
+		if p == node.OfRows {
+			out[i].V = c.withoutFirst(out[i].V)
+		}
+	}
+	c.Unbatched = p != node.OfRows
+}

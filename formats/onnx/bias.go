@@ -1,0 +1,84 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// Exporters write a linear layer along the last of several axes as a MatMul and an Add, which is
+// one dense layer with a bias.
+
+// biasBehind declares the constant with n elements that the only reader of the node's result adds
+// to it; None without one.
+func (c *call) biasBehind(n int) graph.Value {
+	if c.Err != nil || c.Opset < 7 || len(c.Proto.Output) == 0 {
+		return graph.None
+	}
+	readers := c.readersOf(c.Proto.Output[0])
+	if len(readers) != 1 || decode.Operator(readers[0]) != "Add" || len(readers[0].Input) != 2 {
+		return graph.None
+	}
+	name := readers[0].Input[0]
+	if name == c.Proto.Output[0] {
+		name = readers[0].Input[1]
+	}
+	x, ok, err := c.operand(name)
+	if err != nil || !ok || !x.IsConstant() || !slices.Equal(x.Tensor.Shape, []int{n}) ||
+		!element.IsFloat(x.Tensor.DType) {
+		return graph.None
+	}
+	if c.forTraining && c.lifts[name] != nil {
+		return graph.None // it is added for itself
+	}
+	c.added = name
+	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
+}
+
+// endsInOutput reports whether a name becomes an output by nothing but a few operators that may follow an
+// ArgMax. A Cast to truth values is none of them, whatever stands behind it: it changes the numbers.
+func (r *reader) endsInOutput(name string, steps int) bool {
+	readers := r.readersOf(name)
+	if len(readers) > 0 && steps == 0 {
+		return false
+	}
+	for _, n := range readers {
+		ends := n.OpType == "" || len(n.Output) == 1 && table[n.OpType].traits.has(followsArgMax) &&
+			!castsToTruth(n)
+		if !ends || n.OpType != "" && !r.endsInOutput(n.Output[0], steps-1) {
+			return false
+		}
+	}
+	return true
+}
+
+func castsToTruth(n *onnxpb.NodeProto) bool {
+	return n.OpType == "Cast" && slices.ContainsFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
+		return a.Name == "to" && a.GetI() == int64(onnxpb.TensorProto_BOOL)
+	})
+}
+
+// readersOf returns the nodes that take a name. An output counts as a node without an operator; in
+// a file with branches nobody is known.
+func (r *reader) readersOf(name string) []*onnxpb.NodeProto {
+	if r.readers != nil {
+		return r.readers[name]
+	}
+	r.readers = map[string][]*onnxpb.NodeProto{}
+	for _, n := range r.src.Node {
+		if n.OpType == "If" || n.OpType == "Loop" || n.OpType == "Scan" {
+			r.readers = map[string][]*onnxpb.NodeProto{}
+			return nil
+		}
+		for _, in := range n.Input {
+			r.readers[in] = append(r.readers[in], n)
+		}
+	}
+	for _, o := range r.src.Output {
+		r.readers[o.Name] = append(r.readers[o.Name], &onnxpb.NodeProto{})
+	}
+	return r.readers[name]
+}

@@ -1,0 +1,180 @@
+package onnx
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// input declares the one input that is not an initializer.
+func (r *reader) input(need []bool) error {
+	var in []*onnxpb.ValueInfoProto
+	for _, v := range r.src.Input {
+		if _, given := r.values[v.Name]; !given {
+			in = append(in, v)
+		}
+	}
+	if len(in) != 1 {
+		return fmt.Errorf("%d inputs; 1 is supported", len(in))
+	}
+	name := in[0].Name
+	if err := r.declareInput(name, in[0], need); err != nil {
+		return fmt.Errorf("input %.80q: %w", name, err)
+	}
+	return r.g.Err()
+}
+
+// declareInput adds the input to the graph: u8 pictures with what makes numbers of them,
+// other integers as the same numbers in f32.
+func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []bool) error {
+	t, err := r.inputType(info)
+	if err != nil {
+		return err
+	}
+	integer, images := t.DType != tensor.F32, len(t.Shape) == 3
+	if t.DType == tensor.U8 && images && !r.whole {
+		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
+			err := p.declare(need)
+			r.rowsInput = r.values[p.at].V
+			return err
+		}
+	}
+	if integer {
+		r.pixels = t.DType == tensor.U8
+		t.DType = tensor.F32
+	}
+	v := node.Rows(r.g.Input(r.g.UniqueName(outwardName(name, "input")), t))
+	if v.Unbatched = r.whole; integer {
+		v.Elements = node.Integers
+	}
+	r.values[name], r.rowsInput = v, v.V
+	if images && !integer && !r.whole && r.g.Err() == nil {
+		r.remark(name, t.Shape, need)
+	}
+	return r.g.Err()
+}
+
+// inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
+func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
+	p := info.GetType().GetTensorType()
+	if p == nil {
+		return graph.Type{}, fmt.Errorf("its type is not given")
+	}
+	d, err := onnxpb.DType(p.ElemType)
+	if err != nil {
+		return graph.Type{}, err
+	}
+	switch d {
+	case tensor.F16, tensor.BF16, tensor.F64:
+		r.file.Find(info.Name, fmt.Sprintf("the model computes in %v; here it computes in f32", d), "")
+		d = tensor.F32
+	case tensor.F32, tensor.U8:
+	case tensor.Bool:
+		return graph.Type{}, fmt.Errorf("its type is %v; numbers are supported", d)
+	default:
+		r.file.Find(info.Name, fmt.Sprintf("the file takes %v; here it takes the same numbers as f32", d), "")
+	}
+	shape, err := r.sample(p.Shape)
+	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
+}
+
+// outputs declares the results by their names and in their order. Behind the one
+// result of a classifier that comes from a softmax stands what goes into it, as
+// logits.
+func (r *reader) outputs() error {
+	var names foreign.Names
+	var picks []pick
+	named := map[graph.Value]string{}
+	output := func(name string, v graph.Value) string {
+		name = names.Free(name)
+		r.g.Output(name, v, false)
+		named[v] = cmp.Or(named[v], name)
+		return name
+	}
+	count := r.countOutputs()
+	for _, o := range r.src.Output {
+		x, ok := r.values[o.Name]
+		switch {
+		case !ok:
+			return fmt.Errorf("output %.80q is not computed from the input", o.Name)
+		case x.IsSequence():
+			return fmt.Errorf("output %.80q is a sequence, which is not supported", o.Name)
+		case x.IsGrowing(), x.IsLengths():
+			return fmt.Errorf("output %.80q: %w", o.Name, node.ErrLength)
+		case x.IsConstant():
+			v, err := r.constantOutput(o.Name)
+			if err != nil {
+				return fmt.Errorf("output %.80q: %w", o.Name, err)
+			}
+			r.hasType(output(outwardName(o.Name, "output"), v), o, r.values[o.Name])
+			continue
+		case x.Unbatched && r.shared.Tracked():
+			return fmt.Errorf("output %.80q %w", o.Name, x.BatchAxis.Error())
+		case x.IsScores():
+			picks = append(picks, pick{o, x, len(r.types)})
+			r.types = append(r.types, models.FileType{})
+			if r.isDuplicateOutput(o.Name, x) {
+				continue // the scores are an output already
+			}
+			output("scores", x.V)
+		default:
+			if x.HoldsBytes() {
+				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
+				x = unpackValue(c, x, ".integers")
+			}
+			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
+				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
+				x.V = r.g.Op(graph.Reshape, name, []graph.Value{x.V}, "shape", s[1:])
+			}
+			r.hasType(output(outwardName(o.Name, "output"), x.V), o, x)
+		}
+		if count == 1 && len(r.shared.ShapeOf(x)) == 1 && x.Logits != graph.None {
+			output("logits", x.Logits)
+		}
+	}
+	for _, p := range picks {
+		r.types[p.position] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.V], p)
+	}
+	if len(picks) == 0 { // the graph has the order of the file, and f32
+		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
+	}
+	return r.g.Err()
+}
+
+// countOutputs notes the outputs that are an ArgMax, whose scores are the output
+// here, and returns how many outputs there are with each of these once.
+func (r *reader) countOutputs() int {
+	count := 0
+	for _, o := range r.src.Output {
+		x := r.values[o.Name]
+		if x.IsScores() {
+			r.file.Find(o.Name, "the file picks the largest by ArgMax; what it picks from is an output, too", "")
+		}
+		if !x.IsScores() || !r.isDuplicateOutput(o.Name, x) {
+			count++
+		}
+	}
+	return count
+}
+
+// isDuplicateOutput reports whether another output, or one before of the same ArgMax, is x's value.
+func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
+	before := true
+	for _, o := range r.src.Output {
+		if o.Name == name {
+			before = false
+			continue
+		}
+		if y := r.values[o.Name]; y.V == x.V && (before || !y.IsScores()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// call is one node on its way into the graph. The first error sticks: what is
+// asked for after it is empty.
+type call struct {
+	*reader
+	node.Node
+	name  string // of the first result, for the graph
+	added string // the name of a constant that the result has in it: see value
+}
+
+// nodeName returns the name of a node's first result. Exporters number their
+// results, but a layer of weights can be called as its weight is:
+// "features.0.conv" for "features.0.conv.weight".
+func nodeName(n *onnxpb.NodeProto) string {
+	if len(n.Input) > 1 && (n.OpType == "Conv" || n.OpType == "BatchNormalization" || n.OpType == "Gemm") {
+		if name, ok := strings.CutSuffix(n.Input[1], ".weight"); ok {
+			return foreign.Clean(name, "node")
+		}
+	}
+	if len(n.Output) > 0 {
+		return foreign.Clean(n.Output[0], "node")
+	}
+	return "node"
+}
+
+// define says what a name of ONNX stands for.
+func (r *reader) define(name string, x node.Value) error {
+	if _, twice := r.values[name]; twice {
+		return fmt.Errorf("makes %.80q a second time", name)
+	}
+	r.values[name] = x
+	return nil
+}
+
+// node adds a node to the graph, called after the first result with a suffix.
+func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
+	if c.Err != nil {
+		return graph.None
+	}
+	if c.made++; c.made > maxMade {
+		c.Fail("makes more than %d nodes of the graph, with those before it", maxMade)
+		return graph.None
+	}
+	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
+	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // with the batch
+		c.Fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
+		return graph.None
+	}
+	return v
+}

@@ -1,0 +1,53 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/internal/memory"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Files without weights have ConstantOfShape in their place, of hundreds of MB. What is
+// that large stays undone, as if it were in the file, until a node takes it: all of
+// them are counted first, and have to fit half of the memory that is free.
+const (
+	leastFill = 1 << 20
+	unknown64 = 8 << 30 // the memory of a system that does not say how much is free
+)
+
+// fill makes a large ConstantOfShape a tensor that is filled when it is loaded, and
+// reports whether it could.
+func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
+	c, err := r.call(n)
+	if err != nil || table["ConstantOfShape"].attributes.Check(&c.Node) != nil || len(n.Output) != 1 {
+		return false, nil // which is told where it is folded
+	}
+	one, shape := fold.ReadFilled(&c.Node)
+	size, err := tensor.Size(one.DType, shape)
+	if c.Err != nil || err != nil || size < leastFill {
+		return false, nil
+	}
+	_, free := memory.Machine()
+	if free == 0 {
+		free = unknown64
+	}
+	if r.fills += int64(size); r.fills > free/2 {
+		return false, fmt.Errorf("tensor %.80q: filled constants of %d MiB are more than half of the %d MiB "+
+			"of memory that are free", n.Output[0], r.fills>>20, free>>20)
+	}
+	t, err := foreign.NewTensor(n.Output[0], one.DType, shape, func(dst []byte) error {
+		for at := copy(dst, one.Bytes); at < len(dst); at *= 2 {
+			copy(dst[at:], dst[:at])
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	r.filled[t.Name] = true
+	return true, r.define(t.Name, node.InFile(&t))
+}

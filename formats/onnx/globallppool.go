@@ -1,0 +1,38 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/graph"
+)
+
+func init() {
+	register(operators{
+		"GlobalLpPool": {attributes: accept(1, "p"), refused: "p below 1", make: one(globalLpPool),
+			traits: needsBatch},
+	})
+}
+
+// globalLpPool is the p-th root of the sum of the p-th powers of all sizes of a channel.
+func globalLpPool(c *call) graph.Value {
+	s, p := c.Shape(0), c.Int("p", 2)
+	if c.Err == nil && (len(s) < 2 || p < 1) {
+		c.Fail("of %v with p=%d is not supported", s, p)
+	}
+	if c.Err != nil {
+		return graph.None
+	}
+	sum := func(suffix string, x graph.Value) graph.Value {
+		over := element.Indices(len(s))[1:]
+		return c.node(graph.ReduceSum, suffix, []graph.Value{x}, "axes", over, "keep", true)
+	}
+	switch x := c.Dynamic(0); p {
+	case 1:
+		return sum("", makeAbsolute(c, ".size"))
+	case 2:
+		squares := c.node(graph.Mul, ".squares", []graph.Value{x, x})
+		return c.node(graph.Sqrt, "", []graph.Value{sum(".sum", squares)})
+	}
+	size := makeAbsolute(c, ".size")
+	powers := c.node(graph.Pow, ".powers", []graph.Value{size, c.number("power", float64(p))})
+	return c.node(graph.Pow, "", []graph.Value{sum(".sum", powers), c.number("root", 1/float64(p))})
+}

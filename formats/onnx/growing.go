@@ -1,0 +1,327 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// PyTorch's exporter of torch.export writes as_strided as a Gather in all elements of a value in a row, by
+// indices that it computes: a Range over the rows times how long one is, plus where in its row an element
+// lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
+// of every row the same places if they grow by the elements of a row.
+
+var growAlone = &growth{by: growFirst}
+
+// growPair is the growth of an operator of two operands.
+func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
+
+// growFirst is the growth of operand 0.
+func growFirst(c *call) int64 { return c.In[0].By }
+
+func growAdd(c *call) int64 { return c.In[0].By + c.In[1].By }
+
+func growSub(c *call) int64 { return c.In[0].By - c.In[1].By }
+
+// growMul is the growth of a product with one number.
+func growMul(c *call) int64 {
+	i := 0
+	if c.In[0].IsGrowing() {
+		i = 1
+	}
+	l, err := element.IntegersOf(c.In[i].Tensor)
+	if err != nil || len(l) != 1 || c.In[i].IsGrowing() {
+		c.Fail("%w", node.ErrLength)
+		return 0
+	}
+	return c.Concrete(l[0]) * c.In[1-i].By
+}
+
+// checkGrowing refuses the operators that are not computed of integers which grow.
+func checkGrowing(c *call, op string) error {
+	g := table[op].grows
+	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (g == nil || g.pair && len(c.In) != 2) {
+		return node.ErrLength
+	}
+	return nil
+}
+
+// countsRows reports whether a node is a Range as long as the batch, or a multiple of it.
+func countsRows(c *call, op string) bool {
+	if op != "Range" || !c.Tracked() || len(c.In) != 3 {
+		return false
+	}
+	l, err := element.IntegersOf(c.In[1].Tensor)
+	if err != nil || len(l) != 1 {
+		return false
+	}
+	_, ok := element.TimesBatch(l[0])
+	return ok
+}
+
+// countRows is a Range from 0 to a multiple of N.
+func countRows(c *call) []node.Value {
+	_, from := c.Integers(0)
+	_, to := c.Integers(1)
+	_, by := c.Integers(2)
+	if c.Err != nil || c.In[0].Tensor.Count() != 1 || c.In[2].Tensor.Count() != 1 {
+		c.Fail("of %v, %v and %v is not supported, only of three numbers of one type", c.In[0].Tensor,
+			c.In[1].Tensor,
+			c.In[2].Tensor)
+		return nil
+	}
+	times, _ := element.TimesBatch(to(0))
+	step := c.Concrete(by(0))
+	if c.Concrete(from(0)) != 0 || step < 1 || times%step != 0 {
+		c.Fail("%w", node.ErrLength)
+	}
+	out := c.NewConstant(c.In[1].Tensor.DType, []int{int(times / max(step, 1))})
+	if c.Err != nil {
+		return nil
+	}
+	for k := range out.Count() {
+		element.SetInteger(out, k, int64(k)*step)
+	}
+	c.Unbatched = true
+	return []node.Value{node.Growing(out, times, node.BatchAxis{Axis: 0, Outer: 1, Inner: out.Count()})}
+}
+
+// makeGrowing computes the results of a node one of whose operands grows with the row.
+func makeGrowing(c *call, op string) []node.Value {
+	if op == "Gather" {
+		return gatherRows(c)
+	}
+	if op == "CastLike" && c.In[0].IsConstant() {
+		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.Required(0), c.In[1].Tensor.DType))}
+	}
+	p, err := batchAxisAfter(&c.Node, op)
+	if err != nil {
+		c.Fail("%w", err)
+		return nil
+	}
+	by := table[op].grows.by(c)
+	one := *c // for the row 0
+	one.In = slices.Clone(c.In)
+	for i, x := range one.In {
+		if x.IsGrowing() {
+			one.In[i] = node.Constant(x.Tensor)
+		} else if op == "Reshape" || op == "Expand" {
+			one.In[i] = node.Constant(readShapeForOne(c, op))
+		}
+	}
+	if c.Err != nil {
+		return nil
+	}
+	out := one.fold(table[op].fold)
+	if c.Err = one.Err; c.Err != nil {
+		return nil
+	}
+	if d := out[0].Tensor.DType; (op == "Cast" || op == "CastLike") && d != tensor.I64 && d != tensor.I32 {
+		c.Fail("%w", node.ErrLength)
+	}
+	return []node.Value{node.Growing(out[0].Tensor, by, p)}
+}
+
+// readShapeForOne is the target of a Reshape or an Expand for N = 1.
+func readShapeForOne(c *call, op string) tensor.Tensor {
+	l, _ := c.List("shape", 1)
+	if op == "Reshape" {
+		one, _, err := batchaxis.ShapeForOne(&c.Node, l)
+		if err != nil {
+			c.Fail("%w", err)
+		}
+		return tensor.Of(append([]int64{}, one...), len(one))
+	}
+	for i, n := range l {
+		if times, ok := element.TimesBatch(n); ok {
+			l[i] = times
+		}
+	}
+	return tensor.Of(append([]int64{}, l...), len(l))
+}
+
+// findGrownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that
+// grow: where along some axis one row's are those of the row before and as many more as a row has elements.
+func findGrownIndex(c *call, size int) (node.Value, bool) {
+	t, err := c.In[1].Tensor, error(nil)
+	all, err := element.IntegersOf(t)
+	if err != nil || c.Batch < 2 {
+		return node.Value{}, false
+	}
+	for axis, n := range t.Shape {
+		m := n / int(c.Batch)
+		if m == 0 || n%int(c.Batch) != 0 {
+			continue
+		}
+		block := m * tensor.Count(t.Shape[axis+1:])
+		of := func(k int) (row, first int) {
+			row = k / block % int(c.Batch)
+			return row, k - row*block
+		}
+		grows := true
+		for k := range all {
+			row, first := of(k)
+			grows = grows && all[k] == all[first]+int64(row*size)
+		}
+		if !grows {
+			continue
+		}
+		shape := slices.Clone(t.Shape)
+		shape[axis] = m
+		one := c.NewConstant(t.DType, shape)
+		if c.Err != nil {
+			return node.Value{}, false
+		}
+		to := 0
+		for k := range all {
+			if row, _ := of(k); row == 0 {
+				element.Move(one, to, t, k)
+				to++
+			}
+		}
+		return node.Growing(one, int64(size), node.BatchAxis{Axis: axis, Outer: 1, Inner: m}), true
+	}
+	return node.Value{}, false
+}
+
+// takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
+// indices that grow, or are constants which do.
+func takesRows(c *call, op string) bool {
+	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].IsGrowing() ||
+		!c.In[1].IsConstant() ||
+		!c.Unbatched || !c.Tracked() || c.AxisOf("axis", 0) != c.In[0].BatchAxis.Axis || c.Err != nil {
+		return false
+	}
+	x, ok := findGrownIndex(c, c.In[0].BatchAxis.Inner)
+	if ok {
+		c.In[1] = x
+	}
+	return ok
+}
+
+// gatherRows takes the same places of every row.
+func gatherRows(c *call) []node.Value {
+	p, index := c.In[0].BatchAxis, c.In[1]
+	if c.In[0].IsConstant() || c.In[0].IsGrowing() || !index.IsGrowing() || c.AxisOf("axis", 0) != p.Axis ||
+		p.Outer != 1 || index.By != int64(p.Inner) {
+		c.Fail("%w", cmp.Or(c.Err, node.ErrLength))
+		return nil
+	}
+	all, err := element.IntegersOf(index.Tensor)
+	if err != nil || len(all) == 0 || slices.Min(all) < 0 || slices.Max(all) >= int64(p.Inner) {
+		c.Fail("takes elements of other rows of the batch")
+		return nil
+	}
+	at := make([]int, len(all))
+	for k, n := range all {
+		at[k] = int(n)
+	}
+	v := pickView(c, c.Dynamic(0), p.Axis, at, index.Tensor.Shape)
+	x, to := c.In[0], index.BatchAxis
+	to.Axis += p.Axis
+	out := []node.Value{{V: v, Logits: graph.None, Elements: x.Elements, Kind: x.Kind, Within: x.Within}}
+	c.resolveBatch(out, to)
+	return out
+}
+
+// pickView picks places of an axis, which become axes of a shape. Where they are an affine function of their
+// place in it this is a reshape, a slice and a transposition.
+func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
+	if c.Err != nil {
+		return graph.None
+	}
+	s := c.g.Type(x).Shape
+	to := slices.Concat(s[:axis], shape, s[axis+1:])
+	if steps, ok := stepsOf(at, shape); ok {
+		if d, ok := digitsOf(s[axis], at[0], steps, shape); ok && len(s)+len(d.radix) < tensor.MaxRank {
+			return c.node(graph.Reshape, "", []graph.Value{pickDigits(c, x, axis, d)}, "shape", to)
+		}
+	}
+	if len(at) > maxIndices {
+		c.Fail("of more than %d elements is not supported", maxIndices)
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
+}
+
+// stepsOf returns how far places lie apart along each axis of their shape; 0 where that has one.
+func stepsOf(at, shape []int) (steps []int, ok bool) {
+	steps, ok = make([]int, len(shape)), true
+	for a, n := range element.Strides(shape) {
+		if shape[a] > 1 {
+			steps[a] = at[n] - at[0]
+		}
+	}
+	element.Each(shape, func(k int, index []int) {
+		want := at[0]
+		for a, i := range index {
+			want += i * steps[a]
+		}
+		ok = ok && at[k] == want
+	})
+	return steps, ok
+}
+
+// digits are places as numbers of a system with several radices: of each digit some that follow on each
+// other, and the digits in another order.
+type digits struct {
+	radix, begin, end []int
+	order             []int // of what the digits select, less the last one's single element
+}
+
+// digitsOf finds the digits of an axis of n elements in which places are ranges; ok is false where they are
+// not.
+func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
+	var axes []int
+	for a, m := range shape {
+		if m > 1 {
+			axes = append(axes, a)
+		}
+	}
+	order := slices.Clone(axes)
+	slices.SortStableFunc(order, func(a, b int) int { return steps[b] - steps[a] })
+	for _, a := range order {
+		if steps[a] < 1 || n%steps[a] != 0 {
+			return d, false
+		}
+		d.radix = append(d.radix, n/steps[a])
+		d.begin = append(d.begin, first/steps[a])
+		d.end = append(d.end, first/steps[a]+shape[a])
+		n, first = steps[a], first%steps[a]
+	}
+	d.radix, d.begin, d.end = append(d.radix, n), append(d.begin, first), append(d.end, first+1)
+	for i := range d.radix {
+		if d.end[i] > d.radix[i] {
+			return d, false
+		}
+	}
+	for _, a := range axes {
+		d.order = append(d.order, slices.Index(order, a))
+	}
+	return d, true
+}
+
+// pickDigits takes the places that have given digits from an axis.
+func pickDigits(c *call, x graph.Value, axis int, d digits) graph.Value {
+	s := c.g.Type(x).Shape
+	whole := slices.Concat(s[:axis], d.radix, s[axis+1:])
+	x = c.node(graph.Reshape, ".digits", []graph.Value{x}, "shape", whole)
+	if begin := make([]int, len(whole)); slices.Max(d.begin) > 0 || !slices.Equal(d.end, d.radix) {
+		end := slices.Concat(s[:axis], d.end, s[axis+1:])
+		copy(begin[axis:], d.begin)
+		x = c.node(graph.Slice, ".part", []graph.Value{x}, "begin", begin, "end", end)
+	}
+	if slices.IsSorted(d.order) || c.Err != nil {
+		return x
+	}
+	perm := element.Indices(len(whole))
+	for i, o := range d.order {
+		perm[axis+i] = axis + o
+	}
+	return c.node(graph.Transpose, ".turned", []graph.Value{x}, "perm", perm)
+}

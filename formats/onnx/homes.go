@@ -1,0 +1,155 @@
+package onnx
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// PyTorch's exporter folds the nodes that move a weight, and numbers the result: onnx::MatMul_26 is the
+// transposed weight of a linear layer. The name of the node that reads it, /block/block.3/MatMul, is the
+// path of the module, and the bias still has its name. So the weight gets its name and its form back.
+
+var numbered = regexp.MustCompile(`^onnx::[A-Za-z]+_[0-9]+$`)
+
+// nameNumbered gives numbered initializers the names that modules have for them.
+func (r *reader) nameNumbered() {
+	if !r.fromTorch {
+		return
+	}
+	norms := map[string]bool{} // modules that have an instance norm
+	for _, n := range r.src.Node {
+		if n.OpType == "InstanceNormalization" {
+			norms[modulePath(n.Name)] = true
+		}
+	}
+	for _, n := range r.src.Node {
+		path := modulePath(n.Name)
+		switch {
+		case len(n.Input) < 2:
+		case n.OpType == "MatMul":
+			r.nameMatrix(n, path)
+		case n.OpType == "Gemm":
+			r.nameGemm(n, path)
+		case n.OpType == "Conv" || n.OpType == "ConvTranspose":
+			r.nameHome(n.Input[1], join(path, "weight"), nil)
+			if len(n.Input) > 2 {
+				r.nameHome(n.Input[2], join(path, "bias"), nil)
+			}
+		case n.OpType == "PRelu":
+			r.nameFlat(n.Input[1], join(path, "weight"))
+		case norms[path] && n.OpType == "Mul":
+			r.nameFlat(n.Input[1], join(path, "weight"))
+		case norms[path] && n.OpType == "Add":
+			r.nameFlat(n.Input[1], join(path, "bias"))
+		}
+	}
+}
+
+// nameMatrix names the weight of a linear layer that is a MatMul and perhaps an Add.
+func (r *reader) nameMatrix(n *onnxpb.NodeProto, path string) {
+	x := r.values[n.Input[1]]
+	if x.File == nil || len(x.File.Shape) != 2 || len(n.Output) != 1 {
+		return
+	}
+	name := join(path, "weight")
+	if readers := r.readersOf(n.Output[0]); len(readers) == 1 && readers[0].OpType == "Add" {
+		for _, in := range readers[0].Input {
+			if base, ok := strings.CutSuffix(in, "bias"); ok && r.initial[in] {
+				name = base + "weight"
+			}
+		}
+	}
+	r.nameHome(n.Input[1], name, []models.Move{{Perm: []int{1, 0}}})
+}
+
+// nameGemm names the weight of a linear layer that is a Gemm.
+func (r *reader) nameGemm(n *onnxpb.NodeProto, path string) {
+	name, undo := join(path, "weight"), []models.Move{{Perm: []int{1, 0}}}
+	if slices.ContainsFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
+		return a.Name == "transB" && a.GetI() != 0
+	}) {
+		undo = nil
+	}
+	if len(n.Input) > 2 {
+		if base, ok := strings.CutSuffix(n.Input[2], "bias"); ok && r.initial[n.Input[2]] {
+			name = base + "weight"
+		}
+	}
+	r.nameHome(n.Input[1], name, undo)
+}
+
+// nameFlat names a tensor that the module has with one axis.
+func (r *reader) nameFlat(name, home string) {
+	if x := r.values[name]; x.File != nil {
+		r.nameHome(name, home, []models.Move{{Shape: []int{tensor.Count(x.File.Shape)}}})
+	}
+}
+
+// nameHome gives a numbered initializer a name, unless another tensor has it. An Identity of one that is
+// numbered is another tensor.
+func (r *reader) nameHome(name, home string, undo []models.Move) {
+	if !numbered.MatchString(name) || home == "" || r.values[name].File == nil {
+		return
+	}
+	if first, ok := r.homes[home]; ok { // a module that is called twice
+		if r.areEqual(name, first, nil) {
+			r.origins[name] = r.origins[first]
+		}
+		return
+	}
+	if r.initial[home] && !r.areEqual(name, home, undo) {
+		return
+	}
+	if _, twice := r.origins[name]; twice {
+		return
+	}
+	r.initial[home] = true
+	x, _, err := r.operand(name)
+	if err != nil {
+		return
+	}
+	o := origin{name: home, shape: x.Tensor.Shape, undo: undo}
+	for _, m := range undo {
+		o.shape = movedShape(o.shape, m)
+	}
+	r.origins[name], r.homes[home] = o, name
+}
+
+// areEqual reports whether two constants have the same elements, the first after moves.
+func (r *reader) areEqual(name, other string, moves []models.Move) bool {
+	x, _, err := r.operand(name)
+	y, ok, err2 := r.operand(other)
+	return err == nil && err2 == nil && ok && sameTensor(moveAll(x.Tensor, moves), y.Tensor)
+}
+
+// modulePath returns the qualified name of the module of a node: features.1.0.block.3 of
+// /features/features.1/features.1.0/block/block.3/MatMul. A step of the path is the end of a qualified
+// name: its last word and the numbers after it.
+func modulePath(node string) string {
+	steps := strings.Split(strings.TrimPrefix(node, "/"), "/")
+	path, last := "", ""
+	for _, step := range steps[:len(steps)-1] {
+		switch {
+		case path == "":
+			path = step
+		case strings.HasPrefix(step, last+"."):
+			path = path[:len(path)-len(last)] + step
+		default:
+			path += "." + step
+		}
+		last = step
+	}
+	return path
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return ""
+	}
+	return path + "." + name
+}

@@ -1,0 +1,110 @@
+package onnx
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// A file may take integers and make floats of them itself. They are f32 here, as arrays
+// of integers become f32 where that is exact. Up to the cast nodes may only move
+// them: arithmetic of integers wraps around, and rounds towards zero.
+
+// A bias of integers may be added to sums of products, which are f32 like it.
+
+// make adds the nodes of an operator, of integers only where it moves, compares or casts them.
+func (c *call) make(op string) []node.Value {
+	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.HoldsIntegers() })
+	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
+	compares := table[op].integers.has(tellApart)
+	isSum := func(x node.Value) bool { return x.HoldsIntegers() && x.Kind == tensor.I32 }
+	sums := op == "Add" && slices.ContainsFunc(c.In, isSum)
+	if integer {
+		if out := computeWholes(c, op); out != nil {
+			out[0].Kind = cmp.Or(c.In[0].Kind, c.In[1].Kind)
+			return out
+		}
+	}
+	if op == "Where" {
+		return chooseOf(c)
+	}
+	if integer && !casts && !compares && !sums && !c.moves(op) {
+		c.failOfIntegers()
+		return nil
+	}
+	of := findMovedType(c, op)
+	out := table[op].make(c)
+	for i := range out {
+		if of == tensor.Bool {
+			out[i].Elements = node.Truths
+		}
+		if !integer && !casts {
+			out[i].Within = cmp.Or(out[i].Within, findFloatBounds(c, op))
+		}
+		if integer && !casts && !out[i].HoldsBytes() {
+			if out[i].HoldsIntegers() || !compares {
+				out[i].Kind, out[i].Elements = cmp.Or(c.In[0].Kind, of), node.Integers
+				if c.In[0].HoldsBytes() {
+					out[i].Elements = node.Bytes
+				}
+				out[i].Within = cmp.Or(out[i].Within, findMovedBounds(c, op))
+				if sums {
+					out[i].Kind = tensor.I32
+				}
+			}
+		}
+	}
+	return out
+}
+
+// findMovedType returns the type in the file of what a node only moves; 0 of others, and of floats.
+func findMovedType(c *call, op string) tensor.DType {
+	if !c.moves(op) || element.IsFloat(c.In[0].DType()) {
+		return 0
+	}
+	return c.In[0].DType()
+}
+
+// moves reports whether a node moves its operands, and computes nothing.
+func (c *call) moves(op string) bool {
+	o := table[op]
+	if c.In[0].HoldsBytes() && o.integers.has(moveNumbers) {
+		return false
+	}
+	return o.integers.has(move|moveNumbers) && !(isResize(op) && c.Text("mode", "nearest") != "nearest")
+}
+
+// failOfIntegers refuses a node of integers. Bytes with scales can be had as floats: by the other form in
+// which files are quantised.
+func (c *call) failOfIntegers() {
+	const what = "of integers that come from the input is not supported, "
+	if shift[c.In[0].Kind] > 0 || c.In[0].Kind == tensor.U8 {
+		c.Fail(what + "only their moves, nearest pixels among them, comparisons and casts; quantise the file in " +
+			"QDQ form (quant_format=QDQ), in which this node is one of floats")
+		return
+	}
+	c.Fail(what + "only their moves, comparisons and casts " +
+		"to floats, and of places that ArgMax or TopK make sums, products, and quotients and remainders by one " +
+		"positive constant, below 2^24; compute with floats in the file, or end it before this node")
+}
+
+// ofPixels returns m, which takes the pixels of images as f32, with images as its input.
+// What is no image of 1 or 3 channels, or could be one in two ways, stays as it is.
+func ofPixels(m *models.Model) *models.Model {
+	s := m.Input().Shape
+	channels := func(n int) bool { return n == 1 || n == 3 }
+	if len(s) != 3 || channels(s[0]) && channels(s[2]) {
+		return m
+	}
+	if with, err := models.WithImage(m, models.Image{Scale: 1}); err == nil {
+		return with
+	}
+	return m
+}
+
+// isResize reports whether an operator makes pixels of others.
+func isResize(op string) bool { return op == "Resize" || op == "Upsample" }

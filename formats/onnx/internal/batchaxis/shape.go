@@ -1,0 +1,112 @@
+package batchaxis
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1,
+// and the axis that contains N: the one that the file computed from N or copies, or -1.
+func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
+	one, axis = slices.Clone(target), -1
+	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
+	for i, n := range target {
+		times, ok := element.TimesBatch(n)
+		copied := n == 0 && !zero && i == c.In[0].BatchAxis.Axis
+		if ok {
+			one[i] = times
+		} else if copied && i < len(s) {
+			one[i] = int64(s[i])
+		}
+		if !ok && !copied {
+			continue
+		}
+		if axis >= 0 {
+			return nil, 0, node.ErrMixes
+		}
+		axis = i
+	}
+	if axis < 0 && c.Batch > 1 {
+		return shapeForFixed(c, target)
+	}
+	if axis < 0 {
+		axis = slices.Index(one, -1)
+	}
+	if axis < 0 {
+		err = node.ErrMixes
+	}
+	return one, axis, err
+}
+
+// shapeForFixed is ShapeForOne for a target that has the length of a fixed batch as a
+// factor of one of its numbers: the number of the axis along which the next row follows.
+func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
+	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
+	next := p.Inner * tensor.Count(from[p.Axis+1:])
+	from[p.Axis] *= int(c.Batch)
+	full, err := node.Resolve(target, from, c.Int("allowzero", 0) != 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	behind := 1
+	for axis, n := range slices.Backward(full) {
+		if next < behind*n && n%int(c.Batch) == 0 {
+			full[axis] /= int(c.Batch)
+			return element.Widened(full), axis, nil
+		} else if next < behind*n {
+			break
+		}
+		behind *= n
+	}
+	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", element.Printed(target))
+}
+
+// Reshaped is the rule for Reshape: the elements before and after N must stay the same.
+func Reshaped(c *node.Node) (node.BatchAxis, error) {
+	target, ok := c.List("shape", 1)
+	if !ok || c.Err != nil {
+		return node.BatchAxis{}, node.ErrMixes
+	}
+	p, from := c.In[0].BatchAxis, c.Shape(0)
+	one, axis, err := ShapeForOne(c, target)
+	if err != nil {
+		return node.BatchAxis{}, err
+	}
+	to, err := node.Resolve(one, from, c.Int("allowzero", 0) != 0)
+	if err != nil {
+		return node.BatchAxis{}, err
+	}
+	return batchAxisIn(c, to, axis, p, from)
+}
+
+// batchAxisIn returns where the batch of a shape is after reshaping to to, with N in the
+// given axis.
+func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
+	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
+	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {
+		return node.BatchAxis{}, fmt.Errorf("to %v mixes the rows of the batch", to)
+	}
+	inner /= behind
+	return node.BatchAxis{Axis: axis, Outer: to[axis] / inner, Inner: inner}, nil
+}
+
+// Flattened is the rule of Flatten.
+func Flattened(c *node.Node) (node.BatchAxis, error) {
+	p, from, axis := c.In[0].BatchAxis, c.Shape(0), c.Int("axis", 1)
+	if axis < 0 {
+		axis += len(from)
+	}
+	if axis < 0 || axis > len(from) {
+		return node.BatchAxis{}, node.ErrMixes
+	}
+	to := []int{tensor.Count(from[:axis]), tensor.Count(from[axis:])}
+	at := 0
+	if p.Axis >= axis {
+		at = 1
+	}
+	return batchAxisIn(c, to, at, p, from)
+}

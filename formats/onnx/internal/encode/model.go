@@ -1,0 +1,117 @@
+package encode
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Versions and limits of the written file.
+const (
+	writtenIR = 8
+	batchName = "N"
+)
+
+// writer converts a model to ONNX.
+type writer struct {
+	m          *models.Model
+	f          *graph.Function
+	g          *onnxpb.GraphProto
+	names      map[graph.Value]string
+	takenNames foreign.Names // names that are taken
+	opset      int
+	err        error
+}
+
+// Model returns a model as ONNX of an operator set. The error names operations that have no counterpart.
+func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	w := &writer{m: m, f: m.Graph.Main, g: &onnxpb.GraphProto{Name: m.Graph.Name},
+		names: map[graph.Value]string{}, opset: opset}
+	for _, s := range m.Graph.State {
+		w.takenNames.Free(s.Name)
+	}
+	for _, o := range m.Outputs() {
+		if w.takenNames.Free(o.Name) != o.Name {
+			w.fail("output %s is called like a tensor or another output", o.Name)
+		}
+	}
+	w.inputs()
+	for i := range w.f.Nodes {
+		w.node(&w.f.Nodes[i])
+	}
+	w.outputs()
+	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: onnxpb.Producer, Graph: w.g,
+		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: int64(opset)}}}
+	if w.biased() {
+		p.MetadataProps = append(p.MetadataProps,
+			&onnxpb.StringStringEntryProto{Key: onnxpb.VarianceKey, Value: "biased"})
+	}
+	if m.Preprocess.Known && m.Input().DType == tensor.U8 {
+		p.MetadataProps = append(p.MetadataProps,
+			&onnxpb.StringStringEntryProto{Key: onnxpb.ResizeKey, Value: strconv.Itoa(m.Preprocess.Resize)})
+		if m.Preprocess.EXIF {
+			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.ExifKey,
+				Value: onnxpb.ExifApply})
+		}
+		if v := m.Preprocess.Interpolation; v != "" {
+			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.FilterKey, Value: v})
+		}
+	}
+	if len(m.Labels) > 0 {
+		p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: foreign.LabelKey,
+			Value: foreign.LabelText(m.Labels)})
+	}
+	return p, w.err
+}
+
+func (w *writer) fail(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
+}
+
+// biased reports whether all batch norms keep the biased variance.
+func (w *writer) biased() bool {
+	found := false
+	for i := range w.f.Nodes {
+		if n := &w.f.Nodes[i]; n.Op == graph.BatchNorm {
+			if n.Text("variance") != "biased" {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// name returns the name of a value in ONNX.
+func (w *writer) name(v graph.Value) string {
+	if v == graph.None {
+		return ""
+	}
+	if n, ok := w.names[v]; ok {
+		return n
+	}
+	n := w.f.Values[v].State
+	if n == "" {
+		n = w.takenNames.Free(w.f.Values[v].Name)
+	} else {
+		w.initializer(n, w.m.State[n])
+	}
+	w.names[v] = n
+	return n
+}
+
+func (w *writer) inputs() {
+	for _, v := range w.f.Inputs {
+		w.g.Input = append(w.g.Input, w.info(w.name(v), w.f.Values[v].Type))
+	}
+}

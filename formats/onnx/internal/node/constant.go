@@ -1,0 +1,159 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Nothing replaces a constant after an error.
+var Nothing = tensor.New(tensor.F32, 0)
+
+// Reserve subtracts the size of a constant, of a shape and with elements of type d, from
+// the budget, and reports whether that is possible.
+func (c *Node) Reserve(d tensor.DType, shape []int) bool {
+	if c.Err != nil {
+		return false
+	}
+	size, err := tensor.Size(d, shape)
+	if err == nil && len(shape) > tensor.MaxRank {
+		err = fmt.Errorf("a result of rank %d", len(shape))
+	}
+	if err != nil {
+		c.Fail("%w", err)
+	} else if c.FoldBudget -= size; c.FoldBudget < 0 {
+		c.Fail("%w", c.OverBudget())
+	}
+	return c.Err == nil
+}
+
+// NewConstant returns a new constant if the budget allows it.
+func (c *Node) NewConstant(d tensor.DType, shape []int) tensor.Tensor {
+	if !c.Reserve(d, shape) {
+		return Nothing
+	}
+	return tensor.New(d, shape...)
+}
+
+// Gathered is element.Gather within the budget.
+func (c *Node) Gathered(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
+	if !c.Reserve(t.DType, shape) {
+		return Nothing
+	}
+	return element.Gather(t, shape, from)
+}
+
+// ToF32 converts a constant if the budget allows it.
+func (c *Node) ToF32(t tensor.Tensor) tensor.Tensor {
+	if t.DType == tensor.F32 {
+		return t
+	}
+	if !c.Reserve(tensor.F32, t.Shape) {
+		return tensor.Scalar(float32(0))
+	}
+	f, err := t.ToF32()
+	if err != nil {
+		c.Fail("%w", err)
+		return tensor.Scalar(float32(0))
+	}
+	return f
+}
+
+// Integers reads operand i of a fold, which has integers or truth values.
+func (c *Node) Integers(i int) (t tensor.Tensor, at func(k int) int64) {
+	t = c.Required(i)
+	if c.Err == nil {
+		var err error
+		if at, err = element.Integers(t); err != nil {
+			c.Fail("operand %d: %w", i, err)
+		}
+	}
+	return t, at
+}
+
+// Reals reads operand i of a fold, which has floats.
+func (c *Node) Reals(i int) (t tensor.Tensor, at func(k int) float64) {
+	t = c.Required(i)
+	if c.Err == nil {
+		var err error
+		if at, err = element.Reals(t); err != nil {
+			c.Fail("operand %d: %w", i, err)
+		}
+	}
+	return t, at
+}
+
+// Indices reads operand i as indices of an axis of n elements, the negative ones from its end.
+func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
+	t, read := c.Integers(i)
+	if c.Err != nil {
+		return Nothing, nil
+	}
+	at = make([]int, t.Count())
+	for k := range at {
+		v := c.Concrete(read(k))
+		if v < -int64(n) || v >= int64(n) {
+			c.Fail("index %d of an axis of %d", v, n)
+			return Nothing, nil
+		}
+		if v < 0 {
+			v += int64(n)
+		}
+		at[k] = int(v)
+	}
+	return t, at
+}
+
+// Within checks that indices are inside a shape on all axes except one.
+func (c *Node) Within(index, shape []int, axis int) bool {
+	ok := len(index) == len(shape)
+	for a := range index {
+		ok = ok && (a == axis || index[a] <= shape[a])
+	}
+	if !ok {
+		c.Fail("indices of the shape %v for %v", index, shape)
+	}
+	return c.Err == nil
+}
+
+// Tuples reads operand 1 as tuples of indices into the first axes of a shape after the
+// common ones: begins are the offsets of the indexed blocks, and block is their size.
+func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
+	index, at := c.Integers(1)
+	rank := len(index.Shape)
+	if c.Err == nil && (rank <= common || len(shape) < common ||
+		!slices.Equal(index.Shape[:common], shape[:common]) || index.Shape[rank-1] > len(shape)-common ||
+		index.Shape[rank-1] == 0) {
+		c.Fail("indices of the shape %v for %v", index.Shape, shape)
+	}
+	if c.Err != nil {
+		return nil, 0
+	}
+	n, step := index.Shape[rank-1], element.Strides(shape)
+	block = tensor.Count(shape[common+n:])
+	count := index.Count() / n
+	each := count / max(tensor.Count(index.Shape[:common]), 1)
+	for k := range count {
+		begin := k / max(each, 1) * tensor.Count(shape[common:])
+		for i := range n {
+			v, length := c.Concrete(at(k*n+i)), int64(shape[common+i])
+			if v < -length || v >= length {
+				c.Fail("index %d of an axis of %d", v, length)
+				return nil, 0
+			}
+			begin += int((v+length)%length) * step[common+i]
+		}
+		begins = append(begins, begin)
+	}
+	return begins, block
+}
+
+// BlocksShape returns the shape of the blocks that are set at operand 1, tuples of indices
+// of a shape.
+func (c *Node) BlocksShape(shape []int) []int {
+	index := c.In[1].Tensor.Shape
+	last := len(index) - 1
+	return slices.Concat(index[:last], shape[index[last]:])
+}

@@ -1,0 +1,114 @@
+package onnx
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// model builds the template.
+func (r *reader) model() (*models.Model, error) {
+	need := r.reached()
+	r.unavailable = map[string]bool{}
+	for _, v := range r.src.Input {
+		_, given := r.values[v.Name]
+		r.unavailable[v.Name] = !given
+	}
+	noInput := r.input(need)
+	if noInput == nil {
+		clear(r.unavailable)
+	}
+	err := r.nodes(need)
+	switch {
+	case noInput != nil && err != nil:
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that nobody mends one for nothing
+	case cmp.Or(noInput, err) != nil:
+		return nil, cmp.Or(noInput, err)
+	}
+	if err := r.outputs(); err != nil {
+		return nil, err
+	}
+	r.findOtherFloats()
+	if r.whole {
+		r.file.Find(r.src.Input[0].Name, "the file computes along the first axis; here a sample is the whole "+
+			"input, and the batch an axis before it", "")
+	} else if r.shared.BatchAsAxis {
+		r.file.Find(r.src.Input[0].Name, "the file fixes the batch to 1 and computes along its axis; here every "+
+			"row is a batch of its own", "")
+	}
+	main, err := r.g.Function()
+	if err == nil {
+		main, err = graph.JoinNorms(main, r.table)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.normRoles(main)
+	r.findDoubtful()
+	name := foreign.Clean(r.src.Name, "onnx")
+	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
+		State: r.state, FileTypes: r.types, FileTensors: r.fileTensors()}
+	if err := m.JoinActivations(); err != nil {
+		return nil, err
+	}
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if r.pixels {
+		m = ofPixels(m)
+	}
+	if m.Input().DType == tensor.U8 {
+		m.Preprocess = r.images
+	}
+	return m, nil
+}
+
+// nodes adds the nodes that are needed to the graph. What is not supported is
+// refused at once: a node behind one that was refused, or behind an input that
+// was, is judged by its operator and its attributes alone.
+func (r *reader) nodes(need []bool) error {
+	var all refusals
+	for i, n := range r.src.Node {
+		if !need[i] || r.done[i] {
+			continue
+		}
+		var err error
+		unavailable := slices.ContainsFunc(n.Input, func(name string) bool { return r.unavailable[name] })
+		if unavailable {
+			err = checkOperator(n)
+		} else {
+			err = r.node(n)
+		}
+		if err != nil {
+			all.add(i, n, err)
+		}
+		for _, name := range n.Output {
+			r.unavailable[name] = name != "" && (unavailable || err != nil)
+		}
+		if r.g.Err() != nil {
+			break // nothing can be added any more
+		}
+	}
+	return all.error()
+}
+
+// checkOperator refuses a node whose operands are not known.
+func checkOperator(n *onnxpb.NodeProto) error {
+	op := decode.Operator(n)
+	o := table[op]
+	if o.structure != nil {
+		return nil // what they take would say which nodes run
+	}
+	if !o.isRead() {
+		return unknown(op)
+	}
+	return o.attributes.Check(&node.Node{Proto: n})
+}

@@ -1,0 +1,48 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ofConstants is refused of the operators that are only computed.
+const ofConstants = "values, other than constants"
+
+// TestOperators: every operator in the table is read, and docs/formats.md shows the table.
+func TestOperators(t *testing.T) {
+	page, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, op := range slices.Sorted(maps.Keys(table)) {
+		o := table[op]
+		if !o.isRead() {
+			t.Errorf("%s is in the table and not read", op)
+		}
+		refused := o.refused
+		anywhere := []string{"Constant", "ConstantOfShape", "Shape", "Size"}
+		if o.make == nil && o.quantised == nil && o.structure == nil && !slices.Contains(anywhere, op) {
+			refused = strings.TrimPrefix(refused+"; "+ofConstants, "; ")
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", op, o.attributes.Honoured, refused,
+			o.attributes.Irrelevant))
+	}
+	if want := strings.Join(rows, ""); !strings.Contains(string(page), want) {
+		t.Errorf("docs/formats.md does not show the table as it is; want\n%s", want)
+	}
+}
+
+// TestRegisterTwice: an operator has one entry.
+func TestRegisterTwice(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("an operator is registered twice")
+		}
+	}()
+	register(operators{"Relu": {}})
+}

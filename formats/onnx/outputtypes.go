@@ -1,0 +1,60 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// pick is an output of the file that is the place of the largest of scores.
+type pick struct {
+	output   *onnxpb.ValueInfoProto
+	x        node.Value // the scores
+	position int        // among the outputs of the file
+}
+
+// hasType notes in which type the file has an output of the graph, which computes in f32.
+func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
+	d := x.DType()
+	if x.HoldsIntegers() {
+		d = declaredInteger(o, x)
+	}
+	if element.IsFloat(d) {
+		d = tensor.F32
+	}
+	r.types = append(r.types, models.FileType{Output: name, DType: d})
+}
+
+// fileTypeOf is the type of an output that is where the largest of the scores of an output is.
+func fileTypeOf(name, of string, p pick) models.FileType {
+	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
+	if err != nil {
+		d = tensor.I64
+	} else if element.IsFloat(d) {
+		d = tensor.F32
+	}
+	shape := p.x.Picked
+	if dims := p.output.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 {
+		declared := lengthsOf(dims[1:])
+		if tensor.Count(declared) == tensor.Count(shape) && !slices.Contains(declared, 0) {
+			shape = declared // what stands behind the ArgMax may have moved its axes
+		}
+	}
+	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
+}
+
+// declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.
+func declaredInteger(o *onnxpb.ValueInfoProto, x node.Value) tensor.DType {
+	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
+	switch {
+	case err == nil && !element.IsFloat(d):
+		return d
+	case x.Kind != 0:
+		return x.Kind
+	}
+	return tensor.I64
+}

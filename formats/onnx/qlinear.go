@@ -1,0 +1,167 @@
+package onnx
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Operators that take integers and give integers, each with its scale and zero point among its operands, are
+// one operation of bytes of the graph where there is one that computes the same. Elsewhere they are what
+// they are short for: the operator of floats, between a DequantizeLinear of each operand and a
+// QuantizeLinear.
+
+// quantisedOp is such an operator.
+type quantisedOp struct {
+	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
+	expand func(*expansion)               // reads the nodes that the operator is short for
+	// the operands that are weights; all others but the first are settings
+	weights []int
+}
+
+const microsoft = "com.microsoft."
+
+// readQuantised reads a node of one of these operators.
+func readQuantised(c *call, op string) error {
+	if err := table[op].attributes.Check(&c.Node); err != nil {
+		return err
+	}
+	o := table[op].quantised
+	if o.bytes != nil && !slices.ContainsFunc(c.In, func(x node.Value) bool {
+		return x.Unbatched ||
+			x.IsScores()
+	}) {
+		out, ok := o.bytes(c)
+		if err := cmp.Or(c.Err, c.g.Err()); ok || err != nil {
+			return cmp.Or(err, c.store(op, []node.Value{out}))
+		}
+	}
+	p := &expansion{call: c}
+	o.expand(p)
+	return cmp.Or(c.Err, c.g.Err())
+}
+
+// byteScale is what bytes of the graph stand for, of*(q - zero), and what integers of the file they are.
+type byteScale struct {
+	of   float32
+	zero int
+	kind tensor.DType
+}
+
+// readByteScale reads the operands that are a scale and a zero point; otherwise is the type where there is no
+// zero point. It reports whether they are one of each, and of bytes.
+func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
+	of, ok := readFactors(c, scale, 1)
+	if !ok {
+		return s, false
+	}
+	s = byteScale{of: of[0], kind: otherwise}
+	if c.Has(zero) {
+		at, err := element.IntegersOf(c.In[zero].Tensor)
+		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
+			return s, false
+		}
+		s.kind, s.zero = c.In[zero].Tensor.DType, int(at[0])
+	}
+	more, ok := shift[s.kind]
+	s.zero += more
+	return s, ok
+}
+
+// readFactors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
+func readFactors(c *call, i, n int) (of []float32, ok bool) {
+	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
+		return nil, false
+	}
+	if of = c.In[i].Tensor.F32(); len(of) == 1 {
+		of = slices.Repeat(of, n)
+	}
+	return of, len(of) == n && !slices.ContainsFunc(of, func(v float32) bool { return !isFactor(v) })
+}
+
+// isFactor reports whether a positive number is finite and not subnormal.
+func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
+
+// findKind returns the type of the integers of operand i, of bytes or of the input.
+func findKind(c *call, i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
+
+// canBeBytes reports whether operand i is, or can be made, bytes of a type.
+func canBeBytes(c *call, i int, kind tensor.DType) bool {
+	x := c.In[i]
+	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.HoldsBytes() || x.HoldsIntegers()) &&
+		(x.Kind == 0 || x.Kind == kind)
+}
+
+// toBytes returns operand i as bytes, which isBytes says that it can be.
+func toBytes(c *call, i int, kind tensor.DType) graph.Value {
+	if x := c.In[i]; x.HoldsBytes() {
+		return x.V
+	}
+	return c.node(graph.Quantize, ".bytes", []graph.Value{c.In[i].V}, "scale", 1.0, "zero", shift[kind])
+}
+
+// bytesOf is a value of bytes.
+func bytesOf(v graph.Value, kind tensor.DType) node.Value {
+	return node.Value{V: v, Logits: graph.None, Elements: node.Bytes, Kind: kind}
+}
+
+// countQuantised says in what form a file is quantised.
+func (r *reader) countQuantised() {
+	count := map[string]int{}
+	for _, n := range r.src.Node {
+		op := decode.Operator(n)
+		if table[op].quantised != nil || op == "QuantizeLinear" || op == "DequantizeLinear" {
+			count[n.OpType]++
+		}
+	}
+	if len(count) > 0 {
+		r.file.Count("quantised", quantisedForm(count))
+	}
+}
+
+// quantiseMarks says what the operands of quantised nodes are: weights, or what weights are scaled by.
+func quantiseMarks(n *onnxpb.NodeProto, weight, setting func(name string)) (known bool) {
+	o := table[decode.Operator(n)].quantised
+	if o == nil && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
+		return false
+	}
+	for i, name := range n.Input {
+		if i == 0 || o != nil && slices.Contains(o.weights, i) {
+			weight(name)
+		} else {
+			setting(name)
+		}
+	}
+	return true
+}
+
+// quantisedForm names the operators that a file is quantised with.
+func quantisedForm(count map[string]int) string {
+	form, list := "QDQ", []string{}
+	for _, op := range slices.Sorted(maps.Keys(count)) {
+		if op != "QuantizeLinear" && op != "DequantizeLinear" {
+			form, list = "QOperator", append(list, fmt.Sprintf("%d %s", count[op], op))
+		}
+	}
+	for _, op := range []string{"QuantizeLinear", "DequantizeLinear"} {
+		list = append(list, fmt.Sprintf("%d %s", count[op], op))
+	}
+	return form + ": " + strings.Join(list, ", ")
+}
+
+// expansion reads the nodes that an operator is short for. The names of their results are the node's own,
+// with a number.
+type expansion struct {
+	*call
+	made int
+}

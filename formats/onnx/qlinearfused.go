@@ -1,0 +1,54 @@
+package onnx
+
+import "github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+
+func init() {
+	register(operators{
+		microsoft + "QLinearReduceMean": {attributes: accept(5, "axes keepdims"),
+			quantised: &quantisedOp{expand: (*expansion).qLinearMean}},
+		microsoft + "QLinearWhere": {attributes: accept(9, ""),
+			quantised: &quantisedOp{expand: (*expansion).qLinearWhere}},
+		microsoft + "MatMulIntegerToFloat": {attributes: accept(7, ""),
+			quantised: &quantisedOp{expand: (*expansion).matMulToFloat, weights: []int{1}}},
+		microsoft + "DynamicQuantizeMatMul": {attributes: accept(5, ""),
+			quantised: &quantisedOp{expand: (*expansion).dynamicMatMul, weights: []int{1}}},
+	})
+}
+
+func (p *expansion) qLinearMean() {
+	p.quantised(p.node("ReduceMean", []string{p.numbers(0, 1, 2)}, p.given("axes keepdims")...), 3, 4)
+}
+
+func (p *expansion) qLinearWhere() {
+	v := p.node("Where", []string{p.operandName(0), p.numbers(1, 2, 3), p.numbers(4, 5, 6)})
+	p.result("QuantizeLinear", []string{v, p.operandName(7), p.operandName(8)})
+}
+
+// matMulToFloat is a product of integers times both scales, and a bias of floats.
+func (p *expansion) matMulToFloat() {
+	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
+}
+
+// dynamicMatMul is that of a row that is quantised by its own range.
+func (p *expansion) dynamicMatMul() {
+	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
+		Output: []string{p.fresh(), p.fresh(), p.fresh()}}
+	if p.Err == nil {
+		p.Err = p.reader.node(n)
+	}
+	p.scaledProduct(n.Output[0], n.Output[1], n.Output[2], 1, 2, 3, 4)
+}
+
+// scaledProduct makes the result of x, its scale and zero point, and of operands: a weight with scale and
+// zero point, and a bias. The scales are multiplied first, as in ONNX Runtime.
+func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
+	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
+	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
+	in := []string{v, p.node("Mul", []string{scale, p.operandName(ws)})}
+	if p.Has(bias) {
+		in = []string{p.node("Mul", in), p.operandName(bias)}
+		p.result("Add", in)
+		return
+	}
+	p.result("Mul", in)
+}

@@ -1,0 +1,178 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func init() {
+	register(operators{
+		microsoft + "QLinearAdd": {attributes: accept(8, ""),
+			quantised: &quantisedOp{bytes: addBytes, expand: (*expansion).qLinearPair}},
+		microsoft + "QLinearMul": {attributes: accept(8, ""),
+			quantised: &quantisedOp{bytes: mulBytes, expand: (*expansion).qLinearPair}},
+		microsoft + "QLinearConcat": {attributes: accept(node.ManyOperands, "axis"),
+			quantised: &quantisedOp{bytes: concatBytes, expand: (*expansion).qLinearConcat}},
+		microsoft + "QLinearAveragePool": {
+			attributes: accept(5, windowAttributes+" ceil_mode channels_last count_include_pad"),
+			refused:    "channels_last; what AveragePool refuses",
+			quantised:  &quantisedOp{bytes: averageBytes, expand: (*expansion).qLinearAverage}},
+		microsoft + "QLinearGlobalAveragePool": {attributes: accept(5, "channels_last"),
+			refused:   "channels_last",
+			quantised: &quantisedOp{bytes: averageBytes, expand: (*expansion).qLinearAverage}},
+		microsoft + "QLinearLeakyRelu": {attributes: accept(5, "alpha"),
+			quantised: &quantisedOp{bytes: lookUpBytes, expand: (*expansion).qLinearActivation}},
+		microsoft + "QLinearSigmoid": {attributes: accept(5, ""),
+			quantised: &quantisedOp{bytes: lookUpBytes, expand: (*expansion).qLinearActivation}},
+	})
+}
+
+// byteMap is an operand of bytes with what they stand for.
+type byteMap struct {
+	at    int
+	scale byteScale
+}
+
+// readByteMap reads operand i, and its scale and zero point, which follow at s.
+func readByteMap(c *call, i, s int) (m byteMap, ok bool) {
+	if !c.Has(i) {
+		return m, false
+	}
+	m.at = i
+	m.scale, ok = readByteScale(c, s, s+1, findKind(c, i))
+	return m, ok && canBeBytes(c, i, m.scale.kind)
+}
+
+// value returns the bytes.
+func (m byteMap) value(c *call) graph.Value { return toBytes(c, m.at, m.scale.kind) }
+
+// readPair reads both operands of a QLinearAdd or QLinearMul, and the scale of its result.
+func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
+	a, okA := readByteMap(c, 0, 1)
+	b, okB := readByteMap(c, 3, 4)
+	y, okY := readByteScale(c, 6, 7, a.scale.kind)
+	return a, b, y, okA && okB && okY
+}
+
+// addBytes is QLinearAdd of two maps of one shape.
+func addBytes(c *call) (node.Value, bool) {
+	a, b, y, ok := readPair(c)
+	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
+		return node.Value{}, false
+	}
+	aBy, bBy := a.scale.of/y.of, b.scale.of/y.of
+	if !isFactor(aBy) || !isFactor(bBy) {
+		return node.Value{}, false
+	}
+	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
+		b.scale.zero, "a_by", float64(aBy), "b_by", float64(bBy), "zero", y.zero)
+	return bytesOf(v, y.kind), true
+}
+
+// mulBytes is QLinearMul of two maps of one shape, or of one with a number for each channel.
+func mulBytes(c *call) (node.Value, bool) {
+	a, b, y, ok := readPair(c)
+	if !ok {
+		return node.Value{}, false
+	}
+	if len(c.ShapeOf(c.In[0])) > 0 && tensor.Count(c.ShapeOf(c.In[0])) < tensor.Count(c.ShapeOf(c.In[3])) {
+		a, b = b, a
+	}
+	s, gate := c.ShapeOf(c.In[a.at]), c.ShapeOf(c.In[b.at])
+	gates := len(s) > 0 && len(gate) == len(s) && gate[0] == s[0] && tensor.Count(gate) == s[0]
+	by := float32(a.scale.of*b.scale.of) / y.of
+	if !gates && !slices.Equal(s, gate) || len(s) == 0 || !isFactor(by) {
+		return node.Value{}, false
+	}
+	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
+		b.scale.zero, "by", float64(by), "zero", y.zero)
+	return bytesOf(v, y.kind), true
+}
+
+// concatBytes is QLinearConcat: each operand is brought to the scale of the result by a table.
+func concatBytes(c *call) (node.Value, bool) {
+	y, ok := readByteScale(c, 0, 1, tensor.U8)
+	if !ok || len(c.In) < 5 || len(c.In)%3 != 2 {
+		return node.Value{}, false
+	}
+	var maps []byteMap
+	for i := 2; i < len(c.In); i += 3 {
+		m, ok := readByteMap(c, i, i+1)
+		if !ok {
+			return node.Value{}, false
+		}
+		maps = append(maps, m)
+	}
+	axis := c.Axis(int64(c.Int("axis", 1)), len(c.ShapeOf(c.In[2])))
+	if c.Err != nil {
+		return node.Value{}, false
+	}
+	var in []graph.Value
+	for _, m := range maps {
+		in = append(in, lookUpTable(c, m, y, func(x float64) float64 { return x }))
+	}
+	return bytesOf(c.node(graph.ConcatInt8, "", in, "axis", axis), y.kind), true
+}
+
+// lookUpTable applies a function to bytes, by a table, and nothing if it gives them back.
+func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph.Value {
+	t, same := tensor.New(tensor.U8, 256), true
+	to := class.Int8{Zero: int32(y.zero), Max: 255}
+	for q := range t.U8() {
+		x := m.scale.of * float32(q-m.scale.zero)
+		t.U8()[q] = to.Quantize(float32(f(float64(x))), y.of)
+		same = same && int(t.U8()[q]) == q
+	}
+	if same {
+		return m.value(c)
+	}
+	return c.node(graph.TableInt8, "", []graph.Value{m.value(c), c.declare(c.name+".table", graph.Constant, t)})
+}
+
+// lookUpBytes is QLinearLeakyRelu and QLinearSigmoid.
+func lookUpBytes(c *call) (node.Value, bool) {
+	m, ok := readByteMap(c, 0, 1)
+	y, okY := readByteScale(c, 3, 4, m.scale.kind)
+	if !ok || !okY || c.Err != nil {
+		return node.Value{}, false
+	}
+	n := &graph.Node{Op: graph.Sigmoid}
+	if c.Proto.OpType == "QLinearLeakyRelu" {
+		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.Float("alpha", 0.01))}
+	}
+	return bytesOf(lookUpTable(c, m, y, class.Activation(n)), y.kind), true
+}
+
+// maxMean bounds the bytes of a mean.
+const maxMean = 1 << 15
+
+// averageBytes is QLinearAveragePool and QLinearGlobalAveragePool.
+func averageBytes(c *call) (node.Value, bool) {
+	m, ok := readByteMap(c, 0, 1)
+	y, okY := readByteScale(c, 3, 4, m.scale.kind)
+	by := float64(m.scale.of) / float64(y.of)
+	if !ok || !okY || c.Int("channels_last", 0) != 0 || !isFactor(float32(by)) {
+		return node.Value{}, false
+	}
+	s := c.ShapeOf(c.In[0])
+	if len(s) != 2 && len(s) != 3 {
+		return node.Value{}, false
+	}
+	none, count := make([]int, len(s)-1), false
+	w := window{kernel: s[1:], stride: s[1:], begin: none, end: none}
+	if c.Proto.OpType == "QLinearAveragePool" {
+		w, count = readPoolWindow(c, s)
+	}
+	w = w.image()
+	if c.Err != nil || tensor.Count(w.kernel) > maxMean {
+		return node.Value{}, false
+	}
+	x := c.toImage(m.value(c), s)
+	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
+		"count_pad", count && slices.Max(w.pads()) > 0, "by", by, "x_zero", m.scale.zero, "zero", y.zero)
+	return bytesOf(c.fromImage(v, len(s)-1), y.kind), true
+}

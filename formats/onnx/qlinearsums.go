@@ -1,0 +1,269 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func init() {
+	register(operators{
+		"QLinearConv": {attributes: accept(9, windowAttributes+" group"),
+			quantised: &quantisedOp{bytes: convBytes, expand: (*expansion).qLinearConv, weights: []int{3, 8}}},
+		"QLinearMatMul": {attributes: accept(8, ""), refused: "a scale for each row",
+			quantised: &quantisedOp{bytes: matMulBytes, expand: (*expansion).qLinearMatMul, weights: []int{3}}},
+		"ConvInteger": {attributes: accept(4, windowAttributes+" group"),
+			quantised: &quantisedOp{bytes: convBytes, expand: (*expansion).convInteger, weights: []int{1}}},
+		"MatMulInteger": {attributes: accept(4, ""),
+			quantised: &quantisedOp{bytes: matMulBytes, expand: (*expansion).matMulInteger, weights: []int{1}}},
+		microsoft + "QGemm": {attributes: accept(9, "alpha transA transB"),
+			quantised: &quantisedOp{bytes: gemmBytes, expand: (*expansion).qGemm, weights: []int{3, 6}}},
+	})
+}
+
+// byteSum is a sum of products of bytes: its operands, and the scale of its result, if that is bytes.
+type byteSum struct {
+	x, y    byteScale
+	float   bool          // the result is the sum as f32, times by
+	integer bool          // which is an integer in the file
+	weight  tensor.Tensor // i8
+	bias    tensor.Tensor // i32
+	by      tensor.Tensor // f32
+	at      [2]int        // the operands that are weight and bias; 0: there is no bias
+}
+
+// readByteSum reads the operands of a sum by their places; columns says that the weight has its outputs
+// last. Where a sum of the graph computes something else, ok is false.
+func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
+	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
+	if c.Has(x[1]) {
+		if s.x, ok = readByteScale(c, x[1], x[2], tensor.U8); !ok {
+			return s, false
+		}
+	} else if s.x, ok = readIntegerScale(c, x[0], x[2]); !ok {
+		return s, false
+	}
+	if !s.float && c.Has(y[1]) {
+		if s.y, ok = readByteScale(c, y[1], y[2], tensor.U8); !ok {
+			return s, false
+		}
+	} else {
+		s.float, s.y.of = true, 1
+	}
+	if !canBeBytes(c, x[0], s.x.kind) || !readWeight(c, &s, w, columns) || !readBias(c, &s, bias) {
+		return s, false
+	}
+	outputs := s.weight.Shape[0]
+	of := slices.Repeat([]float32{1}, outputs)
+	if w[1] > 0 {
+		if of, ok = readFactors(c, w[1], outputs); !ok {
+			return s, false
+		}
+	}
+	s.by = tensor.New(tensor.F32, outputs)
+	for o := range outputs { // in the order, and with the roundings, of ONNX Runtime
+		by := float32(float32(alpha*s.x.of) * of[o])
+		if !s.float {
+			by /= s.y.of
+		}
+		s.by.F32()[o] = by
+		ok = isFactor(by)
+		if !ok {
+			return s, false
+		}
+	}
+	return s, true
+}
+
+// readIntegerScale is that of an operand whose scale the file applies later, or nowhere.
+func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
+	s = byteScale{of: 1, kind: findKind(c, x)}
+	if c.Has(zero) {
+		at, err := element.IntegersOf(c.In[zero].Tensor)
+		if !c.In[zero].IsConstant() || err != nil || len(at) != 1 {
+			return s, false
+		}
+		s.zero, s.kind = int(at[0]), c.In[zero].Tensor.DType
+	}
+	more, ok := shift[s.kind]
+	s.zero += more
+	return s, ok
+}
+
+// readWeight reads a weight less its zero point, which has to be i8 then, with its outputs first.
+func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
+	x := c.In[at[0]]
+	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
+		columns && len(x.Tensor.Shape) != 2 {
+		return false
+	}
+	shape := slices.Clone(x.Tensor.Shape)
+	if columns {
+		slices.Reverse(shape)
+	}
+	outputs, each := shape[0], tensor.Count(shape[1:])
+	zero := make([]int64, outputs)
+	if c.Has(at[2]) {
+		given, err := element.IntegersOf(c.In[at[2]].Tensor)
+		if !c.In[at[2]].IsConstant() || err != nil || len(given) != 1 && len(given) != outputs {
+			return false
+		}
+		if zero = given; len(given) == 1 {
+			zero = slices.Repeat(given, outputs)
+		}
+	}
+	from, err := element.Integers(x.Tensor)
+	if err != nil || each < 1 || each > graph.MostTerms || !c.Reserve(tensor.I8, shape) {
+		return false
+	}
+	s.weight = tensor.New(tensor.I8, shape...)
+	to := tensor.View[int8](s.weight)
+	for o := range outputs {
+		for k := range each {
+			i := o*each + k
+			if columns {
+				i = k*outputs + o
+			}
+			v := from(i) - zero[o]
+			if v < -128 || v > 127 {
+				return false
+			}
+			to[o*each+k] = int8(v)
+		}
+	}
+	return true
+}
+
+// readBias reads a bias of integers; without one it is 0.
+func readBias(c *call, s *byteSum, at int) bool {
+	outputs := s.weight.Shape[0]
+	s.bias = tensor.New(tensor.I32, outputs)
+	if at == 0 || !c.Has(at) {
+		return true
+	}
+	x := c.In[at]
+	if !x.IsConstant() || x.Tensor.DType != tensor.I32 || x.Tensor.Count() != outputs ||
+		x.Tensor.Shape[len(x.Tensor.Shape)-1] != outputs {
+		return false
+	}
+	for o, b := range x.Tensor.I32() {
+		if b < -graph.MostBias || b > graph.MostBias {
+			return false
+		}
+		s.bias.I32()[o] = b
+	}
+	return true
+}
+
+// add adds the sum to the graph, of x, bytes, with a weight of that shape.
+func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window ...any) graph.Value {
+	bias := c.name + ".bias"
+	if s.at[1] > 0 && c.Has(s.at[1]) {
+		bias = c.Proto.Input[s.at[1]]
+	}
+	in := []graph.Value{x, c.declare(c.Proto.Input[s.at[0]], graph.Weight, s.weight.Reshape(shape...)),
+		c.declare(bias, graph.Bias, s.bias), c.declare(c.name+".by", graph.Constant, s.by)}
+	attrs := append(window, "x_zero", s.x.zero)
+	if s.float {
+		attrs = append(attrs, "float", true)
+	} else {
+		attrs = append(attrs, "zero", s.y.zero)
+	}
+	return c.node(op, "", in, attrs...)
+}
+
+// value is the result of the sum.
+func (s *byteSum) value(v graph.Value) node.Value {
+	if s.float {
+		out := node.Rows(v)
+		if s.integer {
+			out.Elements, out.Kind = node.Integers, tensor.I32
+		}
+		return out
+	}
+	return bytesOf(v, s.y.kind)
+}
+
+// convBytes is QLinearConv and ConvInteger.
+func convBytes(c *call) (node.Value, bool) {
+	var s byteSum
+	var ok bool
+	if c.Proto.OpType == "ConvInteger" {
+		s, ok = readByteSum(c, [3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, false, 1)
+		s.integer = true
+	} else {
+		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 8, false, 1)
+	}
+	shape := c.In[0].V
+	if !ok || shape == graph.None {
+		return node.Value{}, false
+	}
+	size, k := c.g.Type(shape).Shape, s.weight.Shape
+	if axes := len(k) - 2; axes < 1 || axes > 2 || len(size) != axes+1 {
+		return node.Value{}, false
+	}
+	w := c.window(k[2:], size[1:]).image()
+	if len(k) == 3 {
+		k = []int{k[0], k[1], 1, k[2]}
+	}
+	x := c.toImage(toBytes(c, 0, s.x.kind), size)
+	v := s.add(c, graph.ConvInt8, x, k, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups",
+		c.Int("group", 1))
+	return s.value(c.fromImage(v, len(size)-1)), true
+}
+
+// many is an operand that no node has.
+const many = node.ManyOperands
+
+// matMulBytes is QLinearMatMul and MatMulInteger with a constant matrix.
+func matMulBytes(c *call) (node.Value, bool) {
+	var s byteSum
+	var ok bool
+	if c.Proto.OpType == "MatMulInteger" {
+		s, ok = readByteSum(c, [3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, true, 1)
+		s.integer = true
+	} else {
+		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 0, true, 1)
+	}
+	if !ok {
+		return node.Value{}, false
+	}
+	return s.dense(c)
+}
+
+// gemmBytes is QGemm of rows with a constant matrix.
+func gemmBytes(c *call) (node.Value, bool) {
+	alpha := float32(c.Float("alpha", 1))
+	if c.Int("transA", 0) != 0 || !isFactor(alpha) || c.Err != nil {
+		return node.Value{}, false
+	}
+	s, ok := readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 7, 8}, 6, c.Int("transB", 0) == 0,
+		alpha)
+	if !ok || len(s.weight.Shape) != 2 {
+		return node.Value{}, false
+	}
+	return s.dense(c)
+}
+
+// dense multiplies along the last axis: of rows, or at each of several positions, which is a convolution of
+// 1x1.
+func (s *byteSum) dense(c *call) (node.Value, bool) {
+	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
+	if len(size) < 1 || len(size) > 2 || size[len(size)-1] != terms {
+		return node.Value{}, false
+	}
+	x := toBytes(c, 0, s.x.kind)
+	if len(size) == 1 {
+		return s.value(s.add(c, graph.DenseInt8, x, s.weight.Shape)), true
+	}
+	turned := func(v graph.Value, suffix string) graph.Value {
+		return c.node(graph.Transpose, suffix, []graph.Value{v}, "perm", []int{1, 0})
+	}
+	x = c.node(graph.Reshape, ".image", []graph.Value{turned(x, ".turned")}, "shape", []int{terms, 1, size[0]})
+	v := s.add(c, graph.ConvInt8, x, []int{out, terms, 1, 1})
+	v = c.node(graph.Reshape, ".matrix", []graph.Value{v}, "shape", []int{out, size[0]})
+	return s.value(turned(v, ".back")), true
+}

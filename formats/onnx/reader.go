@@ -1,0 +1,130 @@
+package onnx
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// reader is a model on its way from ONNX to a graph.
+type reader struct {
+	src    *onnxpb.GraphProto
+	shared *node.Shared
+	file   *foreign.File
+	biased bool              // batch norms keep the biased variance
+	images models.Preprocess // how image files become the input, if the file says so
+
+	g           *graph.Builder
+	table       []graph.State
+	state       map[string]tensor.Tensor
+	values      map[string]node.Value        // by their names in ONNX
+	labels      map[string]string            // names in the graph of tensors of state, by their names in ONNX
+	origins     map[string]origin            // of constants that nodes moved: see origins.go
+	forms       map[string]fileForm          // of tensors of state in the file
+	lifts       map[string]*onnxpb.NodeProto // of constants that are computed from parameters: see lift.go
+	lifted      map[string]graph.Value
+	fromTorch   bool                      // the file is of PyTorch
+	doubtful    []doubt                   // constants that may be parameters
+	homes       map[string]string         // numbered initializers, by the names that they were given
+	aliases     map[string][]string       // further names in the file of a tensor that layers share
+	initial     map[string]bool           // names of initializers
+	forTraining bool                      // the graph is read for training, whose form it may have
+	memory      *tensor.Region            // of large initializers; nil: the heap
+	inTraining  []string                  // batch norms that are in the form of training
+	takenLabels foreign.Names             // labels that are taken
+	fills       int64                     // bytes of large constants that are filled with one number
+	filled      map[string]bool           // those
+	types       []models.FileType         // of outputs
+	made        int                       // nodes of the graph so far
+	loops       int                       // that were read
+	unrolled    int                       // nodes in rounds of loops
+	placed      map[string]graph.Value    // the places of axes, by shape and axis
+	rowsInput   graph.Value               // the input as floats; graph.None before it is there
+	pixels      bool                      // the input is u8, of which the graph itself makes floats
+	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
+	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
+	whole       bool                      // a sample is the whole input, which has no axis for the batch
+	done        []bool                    // nodes that need no more than the constants
+	unavailable map[string]bool           // what nodes that were refused would have made
+
+	decoder  *decode.Decoder // where the elements of tensors are
+	external *decode.External
+
+	computed map[string]bool // tensors of the file that nodes make of others
+
+	readers map[string][]*onnxpb.NodeProto // by a name, who takes it; nil before it is asked for
+}
+
+func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
+	r := &reader{src: m.Graph, file: file,
+		shared:    &node.Shared{Opset: opset, FoldBudget: node.MaxFolded + node.FoldedTimes*size},
+		rowsInput: graph.None,
+		state:     map[string]tensor.Tensor{}, values: map[string]node.Value{}, labels: map[string]string{},
+		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
+		origins: map[string]origin{}, forms: map[string]fileForm{}, initial: map[string]bool{},
+		aliases: map[string][]string{}, homes: map[string]string{},
+		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
+	r.fromTorch = m.ProducerName == "pytorch"
+	// the graph of another program says it; of ours, resizeKey
+	r.images.Known = m.ProducerName != onnxpb.Producer
+	for _, p := range m.MetadataProps {
+		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"
+		if n, err := strconv.Atoi(p.Value); err == nil && p.Key == onnxpb.ResizeKey && n >= 0 &&
+			n <= onnxpb.MaxResize {
+			r.images.Resize, r.images.Known = n, true
+		}
+		r.images.EXIF = r.images.EXIF || p.Key == onnxpb.ExifKey && p.Value == onnxpb.ExifApply
+		if p.Key == onnxpb.FilterKey && p.Value == "bicubic" {
+			r.images.Interpolation = p.Value
+		}
+	}
+	r.g = graph.NewBuilder("main", &r.table)
+	r.shared.Types = r.g
+	return r
+}
+
+// initializers lists all initializers as the file's tensors. They are read when
+// a node takes them.
+func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
+	for _, p := range r.src.Initializer {
+		if _, twice := r.values[p.Name]; twice {
+			return fmt.Errorf("two initializers are called %.80q", p.Name)
+		}
+		t, err := d.Initializer(p, ext)
+		if err != nil {
+			return fmt.Errorf("tensor %.80q: %w", p.Name, err)
+		}
+		r.values[p.Name], r.initial[p.Name] = node.InFile(&t), true
+		r.file.Tensors = append(r.file.Tensors, t)
+	}
+	return nil
+}
+
+// operand returns what a name stands for. An initializer is read when it is
+// asked for first; halves become f32 then.
+func (r *reader) operand(name string) (node.Value, bool, error) {
+	x, ok := r.values[name]
+	if !ok || x.File == nil {
+		return x, ok, nil
+	}
+	t, err := x.File.LoadIn(r.memory)
+	if err == nil && (t.DType == tensor.F16 || t.DType == tensor.BF16) {
+		if r.shared.FoldBudget -= len(t.Bytes); r.shared.FoldBudget < 0 {
+			return x, true, r.shared.OverBudget()
+		}
+		t, err = t.ToF32()
+	}
+	x = node.Constant(t)
+	r.values[name] = x
+	return x, true, err
+}
+
+// nodeOf returns a node without its operands.
+func (r *reader) nodeOf(n *onnxpb.NodeProto) node.Node { return node.Node{Shared: r.shared, Proto: n} }

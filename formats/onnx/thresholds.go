@@ -1,0 +1,79 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func init() {
+	register(operators{
+		"ThresholdedRelu": {attributes: accept(1, "alpha"), make: one(thresholdedRelu), batch: batchaxis.Same},
+		"Shrink":          {attributes: accept(1, "bias lambd"), make: one(shrink), batch: batchaxis.Same},
+		"Hardmax":         {attributes: accept(1, "axis"), make: one(hardmax), batch: batchaxis.Softmax},
+	})
+}
+
+// thresholdedRelu is 0 up to alpha.
+func thresholdedRelu(c *call) graph.Value {
+	above := c.compare(".above", "greater", c.Dynamic(0), c.number("alpha", shortest(c.Float("alpha", 1))))
+	return c.node(graph.Where, "", []graph.Value{above, c.Dynamic(0), c.number("zero", 0)})
+}
+
+// shrink moves values towards 0 by bias where they are further away than lambd, and is 0 elsewhere.
+func shrink(c *call) graph.Value {
+	lambd, bias := shortest(c.Float("lambd", 0.5)), shortest(c.Float("bias", 0))
+	x, zero := c.Dynamic(0), c.number("zero", 0)
+	below := c.compare(".below", "less", x, c.number("lower", -lambd))
+	above := c.compare(".above", "greater", x, c.number("upper", lambd))
+	up := c.node(graph.Affine, ".up", []graph.Value{x}, "add", bias)
+	down := c.node(graph.Affine, ".down", []graph.Value{x}, "add", -bias)
+	v := c.node(graph.Where, ".right", []graph.Value{above, down, zero})
+	return c.node(graph.Where, "", []graph.Value{below, up, v})
+}
+
+// hardmax is 1 at the first of the largest along an axis. Up to operator set 12 the axis begins a range.
+func hardmax(c *call) graph.Value {
+	s, def := c.Shape(0), -1
+	if c.Opset < 13 {
+		def = 1
+	}
+	axis := c.Axis(int64(c.Int("axis", def)), len(s))
+	if c.Err != nil || len(s) == 0 {
+		c.Fail("of a scalar")
+		return graph.None
+	}
+	if c.Opset >= 13 || tensor.Count(s[axis+1:]) == 1 {
+		return markFirstLargest(c, "", c.Dynamic(0), axis)
+	}
+	flat := append(slices.Clone(s[:axis]), tensor.Count(s[axis:]))
+	v := c.node(graph.Reshape, ".flat", []graph.Value{c.Dynamic(0)}, "shape", flat)
+	return c.node(graph.Reshape, "", []graph.Value{markFirstLargest(c, ".over", v, axis)}, "shape", s)
+}
+
+// markFirstLargest numbers the largest along an axis from the last to the first: the largest number is
+// that of the first.
+func markFirstLargest(c *call, suffix string, x graph.Value, axis int) graph.Value {
+	if c.Err != nil || x == graph.None {
+		return graph.None
+	}
+	s := c.g.Type(x).Shape
+	n := s[axis]
+	if n > maxIndices {
+		c.Fail("along an axis of %d is not supported, at most of %d", n, maxIndices)
+		return graph.None
+	}
+	down := tensor.New(tensor.F32, append([]int{n}, slices.Repeat([]int{1}, len(s)-axis-1)...)...)
+	for i := range n {
+		down.F32()[i] = float32(n - i)
+	}
+	largest := func(suffix string, v graph.Value) graph.Value {
+		return c.node(graph.ReduceMax, suffix, []graph.Value{v}, "axes", []int{axis}, "keep", true)
+	}
+	equal := c.compare(".equal", "equal", x, largest(".largest", x))
+	order := c.node(graph.Mul, ".order", []graph.Value{equal, c.declare("numbers", graph.Constant, down)})
+	first := c.compare(".first", "equal", order, largest(".highest", order))
+	return c.node(graph.Mul, suffix, []graph.Value{first, equal})
+}

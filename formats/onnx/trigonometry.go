@@ -1,0 +1,136 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/graph"
+)
+
+func init() {
+	register(operators{
+		"Sin":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Sin, batch: batchaxis.Same},
+		"Cos":  {attributes: accept(1, ""), make: one(sineCosine), fold: fold.Cos, batch: batchaxis.Same},
+		"Tan":  {attributes: accept(1, ""), make: one(tangent), batch: batchaxis.Same},
+		"Asin": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+		"Acos": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+		"Atan": {attributes: accept(1, ""), make: one(arc), batch: batchaxis.Same},
+	})
+}
+
+// Sines are the series of what is left of the argument after whole quarters of the circle, at most an
+// eighth of it. A quarter is taken off in three parts, of which the first is so short that its products are
+// exact: the argument's own rounding is all the error, up to farAngle. Beyond it there is no number (NaN).
+
+const (
+	quarterHigh = 201.0 / 128 // the first 8 bits of pi/2, then 24, then the rest
+	quarterMid  = 4.837512969970703e-4
+	quarterLow  = 7.549789954891882e-8
+	farAngle    = 1e5
+)
+
+// addAngle is what is left of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
+func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
+	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
+		"by", shortest(2/math.Pi))})
+	left = x
+	for _, chunk := range []float64{quarterHigh, quarterMid, quarterLow} {
+		whole := c.node(graph.Affine, ".quarters", []graph.Value{turns}, "by", shortest(-chunk))
+		left = c.node(graph.Add, ".left", []graph.Value{left, whole})
+	}
+	inRounds := c.node(graph.Affine, ".in_rounds", []graph.Value{turns}, "by", 0.25)
+	rounds := c.node(graph.Round, ".rounds", []graph.Value{inRounds}, "mode", "floor")
+	full := c.node(graph.Affine, ".full", []graph.Value{rounds}, "by", -4.0)
+	return left, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
+}
+
+// addEvenSeries is the series 1 + k[0]*x^2 + k[1]*x^4 ...
+func addEvenSeries(c *call, x graph.Value, k ...float64) graph.Value {
+	z := c.node(graph.Mul, ".square", []graph.Value{x, x})
+	last := len(k) - 1
+	sum := c.node(graph.Affine, ".term", []graph.Value{z}, "by", shortest(k[last]), "add", shortest(k[last-1]))
+	for i := last - 2; i >= -1; i-- {
+		add := 1.0
+		if i >= 0 {
+			add = k[i]
+		}
+		sum = c.node(graph.Mul, ".term", []graph.Value{sum, z})
+		sum = c.node(graph.Affine, ".term", []graph.Value{sum}, "add", shortest(add))
+	}
+	return sum
+}
+
+// makeSine is the sine of x, or with ahead = 1 its cosine.
+func makeSine(c *call, suffix string, x graph.Value, ahead float64) graph.Value {
+	left, quarter := addAngle(c, x)
+	sine := addOddSeries(c, left, 1, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880)
+	cosine := addEvenSeries(c, left, -1.0/2, 1.0/24, -1.0/720, 1.0/40320, -1.0/3628800)
+	is := func(name string, n float64) graph.Value {
+		return c.compare("."+name, "equal", quarter, c.number(name, math.Mod(n-ahead+4, 4)))
+	}
+	turned := func(v graph.Value) graph.Value {
+		return c.node(graph.Affine, ".turned", []graph.Value{v}, "by", -1.0)
+	}
+	v := c.node(graph.Where, ".third", []graph.Value{is("three", 3), turned(cosine), sine})
+	v = c.node(graph.Where, ".second", []graph.Value{is("two", 2), turned(sine), v})
+	v = c.node(graph.Where, ".first", []graph.Value{is("one", 1), cosine, v})
+	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)
+	size := c.node(graph.Max, ".size", []graph.Value{x, negated})
+	near := c.compare(".near", "less_equal", size, c.number("far", farAngle))
+	return c.node(graph.Where, suffix, []graph.Value{near, v, c.number("nan", math.NaN())})
+}
+
+func sineCosine(c *call) graph.Value {
+	ahead := 0.0
+	if c.Proto.OpType == "Cos" {
+		ahead = 1
+	}
+	return makeSine(c, "", c.Dynamic(0), ahead)
+}
+
+func tangent(c *call) graph.Value {
+	x := c.Dynamic(0)
+	return c.node(graph.Div, "", []graph.Value{makeSine(c, ".sine", x, 0), makeSine(c, ".cosine", x, 1)})
+}
+
+// makeArcTangent is the polynomial of Cephes (S. Moshier, atanf) next to 0; what is further away is turned
+// there by an eighth of the circle, or by a quarter.
+func makeArcTangent(c *call, suffix string, x graph.Value) graph.Value {
+	one := c.number("one", 1)
+	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)
+	size := c.node(graph.Max, ".size", []graph.Value{x, negated})
+	beyond := c.compare(".beyond", "greater", size, c.number("eighths", math.Sqrt2+1))
+	inside := c.compare(".inside", "less", size, c.number("sixteenths", math.Sqrt2-1))
+	back := c.node(graph.Affine, ".back", []graph.Value{c.node(graph.Div, ".inverse", []graph.Value{one, size})},
+		"by", -1.0)
+	turned := c.node(graph.Div, ".turned", []graph.Value{
+		c.node(graph.Affine, ".less", []graph.Value{size}, "add", -1.0),
+		c.node(graph.Affine, ".more", []graph.Value{size}, "add", 1.0)})
+	near := c.node(graph.Where, ".outside", []graph.Value{beyond, back, turned})
+	near = c.node(graph.Where, ".near", []graph.Value{inside, size, near})
+	start := c.node(graph.Where, ".start", []graph.Value{beyond, c.number("quarter", math.Pi/2),
+		c.number("eighth", math.Pi/4)})
+	start = c.node(graph.Where, ".from", []graph.Value{inside, c.number("zero", 0), start})
+	series := addOddSeries(c, near, 1, -3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)
+	far := c.node(graph.Add, ".angle", []graph.Value{start, series})
+	other := c.node(graph.Affine, ".other", []graph.Value{far}, "by", -1.0)
+	negative := c.compare(".below", "less", x, c.number("zero", 0))
+	return c.node(graph.Where, suffix, []graph.Value{negative, other, far})
+}
+
+// arc is Atan, Asin and Acos: the angle of a leg and the other one of a right triangle.
+func arc(c *call) graph.Value {
+	x := c.Dynamic(0)
+	more := c.node(graph.Affine, ".up", []graph.Value{x}, "add", 1.0)
+	less := c.node(graph.Affine, ".down", []graph.Value{x}, "by", -1.0, "add", 1.0)
+	switch c.Proto.OpType {
+	case "Asin":
+		leg := c.node(graph.Sqrt, ".leg", []graph.Value{c.node(graph.Mul, ".legs", []graph.Value{more, less})})
+		return makeArcTangent(c, "", c.node(graph.Div, ".ratio", []graph.Value{x, leg}))
+	case "Acos":
+		half := c.node(graph.Sqrt, ".tangent", []graph.Value{c.node(graph.Div, ".legs", []graph.Value{less, more})})
+		return c.node(graph.Affine, "", []graph.Value{makeArcTangent(c, ".half", half)}, "by", 2.0)
+	}
+	return makeArcTangent(c, "", x)
+}

@@ -1,0 +1,185 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/batchaxis"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/fold"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func init() {
+	register(operators{
+		"ArgMax": {attributes: accept(1, "axis keepdims select_last_index"), make: argMax,
+			fold: fold.One(fold.Arg)},
+	})
+}
+
+// In a file that fixes the batch to 1 every row is a batch of its own, and its axis of length 1 an
+// axis like any other: it may be dropped, moved, joined along. Values that have it in front are
+// rows without it here; the others are unbatched: their rows have the whole shape that the file
+// has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
+// wants it so. In files whose batch is open or longer unbatched values have a batchAxis: see there.
+
+// checkPlaces refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap
+// around.
+func checkPlaces(c *call, op string) {
+	if op != "Cast" {
+		return
+	}
+	d, err := onnxpb.DType(int32(c.Int("to", 0)))
+	if within := c.Known(c.In[0]); err == nil && !element.IsFloat(d) && d != tensor.Bool && !within.Fits(d) {
+		c.Fail("of places up to %g to %v is not supported: such integers end before", within.Most, d)
+	}
+}
+
+// unifyBatch brings the operands from the input into one form: with their batch
+// axis, or all of them unbatched.
+func (c *call) unifyBatch(op string) error {
+	unbatched := false
+	for i, x := range c.In {
+		if x.IsConstant() {
+			continue
+		}
+		if x.IsScores() && (i > 0 || !table[op].traits.has(followsArgMax)) {
+			return fmt.Errorf("takes the result of an ArgMax, which is supported only as an output")
+		}
+		unbatched = unbatched || x.Unbatched
+	}
+	if unbatched && !table[op].traits.has(needsBatch) {
+		c.unbatch()
+	} else if unbatched {
+		c.rebatch()
+	}
+	return c.Err
+}
+
+// unbatch makes all operands from the input unbatched.
+func (c *call) unbatch() {
+	c.Unbatched = true
+	for i, x := range c.In {
+		if x.IsConstant() || x.Unbatched {
+			continue
+		}
+		x.V = c.node(graph.Reshape, ".whole", []graph.Value{x.V}, "shape", append([]int{1}, c.ShapeOf(x)...))
+		x.Unbatched, x.BatchAxis = true, node.OfRows
+		c.In[i] = x
+	}
+}
+
+// rebatch gives all operands from the input their batch axis back.
+func (c *call) rebatch() {
+	for i, x := range c.In {
+		if x.IsConstant() || !x.Unbatched {
+			continue
+		}
+		s := c.ShapeOf(x)
+		if len(s) == 0 || s[0] != 1 || c.Tracked() {
+			c.Fail("of a value of the shape %v, which has lost its batch axis, is not supported", s)
+			return
+		}
+		x.V = c.withoutFirst(x.V)
+		x.Unbatched = false
+		c.In[i] = x
+	}
+}
+
+// withoutFirst drops the first axis of rows, of length 1: the batch's.
+func (c *call) withoutFirst(v graph.Value) graph.Value {
+	if v == graph.None || c.Err != nil {
+		return graph.None
+	}
+	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
+}
+
+// unbatchedShape returns the shape of rows that stand for a whole shape of the file, in
+// which a first length of 1 is the batch.
+func (c *call) unbatchedShape(shape []int) []int {
+	c.Unbatched = len(shape) == 0 || shape[0] != 1 || c.Tracked()
+	if c.Unbatched {
+		return shape
+	}
+	return shape[1:]
+}
+
+// fileShape returns the shape that operand 0 has in a file that fixes the batch to 1.
+func (c *call) fileShape() []int {
+	if c.Unbatched {
+		return c.Shape(0)
+	}
+	return append([]int{1}, c.Shape(0)...)
+}
+
+// batchIsOne reports whether the batch may be dropped, or has been.
+func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
+
+// reshapeUnbatched is Reshape of a batch of 1 to any shape.
+func reshapeUnbatched(c *call, target []int64) graph.Value {
+	from := c.fileShape()
+	if c.Tracked() {
+		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // its error was told by reshapedAxis
+	}
+	for i, n := range target {
+		if times, ok := element.TimesBatch(n); ok {
+			target = slices.Clone(target)
+			target[i] = times
+		}
+	}
+	shape, err := node.Resolve(target, from, c.Int("allowzero", 0) != 0)
+	if err != nil {
+		c.Fail("to %s: %w", element.Printed(target), err)
+		return graph.None
+	}
+	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", c.unbatchedShape(shape))
+}
+
+// argMax passes on the scores that it selects from where it selects a class in front of an output: package
+// predict selects the largest anyway. Elsewhere it is the place of the largest.
+func argMax(c *call) []node.Value {
+	s := c.Shape(0)
+	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
+	if c.Err != nil {
+		return nil
+	}
+	picked, from := slices.Clone(s), s
+	if picked[axis] = 1; c.Int("keepdims", 1) == 0 {
+		picked = slices.Delete(picked, axis, axis+1)
+	}
+	lead := 0 // axes in front of the classes, which are the batch of 1
+	if c.Unbatched && !c.Tracked() && s[0] == 1 && axis > 0 {
+		from, picked, lead = s[1:], picked[1:], 1
+	}
+	if tensor.Count(from) == s[axis] {
+		from, lead = []int{s[axis]}, axis
+	}
+	if axis != lead || s[axis] < 2 || c.Unbatched && (c.Tracked() || s[0] != 1) ||
+		c.Int("select_last_index", 0) != 0 || len(c.Proto.Output) != 1 || !c.endsInOutput(c.Proto.Output[0], 8) {
+		return argExtreme(c)
+	}
+	out := c.In[0]
+	if !slices.Equal(from, s) {
+		out.V = c.node(graph.Reshape, ".scores", []graph.Value{out.V}, "shape", from)
+	}
+	c.Unbatched = false
+	out.Form, out.Picked = node.Scores, picked
+	return []node.Value{out}
+}
+
+// squeezeUnbatched is Squeeze of a batch of 1, which may go as any axis of 1.
+func squeezeUnbatched(c *call, axes []int64, given bool) graph.Value {
+	from, unbatched := c.fileShape(), c.Unbatched
+	drop := c.Dropped(from, axes, given)
+	var shape []int
+	for a, n := range from {
+		if !drop[a] && (a > 0 || unbatched) {
+			shape = append(shape, n)
+		}
+	}
+	c.Unbatched = unbatched || len(drop) > 0 && drop[0]
+	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", shape)
+}

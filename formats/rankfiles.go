@@ -1,0 +1,69 @@
+package formats
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// The files of the ranks of a parallel model each look whole. Their names end with the
+// number of the rank. Each has a part of the elements of its tensors: only the program that
+// wrote them knows along which axes.
+var (
+	rankNames = []struct {
+		name *regexp.Regexp
+		of   string
+	}{
+		{regexp.MustCompile(`^(mp_rank_)([0-9]{2})(_model_states\.pt)$`), "DeepSpeed's tensor parallelism"},
+		{regexp.MustCompile(`^(layer_)([0-9]{2})(-model_[0-9]{2}-model_states\.pt)$`), "DeepSpeed's pipeline"},
+		{regexp.MustCompile(`^(zero_pp_rank_)([0-9]+)(_mp_rank_[0-9]{2}_model_states\.pt)$`), "DeepSpeed's ZeRO-3"},
+		{regexp.MustCompile(`^(consolidated\.)([0-9]{2})(\.pth)$`), "tensor parallelism"},
+	}
+	megatronFolder = regexp.MustCompile(`^(mp_rank_)([0-9]{2})((?:_[0-9]{3})?)$`)
+	zeroOptimizer  = regexp.MustCompile(`^(bf16_|fp16_)?zero_pp_rank_[0-9]+_mp_rank_[0-9]{2}_optim_states\.pt$`)
+)
+
+const adviceRanks = "merge them with the program that wrote them, and save one state dict"
+
+// refuseRank rejects a file of one rank of a parallel model, and names the others.
+func refuseRank(path string) error {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	folder, base := filepath.Split(whole)
+	if zeroOptimizer.MatchString(base) {
+		return problem.Advise(adviceDeepZero, "%s: the optimizer's part of one rank of DeepSpeed, without a model",
+			path)
+	}
+	for _, r := range rankNames {
+		if others := siblings(folder, base, r.name); len(others) > 0 {
+			return problem.Advise(adviceRanks, "%s: a part of a model in %s (%s); the others are %s", path,
+				problem.Plural(len(others)+1, "file"), r.of, foreign.List(others))
+		}
+	}
+	above, base := filepath.Split(filepath.Clean(folder))
+	if others := siblings(above, base, megatronFolder); len(others) > 0 {
+		return problem.Advise(adviceRanks, "%s: a part of a model in %s (Megatron's parallelism); the others "+
+			"are in %s", path, problem.Plural(len(others)+1, "file"), foreign.List(others))
+	}
+	return nil
+}
+
+// siblings returns the other files or folders with the name of a part and another number.
+func siblings(folder, base string, name *regexp.Regexp) (others []string) {
+	mine := name.FindStringSubmatch(base)
+	if mine == nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(folder) // an unreadable folder cannot be reported here
+	for _, e := range entries {
+		if m := name.FindStringSubmatch(e.Name()); m != nil && m[2] != mine[2] && m[3] == mine[3] {
+			others = append(others, e.Name())
+		}
+	}
+	return others
+}

@@ -8,7 +8,7 @@ import (
 
 // TestFaultOfTheGraph: a file with a fault in its graph is sick, as for the doctor.
 func TestFaultOfTheGraph(t *testing.T) {
-	r, err := inspect.File("../formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
+	r, err := inspect.File("../../formats/onnx/testdata/hostile/training-14.onnx", inspect.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

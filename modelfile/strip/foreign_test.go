@@ -41,7 +41,7 @@ func TestTensorsWithoutArchitecture(t *testing.T) {
 // Tensors stripped from it have no graph, and only their values decide whether they are
 // healthy.
 func TestFaultOfTheGraph(t *testing.T) {
-	const path = "../formats/onnx/testdata/hostile/training-14.onnx"
+	const path = "../../formats/onnx/testdata/hostile/training-14.onnx"
 	r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "out.pth")})
 	if err != nil {
 		t.Fatal(err)

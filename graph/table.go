@@ -64,21 +64,11 @@ func specs(base []attrSpec, more ...attrSpec) []attrSpec {
 	return append(append([]attrSpec(nil), base...), more...)
 }
 
-// table is the closed list of operations. A new operation needs
-//  1. a number and its definition in op.go, and a row here;
-//  2. a rule for kinds and shapes in infer_*.go;
-//  3. a gradient in grad_*.go and a case in grad_test.go, unless it has no derivative;
-//  4. its work in cost.go, if it does more than look at every element once;
-//  5. a decomposition in decompose.go, if devices can do without it;
-//  6. its plain loop in device/ref;
-//  7. a case in device/devicetest, with awkward shapes and its tolerance;
-//  8. a kernel in every device, or a test that the device refuses it;
-//  9. a case in plugins/cpu/internal/cpu/testdata/division.txt, whose work is divided over threads;
-//  10. a line in the CHANGELOG.
+// table is the closed list of operations. docs/contributing/operation.md is the checklist for
+// a new one; go run ./scripts/op NAME prints the places where it is missing.
 //
-// A new attribute of an operation that there is needs its line in device.proto, and
-// (*Node).Attributes to leave it out where it has its default: a plugin built before
-// refuses a node that has it.
+// A new attribute of an existing operation needs its line in device.proto and an entry in
+// addedLater: a plugin that was built before refuses a node that has it.
 var (
 	table   map[Op]*opRow
 	opNamed map[string]Op

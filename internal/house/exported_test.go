@@ -56,7 +56,6 @@ var unusedNames = map[string]string{
 	"device/class.Erf":     devices,
 
 	"graph.Op.Decomposes":     devices,
-	"graph.Op.Differentiable": devices,
 
 	"bn.Modes":                          "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":          checked,

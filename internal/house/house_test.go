@@ -229,6 +229,7 @@ scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu
 scripts/results: scripts/internal/report
 scripts/network: bn graph models parallel
+scripts/op: graph
 scripts/polynomials:
 scripts/sickdevice: device/collective device device/ref device/serve graph tensor
 scripts/turns:

@@ -1,0 +1,55 @@
+package main
+
+// place is a file or a folder where an operation belongs.
+type place struct {
+	path string
+	what string // what belongs there
+	when func(operation) bool
+	// note is the condition, in words, of a place that some operations do not need and
+	// that no rule can decide. It is empty for a place that is required.
+	note string
+}
+
+// The conditions of required places. An operation that is not in package graph yet needs
+// every place.
+func always(operation) bool     { return true }
+func onDevice(o operation) bool { return !o.op.Valid() || !o.op.Host() }
+func differentiable(o operation) bool {
+	return !o.op.Valid() || o.op.Differentiable()
+}
+
+// places are all places, in the order of the work.
+var places = []place{
+	{"graph/op.go", "its number and its definition", always, ""},
+	{"graph/table.go", "its row: operands, attributes, rules", always, ""},
+	{"graph/testdata/numbers", "its number, which never changes", always, ""},
+	{"graph/grad_cases_test.go", "a case of its gradient", differentiable, ""},
+	{"device/proto/device/v1/device.proto", "its number and definition, for authors of plugins",
+		onDevice, ""},
+	{"device/internal/devicepb/testdata/v1.txt", "its number in the protocol", onDevice, ""},
+	{"device/ref", "its loop, which is the definition of its bits", onDevice, ""},
+	{"device/devicetest", "a conformance case, with awkward shapes", onDevice, ""},
+	{"plugins/cpu/internal", "its kernel, or the plan that needs none", onDevice, ""},
+	{"plugins/cpu/internal/cpu/testdata/division.txt", "a case whose work is divided over threads",
+		onDevice, ""},
+	{"plugins/gpu", "its kernel on GPUs, or the list of what they refuse", onDevice, ""},
+
+	{"graph/cost.go", "its work", always, "if it does more than look at every element once"},
+	{"graph/decompose_rules.go", "simpler operations in its place", always, "if devices can do without it"},
+	{"graph/grad_structure.go", "its gradient (or another grad_*.go)", always, "if it has a derivative"},
+	{"graph/infer_structure.go", "its rule for shapes (or another infer_*.go)", always, "if no other rule fits"},
+	{"device/class", "its arithmetic", always, "if several devices share it"},
+	{"device/ref/testdata/golden.py", "values of PyTorch", always, "if PyTorch has it"},
+	{"plugins/gpu/bitwise/cases.txt", "a case of bits between the CPU and a GPU", always,
+		"if its kernel has a tile or a sum of its own"},
+	{"plugins/cpu/internal/cpu/testdata/ops.txt", "a case beside others that are fused with it", always,
+		"if the CPU device has several kernels for it"},
+	{"plugins/cpu/internal/plan", "the order of its values, bf16", always, "if it only moves values"},
+	{"modelfile/quantize", "its range in int8", always, "if bounds pass through it"},
+	{"formats/onnx", "operators that become it", always, "if files have it"},
+	{"formats/onnx/internal/encode", "its ONNX form", always, "if a network may have it"},
+	{"formats/keras", "layers that become it", always, "if files have it"},
+	{"models", "networks of the zoo, sizes", always, "if the zoo needs it"},
+	{"docs/graph.md", "its line in the text form", always, "if a network may have it"},
+	{"docs/classes.md", "the order of its sums", always, "if it adds more than two values"},
+}

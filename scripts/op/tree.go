@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// tree has the words of every place, by path. The words of a folder are those of its Go
+// files without the tests.
+type tree map[string]words
+
+type words map[string]bool
+
+// readTree reads all places below root.
+func readTree(root string) (tree, error) {
+	t := tree{}
+	for _, p := range places {
+		t[p.path] = words{}
+		path := filepath.Join(root, p.path)
+		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || file != path && !isSource(file) {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			t[p.path].add(string(text))
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%w: run it in the root of the repository", err)
+		}
+	}
+	return t, nil
+}
+
+func isSource(file string) bool {
+	return strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go")
+}
+
+// add adds the words of text. A name with a package in front of it is one word.
+func (w words) add(text string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		w[strings.Trim(word, ".")] = true
+	}
+}
+
+// has reports whether a place has o: its constant in package graph, its constant with the
+// package in other Go code, and its name in texts.
+func (t tree) has(p place, o operation) bool {
+	w := t[p.path]
+	switch {
+	case strings.HasPrefix(p.path, "graph/") && strings.HasSuffix(p.path, ".go"):
+		return w[o.constant] || w["graph."+o.constant]
+	case filepath.Ext(p.path) == "" && !strings.Contains(p.path, "/testdata/"):
+		return w["graph."+o.constant]
+	}
+	return w[o.name] || w["OP_"+strings.ToUpper(o.name)]
+}
+
+// missing returns the required places that lack o.
+func (t tree) missing(o operation) []place {
+	return slices.DeleteFunc(slices.Clone(places), func(p place) bool {
+		return p.note != "" || !p.when(o) || t.has(p, o)
+	})
+}
+
+// print writes the places of o and reports whether one is missing.
+func (t tree) print(o operation) bool {
+	fmt.Println(o.name)
+	for _, p := range places {
+		state, what := "has it", p.what
+		switch {
+		case !t.has(p, o) && p.note != "":
+			state, what = "-", what+", "+p.note
+		case !t.has(p, o) && !p.when(o):
+			continue
+		case !t.has(p, o):
+			state = "MISSING"
+		}
+		fmt.Printf("  %-8s %-47s %s\n", state, p.path, what)
+	}
+	return len(t.missing(o)) > 0
+}

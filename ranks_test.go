@@ -11,8 +11,8 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/train"
 )
 

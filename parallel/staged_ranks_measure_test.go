@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 // TestAnyRankMeasures: if one rank wants layers to be measured, all ranks measure the

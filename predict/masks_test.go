@@ -10,8 +10,8 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/train"

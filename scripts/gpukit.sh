@@ -19,7 +19,7 @@ build test -tags cuda -c -o "$kit/cuda.test" ./plugins/cuda/internal/cuda
 
 python3 scripts/sumsdata.py "$kit/data"
 python3 scripts/gpurecipes.py >"$kit/recipes.tsv"
-cp plugins/gpu/bitwise/*.graph "$kit/data"
+cp plugins/internal/bitwise/*.graph "$kit/data"
 cp scripts/gputorch.py "$kit"
 tar c -C "$work" kit | gzip -6 >"$out/kit.tar.gz"
 cp scripts/gpu.sh "$out"

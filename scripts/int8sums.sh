@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# int8sums.sh BNCTL [WAY...]: makes an int8 template of plugins/gpu/bitwise/int8.graph, which has all operations of
+# int8sums.sh BNCTL [WAY...]: makes an int8 template of plugins/internal/bitwise/int8.graph, which has all operations of
 # int8 except for a dequantise, and predicts 1,000 made-up pictures of 16x16 in every WAY. Prints the sum of the logits of
 # each, and fails unless they are one. JSON=FILE keeps the sums for docs/results. A WAY is devices, or one of
 #   amx vnni avxvnni words avx2 sse2 purego neon neondot generic ref   what the CPU device multiplies with: sse2 and neon,
@@ -22,7 +22,7 @@ cd "$work"
 python3 "$root/scripts/sumsdata.py" .
 mv pictures.npy x.npy
 mv classes.npy y.npy
-"$bnctl" train --model "$root/plugins/gpu/bitwise/int8.graph" --data npy:x.npy,y.npy --batch 50 --steps 5 --quiet \
+"$bnctl" train --model "$root/plugins/internal/bitwise/int8.graph" --data npy:x.npy,y.npy --batch 50 --steps 5 --quiet \
 	--checkpoint m.bnc -o m.bnm >log 2>&1 && "$bnctl" quantize m.bnm -o q.bnm >>log 2>&1 || { cat log >&2; exit 1; }
 echo "$(sha256sum <q.bnm | cut -c1-64)  the template"
 

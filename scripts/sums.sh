@@ -46,8 +46,8 @@ recipes=( # full steps, then the recipe, as a shell reads it
 	"6 $table:labels.csv --pos-weights balanced --label-smoothing 0.1"
 	"6 $table:numbers.csv $targets --loss squared" "6 $table:numbers.csv $targets --loss absolute --bn replica"
 	"6 $table:numbers.csv $targets --loss huber:0.5"
-	"10 --model $root/plugins/gpu/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 8"
-	"10 --model $root/plugins/gpu/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
+	"10 --model $root/plugins/internal/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 8"
+	"10 --model $root/plugins/internal/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
 )
 for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
 	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")

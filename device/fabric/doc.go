@@ -21,5 +21,5 @@
 // A rank that fails ends all ranks (Abort). No rank may continue alone, and no
 // rank may hang: every wait ends with its context.
 //
-// A rule of this package without a check in device/fabric/fabrictest does not exist.
+// A rule of this package without a check in internal/fabrictest does not exist.
 package fabric

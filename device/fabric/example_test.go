@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 // Three ranks exchange the number of images per second that each trains.

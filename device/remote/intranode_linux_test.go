@@ -10,10 +10,10 @@ import (
 
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/fabrictest"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
 	"github.com/bnctl/bnctl/device/internal/shm"
 	"github.com/bnctl/bnctl/device/internal/wire"
+	"github.com/bnctl/bnctl/internal/fabrictest"
+	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/tensor"
 )
 

@@ -55,15 +55,14 @@ var unusedNames = map[string]string{
 	"device/class.Tanh":    devices,
 	"device/class.Erf":     devices,
 
-	"graph.Op.Decomposes":     devices,
+	"graph.Op.Decomposes": devices,
 
-	"bn.Modes":                          "as bn.Rules and bn.Updates, which commands list",
-	"data.Transform.ApplyMask":          checked,
-	"device/fabric/fabrictest.Patience": checked,
-	"train.Recipe.StepBatch":            "beside StepReplicas, which jobs need",
-	"train.Recipe.Differences":          "what Resume asks first: a caller may ask without a session",
-	"modelfile/doctor.Reestimate":       "what Repair does, for callers who write no file",
-	"train.Progress":                    "part of every checkpoint, which others may read",
+	"bn.Modes":                    "as bn.Rules and bn.Updates, which commands list",
+	"data.Transform.ApplyMask":    checked,
+	"train.Recipe.StepBatch":      "beside StepReplicas, which jobs need",
+	"train.Recipe.Differences":    "what Resume asks first: a caller may ask without a session",
+	"modelfile/doctor.Reestimate": "what Repair does, for callers who write no file",
+	"train.Progress":              "part of every checkpoint, which others may read",
 }
 
 // inherited are methods that the standard library calls.

@@ -19,7 +19,7 @@ var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn",
 	"formats/onnx/internal/encode", "formats/onnx/internal/fold",
 	"formats/onnx/internal/node",
 	"formats/safetensors", "formats/tensorflow", "formats/torch",
-	"device/class", "device/lifecycle", "plugins/gpu", "plugins/gpu/bitwise",
+	"device/class", "device/lifecycle", "plugins/gpu", "plugins/internal/bitwise",
 	"plugins/cpu/internal/kernel", "plugins/cpu/internal/convolution", "plugins/cpu/internal/operations",
 	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/cpu"}
 

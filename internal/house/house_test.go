@@ -37,8 +37,8 @@ graph/dot: graph problem
 device: device/collective graph tensor problem
 
 device/fabric: internal/awake device/collective tensor
-device/fabric/fabrictest: device/collective device/fabric
-device/fabric/inprocess: device/collective device/fabric device/fabric/mailbox
+internal/fabrictest: device/collective device/fabric
+internal/inprocess: device/collective device/fabric device/fabric/mailbox
 device/fabric/mailbox:
 device/fabric/launcher:
 
@@ -186,7 +186,7 @@ plugins/cpu: device device/serve graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
 plugins/gpu: device/collective device device/class device/lifecycle graph tensor problem
-plugins/gpu/bitwise: bn device graph models parallel plugins/cpu tensor
+plugins/internal/bitwise: bn device graph models parallel plugins/cpu tensor
 plugins/opencl/internal/cl: plugins/internal/library internal/regular
 plugins/opencl/internal/opencl: device plugins/gpu plugins/opencl/internal/cl problem
 plugins/opencl: device/serve plugins/opencl/internal/opencl

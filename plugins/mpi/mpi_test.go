@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/fabrictest"
 	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/internal/fabrictest"
 	"github.com/bnctl/bnctl/plugins/mpi"
 )
 

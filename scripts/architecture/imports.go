@@ -17,7 +17,7 @@ const module = "github.com/bnctl/bnctl"
 type graph map[string]map[string]bool
 
 // onlyTests is a package that only tests of plugins import: it trains on the device that they give it.
-const onlyTests = "plugins/gpu/bitwise"
+const onlyTests = "plugins/internal/bitwise"
 
 // imports reads the files below root that are neither tests nor examples, and returns which
 // top folder needs which. Scripts and docs are not part of the program.

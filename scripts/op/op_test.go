@@ -23,7 +23,7 @@ func TestEveryOperationHasItsPlaces(t *testing.T) {
 // TestMissing takes an operation out of one place after another.
 func TestMissing(t *testing.T) {
 	o, tree := operationNamed("take"), treeOf(t)
-	for _, p := range places {
+	for _, p := range locations {
 		if p.note != "" {
 			continue
 		}
@@ -42,12 +42,12 @@ func TestNewOperation(t *testing.T) {
 		t.Errorf("operationNamed(new_thing) = %+v", o)
 	}
 	required := 0
-	for _, p := range places {
+	for _, p := range locations {
 		if p.note == "" {
 			required++
 		}
 	}
 	if got := len(tree.missing(o)); got != required {
-		t.Errorf("a new operation is missing in %d places, want %d", got, required)
+		t.Errorf("a new operation is missing in %d locations, want %d", got, required)
 	}
 }

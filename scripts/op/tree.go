@@ -19,7 +19,7 @@ type words map[string]bool
 // readTree reads all places below root.
 func readTree(root string) (tree, error) {
 	t := tree{}
-	for _, p := range places {
+	for _, p := range locations {
 		t[p.path] = words{}
 		path := filepath.Join(root, p.path)
 		err := filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
@@ -52,7 +52,7 @@ func (w words) add(text string) {
 
 // has reports whether a place has o: its constant in package graph, its constant with the
 // package in other Go code, and its name in texts.
-func (t tree) has(p place, o operation) bool {
+func (t tree) has(p location, o operation) bool {
 	w := t[p.path]
 	switch {
 	case strings.HasPrefix(p.path, "graph/") && strings.HasSuffix(p.path, ".go"):
@@ -64,8 +64,8 @@ func (t tree) has(p place, o operation) bool {
 }
 
 // missing returns the required places that lack o.
-func (t tree) missing(o operation) []place {
-	return slices.DeleteFunc(slices.Clone(places), func(p place) bool {
+func (t tree) missing(o operation) []location {
+	return slices.DeleteFunc(slices.Clone(locations), func(p location) bool {
 		return p.note != "" || !p.when(o) || t.has(p, o)
 	})
 }
@@ -73,7 +73,7 @@ func (t tree) missing(o operation) []place {
 // print writes the places of o and reports whether one is missing.
 func (t tree) print(o operation) bool {
 	fmt.Println(o.name)
-	for _, p := range places {
+	for _, p := range locations {
 		state, what := "has it", p.what
 		switch {
 		case !t.has(p, o) && p.note != "":

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/plugins/cuda/internal/ptx"
 	"github.com/bnctl/bnctl/plugins/gpu"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 // A barrier is a bar.sync of a kernel, in the kernels for all GPUs or in those with dot products.

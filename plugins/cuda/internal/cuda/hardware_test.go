@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/device/devicetest"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/gpu"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 var contexts = pool{create: func(uuid string) (gpu.Driver, error) { return openDriver(uuid) }}

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/plugins/cuda/internal/ptx"
 	"github.com/bnctl/bnctl/plugins/gpu"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 // machine adapts the PTX machine to package gpu.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/parallel"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 // TestTraining checks that lenet-bn trained on the machine, or on the machine and the CPU,

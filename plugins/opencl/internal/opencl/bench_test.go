@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/gpu"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 // counted is a driver that adds up the processor time of the threads that call it: what

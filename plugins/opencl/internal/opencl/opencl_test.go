@@ -8,7 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 func open(t *testing.T) device.Device {

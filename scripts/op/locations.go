@@ -1,7 +1,7 @@
 package main
 
-// place is a file or a folder where an operation belongs.
-type place struct {
+// location is a file or a folder where an operation belongs.
+type location struct {
 	path string
 	what string // what belongs there
 	when func(operation) bool
@@ -18,8 +18,8 @@ func differentiable(o operation) bool {
 	return !o.op.Valid() || o.op.Differentiable()
 }
 
-// places are all places, in the order of the work.
-var places = []place{
+// locations are all places where operations belong, in the order of the work.
+var locations = []location{
 	{"graph/op.go", "its number and its definition", always, ""},
 	{"graph/table.go", "its row: operands, attributes, rules", always, ""},
 	{"graph/testdata/numbers", "its number, which never changes", always, ""},
@@ -40,7 +40,7 @@ var places = []place{
 	{"graph/infer_structure.go", "its rule for shapes (or another infer_*.go)", always, "if no other rule fits"},
 	{"device/class", "its arithmetic", always, "if several devices share it"},
 	{"device/ref/testdata/golden.py", "values of PyTorch", always, "if PyTorch has it"},
-	{"plugins/gpu/bitwise/cases.txt", "a case of bits between the CPU and a GPU", always,
+	{"plugins/internal/bitwise/cases.txt", "a case of bits between the CPU and a GPU", always,
 		"if its kernel has a tile or a sum of its own"},
 	{"plugins/cpu/internal/cpu/testdata/ops.txt", "a case beside others that are fused with it", always,
 		"if the CPU device has several kernels for it"},

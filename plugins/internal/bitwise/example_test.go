@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/bnctl/bnctl/plugins/gpu/bitwise"
+	"github.com/bnctl/bnctl/plugins/internal/bitwise"
 )
 
 // Two CPU devices have the same bits, whatever they compute with. A test of a

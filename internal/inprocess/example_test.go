@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 // Two ranks of one process. Each runs in a separate goroutine.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/fabrictest"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/fabrictest"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 // sick is a fabric with a fault.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/fabrictest"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/fabrictest"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 func TestFabric(t *testing.T) {

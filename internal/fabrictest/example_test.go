@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/device/fabric/fabrictest"
-	"github.com/bnctl/bnctl/device/fabric/inprocess"
+	"github.com/bnctl/bnctl/internal/fabrictest"
+	"github.com/bnctl/bnctl/internal/inprocess"
 )
 
 // Judge your fabric. In a test, each case is a t.Run.

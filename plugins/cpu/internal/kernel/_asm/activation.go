@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel/_asm/formula"
 )
 
-// activation writes loops over contiguous elements, whose count is a multiple of the lanes.
-// Constants lie in a table, each as often as a vector of 64 bytes has lanes.
+// activation writes loops over contiguous elements. Their count is a multiple of the lanes.
+// Constants are in a table that repeats each value for all lanes of a 64-byte vector.
 func activation() {
 	for _, set := range []isa{avx512, avx2} {
 		for _, f := range formula.All(set.bytes == 64) {
@@ -43,7 +43,8 @@ func newEvaluation(set isa, f *formula.Formula) *evaluation {
 	return e
 }
 
-// wanted are the arguments that no instruction takes from memory.
+// wanted returns the arguments that must be in registers: no instruction reads them from
+// memory.
 func wanted(s formula.Step) []formula.Value {
 	switch s.Op {
 	case formula.Subtract, formula.Divide, formula.Less, formula.AtLeast, formula.Equal:
@@ -96,12 +97,12 @@ func (e *evaluation) write() {
 	RET()
 }
 
-// constant is where a constant lies.
+// constant returns the address of a constant in the table.
 func (e *evaluation) constant(s formula.Step) operand.Mem {
 	return operand.Mem{Base: e.table, Disp: 64 * s.Index}
 }
 
-// memory returns a value as an operand that may lie in memory.
+// memory returns a value as an operand that may be in memory.
 func (e *evaluation) memory(v formula.Value) operand.Op {
 	if r, ok := e.regs.Of(v); ok {
 		return e.isa.regs[r]
@@ -180,7 +181,7 @@ func (e *evaluation) merged(i int, s formula.Step) {
 	e.masks.End(i, -1)
 }
 
-// inputs are the arguments of a step as its instruction takes them.
+// inputs returns the arguments of a step in the order of its instruction.
 func (e *evaluation) inputs(s formula.Step) []operand.Op {
 	needed := wanted(s)
 	inputs := make([]operand.Op, len(s.Args))
@@ -211,7 +212,7 @@ func commutes(o formula.Op) bool {
 	return false
 }
 
-// plain writes an operation whose result may lie where an argument does.
+// plain writes an operation that may overwrite one of its arguments.
 func (e *evaluation) plain(s formula.Step, in []operand.Op, to reg.VecPhysical) {
 	wide := e.bytes == 64
 	switch s.Op {

@@ -10,8 +10,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rounding is how values are rounded to bfloat16, in as many vector registers
-// as it wants for itself.
+// rounding rounds values to bfloat16. It reserves the vector registers in scratch.
 type rounding struct {
 	isa
 	name    string // of the functions
@@ -175,7 +174,7 @@ func (r rounding) narrow(i, t int, to operand.Mem) {
 	r.packed(x, to)
 }
 
-// packed stores the lower half of every lane of x, whose upper halves are 0.
+// packed stores the lower half of every lane of x. The upper halves are 0.
 func (r rounding) packed(x reg.VecPhysical, to operand.Mem) {
 	if r.bytes == 64 {
 		VPMOVDW(x, to)
@@ -203,8 +202,8 @@ func vcvtneps2bf16(src, dst int) {
 	emitWords(evex(0x72, dst, 0, src))
 }
 
-// evex returns EVEX.512.F3.0F38.W0 with three registers by their numbers (Intel
-// SDM 2A, 2.7.1): reg and rm in the ModRM byte, v beside it, most bits inverted.
+// evex returns EVEX.512.F3.0F38.W0 with three registers by number (Intel SDM 2A, 2.7.1):
+// reg and rm in the ModRM byte, v in the prefix with most bits inverted.
 func evex(opcode byte, regNumber, v, rm int) []byte {
 	inverted := func(n, bit, to int) byte { return byte(^n>>bit&1) << to }
 	p0 := inverted(regNumber, 3, 7) | inverted(rm, 4, 6) | inverted(rm, 3, 5) | inverted(regNumber, 4, 4) | 2

@@ -11,8 +11,8 @@ import (
 // blockPositions is how many positions are summed in float32.
 const blockPositions = 64
 
-// eachBlocks writes the walks of one shape that sum whole blocks, of which count is
-// the number, and add what they give to float64. They treat all channels.
+// eachBlocks writes the walks of one shape that sum count whole blocks and add the sum of
+// each to float64. They treat all channels.
 func eachBlocks(w walk) {
 	w.momentBlocks()
 	w.gradientBlocks()
@@ -33,7 +33,8 @@ func (w *walk) positions(name string, step, left reg.GPPhysical, body func(colum
 	JNE(operand.LabelRef(name))
 }
 
-// blocks writes the loop over blocks around what one writes, and the end of the function.
+// blocks writes the loop over blocks, with the code of one as its body, and the function's
+// end.
 func (w *walk) blocks(one func(step, left reg.GPPhysical)) {
 	step, left := w.channel, pointers[11]
 	MOVQ(param("channels"), step)

@@ -58,11 +58,11 @@ func eachSum(w walk) {
 	}
 }
 
-// walk is the frame of a walk over positions, which treats a few neighbouring
-// columns of channels: each as many as one vector of float32 has lanes. What it
-// takes and sums per channel is in registers; a wide walk goes over all columns
-// of a position, and reads and writes that at each. A masked walk treats the channels that are left beside
-// whole columns: mask has a bit for each.
+// walk is the frame of a walk over positions. It treats a few neighbouring columns of
+// channels, each with one channel per lane of a float32 vector. The values that it reads
+// and sums per channel are in registers. A wide walk passes over all columns of a position,
+// and loads and stores these values at each position. A masked walk treats the channels
+// left over from whole columns: mask has a bit for each.
 type walk struct {
 	rounding
 	columns int
@@ -77,13 +77,13 @@ type walk struct {
 	held      []held
 }
 
-// parameters are those of a walk, by name.
+// parameters are the names of a walk's parameters, by kind.
 type parameters struct {
 	doubles []string // of channels: float64
 	singles []string // of channels: float32
 	rows    []string
 	bounds  []string // single float32
-	last    []string // single values like those of rows
+	last    []string // single values of the rows' type
 }
 
 // begin starts a function and returns the pointers among its parameters, those
@@ -210,14 +210,14 @@ func (w *walk) ahead() {
 	}
 }
 
-// broadcast returns a register whose lanes all hold a parameter.
+// broadcast returns a register with a parameter in all lanes.
 func (w *walk) broadcast(name string) reg.VecPhysical {
 	r := w.take(1)[0]
 	VBROADCASTSS(param(name), r)
 	return r
 }
 
-// last returns what a row's values are to be compared with: of bfloat16 its
+// last returns the value that a row's values are compared with. For bfloat16 this is its
 // bits, in each lane of AVX2 and in each word of AVX-512.
 func (w *walk) last(name string) reg.VecPhysical {
 	if !w.half {

@@ -7,14 +7,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// held is what a walk has per channel, of float32.
+// held is a float32 value per channel that a walk keeps in registers.
 type held struct {
 	at   reg.GPPhysical
 	regs []reg.VecPhysical
 	sum  bool // to be written
 }
 
-// take returns n vector registers that nobody has.
+// take returns n free vector registers and reserves them.
 func (w *walk) take(n int) []reg.VecPhysical {
 	w.taken += n
 	if w.taken > len(w.regs)-len(w.scratch) {
@@ -23,8 +23,7 @@ func (w *walk) take(n int) []reg.VecPhysical {
 	return w.regs[w.taken-n : w.taken]
 }
 
-// singles returns registers for the numbers that lie at p, one for each column,
-// which each fetches.
+// singles returns registers for the numbers at p, one for each column. fetch loads them.
 func (w *walk) singles(p reg.GPPhysical) []reg.VecPhysical {
 	return w.hold(held{at: p, regs: w.take(w.columns)})
 }
@@ -48,7 +47,7 @@ func (w *walk) memory(h held, i int) operand.Mem {
 	return m
 }
 
-// fetch loads what is held.
+// fetch loads all held values.
 func (w *walk) fetch() {
 	for _, h := range w.held {
 		for i, r := range h.regs {

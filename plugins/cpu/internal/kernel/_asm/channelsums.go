@@ -16,7 +16,7 @@ func (w *walk) sums() {
 	})
 }
 
-// doubleSums adds in float64. What is held of a column is two vectors, which lie side by side.
+// doubleSums adds in float64. Each column then holds two adjacent vectors.
 func (w *walk) doubleSums() {
 	still, rows := w.begin("doubleSums", parameters{doubles: []string{"sum"}, rows: []string{"x"}})
 	sum, t := w.hold(held{at: still[0], regs: w.take(2 * w.columns), sum: true}), w.take(2)
@@ -62,14 +62,14 @@ func (w *walk) deviations() {
 	})
 }
 
-// gradientSums are what sums of a gradient take: their registers, and the shifts.
+// gradientSums has the registers of a gradient's sums, and the shifts.
 type gradientSums struct{ s1, s2, shift []reg.VecPhysical }
 
 func (w *walk) newGradientSums(still []reg.GPPhysical) gradientSums {
 	return gradientSums{w.sum(still[0]), w.sum(still[1]), w.singles(still[2])}
 }
 
-// add adds a column of the gradient g, of which x are the values that led to it.
+// add adds a column of the gradient g. x has the forward values of that column.
 func (s gradientSums) add(column int, x, g reg.VecPhysical) {
 	VADDPS(g, s.s1[column], s.s1[column])
 	VSUBPS(s.shift[column], x, x)

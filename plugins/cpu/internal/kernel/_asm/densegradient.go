@@ -15,8 +15,8 @@ func denseGradient() {
 	}
 }
 
-// denseGradientTile writes one. Every element is one chain of fused multiply-adds over
-// the rows from +0, to which what lies in its place is added if add is not 0.
+// denseGradientTile writes one tile. Every element is one chain of fused multiply-adds over
+// the rows, from +0. If add is not 0, the element's old value is added to it at the end.
 func denseGradientTile(set isa, m int) {
 	TEXT(fmt.Sprintf("denseGradient%sm%d", set.name, m), NOSPLIT,
 		"func(sum *float32, in *float32, inStep int, grad *float32, gradStep int, rows int, tiles int, add int)")

@@ -97,8 +97,8 @@ func depthwiseTile(set isa, v, p int) {
 	RET()
 }
 
-// depthwiseGradient continues the sums of some taps, offStep bytes apart in the table of offsets,
-// over count positions. What a position has of the gradient is read once for all of them.
+// depthwiseGradient continues the sums of some taps, offStep bytes apart in the table of
+// offsets, over count positions. The gradient at a position is read once for all of them.
 func depthwiseGradient(set isa, v, taps int) {
 	TEXT(fmt.Sprintf("depthwiseGradient%sx%dt%d", set.name, v, taps), NOSPLIT,
 		"func(sum *float32, sumStep int, in *float32, zero int, offs *int32, offStep int, grad *float32, "+

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// depthwiserows writes the blocks of DepthwiseRows: n positions that lie side by
-// side, one vector of channels, for kernels 3 and 5 wide and strides 1 and 2.
+// depthwiserows writes the blocks of DepthwiseRows: n adjacent positions and one vector of
+// channels, for kernels 3 and 5 wide and strides 1 and 2.
 func depthwiserows() {
 	for _, set := range []isa{avx512, avx2} {
 		for _, kernel := range []int{3, 5} {
@@ -23,7 +23,7 @@ func depthwiserows() {
 	}
 }
 
-// rowBlock is the shape of one block, and the registers that it lies in.
+// rowBlock is the shape of one block, and its registers.
 type rowBlock struct {
 	isa
 	kernel, stride, n int
@@ -32,8 +32,8 @@ type rowBlock struct {
 // columns returns how many pixels of a row of the input the block sees.
 func (b *rowBlock) columns() int { return (b.n-1)*b.stride + b.kernel }
 
-// The general registers of a block. vectorAt is where its vector lies in a pixel, columnAt where the weights
-// of the vector begin.
+// The general registers of a block. vectorAt is the offset of its vector in a pixel;
+// columnAt is the address of that vector's weights.
 var (
 	rowAt, outAt, shiftAt, edgeAt      = pointers[0], pointers[1], pointers[2], pointers[3]
 	blocksLeft, tapAt, tapsLeft, xAt   = pointers[4], pointers[5], pointers[6], pointers[7]
@@ -145,8 +145,8 @@ func (b *rowBlock) block(plusFrom operand.Mem) {
 	}
 }
 
-// fetch fetches the vectors that lie ahead of n pixels, the first of which is at
-// base and index (nil: 0), if any are wanted.
+// fetch prefetches the vectors of n pixels ahead, if any are wanted. The first is at base
+// and index (nil: 0).
 func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
 	ahead := reg.R14
 	MOVQ(param("ahead"), ahead)
@@ -162,8 +162,8 @@ func (b *rowBlock) fetch(what string, n int, base, index reg.GPPhysical) {
 	Label(what)
 }
 
-// along returns the address of pixel i behind the one that base points to. It is
-// to be called for one i after the other: base moves on with every fourth.
+// along returns the address of the pixel that follows base by i pixels. Call it for
+// increasing i without gaps: it advances base at every fourth.
 func along(base reg.GPPhysical, i int) operand.Mem {
 	if i > 0 && i%4 == 0 {
 		LEAQ(operand.Mem{Base: base, Index: pixel, Scale: 4}, base)
@@ -179,7 +179,7 @@ func along(base reg.GPPhysical, i int) operand.Mem {
 	return operand.Mem{Base: base}
 }
 
-// masks are those of the columns that may lie outside of the image, the left ones first.
+// masks are for the columns that may be outside the image, left ones first.
 var masks = []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
 
 // edge returns the number of the mask of column j, -1 for a column that is
@@ -195,7 +195,7 @@ func (b *rowBlock) edge(j int) int {
 	return -1
 }
 
-// loadEdges loads the masks of the block; AVX2 takes them from memory.
+// loadEdges loads the masks of the block into registers; AVX2 reads them from memory.
 func (b *rowBlock) loadEdges() {
 	if b.bytes < 64 {
 		return
@@ -205,9 +205,9 @@ func (b *rowBlock) loadEdges() {
 	}
 }
 
-// load loads column j, which lies at that address. One outside of the image is zeros: its load leaves all
-// values out and has an address inside, because one on a page that is not there takes 1000 cycles
-// to find that nothing is wanted of it.
+// load loads column j from that address. A column outside the image is zeros: its load is
+// masked completely and has an address inside the image, because a masked load from an
+// unmapped page costs about 1000 cycles.
 func (b *rowBlock) load(j int, at operand.Mem, r reg.VecPhysical) {
 	k := b.edge(j)
 	if k < 0 {

@@ -25,8 +25,8 @@ func direct() {
 	directGradient(avx2, 4)
 }
 
-// pixels addresses neighbouring pixels: base plus odd multiples of the step in
-// registers, times 1, 2, 4 or 8; those from far on lie behind a second base.
+// pixels addresses neighbouring pixels: base plus odd multiples of the step in registers,
+// times 1, 2, 4 or 8. Pixels from number far on use a second base.
 type pixels struct {
 	base, second reg.GPPhysical
 	odd          []reg.GPPhysical // 1, 3, 5, ... times the step
@@ -129,7 +129,7 @@ func directTile(set isa, p int) {
 		VADDPS(operand.Mem{Base: w, Disp: set.bytes * (i % width)}, r, r)
 	}
 	Label("plus")
-	// each does something for every result; w is where the first lies.
+	// each calls do for every result; w is the address of the first.
 	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
 		for i := range p {
 			for v := range width {
@@ -170,7 +170,7 @@ func directGradient(set isa, m int) {
 			ADDQ(step, sum)
 		}
 	}
-	// column adds what one pixel gives to the kernel's columns [from, to).
+	// column adds the products of one pixel with the kernel's columns [from, to).
 	column := func(from, to int) {
 		if from == 0 {
 			VMOVUPS(operand.Mem{Base: grad}, d(0))

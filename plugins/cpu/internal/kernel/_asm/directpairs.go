@@ -76,8 +76,8 @@ func (t *pairsTiler) direct() {
 	RET()
 }
 
-// column adds the products of a pair of every pixel with the columns that see
-// it: those of a result in the order of the columns.
+// column adds the products of a pair of every pixel with the columns that use it. Each
+// result adds them in the order of the columns.
 func (t *pairsTiler) column(x pixels, w reg.GPPhysical) {
 	accs, width := t.p*t.width(), t.width()
 	weights := func(i int) operand.Mem { return operand.Mem{Base: w, Disp: t.bytes * i} }

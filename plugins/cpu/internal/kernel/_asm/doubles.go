@@ -12,7 +12,8 @@ func doubles() {
 	expDoubles(avx2)
 }
 
-// Where the constants of tensor.Exp lie in the table, each as often as a vector of 64 bytes has lanes.
+// Offsets of the constants of tensor.Exp in the table, which repeats each value for all
+// lanes of a 64-byte vector.
 const (
 	tableLeast = iota
 	tableMost

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// elementwise writes loops over contiguous elements, whose count is a multiple
-// of the lanes.
+// elementwise writes loops over contiguous elements. Their count is a multiple of the
+// lanes.
 func elementwise() {
 	for _, set := range []isa{avx512, avx2} {
 		each(set, "relu", []string{"y", "x"}, func(v, zero reg.VecPhysical, p []reg.GPPhysical) {

@@ -6,12 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// epilogueParams are what a kernel takes besides to end its results as
-// kernel.Epilogue says: see Epilogue.assembly.
+// epilogueParams are the additional parameters of a kernel that ends its results as
+// kernel.Epilogue defines: see Epilogue.assembly.
 const epilogueParams = "plus *float32, most *float32"
 
-// epilogue writes what is done to results between the bias and the label "write".
-// add adds what lies at plus, which at holds; free are two free registers.
+// epilogue writes the operations on results between the bias and the label "write". add
+// adds the values at plus, whose address is in at; free are two free registers.
 func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
 	MOVQ(param("plus"), at)
 	TESTQ(at, at)

@@ -15,10 +15,10 @@ func gather() {
 	}
 }
 
-// gatherBlocks takes, of as many channels as a vector has lanes, as many
-// values that lie side by side, again and again, and writes every value of all
-// channels as one vector: value i at dst + to[i]*width. Scaled multiplies them
-// per channel in float64. width and step, from channel to channel, are in bytes.
+// gatherBlocks reads, for one vector of channels, the same number of adjacent values of
+// each channel, repeatedly, and writes each value of all channels as one vector: value i at
+// dst + to[i]*width. Scaled multiplies them per channel in float64. width and step, from
+// channel to channel, are in bytes.
 func gatherBlocks(set isa, scaled bool) {
 	name, signature := "gather", "dst *float32, width int, to *int32, src *float32, step int, "
 	if scaled {
@@ -68,8 +68,8 @@ func gatherBlocks(set isa, scaled bool) {
 	RET()
 }
 
-// scatterBlocks is gatherBlocks the other way: it takes vectors of channels at
-// src + to[i]*width and writes, for each channel, as many values side by side.
+// scatterBlocks is the inverse of gatherBlocks: it reads vectors of channels at src +
+// to[i]*width and writes adjacent values of each channel.
 func scatterBlocks(set isa) {
 	TEXT("scatter"+set.name, NOSPLIT,
 		"func(dst *float32, step int, to *int32, src *float32, width int, blocks int)")

@@ -103,7 +103,7 @@ func staged() {
 	}
 }
 
-// stagedValues is how many values of a run lie together, in a vector of 8.
+// stagedValues is the number of values of a run that are stored together, in a vector of 8.
 const stagedValues = 6
 
 // stageValues lays runs of count positions into tiles: for each 6 values of a run a vector
@@ -189,11 +189,11 @@ func stageChannels(set isa) {
 	RET()
 }
 
-// stagedUnroll is how many positions one turn of the loop takes.
+// stagedUnroll is the number of positions in one turn of the loop.
 const stagedUnroll = 4
 
-// stagedTile writes tiles of m values by 16 channels, one behind the other. Every element
-// of sum continues as one chain of fused multiply-adds over the positions.
+// stagedTile writes consecutive tiles of m values by 16 channels. Every element of sum
+// continues as one chain of fused multiply-adds over the positions.
 func stagedTile(set isa, m int) {
 	TEXT(fmt.Sprintf("staged%sm%d", set.name, m), NOSPLIT,
 		"func(sum *float32, sumStep int, x *float32, xStep int, grad *float32, count int, tiles int)")

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// int8Tiler writes tiles of Int8 of p positions by n*16 channels for one way of multiplying bytes.
-// Registers are those of the sums, then those of the weights, then spare ones.
+// int8Tiler writes tiles of Int8 with p positions by n*16 channels, for one way of
+// multiplying bytes. Registers are the sums, then the weights, then spare ones.
 type int8Tiler struct {
 	isa
 	name string
@@ -18,7 +18,8 @@ type int8Tiler struct {
 	by   int8Multiplier
 }
 
-// int8Multiplier is a way of multiplying four bytes of a position with those of some channels.
+// int8Multiplier is a way of multiplying four bytes of a position with four bytes of some
+// channels.
 type int8Multiplier int
 
 const (
@@ -28,7 +29,8 @@ const (
 	sumBytes = 256                 // of a position's sums
 )
 
-// int8Products writes the tiles of Int8, what matrix units compute, and what makes bytes of sums.
+// int8Products writes the tiles of Int8, with and without matrix units, and the conversion
+// of sums to bytes.
 func int8Products() {
 	for _, t := range []struct {
 		isa
@@ -59,7 +61,7 @@ func int8Products() {
 // width returns the vectors of a position.
 func (t *int8Tiler) width() int { return t.n * t.vectors() }
 
-// write writes tiles whose positions follow each other.
+// write writes tiles of consecutive positions.
 func (t *int8Tiler) write() {
 	TEXT(fmt.Sprintf("int8%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
 		"func(sums *int32, in *byte, pad int, offs *int32, offStep int, taps int, quads int, "+

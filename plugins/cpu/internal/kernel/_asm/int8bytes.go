@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// int8Bytes writes what is done byte by byte: sums of two maps, maxima, quantisation. All of them
-// treat whole registers of bytes.
+// int8Bytes writes the operations on single bytes: sums of two maps, maxima, quantisation.
+// All of them treat whole registers of bytes.
 func int8Bytes() {
 	for _, set := range []isa{avx512, avx2} {
 		t := &int8Tiler{isa: set, name: set.name}
@@ -51,8 +51,8 @@ func spread(name, of string, to reg.VecPhysical) {
 // registers of constants, from the last on.
 func (t *int8Tiler) constant(i int) reg.VecPhysical { return t.regs[len(t.regs)-1-i] }
 
-// eachVector writes the loop over blocks of as many bytes as a register has; those at bases advance,
-// wide ones by elements of four bytes.
+// eachVector writes the loop over blocks of one register of bytes. It advances the pointers
+// in bases by bytes, and the ones in wide by elements of four bytes.
 func (t *int8Tiler) eachVector(bases, wide []reg.GPPhysical, body func()) {
 	Label("vector")
 	body()
@@ -115,7 +115,7 @@ func (t *int8Tiler) addBytes(turn operand.Mem) {
 	})
 }
 
-// quantize writes what makes bytes of float32; NaN becomes zero.
+// quantize writes the conversion of float32 to bytes; NaN becomes zero.
 func (t *int8Tiler) quantize(turn operand.Mem) {
 	TEXT("quantizeInt8"+t.name, NOSPLIT, "func(y *byte, x *float32, scale float32, most float32, zero int, "+
 		"vectors int)")
@@ -238,8 +238,8 @@ func (t *int8Tiler) gate(turn operand.Mem) {
 	})
 }
 
-// tableBytes writes what looks 64 bytes up at once in a table of 256, for processors with AVX512_VBMI: in
-// its halves of 128, of which the highest bit of a byte chooses one.
+// tableBytes writes the lookup of 64 bytes at once in a table of 256, for processors with
+// AVX512_VBMI. The highest bit of a byte selects one of the table's halves.
 func tableBytes() {
 	TEXT("tableInt8VBMI", NOSPLIT, "func(y *byte, x *byte, table *[256]byte, vectors int)")
 	Pragma("noescape")

@@ -7,9 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// depthwiseInt8 writes products of bytes with one channel to a group: the bytes of four taps are
-// interleaved, so that those of a channel lie side by side, as one instruction multiplies them. The
-// channels of the four sums are then those that packing puts side by side again.
+// depthwiseInt8 writes products of bytes with one channel per group. The bytes of four taps
+// are interleaved, so that the four bytes of a channel are adjacent, as one instruction
+// multiplies them. The four sums then have the channels in the order that packing makes
+// adjacent again.
 func depthwiseInt8() {
 	for _, t := range []int8Tiler{{avx512, "AVX512VNNI", 0, 0, evexDot}, {avx512, "AVX512Words", 0, 0, byWords},
 		{avx2, "AVXVNNI", 0, 0, vexDot}, {avx2, "AVX2Words", 0, 0, byWords}} {
@@ -17,8 +18,9 @@ func depthwiseInt8() {
 	}
 }
 
-// depthwise writes the walk over runs of positions that see the image and padding alike, which lie side by
-// side: their results are chunks, and these are blocks of as many bytes as a register has.
+// depthwise writes the walk over runs of adjacent positions that see the image and the
+// padding alike. Their results are chunks, which consist of blocks of one register of
+// bytes.
 func (t *int8Tiler) depthwise() {
 	TEXT("depthwiseInt8"+t.name, NOSPLIT, "func(out *byte, outs *int32, in *byte, pad int, offs *int32, "+
 		"offStep int, taps int, quads int, w *int8, start *int32, by *float32, most float32, zero int, least int, "+
@@ -204,7 +206,7 @@ func (t *int8Tiler) pack(zero, least reg.VecPhysical) {
 	VPMAXUB(least, v[0], v[0])
 }
 
-// put stores as many bytes of register 0 as are left.
+// put stores the first left bytes of register 0.
 func (t *int8Tiler) put(out, c, left, at, value reg.GPPhysical) {
 	to := operand.Mem{Base: out, Index: c, Scale: 1}
 	CMPQ(left, operand.Imm(uint64(t.bytes)))

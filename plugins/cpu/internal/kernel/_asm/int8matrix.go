@@ -92,8 +92,9 @@ func tdpbusd(dst, a, b int) {
 	emit(vexTile(1, 0x5E, dst, a, b), "TDPBUSD TMM%d, TMM%d, TMM%d", b, a, dst)
 }
 
-// int8Stage writes what copies runs of positions side by side, in whole vectors: what lies behind a
-// run is written over by the next, or multiplied with zeros.
+// int8Stage writes the copy of runs of positions to adjacent memory, in whole vectors. The
+// bytes copied past the end of a run are overwritten by the next run, or multiplied with
+// zeros.
 func int8Stage() {
 	TEXT("int8Stage", NOSPLIT, "func(staged *byte, in *byte, pad int, offs *int32, offStep int, taps int, "+
 		"run int, pitch int, positions int)")

@@ -82,7 +82,7 @@ func (m *multiplier) add(v float64, x, acc reg.VecPhysical) {
 	}
 }
 
-// addAt adds v times what lies in memory to acc.
+// addAt adds v times the value in memory to acc.
 func (m *multiplier) addAt(v float64, x operand.Mem, acc reg.VecPhysical) {
 	switch {
 	case v == 1:

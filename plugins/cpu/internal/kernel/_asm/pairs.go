@@ -8,9 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// pairsTiler writes tiles of Pairs of p positions by n*16 channels for one
-// instruction set. Registers are those of the sums, then those of the weights,
-// then spare ones.
+// pairsTiler writes tiles of Pairs with p positions by n*16 channels for one instruction
+// set. Registers are the sums, then the weights, then spare ones.
 type pairsTiler struct {
 	rounding
 	n, p int
@@ -36,7 +35,7 @@ func pairs() {
 // width returns the vectors of a position.
 func (t *pairsTiler) width() int { return t.n * t.vectors() }
 
-// write writes tiles whose positions follow each other.
+// write writes tiles of consecutive positions.
 func (t *pairsTiler) write() {
 	TEXT(fmt.Sprintf("pairs%sx%dp%d", t.name, t.n, t.p), NOSPLIT,
 		"func(out *byte, outs *int32, in *uint16, zero int, offs *int32, offStep int, "+
@@ -181,7 +180,7 @@ func (t *pairsTiler) half(odd bool, x reg.VecPhysical) {
 // vectors of that number of bytes.
 type eachResult func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem))
 
-// byOffsets returns an eachResult for results whose offsets are in pointers.
+// byOffsets returns an eachResult for results with their offsets in pointers.
 func (t *pairsTiler) byOffsets() eachResult {
 	width := t.width()
 	return func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem)) {
@@ -191,7 +190,7 @@ func (t *pairsTiler) byOffsets() eachResult {
 	}
 }
 
-// bySteps returns an eachResult for results that lie so far apart.
+// bySteps returns an eachResult for results that are step bytes apart.
 func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 	width := t.width()
 	return func(base reg.GPPhysical, vector int, do func(r int, at operand.Mem)) {
@@ -204,12 +203,12 @@ func (t *pairsTiler) bySteps(step operand.Op) eachResult {
 	}
 }
 
-// asRounded says that results are stored rounded to bfloat16: less, as they are,
-// more, in two bytes each.
+// asRounded compares the mode of storing results with rounding to bfloat16: less is without
+// rounding, more is in two bytes each.
 const asRounded = 1
 
-// end scales the sums, adds what is to be added, bounds, rounds and stores them:
-// half prepares for storing them in two bytes each.
+// end scales the sums, adds the addends, bounds, rounds and stores them. half prepares for
+// storing them in two bytes each.
 func (t *pairsTiler) end(w, k reg.GPPhysical, results, halves eachResult, half func()) {
 	accs, width := t.p*t.width(), t.width()
 	MOVQ(param("bias"), w)

@@ -48,8 +48,7 @@ func pairsgradient() {
 	}
 }
 
-// pairsGradient writes a tile of p values by n vectors of 16 channels, which lie
-// wherever their steps say.
+// pairsGradient writes a tile of p values by n vectors of 16 channels, at any steps.
 type pairsGradient struct {
 	pairsTiler
 	grad, gradStep, gradStep3 reg.GPPhysical // of the vectors
@@ -60,7 +59,7 @@ func newPairsGradient(r rounding, n, p int) *pairsGradient {
 	return &pairsGradient{pairsTiler{r, n, p}, pointers[0], pointers[1], pointers[2], pointers[3], pointers[4]}
 }
 
-// at returns where register v of a row of n vectors lies.
+// at returns the address of register v of a row of n vectors.
 func (t *pairsGradient) at(v int, base, step, step3 reg.GPPhysical) operand.Mem {
 	m := operand.Mem{Base: base, Disp: t.bytes * (v % t.vectors())}
 	switch v / t.vectors() {
@@ -74,7 +73,7 @@ func (t *pairsGradient) at(v int, base, step, step3 reg.GPPhysical) operand.Mem 
 	return m
 }
 
-// sums calls do for every sum and where it lies.
+// sums calls do for every sum and its address.
 func (t *pairsGradient) sums(base reg.GPPhysical, do func(r reg.VecPhysical, at operand.Mem)) {
 	MOVQ(param("sum"), base)
 	width := t.width()
@@ -98,8 +97,8 @@ func (t *pairsGradient) steps(name string, step, step3 reg.GPPhysical) {
 	}
 }
 
-// write writes the tile. Every sum continues as one chain over rows of pairs. At
-// each pair it fetches a line of what is wanted next.
+// write writes the tile. Every sum continues as one chain over rows of pairs. At each pair
+// it prefetches a line that the next tile needs.
 func (t *pairsGradient) write() {
 	TEXT(fmt.Sprintf("pairsGradient%sx%dm%d", t.name, t.n, t.p), NOSPLIT,
 		"func(sum *float32, sumStep int, sumVector int, x *uint16, xStep int, grad *uint16, gradStep int, "+
@@ -147,17 +146,16 @@ func (t *pairsGradient) write() {
 	RET()
 }
 
-// interleaver interleaves for one instruction set. pair leaves in v a vector of
-// pairs made of the values at first and second, of that number of bytes; w is a
-// free register. Offsets are those of float32.
+// interleaver interleaves for one instruction set. pair leaves in v a vector of pairs, made
+// of bytes bytes at first and at second; w is a free register. Offsets are for float32.
 type interleaver struct {
 	isa
 	taken int // bytes
 	pair  func(first, second operand.Mem, v, w reg.VecPhysical)
 }
 
-// write writes a loop over lines of pairs of positions, whose runs fill whole
-// vectors; those that fill one have a loop of their own.
+// write writes a loop over lines of pairs of positions with runs of whole vectors. Runs of
+// one vector have a separate loop.
 func (t interleaver) write(name string) {
 	from := "*float32"
 	if t.taken < t.bytes {

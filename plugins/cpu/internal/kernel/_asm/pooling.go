@@ -75,8 +75,8 @@ func (p *pool) pixel(base reg.GPPhysical) operand.Mem {
 	return operand.Mem{Base: base, Index: p.at, Scale: 1}
 }
 
-// maxPool writes several vectors of channels side by side while there are as many: a maximum waits for
-// the one before it.
+// maxPool writes several adjacent vectors of channels at once while enough are left,
+// because a maximum waits for the previous one.
 func maxPool(set isa) {
 	TEXT("maxPool"+set.name, NOSPLIT, "func(y *float32, x *float32, pixels *int32, taps int, channels int)")
 	Pragma("noescape")
@@ -166,8 +166,7 @@ func maxPoolGradient(set isa) {
 	})
 }
 
-// take makes v the best, and number which it is, where v is larger or the
-// first NaN.
+// take replaces best by v, and which by number, where v is larger or the first NaN.
 func (p *pool) take(v, best, number, which reg.VecPhysical) {
 	if p.bytes == 64 {
 		VCMPPS(operand.Imm(ordered), best, best, reg.K2)

@@ -11,9 +11,9 @@ import (
 // equal is the predicate "first = second", false for NaN, quiet.
 const equal = 0x00
 
-// maxPoolQuads writes the gradient of windows of four pixels, no two of which share
-// one, for channels that fill whole vectors: it sets the pixels. It returns how many
-// windows are left, which is not 0 where the first of them sees NaN.
+// maxPoolQuads writes the gradient of windows of four pixels without overlap, for channels
+// that fill whole vectors: it sets the pixels. It returns the number of windows that are
+// left, which is not 0 if the first of them has a NaN.
 func maxPoolQuads(set isa) {
 	TEXT("maxPoolQuads"+set.name, NOSPLIT,
 		"func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int")

@@ -7,9 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// requantise writes what makes bytes of sums: y = roundeven(float32(sum)*by) + zero within bounds. The
-// upper bound comes before the conversion, which has no room for what is larger; what is too small
-// converts to the least integer, and packing bounds it.
+// requantise writes the conversion of sums to bytes: y = roundeven(float32(sum)*by) + zero
+// within bounds. The upper bound is applied before the conversion to integers, which would
+// overflow. Values that are too small convert to the least integer, and packing bounds
+// them.
 func requantise() {
 	requantiseWide()
 	requantiseNarrow()
@@ -70,7 +71,7 @@ func (r *requantiser) round(v int, to reg.VecPhysical) {
 	VCVTPS2DQ(to, to)
 }
 
-// requantiseWide takes 64 channels at once, and what is left by 16.
+// requantiseWide converts 64 channels at once, and the remaining ones by 16.
 func requantiseWide() {
 	order := GLOBL("int8Order", attr.RODATA|attr.NOPTR)
 	for v := range 4 {
@@ -124,7 +125,7 @@ func requantiseWide() {
 	r.next()
 }
 
-// requantiseNarrow takes 16 channels at once; fewer are copied one by one.
+// requantiseNarrow converts 16 channels at once; fewer are copied one by one.
 func requantiseNarrow() {
 	TEXT("requantiseAVX2", NOSPLIT, requantiseParams)
 	Pragma("noescape")

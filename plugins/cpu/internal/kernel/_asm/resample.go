@@ -15,8 +15,8 @@ func resample() {
 	resampled("averageAVX2", "divisors", true)
 }
 
-// resampled writes one of them. numbers are the weights of the terms, or what the sums of the pixels are
-// divided by.
+// resampled writes one of them. numbers are the weights of the terms, or the divisors of
+// the sums of pixels.
 func resampled(name, numbers string, average bool) {
 	TEXT(name, NOSPLIT, "func(y *float32, x *float32, ends *int32, first int, pixels *int32, "+
 		numbers+" *float64, count int, channels int)")

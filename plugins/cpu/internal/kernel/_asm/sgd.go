@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sgd writes the steps of SGD over contiguous weights, whose count is a multiple
-// of the lanes: with or without weight decay, with or without Nesterov's momentum.
+// sgd writes the steps of SGD over contiguous weights, with or without weight decay, with
+// or without Nesterov's momentum. The count of weights is a multiple of the lanes.
 func sgd(set isa) {
 	for _, decay := range []string{"", "Decay"} {
 		for _, nesterov := range []string{"", "Nesterov"} {

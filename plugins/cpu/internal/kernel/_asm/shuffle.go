@@ -59,8 +59,8 @@ func shuffleThree(set isa) {
 	RET()
 }
 
-// threes sets r to what elements first and on of three vectors by turns are in theirs; AVX-512 takes those of
-// the second from a second table.
+// threes sets r to the indices for taking elements from two of three vectors in turn.
+// AVX-512 reads the elements of the second vector from a second table.
 func (i isa) threes(r reg.VecPhysical, first, lanes int) {
 	table := GLOBL("threes"+r.Asm(), attr.RODATA|attr.NOPTR)
 	for e := range lanes {
@@ -73,7 +73,8 @@ func (i isa) threes(r reg.VecPhysical, first, lanes int) {
 	i.loadInts(table, r)
 }
 
-// thirds sets r to what puts elements of the third vector between those of threes.
+// thirds sets r to the indices that insert elements of the third vector into the result of
+// threes.
 func (i isa) thirds(r reg.VecPhysical, first, lanes int) {
 	table := GLOBL("thirds"+r.Asm(), attr.RODATA|attr.NOPTR)
 	for e := range lanes {
@@ -157,8 +158,9 @@ func shuffleTwo(set isa) {
 	RET()
 }
 
-// everySecond writes every second channel of an image: from the one at src on. Vectors of a pixel are read
-// two at a time, the second from the last value of the first on, so that nothing behind the last channel is.
+// everySecond writes every second channel of an image, from the one at src on. It reads the
+// vectors of a pixel in pairs. The second vector of the last pair begins at the last value
+// of the first, so that it never reads past the last channel.
 func everySecond(set isa) {
 	TEXT("everySecond"+set.name, NOSPLIT, "func(dst *float32, dstStep int, src *float32, srcStep int, "+
 		"channels int, count int)")
@@ -209,8 +211,8 @@ func everySecond(set isa) {
 	RET()
 }
 
-// turns sets r to the numbers first, 16+first, first+1, 16+first+1 and so on: those of elements of two
-// vectors by turns.
+// turns sets r to the indices first, 16+first, first+1, 16+first+1 and so on, which
+// interleave two vectors.
 func turns(r reg.VecPhysical, first int) {
 	table := GLOBL("shuffle"+r.Asm(), attr.RODATA|attr.NOPTR)
 	for i := range 8 {

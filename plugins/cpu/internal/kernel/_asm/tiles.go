@@ -10,15 +10,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The instructions on tiles, which Go's assembler lacks: all VEX.128.0F38.W0,
-// encoded as the Intel SDM says (volume 2A, 2.3 and 2.4, and their own pages).
+// The instructions on tiles, which Go's assembler lacks. All are VEX.128.0F38.W0, encoded
+// as described in the Intel SDM (volume 2A, 2.3 and 2.4, and the page of each).
 const (
 	vexNone = 0
 	vexF3   = 2
 	vexF2   = 3
 )
 
-// numbers are those of general registers in instructions.
+// numbers are the numbers of general registers in instructions.
 var numbers = map[reg.GPPhysical]int{
 	reg.RAX: 0, reg.RCX: 1, reg.RDX: 2, reg.RBX: 3, reg.RSI: 6, reg.RDI: 7, reg.R8: 8, reg.R9: 9, reg.R10: 10,
 	reg.R11: 11,

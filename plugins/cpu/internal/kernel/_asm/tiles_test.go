@@ -7,9 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The bytes are those that GNU as 2.40 makes of the text in the first column,
-// Intel's syntax; without a displacement it takes a shorter form of ModRM than
-// the one written here, hence the large ones.
+// The bytes are the output of GNU as 2.40 for the text in the first column, in Intel's
+// syntax. Displacements are large because GNU as writes a shorter form of ModRM without
+// one.
 func TestTileEncodings(t *testing.T) {
 	for _, c := range []struct {
 		text      string

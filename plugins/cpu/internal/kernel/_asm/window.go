@@ -34,8 +34,8 @@ func window() {
 	}
 }
 
-// block is the channels of a tile in the vectors of a set. Half a vector of 16 is one of 8: that is half
-// the work where a core takes a vector of 16 in two steps, as Zen 4 does.
+// block is the channels of a tile in the vectors of a set. Half a vector of 16 is one of 8:
+// it costs half where a core splits a vector of 16 into two steps, as Zen 4 does.
 type block struct {
 	isa
 	channels int
@@ -52,13 +52,14 @@ func (b block) columns() (name string) {
 	return name
 }
 
-// spread reports whether the weights of a tile are two columns of 16 channels that do not lie side by
-// side: AVX2 has too few registers for more than six positions by 16 channels, and six values that lie
-// whole lines apart, as those of neighbouring pixels do, meet in one bank of an L1 that reads two a cycle
-// from different ones (Zen 4: 60 to 80 % of the multiply-adds that three positions by 32 reach).
+// spread reports whether the weights of a tile are two separate columns of 16 channels.
+// AVX2 has too few registers for more than six positions by 16 channels. Six values that
+// are whole lines apart, as values of neighbouring pixels are, map to one bank of an L1
+// cache that reads two values a cycle only from different banks (Zen 4: 60 to 80 % of the
+// multiply-adds of three positions by 32 channels).
 func (b block) spread() bool { return b.bytes == avx2.bytes && b.channels > 16 }
 
-// even reports whether the weights of a value always lie a line behind those of the value before.
+// even reports whether the weights of a value always follow the previous ones by a line.
 func (b block) even() bool { return b.bytes == avx2.bytes }
 
 // advance moves w over the weights of n values, unless each value has done so.
@@ -68,8 +69,8 @@ func (b block) advance(w reg.GPPhysical, n int) {
 	}
 }
 
-// unroll returns how many values of a run one turn of the loop takes. Spread tiles have the most
-// instructions beside their multiply-adds.
+// unroll returns the number of values of a run in one turn of the loop. Spread tiles have
+// the most instructions besides multiply-adds.
 func (b block) unroll() int {
 	if b.spread() {
 		return 8
@@ -91,9 +92,10 @@ func (b block) vector(r reg.VecPhysical, v int) reg.VecPhysical {
 	return r
 }
 
-// windowTile writes tiles whose positions follow each other. Every output element is one chain of fused
-// multiply-adds, taps outside, values of a run inside. With AVX-512 last is the mask of the last vector
-// of channels: others than these are not written. Resumed chains go on from what out holds.
+// windowTile writes tiles of consecutive positions. Every output element is one chain of
+// fused multiply-adds: the outer loop is over taps, the inner one over values of a run.
+// With AVX-512, last is the mask of the last vector of channels: other channels are not
+// written. Resumed chains start from the values in out.
 func windowTile(isa isa, channels, p int, resumed bool) {
 	set := block{isa, channels}
 	family := "window"
@@ -227,15 +229,15 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	RET()
 }
 
-// early fetches what a tile will add to its results, a position at each turn of the
-// loop, so that what the loop itself loads does not wait behind it. With AVX2, and for 64
-// channels, it also fetches where the results will be written, so that the next tile does
-// not wait behind the writes (measured on Zen 3 and Zen 4). The positions are taken to lie
-// evenly. Tiles of 12 positions leave no registers.
+// early prefetches the values that a tile will add to its results, one position at each
+// turn of the loop, so that they do not delay the loop's loads. With AVX2, and for 64
+// channels, it also prefetches the destination of the results, so that the next tile does
+// not wait for the writes (measured on Zen 3 and Zen 4). It assumes evenly spaced
+// positions. Tiles of 12 positions have no free registers for it.
 type early struct {
 	lines          int // of 64 bytes, of a position
 	positions      int
-	at, step, left reg.GPPhysical // what is added
+	at, step, left reg.GPPhysical // the addends
 	to             reg.GPPhysical // the results; nil: they are not fetched
 }
 
@@ -298,9 +300,9 @@ func (e *early) fetch() {
 	Label("fetched")
 }
 
-// ahead fetches the weights that are wanted after this call, some at each turn of
-// the loop of all tiles: as many lines of 64 bytes as memory delivers meanwhile. Only
-// wide tiles do, of which there are enough.
+// ahead prefetches the weights for the next call, some at each turn of the loop of all
+// tiles: the number of 64-byte lines that memory can deliver in that time. Only wide tiles
+// prefetch, because there are enough of them.
 type ahead struct {
 	at, left reg.GPPhysical
 	lines    int // at each turn
@@ -342,10 +344,10 @@ func (a *ahead) fetch() {
 	Label("ahead")
 }
 
-// column is how far the second column of weights of a tile lies behind the first.
+// column is the distance between the two columns of weights of a tile.
 var column = pointers[len(pointers)-1]
 
-// weight returns where vector v of the weights of a value lies.
+// weight returns the address of vector v of the weights of a value.
 func (b block) weight(w reg.GPPhysical, v int) operand.Mem {
 	at := operand.Mem{Base: w, Disp: b.bytes * v}
 	if b.spread() && at.Disp >= 64 {

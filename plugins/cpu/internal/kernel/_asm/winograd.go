@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradForm is tiles, of which kernels for AVX-512 and AVX2 are written.
+// winogradForm is a form of tiles that has kernels for AVX-512 and AVX2.
 type winogradForm struct{ form.Form }
 
 // winogradForms are all of them.
@@ -19,7 +19,7 @@ func winogradForms() (all []winogradForm) {
 	return all
 }
 
-// name names what is computed of tiles of a form.
+// name returns the name of a function on tiles of this form.
 func (f winogradForm) name(what string, set isa) string {
 	return fmt.Sprintf("winograd%s%sf%dx%d", what, set.name, f.Side, f.Kernel)
 }
@@ -51,8 +51,8 @@ func winograd() {
 	winogradSpread(avx2)
 }
 
-// edge sets acc to the value at 0 (first = 0) or infinity (first = 1) of the
-// values at d, of which there are len(all)+1 for either.
+// edge sets acc to the value at 0 (first = 0) or infinity (first = 1) of the values at d.
+// Either has len(all)+1 of them.
 func (f winogradForm) edge(m *multiplier, first int, load func(k int, acc reg.VecPhysical),
 	add func(v float64, k int, acc reg.VecPhysical), acc reg.VecPhysical) {
 	load(first+2*len(f.Pairs), acc)
@@ -71,7 +71,8 @@ func (f winogradForm) half(i, first int, load func(k int, acc reg.VecPhysical),
 	}
 }
 
-// multiple returns the address k steps behind base, given odd multiples of the step.
+// multiple returns the address base + k*step, given registers with odd multiples of the
+// step.
 func multiple(base reg.GPPhysical, odd []reg.GPPhysical, k int) operand.Mem {
 	if k == 0 {
 		return operand.Mem{Base: base}

@@ -18,7 +18,7 @@ func winogradgradient() {
 	}
 }
 
-// winogradSpreadOut transforms tiles of side by side pixels that lie side by side.
+// winogradSpreadOut transforms adjacent tiles of adjacent pixels.
 func winogradSpreadOut(c *constants, set isa, f winogradForm) {
 	n := f.Tile()
 	TEXT(f.name("Gradient", set), NOSPLIT,
@@ -182,7 +182,7 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 			}
 		}
 	}
-	step := set.bytes / 2 // bytes of as many float32
+	step := set.bytes / 2 // bytes of the same number of float32
 	Label("some")
 	TESTQ(count, count)
 	JE(operand.LabelRef("end"))
@@ -214,7 +214,7 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 	nextTaps(append([]reg.GPPhysical{taps}, rows...), count, step)
 }
 
-// nextTaps ends the loop: the next elements lie step bytes behind these.
+// nextTaps ends the loop and advances to the next elements, step bytes further.
 func nextTaps(at []reg.GPPhysical, count reg.GPPhysical, step int) {
 	for _, p := range at {
 		ADDQ(operand.Imm(uint64(step)), p)
@@ -226,8 +226,8 @@ func nextTaps(at []reg.GPPhysical, count reg.GPPhysical, step int) {
 	RET()
 }
 
-// heldTaps is the way back where the registers hold what the columns become, so that every
-// sum is read and widened once: element y of column j in register y*Tile + j.
+// heldTaps is the inverse transform with the transformed columns in registers, so that
+// every sum is read and widened once: element y of column j in register y*Tile + j.
 type heldTaps struct {
 	c *constants
 	isa
@@ -269,7 +269,7 @@ func (h heldTaps) element(k int, of values, acc reg.VecPhysical) {
 	}
 }
 
-// columns transforms the columns, of which load loads row i of column j.
+// columns transforms the columns. load loads row i of column j.
 func (h heldTaps) columns(load func(i, j int, to reg.VecPhysical)) {
 	n := h.form.Tile()
 	free := h.regs[h.form.Kernel*n:]

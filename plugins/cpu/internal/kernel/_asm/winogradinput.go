@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// holdInput loads what the transform of tiles multiplies with.
+// holdInput loads the factors of the transform of tiles.
 func (f winogradForm) holdInput(m *multiplier) {
 	if len(f.Pairs) == 1 {
 		return
@@ -20,7 +20,7 @@ func (f winogradForm) holdInput(m *multiplier) {
 	}
 }
 
-// winogradInput transforms tiles that lie side by side.
+// winogradInput transforms adjacent tiles.
 func winogradInput(c *constants, set isa, f winogradForm) {
 	n := f.Tile()
 	TEXT(fmt.Sprintf("winogradInput%st%d", set.name, n), NOSPLIT,
@@ -69,7 +69,7 @@ func winogradInput(c *constants, set isa, f winogradForm) {
 	}
 	Label("vector")
 	MOVQ(outNow, out)
-	// across transforms a row, whose values are given, and stores it.
+	// across transforms a row with the given values and stores it.
 	across := func(x []reg.VecPhysical, more bool) {
 		load := func(k int, acc reg.VecPhysical) { VMOVAPS(x[k], acc) }
 		add := func(v float64, k int, acc reg.VecPhysical) { m.add(v, x[k], acc) }

@@ -9,7 +9,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// holdOutput loads what the way back multiplies with.
+// holdOutput loads the factors of the inverse transform.
 func (f winogradForm) holdOutput(m *multiplier) {
 	for _, p := range f.Pairs {
 		for j := 1; j < f.Side; j++ {
@@ -52,7 +52,7 @@ func (f winogradForm) back(m *multiplier, j int, at func(k int) operand.Op, s, a
 	}
 }
 
-// winogradOutput computes the outputs of tiles that lie side by side.
+// winogradOutput computes the outputs of adjacent tiles.
 func winogradOutput(c *constants, set isa, f winogradForm) {
 	n := f.Tile()
 	TEXT(f.name("Output", set), NOSPLIT,
@@ -159,8 +159,8 @@ func (f winogradForm) fetchOutputs(rows, col []reg.GPPhysical) {
 	}
 }
 
-// winogradEpilogue ends result r, which goes to out; Plus lies apart bytes from
-// there. name tells the labels apart.
+// winogradEpilogue ends result r, which is stored at out. Plus is apart bytes from there.
+// name makes the labels unique.
 func winogradEpilogue(set isa, r, free reg.VecPhysical, out, apart operand.Mem, name string) {
 	at := reg.R15
 	CMPQ(param("plus"), operand.Imm(0))

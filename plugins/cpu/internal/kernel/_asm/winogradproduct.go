@@ -8,10 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// winogradProduct multiplies p tiles with n*16 channels of weights, frequency by
-// frequency. Every element is a sum of blocks, each of them one chain. Unless
-// ahead is 0, the weights that lie ahead bytes behind those in use are
-// prefetched.
+// winogradProduct multiplies p tiles with n*16 channels of weights, frequency by frequency.
+// Every element is a sum of blocks, each of them one chain. Unless ahead is 0, it
+// prefetches the weights that follow the current ones by ahead bytes.
 func winogradProduct(set isa, n, p int) {
 	TEXT(fmt.Sprintf("winogradProduct%sx%dp%d", set.name, n, p), NOSPLIT,
 		"func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32, uStep int, "+
@@ -106,8 +105,8 @@ func winogradProduct(set isa, n, p int) {
 	RET()
 }
 
-// winogradSpread takes, over the values of two runs, the sum of the absolute
-// values and the largest of them, again and again.
+// winogradSpread computes, over the values of two runs, the sum of the absolute values and
+// the largest of them, repeatedly.
 func winogradSpread(set isa) {
 	TEXT(fmt.Sprintf("winogradSpread%s", set.name), NOSPLIT,
 		"func(sums *float32, most *uint32, a *float32, b *float32, run int, count int)")

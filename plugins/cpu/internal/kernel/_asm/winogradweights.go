@@ -27,7 +27,7 @@ func winogradWeights(c *constants, set isa, f winogradForm) {
 	}
 	r := set.regs
 	even, odd, temp := r[12], r[13], r[14]
-	step := set.bytes / 2 // bytes of as many float32
+	step := set.bytes / 2 // bytes of the same number of float32
 	narrow := reg.VecPhysical(reg.X14)
 	if set.bytes == 64 {
 		narrow = reg.Y14

@@ -1,11 +1,11 @@
-// Package formula is the functions of one element as lists of steps, from which the generators
-// of all processors write loops. device/class/elementary.go and activation32.go state what is
-// computed; a step here is one operation there.
+// Package formula has the functions of one element as lists of steps. The generators of all
+// processors write loops from them. device/class/elementary.go and activation32.go define
+// the arithmetic; a step here is one operation there.
 package formula
 
 import "slices"
 
-// Op is what a step does with its arguments a, b and c.
+// Op is the operation of a step on its arguments a, b and c.
 type Op int
 
 const (
@@ -22,7 +22,7 @@ const (
 	Least  // b if a > b, else a: NaN and the sign of a zero stay
 	Most   // b if a < b, else a
 	Root   // the square root of a
-	Whole  // a rounded to a whole number, as Index says: ToEven, Down or Up
+	Whole  // a rounded to a whole number; Index is ToEven, Down or Up
 
 	Without // the bits of a that b does not have
 	And     // the bits that a and b have
@@ -69,7 +69,7 @@ func (s Step) Mask() bool { return s.Op >= Less && s.Op <= Both }
 // Formula is a function of an element of each operand; the last step is its result.
 type Formula struct {
 	Name     string
-	Operands []string // what they are called; the result is Result
+	Operands []string // their names; the result's name is Result
 	Result   string
 	Numbers  int
 	Steps    []Step
@@ -89,8 +89,8 @@ func (f *Formula) Last() []int {
 	return last
 }
 
-// Live returns how many results there are at most that steps to come, or the step at hand, have
-// as arguments, that one's own result included.
+// Live returns the largest number of results that are alive at a step: arguments of this or
+// a later step, including the step's result.
 func (f *Formula) Live() int {
 	last, most := f.Last(), 0
 	for i := range f.Steps {
@@ -165,7 +165,7 @@ func (f *Formula) polynomial(x Value, series string, n int) Value {
 // absolute is x without its sign.
 func (f *Formula) absolute(x Value) Value { return f.do(Without, x, f.constant("sign")) }
 
-// signed is v, whose sign is clear if positive, else replaced, with the sign of x.
+// signed returns v with the sign of x. If positive, v has a clear sign bit already.
 func (f *Formula) signed(v, x Value, positive bool) Value {
 	if !positive {
 		v = f.absolute(v)

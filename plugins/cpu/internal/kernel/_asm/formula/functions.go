@@ -100,7 +100,7 @@ var elements = []struct {
 	{"ceil", func(f *Formula, x Value) Value { return f.step(Whole, Up, x) }},
 }
 
-// gradients are the derivatives, by what the activation saves.
+// gradients are the derivatives, by the value that the activation saves.
 var gradients = []struct {
 	name string
 	of   func(f *Formula, x Value) Value
@@ -155,8 +155,8 @@ func (f *Formula) hardSigmoid(x Value) Value {
 	return f.bounded(t, f.constant("zero"), f.constant("one"))
 }
 
-// parts are those of class.expParts: n as float32, n as the last bits of a float32, and r. What is added to
-// round is a whole number, which bits has more.
+// parts returns the results of class.expParts: n as float32, n as the last bits of a
+// float32, and r. The number added for rounding is whole, and bits includes it.
 func (f *Formula) parts(x Value, rounding string) (n, bits, r Value) {
 	round := f.constant(rounding)
 	bits = f.fma(x, f.constant("log2e"), round)
@@ -165,8 +165,8 @@ func (f *Formula) parts(x Value, rounding string) (n, bits, r Value) {
 	return n, bits, r
 }
 
-// power is 2^n times a power of two whose bits are given: those of the number that rounded n are a
-// multiple of 2^9 more than n.
+// power returns 2^n times the power of two with the bits times. bits exceeds n by a
+// multiple of 2^9.
 func (f *Formula) power(bits, times Value) Value {
 	return f.do(AddBits, f.step(Left, 23, bits), times)
 }
@@ -200,9 +200,10 @@ func (f *Formula) expm1(x Value) Value {
 	return f.signed(m, x, false)
 }
 
-// tail is class.tail of x, which is bounded. To round 63 is added, the exponent of 2^-64 as a float32
-// has it, so that the last bits are that of the power: no product x * log2(e) lies between two whole numbers
-// just in the middle, where an odd number would round it otherwise.
+// tail returns class.tail of x, which is bounded. The number added for rounding includes
+// 63, the biased exponent of 2^-64 as a float32, so that the last bits are the exponent of
+// the power. An odd number would round ties differently, but no product x * log2(e) is
+// halfway between two whole numbers.
 func (f *Formula) tail(x Value) Value {
 	scale := f.constant("two64")
 	_, bits, r := f.parts(x, "round63")

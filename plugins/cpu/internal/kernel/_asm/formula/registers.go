@@ -2,8 +2,8 @@ package formula
 
 import "slices"
 
-// Registers says in which vector register each value lies. Numbers and constants that have one
-// keep it; the others are free again after the last step that has them as an argument.
+// Registers assigns a vector register to each value. Numbers and constants keep theirs; the
+// others are free again after the last step that has them as an argument.
 type Registers struct {
 	formula *Formula
 	last    []int
@@ -12,8 +12,9 @@ type Registers struct {
 	free    []int
 }
 
-// Assign gives registers to what a loop keeps: all numbers, and constants while more than spare of
-// the n registers are free, those first that wanted names: what instructions do not take from memory.
+// Assign assigns registers to the values that a loop keeps: all numbers, and constants
+// while more than spare of the n registers are free. Constants that wanted returns, which
+// instructions cannot read from memory, come first.
 func (f *Formula) Assign(n, spare int, wanted func(Step) []Value) *Registers {
 	r := &Registers{formula: f, last: f.Last(), of: map[Value]int{}, kept: map[Value]bool{}}
 	for i := range n {
@@ -61,13 +62,13 @@ func (r *Registers) Take() int {
 // Free gives a register back.
 func (r *Registers) Free(i int) { r.free = append([]int{i}, r.free...) }
 
-// Of returns the register of a value; there may be none for a constant.
+// Of returns the register of a value. A constant may have no register.
 func (r *Registers) Of(v Value) (i int, ok bool) {
 	i, ok = r.of[v]
 	return i, ok
 }
 
-// Set says where the result of a step lies.
+// Set records the register of a step's result.
 func (r *Registers) Set(v Value, i int) { r.of[v] = i }
 
 // Dies reports whether nothing reads v, an argument of a step, after that.

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel/_asm/formula"
 )
 
-// activation writes loops over contiguous elements, whose count is a multiple of 4, as the
-// command above does.
+// activation writes loops over contiguous elements, like the generator for amd64. Their
+// count is a multiple of 4.
 func activation(f *file) {
 	for _, of := range formula.All(false) {
 		e := &evaluation{file: f, Formula: of}
@@ -19,8 +19,8 @@ func activation(f *file) {
 // temporaries is how many registers values have at least.
 const temporaries = 10
 
-// evaluation is the loop of a formula: the result and the operands are at R0 and so on, then the
-// table of constants, of which each takes 64 bytes, and the count.
+// evaluation is the loop of a formula. The result and the operands are at R0 and so on,
+// then the table of constants, with 64 bytes for each, and the count.
 type evaluation struct {
 	*file
 	*formula.Formula

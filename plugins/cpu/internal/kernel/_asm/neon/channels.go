@@ -13,8 +13,8 @@ func channels(f *file) {
 	}
 }
 
-// normalise writes ((x - hi) - lo)*by + add, plus what is added, between bounds;
-// comparing and selecting keep NaN and -0.
+// normalise writes ((x - hi) - lo)*by + add, plus the addend, between bounds. Compare and
+// select instructions keep NaN and -0.
 func normalise(f *file, v int, name string, rows []string) {
 	w := walk{file: f, v: v, singles: []string{"hi", "lo", "by", "add"}, rows: rows,
 		result: "y", made: "x", bounds: []string{"least", "most"}}
@@ -83,8 +83,8 @@ func (f *file) gradientSum(r func(string) int) {
 	f.fadd(r("s2"), r("s2"), r("x"))
 }
 
-// maskedSums writes the same where the gradient of an activation is made first: dy, plus
-// what is added, where y is above 0 and not most or more.
+// maskedSums writes the same sums, with the gradient of an activation first: dy, plus the
+// addend, where y is above 0 and below most.
 func maskedSums(f *file, v int, name string, rows []string) {
 	w := walk{file: f, v: v, singles: []string{"s1", "s2", "shift"}, sums: 2, rows: rows,
 		result: "dx", made: "dy", bounds: []string{"most"}}

@@ -117,7 +117,7 @@ func directGradient(f *file) {
 			f.op("ADD R%d, R%d", sumStep, at)
 		}
 	}
-	// pixel adds what one pixel gives to the kernel's columns [from, to).
+	// pixel adds the products of one pixel with the kernel's columns [from, to).
 	pixel := func(from, to int) {
 		for age := kernelWidth - 1; age > 0; age-- {
 			for v := range width {

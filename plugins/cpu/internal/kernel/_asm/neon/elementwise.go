@@ -31,9 +31,9 @@ func (f *file) relu(r, mask int) {
 	f.bic(r, r, mask)
 }
 
-// elements writes a loop over count elements: registers 0 to 3 hold those of the
-// first operand and then the results, 4 to 7 those of the second, 16 the number 6;
-// do is given the first register of one vector.
+// elements writes a loop over count elements. Registers 0 to 3 hold the elements of the
+// first operand and then the results, 4 to 7 the second operand, 16 the number 6. do
+// receives the first register of one vector.
 func (f *file) elements(name, params string, do func(v int)) {
 	f.function(name, params)
 	const result, first, second, count = 0, 1, 2, 3

@@ -1,7 +1,7 @@
 package main
 
-// epilogueParams are what a kernel takes besides to end its results as
-// kernel.Epilogue says: see Epilogue.assembly.
+// epilogueParams are the additional parameters of a kernel that ends its results as
+// kernel.Epilogue defines: see Epilogue.assembly.
 const epilogueParams = "plus *float32, most *float32"
 
 // epilogue writes the epilogue for that number of results, in the first

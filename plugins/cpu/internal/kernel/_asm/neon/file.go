@@ -10,7 +10,7 @@ import (
 type file struct {
 	text, stubs, tables strings.Builder
 	name                string         // of the function at hand
-	params              map[string]int // and where they lie
+	params              map[string]int // by name, with their offsets
 }
 
 func newFile(name string) *file {
@@ -167,13 +167,13 @@ func (f *file) bic(d, n, m int) { f.three(0x4e601c00, "BIC", "16B", d, n, m) }
 // or sets d to the bits that n or m has.
 func (f *file) or(d, n, m int) { f.three(0x4ea01c00, "ORR", "16B", d, n, m) }
 
-// bit sets the bits of d that m has to those of n.
+// bit copies bits from n to d where m has ones.
 func (f *file) bit(d, n, m int) { f.three(0x6ea01c00, "BIT", "16B", d, n, m) }
 
 // zero clears a register.
 func (f *file) zero(d int) { f.op("VEOR V%d.B16, V%d.B16, V%d.B16", d, d, d) }
 
-// vectors names n registers from v on, as VLD1 and VST1 take them.
+// vectors returns the list of n registers from v on, in the form of VLD1 and VST1.
 func vectors(v, n int) string {
 	names := make([]string, n)
 	for i := range names {

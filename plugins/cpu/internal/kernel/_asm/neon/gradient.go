@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// gradient writes the tiles of Gradient: m values by 16 channels. Six take 24
-// registers, and what they are made of 6.
+// gradient writes the tiles of Gradient: m values by 16 channels. Six values use 24
+// registers for the sums and 6 for the operands.
 func gradient(f *file) {
 	for _, m := range []int{6, 4, 2, 1} {
 		gradientTile(f, m)
@@ -51,8 +51,8 @@ func gradientTile(f *file, m int) {
 	f.op("RET")
 }
 
-// few loads up to 4 values, as many as one instruction takes, from an address
-// and returns how many those are.
+// few loads up to 4 values, the most for one instruction, from an address and returns their
+// number.
 func (f *file) few(base, offset, v, left int) int {
 	switch {
 	case left >= 4:

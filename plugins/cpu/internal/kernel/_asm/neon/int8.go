@@ -2,20 +2,22 @@ package main
 
 import "fmt"
 
-// Registers of tiles of int8. A position has four of sums, or without the dot product eight, whose pairs are
-// added at the end.
+// Registers of tiles of int8. A position has four registers of sums, or eight without the
+// dot product, which are added in pairs at the end.
 const (
 	int8Sums, int8In, int8Pad, int8Offs, int8Step, int8Taps, int8Quads, int8W = 0, 1, 2, 3, 4, 5, 6, 7
 	int8Start, int8Tiles, int8Tap, int8Weights, int8Tables, int8Quad, int8At  = 14, 15, 16, 17, 19, 20, 21
 
-	int8X = 8  // and what follows: where each position reads
+	int8X = 8  // and the next registers: the address that each position reads
 	half  = 31 // 16 bytes of 128
 )
 
-// int8Products writes the products of bytes, 16 channels at a time, and what rounds their sums to bytes.
+// int8Products writes the products of bytes, 16 channels at a time, and the rounding of
+// their sums to bytes.
 //
-// Instructions multiply bytes with a sign. A byte of a map becomes one less 128 when its highest bit is
-// turned; what is missing, 128 times the sum of the weights, is part of what sums begin with.
+// The instructions multiply signed bytes. Inverting the highest bit of a map's byte
+// subtracts 128 from it. The sums begin with 128 times the sum of the weights to
+// compensate.
 func int8Products(f *file) {
 	for _, positions := range []int{6, 3, 1} {
 		int8Tile(f, positions, true)
@@ -96,8 +98,9 @@ func int8Tile(f *file, positions int, dot bool) {
 	f.op("RET")
 }
 
-// pairsOf adds the products of 16 weights with those of a quad to pairs of sums of d and the register behind
-// it. A product fits 16 bits, two of -128 by -128 do not: their sum is one of 32 bits.
+// pairsOf multiplies 16 weights with a quad and adds the products to the pairs of sums in d
+// and the following register. One product fits 16 bits; two products of -128 by -128 do
+// not, so they are added in 32 bits.
 func (f *file) pairsOf(d, w, x, product int) {
 	f.word(0x0e20c000|uint32(x)<<16|uint32(w)<<5|uint32(product), "SMULL V%d.8H, V%d.8B, V%d.8B", product, w, x)
 	f.word(0x4e20c000|uint32(x)<<16|uint32(w)<<5|uint32(product+1), "SMULL2 V%d.8H, V%d.16B, V%d.16B",
@@ -171,7 +174,7 @@ func (f *file) bytes(from, v, zero int) {
 	}
 }
 
-// int8End stores 16 bytes and goes on with the next.
+// int8End stores 16 bytes and advances to the next.
 func (f *file) int8End(y, vectors int) {
 	f.op("VST1.P [V0.B16], 16(R%d)", y)
 	f.op("SUBS $1, R%d, R%d", vectors, vectors)
@@ -234,7 +237,8 @@ func quantizeInt8(f *file) {
 	f.int8End(y, vectorsLeft)
 }
 
-// maxPoolInt8 writes the largest bytes of pixels, whose offsets are four times their bytes.
+// maxPoolInt8 writes the largest bytes of pixels. Offsets of pixels are four times their
+// bytes.
 func maxPoolInt8(f *file) {
 	f.function("maxPoolInt8NEON", "y *byte, x *byte, pixels *int32, taps int, vectors int")
 	const y, x, vectorsLeft, pixels, taps, table, left, at = 0, 1, 3, 4, 5, 6, 7, 8

@@ -1,11 +1,11 @@
-// Command neon writes the assembly of package kernel for arm64, one family per
-// file, as the command above does for amd64:
+// Command neon writes the assembly of package kernel for arm64, one family per file. It is the
+// counterpart of the parent folder's command, which writes it for amd64:
 //
 //	go run ./neon window
 //
 // writes ../window_arm64.s and ../window_stub_arm64.go. The tiles are sized to fill the 32
-// registers of 128 bits. What Go's assembler cannot say, such as a multiply-add by one element of a
-// register, is written as a word with its text beside it.
+// registers of 128 bits. Instructions that Go's assembler lacks, for example a multiply-add by one
+// element of a register, are written as a word with their text in a comment.
 package main
 
 import (

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// numbers are constants in the elements of registers, by which vectors of their kind are
-// multiplied.
+// numbers are constants in the elements of registers, for multiplying vectors of their
+// kind.
 type numbers struct {
 	*file
 	kind   kind
@@ -15,7 +15,7 @@ type numbers struct {
 	values []float64
 }
 
-// kind is what the elements of a vector are.
+// kind is the type of a vector's elements.
 type kind struct {
 	size                 int // in bytes
 	plus, minus          uint32
@@ -29,7 +29,7 @@ var (
 
 func (k kind) name() string { return map[int]string{4: "4S", 8: "2D"}[k.size] }
 
-// bits returns v as such an element.
+// bits returns the bits of v as an element of kind k.
 func (k kind) bits(v float64) uint64 {
 	if k.size == 8 {
 		return math.Float64bits(v)

@@ -1,6 +1,6 @@
 package main
 
-// Registers of windows of pixels: the best so far, what is looked at, two masks.
+// Registers of windows of pixels: the best so far, the current pixel, two masks.
 const (
 	best, seen   = 0, quads
 	taken, spare = 30, 31
@@ -79,7 +79,7 @@ func (f *file) firstPixel(x, pixels int) {
 	f.op("VLD1 (R%d), %s", pixelAt, vectors(best, quads))
 }
 
-// eachPixel writes a loop over the pixels from number first on, each of which is loaded.
+// eachPixel writes a loop over the pixels from number first on, and loads each.
 func (f *file) eachPixel(name string, image, pixels, taps, first int, do func()) {
 	const table, left = 8, 9
 	f.op("ADD $%d, R%d, R%d", 4*first, pixels, table)
@@ -95,7 +95,7 @@ func (f *file) eachPixel(name string, image, pixels, taps, first int, do func())
 	f.label(name + "End")
 }
 
-// take makes what is seen in vector k the best where it is larger, or the first NaN.
+// take replaces the best by the value in vector k where it is larger, or the first NaN.
 func (f *file) take(k int) {
 	f.fcmeq(taken, seen+k, seen+k)
 	f.fcmeq(spare, best+k, best+k)

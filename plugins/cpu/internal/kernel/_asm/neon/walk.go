@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// walk is a function over positions that treats v neighbouring vectors of
-// channels. What it takes and sums per channel is in registers.
+// walk is a function over positions that treats v neighbouring vectors of channels. The
+// values that it reads and sums per channel are in registers.
 type walk struct {
 	*file
 	v        int
-	singles  []string // pointers to what is per channel
+	singles  []string // pointers to values per channel
 	sums     int      // how many of these are written at the end
 	rows     []string // pointers to rows
 	result   string   // the row that is written, if any, and the operand that it is made of
@@ -26,7 +26,8 @@ func (w *walk) reg(name string, k int) int { return slices.Index(w.operands, nam
 // bound is the register of a number, and of the number after the last a mask.
 func (w *walk) bound(i int) int { return len(w.operands)*w.v + i }
 
-// write writes the function; each does one vector, whose registers it is given by name.
+// write writes the function. each writes the code of one vector; r returns its registers by
+// name.
 func (w *walk) write(name string, each func(r func(name string) int)) {
 	const step, count = 10, 11
 	pointers := slices.Concat(w.singles, w.rows)
@@ -54,7 +55,7 @@ func (w *walk) write(name string, each func(r func(name string) int)) {
 	w.op("RET")
 }
 
-// begin writes what comes before the loop; pointer i is in register Ri.
+// begin writes the code before the loop; pointer i is in register Ri.
 func (w *walk) begin(name string, pointers []string) {
 	params := append(slices.Clone(pointers), w.bounds...)
 	for i := range params {

@@ -5,16 +5,16 @@ import "fmt"
 // quads is how many registers hold 16 channels.
 const quads = 4
 
-// window writes the tiles of Window: p positions by 16 channels. Five take 20
-// registers, and their weights and inputs 9.
+// window writes the tiles of Window: p positions by 16 channels. Five positions use 20
+// registers for the sums and 9 for weights and inputs.
 func window(f *file) {
 	for p := 5; p > 0; p-- {
 		windowTile(f, p)
 	}
 }
 
-// windowTile writes tiles whose positions follow each other. Every element is one chain of fused
-// multiply-adds, taps outside, values of a run inside.
+// windowTile writes tiles of consecutive positions. Every element is one chain of fused
+// multiply-adds: the outer loop is over taps, the inner one over values of a run.
 func windowTile(f *file, p int) {
 	f.function(fmt.Sprintf("windowNEONp%d", p), "out *float32, outs *int32, in *float32, zero int, "+
 		"offs *int32, offStep int, taps int, run int, w *float32, wStep int, column int, bias *float32, "+

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel/_asm/form"
 )
 
-// winogradForm is tiles, of which kernels for NEON are written.
+// winogradForm is a form of tiles that has kernels for NEON.
 type winogradForm struct{ form.Form }
 
 // winogradForms are all of them.
@@ -18,12 +18,12 @@ func winogradForms() (all []winogradForm) {
 	return all
 }
 
-// name names what is computed of tiles of a form.
+// name returns the name of a function on tiles of this form.
 func (w winogradForm) name(what string) string {
 	return fmt.Sprintf("winograd%sNEONf%dx%d", what, w.Side, w.Kernel)
 }
 
-// powers returns p to the power of 0 to n-1, for each pair, except for what is 1.
+// powers returns p to the powers 0 to n-1, for each pair, without the ones that are 1.
 func (w winogradForm) powers(n int) (all []float64) {
 	for _, p := range w.Pairs {
 		for k := range n {

@@ -9,8 +9,8 @@ func winogradgradient(f *file) {
 	}
 }
 
-// winogradSpreadOut transforms tiles of side by side pixels that lie side by side: their columns,
-// which fill 24 registers at most, and then the rows of these.
+// winogradSpreadOut transforms adjacent tiles of adjacent pixels: first their columns,
+// which fill 24 registers at most, then the rows of the result.
 func winogradSpreadOut(f *file, w winogradForm) {
 	f.function(w.name("Gradient"), "v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, "+
 		"tileStep int, tiles int, vectors int")
@@ -37,8 +37,8 @@ func winogradSpreadOut(f *file, w winogradForm) {
 	})
 }
 
-// points sets the registers that value gives to the values of y at the points beside 0 and
-// infinity; odd is free.
+// points computes the values of y at the points other than 0 and infinity, in the registers
+// that value returns; odd is a free register.
 func (w winogradForm) points(n *numbers, y []int, value func(k int) int, odd int) {
 	for i, p := range w.Pairs {
 		plus, minus := value(1+2*i), value(2+2*i)
@@ -104,9 +104,9 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes which of the coefficients that the values x at the points make; it changes x.
-// Each goes to the register that into gives, and then done is called; spare is the first of as many
-// free registers as there are pairs.
+// elements computes the coefficients listed in which from the values x at the points; it
+// changes x. Each coefficient goes to the register that into returns, followed by a call of
+// done. spare is the first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,
 	done func(r int)) {
 	last := w.Kernel - 1

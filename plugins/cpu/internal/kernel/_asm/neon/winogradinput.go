@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// inputNumbers returns the sizes of what the transform of tiles multiplies with.
+// inputNumbers returns the absolute factors of the transform of tiles.
 func (w winogradForm) inputNumbers() (n []float64) {
 	if len(w.Pairs) == 1 {
 		return nil
@@ -13,8 +13,8 @@ func (w winogradForm) inputNumbers() (n []float64) {
 	return append(n, w.powers(3)...)
 }
 
-// edge sets acc to the value at 0 or infinity of the values of a row or column with which that
-// goes: last has the last of them, and get gives the register of value i.
+// edge sets acc to the value at 0 or infinity of a row or column. last is the register of
+// its last value, and get returns the register of value i.
 func (w winogradForm) edge(n *numbers, acc, last int, get func(i int) int) {
 	for i := len(w.Pairs) - 1; i >= 0; i-- {
 		n.add(acc, last, w.Coefficients()[i], get(i))
@@ -22,7 +22,7 @@ func (w winogradForm) edge(n *numbers, acc, last int, get func(i int) int) {
 	}
 }
 
-// winogradInput transforms tiles that lie side by side.
+// winogradInput transforms adjacent tiles.
 func winogradInput(f *file, w winogradForm) {
 	f.function(fmt.Sprintf("winogradInputNEONt%d", w.Tile()), "v *float32, vFreq int, vTile int, in *float32, "+
 		"rowStep int, colStep int, tileStep int, tiles int, vectors int")

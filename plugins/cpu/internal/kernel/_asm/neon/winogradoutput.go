@@ -2,12 +2,12 @@ package main
 
 import "math"
 
-// winogradOutput computes the outputs of tiles that lie side by side. All outputs
-// of a tile are in the first registers before they are ended.
+// winogradOutput computes the outputs of adjacent tiles. All outputs of a tile are in the
+// first registers before they are ended.
 func winogradOutput(f *file, w winogradForm) {
 	f.function(w.name("Output"), "out *float32, rowStep int, colStep int, tileStep int, m *float32, mFreq int, "+
 		"mTile int, bias *float32, "+epilogueParams+", tiles int, vectors int")
-	const apart, bias = more, more + 1 // plus lies apart bytes from out
+	const apart, bias = more, more + 1 // plus is apart bytes from out
 	n := f.numbers(singles, 30, free, w.powers(w.Side)...)
 	f.load("plus", apart)
 	f.load("out", free)
@@ -42,8 +42,8 @@ func winogradOutput(f *file, w winogradForm) {
 	})
 }
 
-// column returns the registers of column x of what the rows give: those that end as outputs
-// are the first of all columns.
+// column returns the registers of column x of the transformed rows. The registers that will
+// hold outputs are the first of all columns.
 func (w winogradForm) column(x int) []int {
 	r, later := make([]int, w.Tile()), w.Side*w.Side+x*(w.Tile()-w.Side)
 	for i := range r {
@@ -69,8 +69,8 @@ func (w winogradForm) ends(m []int) []int {
 	return []int{m[0], m[2], m[4], m[5]}
 }
 
-// outputRow loads row i of a tile and puts its way back into register i of each column; spare is
-// the first of as many free registers as a row has values.
+// outputRow loads row i of a tile and puts its inverse transform into register i of each
+// column. spare is the first free register; a row needs one for each value.
 func (w winogradForm) outputRow(n *numbers, i, spare int) {
 	y := make([]int, w.Side)
 	for x := range y {
@@ -84,8 +84,9 @@ func (w winogradForm) outputRow(n *numbers, i, spare int) {
 	w.back(n, m, y, spare+w.Tile()-2)
 }
 
-// back sets y to the outputs of the values m at the points, which it changes; the first and the
-// last of y are those of m, and spare is the first of as many free registers as there are pairs.
+// back sets y to the outputs of the values m at the points, and changes m. The first and
+// the last of y share their registers with m. spare is the first of the free registers, one
+// per pair.
 func (w winogradForm) back(n *numbers, m, y []int, spare int) {
 	for i := range w.Pairs {
 		n.fadd(spare+i, m[1+2*i], m[2+2*i])

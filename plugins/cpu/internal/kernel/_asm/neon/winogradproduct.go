@@ -2,10 +2,10 @@ package main
 
 import "fmt"
 
-// winogradProduct multiplies p tiles with 16 channels of weights, frequency by frequency. Every
-// element is a sum of blocks, each of them one chain. Six tiles take 24 registers and their values
-// 6, which leaves two for weights: halves of a column, whose values lie side by side. Unless
-// ahead is 0, the weights that lie ahead bytes behind those in use are prefetched.
+// winogradProduct multiplies p tiles with 16 channels of weights, frequency by frequency.
+// Every element is a sum of blocks, each of them one chain. Six tiles use 24 registers for
+// the sums and 6 for values, which leaves two for weights: adjacent halves of a column.
+// Unless ahead is 0, it prefetches the weights that follow the current ones by ahead bytes.
 func winogradProduct(f *file, p int) {
 	f.function(fmt.Sprintf("winogradProductNEONp%d", p), "m *float32, mTile int, mFreq int, v *float32, "+
 		"vTile int, vFreq int, u *float32, uStep int, uFreq int, freqs int, blocks int, length int, ahead int")
@@ -80,8 +80,8 @@ func winogradProduct(f *file, p int) {
 	f.op("RET")
 }
 
-// winogradSpread takes, over the values of two runs, the sum of the absolute
-// values and the largest of them, again and again.
+// winogradSpread computes, over the values of two runs, the sum of the absolute values and
+// the largest of them, repeatedly.
 func winogradSpread(f *file) {
 	f.function("winogradSpreadNEON", "sums *float32, most *uint32, a *float32, b *float32, run int, count int")
 	const sums, most, a, b, run, count, k = 0, 1, 2, 3, 4, 5, 6

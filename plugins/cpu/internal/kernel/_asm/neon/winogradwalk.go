@@ -5,10 +5,10 @@ import "fmt"
 // Registers of a grid, of rows and columns at equal distances.
 const (
 	gridRow  = 1 // row 0 and so on, of up to 6
-	gridStep = 6 // column 0 and so on, as a distance; none for column 0
+	gridStep = 6 // column 0 and so on, as a distance; column 0 has no register
 )
 
-// columns computes the distances of n columns from that of the first two.
+// columns computes the distances of n columns from the distance of the first two.
 func (f *file) columns(step string, n int) {
 	f.load(step, gridStep+1)
 	for j := 2; j < n; j++ {
@@ -16,7 +16,7 @@ func (f *file) columns(step string, n int) {
 	}
 }
 
-// rows computes the addresses of n rows from that of the first.
+// rows computes the addresses of n rows from the address of the first.
 func (f *file) rows(step, n int) {
 	for i := 1; i < n; i++ {
 		f.op("ADD R%d, R%d, R%d", step, gridRow+i-1, gridRow+i)
@@ -54,9 +54,9 @@ const (
 // tileParams are the parameters of a walk over tiles of an image and their values.
 type tileParams struct{ image, values, freq, tile string }
 
-// eachVector writes a walk over tiles that lie side by side and over their channels, four at a
-// time. A tile is a grid of side by side pixels; its values are valueStep apart. begin is done
-// for each tile, do for each vector.
+// eachVector writes a walk over adjacent tiles and their channels, four at a time. A tile
+// is a grid of adjacent pixels; its values are valueStep apart. begin writes the code of
+// each tile, do the code of each vector.
 func (f *file) eachVector(p tileParams, side int, begin, do func()) {
 	const now, left, image, values, tiles = 14, 15, 16, 19, 20
 	const rowStep, valueTile, tileStep, vectors = 21, 22, 23, 24

@@ -47,7 +47,7 @@ func winogradWeights(f *file, w winogradForm) {
 	f.nextPair(w.Kernel, u, count)
 }
 
-// weightNumbers returns what the transform of kernels multiplies with.
+// weightNumbers returns the factors of the transform of kernels.
 func (w winogradForm) weightNumbers() (n []float64) {
 	for _, p := range w.Pairs {
 		n = append(n, p*p, p)

@@ -11,7 +11,7 @@ import (
 const epilogueParams = "plus *float32, most *float32"
 
 // epilogue writes the operations on results between the bias and the label "write". add
-// adds the values at plus, whose address is in at; free are two free registers.
+// adds the values at plus; at holds the address; free are two free registers.
 func (i isa) epilogue(results, free []reg.VecPhysical, at reg.GPPhysical, add func()) {
 	MOVQ(param("plus"), at)
 	TESTQ(at, at)

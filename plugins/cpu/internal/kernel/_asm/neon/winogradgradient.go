@@ -104,7 +104,7 @@ func (w winogradForm) elementNumbers() []float64 {
 	return n
 }
 
-// elements computes the coefficients listed in which from the values x at the points; it
+// elements computes the coefficients of the list which from the values x at the points; it
 // changes x. Each coefficient goes to the register that into returns, followed by a call of
 // done. spare is the first of the free registers, one per pair.
 func (w winogradForm) elements(n *numbers, x, which []int, spare int, into func(k int) int,

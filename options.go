@@ -105,6 +105,7 @@ const NoLogDir = "none"
 type Observer struct {
 	Data    func(option string, i data.Info) // "data" or "val" was opened
 	Split   func(h *data.HeldOut)            // samples of the data were set apart for validation
+	Copies  func(c *data.Copies)             // there are equal pictures in the data of a new run
 	Model   func(m *modelfile.Started)       // of a new run
 	Note    func(format string, args ...any) // a message for the user
 	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect

@@ -68,7 +68,10 @@ func (r *Run) open(ctx context.Context) error {
 	if err := r.checkUnseen(ctx); err != nil {
 		return err
 	}
-	return r.subset()
+	if err := r.subset(); err != nil {
+		return err
+	}
+	return r.findCopies(ctx)
 }
 
 // Recipe returns how the run trains: train.DefaultRecipe of the model, or the recipe of the

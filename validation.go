@@ -77,3 +77,19 @@ func (r *Run) holdOut(ctx context.Context) error {
 	}
 	return nil
 }
+
+// findCopies looks for equal pictures in the data of a new run, and reports them.
+func (r *Run) findCopies(ctx context.Context) error {
+	if r.previous != nil || r.o.Observer.Copies == nil {
+		return nil
+	}
+	var others []data.Source
+	if r.validation != nil {
+		others = append(others, r.validation)
+	}
+	copies, err := data.FindCopies(ctx, r.data, others...)
+	if err == nil && copies != nil {
+		r.o.Observer.Copies(copies)
+	}
+	return err
+}

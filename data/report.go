@@ -29,11 +29,21 @@ type Report struct {
 	Others      map[string]int `json:"files_ignored,omitempty"` // extensions of other files
 	Empty       []string       `json:"empty_folders,omitempty"`
 	Skipped     int            `json:"skipped,omitempty"` // bad files that were left out
+	Copies      *Copies        `json:"copies,omitempty"`  // equal pictures
 }
 
-// Survey reads all samples of a source and returns a report on it.
+// Survey reads all samples of a source and returns a report on it. If OpenAll has opened it,
+// Report.Copies also lists the pictures that are in its other parts, too.
 func Survey(ctx context.Context, src Source) (*Report, error) {
+	var others []Source
+	if p, ok := src.(*withParts); ok {
+		src, others = p.Source, p.others
+	}
 	info := src.Info()
+	copies, err := FindCopies(ctx, src, others...)
+	if err != nil {
+		return nil, err
+	}
 	s, err := Describe(ctx, src)
 	if err != nil {
 		return nil, err
@@ -47,7 +57,8 @@ func Survey(ctx context.Context, src Source) (*Report, error) {
 		MultiLabel: info.MultiLabel, Targets: s.Targets,
 		Sizes: s.Sizes(),
 		Mean:  s.Mean, Std: s.Std, ImageMean: s.ImageMean, ImageStd: s.ImageStd, Fingerprint: sum,
-		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped)}
+		Kinds: info.Kinds, Others: info.Ignored, Empty: info.Empty, Skipped: len(info.Skipped),
+		Copies: copies}
 	if info.Shape != nil {
 		r.Sample = tensor.Describe(info.DType, info.Shape)
 	}
@@ -84,21 +95,4 @@ func DescribePictures(ctx context.Context, src Source) (*MeanStd, error) {
 		}
 	}
 	return m, nil
-}
-
-// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all
-// files that cannot be read. More than o.SkipBad of them are an error, which also lists
-// all.
-func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
-	most := o.SkipBad
-	o.SkipBad = SkipAll
-	src, err := Open(ctx, spec, o)
-	if err != nil {
-		return nil, err
-	}
-	if i := src.Info(); most != SkipAll && len(i.Skipped) > most {
-		src.Close()
-		return nil, fmt.Errorf("%s: %w", spec, &BadFiles{All: i.Skipped, Total: i.Len + len(i.Skipped)})
-	}
-	return src, nil
 }

@@ -84,7 +84,7 @@ func dataInfo(c *cli.Context) error {
 	}
 	o := outputOf(c)
 	reportData(o, r)
-	o.notes("data info", src.Info().Notes())
+	o.notes("data info", append(src.Info().Notes(), r.Copies.Notes("in another part too")...))
 	return nil
 }
 

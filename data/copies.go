@@ -1,0 +1,194 @@
+package data
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Equal pictures are found in two steps. The first compares a cheap key, so that most
+// pictures need no second one: height and width from the header. The second compares the
+// SHA-256 of type, shape and pixels, so a picture and its copy in another format are equal.
+//
+// If the files or the pictures are too large for that, files are compared instead, first by
+// size and then by content, as long as those of equal size are not too large either.
+const (
+	maxComparedBytes  = 1 << 30 // files that are compared as pictures
+	maxComparedPixels = 1 << 28 // pictures of equal size
+	maxHashedBytes    = 4 << 30 // files of equal size
+)
+
+// reference is a picture of one of several sources.
+type reference struct{ source, sample int }
+
+// comparison finds equal pictures in sources.
+type comparison struct {
+	sources []Source
+	samples []reference // pictures that can be compared
+	inFiles bool        // compare files rather than pixels
+}
+
+// equalPictures returns the groups of equal pictures, each in the order of sources and
+// samples. Drawn samples, arrays, the samples of other packages' sources and unreadable
+// files are not compared.
+func equalPictures(ctx context.Context, sources ...Source) ([][]reference, error) {
+	c := &comparison{sources: sources}
+	for k, src := range sources {
+		for i := range src.Info().Len {
+			if p := (reference{k, i}); src.Info().Pictures() && c.isComparable(p) {
+				c.samples = append(c.samples, p)
+			}
+		}
+	}
+	c.inFiles = c.fileBytes(c.samples) > maxComparedBytes
+	candidates, err := c.candidates(ctx)
+	if err == nil && !c.inFiles && c.pixels(ctx, candidates) > maxComparedPixels {
+		c.inFiles = true
+		candidates, err = c.candidates(ctx)
+	}
+	if err != nil || c.inFiles && c.fileBytes(candidates) > maxHashedBytes {
+		return nil, err
+	}
+	return groupsOf(ctx, candidates, c.content)
+}
+
+// candidates returns the pictures with a key that another picture has, too.
+func (c *comparison) candidates(ctx context.Context) (out []reference, err error) {
+	groups, err := groupsOf(ctx, c.samples, c.key)
+	for _, g := range groups {
+		out = append(out, g...)
+	}
+	return out, err
+}
+
+// groupsOf returns the groups of samples with equal keys. Places without a key are in no
+// group.
+func groupsOf[K comparable](ctx context.Context, samples []reference,
+	key func(context.Context, reference) (K, error)) (groups [][]reference, err error) {
+	keys, failed := make([]K, len(samples)), make([]bool, len(samples))
+	err = eachSample(len(samples), func(i int) (err error) {
+		keys[i], err = key(ctx, samples[i])
+		failed[i] = err != nil
+		return contextErr(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	of := map[K]int{}
+	for i, p := range samples {
+		if failed[i] {
+			continue
+		}
+		g, ok := of[keys[i]]
+		if !ok {
+			g, of[keys[i]] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[g] = append(groups[g], p)
+	}
+	return slices.DeleteFunc(groups, func(g []reference) bool { return len(g) < 2 }), nil
+}
+
+// origin returns the source that reads sample i of src, and the number of the sample there.
+func origin(src Source, i int) (Source, int) {
+	switch s := src.(type) {
+	case *subset:
+		return origin(s.Source, s.chosen[i])
+	case *sharedSource:
+		return origin(s.Source, i)
+	case *relabelled:
+		return origin(s.Source, i)
+	case *joined:
+		return origin(s.at(i))
+	case *masks:
+		return s.pictures, i
+	}
+	return src, i
+}
+
+func (c *comparison) origin(p reference) (Source, int) { return origin(c.sources[p.source], p.sample) }
+
+func (c *comparison) isComparable(p reference) bool {
+	switch s, i := c.origin(p); s := s.(type) {
+	case *pictures:
+		return s.samples[i].read != nil // a mask may lack its picture
+	case *memory:
+		return len(s.info.Shape) == 3
+	}
+	return false
+}
+
+// fileBytes returns the total size of the files of samples.
+func (c *comparison) fileBytes(samples []reference) (total int64) {
+	for _, p := range samples {
+		if s, i := c.origin(p); isFile(s) {
+			total += s.(*pictures).samples[i].size
+		}
+	}
+	return total
+}
+
+func isFile(s Source) bool {
+	_, ok := s.(*pictures)
+	return ok
+}
+
+// pixels returns the number of pixels of the picture files of samples.
+func (c *comparison) pixels(ctx context.Context, samples []reference) int64 {
+	var total atomic.Int64
+	eachSample(len(samples), func(k int) error { // key returns no error for these
+		if s, _ := c.origin(samples[k]); isFile(s) {
+			size, _ := c.key(ctx, samples[k])
+			total.Add(size[0] * size[1])
+		}
+		return nil
+	})
+	return total.Load()
+}
+
+// key returns height and width of a picture, or the size of its file.
+func (c *comparison) key(ctx context.Context, p reference) (key [2]int64, err error) {
+	var h, w int
+	switch s, i := c.origin(p); s := s.(type) {
+	case *pictures:
+		if c.inFiles {
+			return [2]int64{s.samples[i].size}, nil
+		}
+		h, w, err = s.measure(ctx, i)
+	case *memory:
+		h, w = s.info.Shape[0], s.info.Shape[1]
+	}
+	return [2]int64{int64(h), int64(w)}, err
+}
+
+// content returns a sum of a picture, or of its file.
+func (c *comparison) content(ctx context.Context, p reference) (sum [sha256.Size]byte, err error) {
+	s, i := c.origin(p)
+	if files, ok := s.(*pictures); ok && c.inFiles {
+		file, err := files.samples[i].read()
+		return sha256.Sum256(file), err
+	}
+	t, err := pictureAt(ctx, s, i)
+	if err != nil {
+		return sum, err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, t.DType, t.Shape)
+	h.Write(t.Bytes)
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// pictureAt returns sample i of s. It does not cache large pictures: training scales them
+// while it decodes them.
+func pictureAt(ctx context.Context, s Source, i int) (tensor.Tensor, error) {
+	if p, ok := s.(*pictures); ok {
+		if h, w, err := p.measure(ctx, i); err != nil || h*w > freePixels {
+			return p.decode(ctx, i)
+		}
+	}
+	return s.Sample(ctx, i)
+}

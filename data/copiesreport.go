@@ -1,0 +1,131 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Copies lists equal pictures of a source, and those it shares with others.
+type Copies struct {
+	Extra   int        `json:"extra"`                   // pictures of the source that equal one before them
+	Groups  [][]string `json:"groups,omitempty"`        // names of equal pictures of the source
+	Classes [][]string `json:"in_classes,omitempty"`    // those of Groups with different labels
+	Both    [][]string `json:"on_both_sides,omitempty"` // equal pictures of the source and of another
+}
+
+// FindCopies compares the pictures of src with each other and with those of others, which
+// are its other parts. It returns nil if no two are equal. Pictures are equal if they have
+// the same size and pixels. Large collections are compared by the content of their files.
+func FindCopies(ctx context.Context, src Source, others ...Source) (*Copies, error) {
+	sources := append([]Source{src}, others...)
+	groups, err := equalPictures(ctx, sources...)
+	if err != nil {
+		return nil, err
+	}
+	c := &Copies{}
+	for _, g := range groups {
+		if err := c.add(ctx, sources, g); err != nil {
+			return nil, err
+		}
+	}
+	if c.Extra == 0 && len(c.Both) == 0 {
+		return nil, nil
+	}
+	return c, nil
+}
+
+// add adds a group of equal pictures. The first of them are those of the source itself.
+func (c *Copies) add(ctx context.Context, sources []Source, g []reference) error {
+	count := slices.IndexFunc(g, func(p reference) bool { return p.source > 0 })
+	if count < 0 {
+		count = len(g)
+	}
+	if count > 0 && count < len(g) {
+		c.Both = append(c.Both, namesOf(sources, g))
+	}
+	if count < 2 {
+		return nil
+	}
+	c.Extra += count - 1
+	c.Groups = append(c.Groups, namesOf(sources, g[:count]))
+	differ, err := labelsDiffer(ctx, sources[0], g[:count])
+	if differ {
+		c.Classes = append(c.Classes, namesOf(sources, g[:count]))
+	}
+	return err
+}
+
+func namesOf(sources []Source, g []reference) (names []string) {
+	for _, p := range g {
+		names = append(names, sources[p.source].Name(p.sample))
+	}
+	return names
+}
+
+// labelsDiffer reports whether equal pictures have different labels. Masks are not read.
+func labelsDiffer(ctx context.Context, src Source, g []reference) (bool, error) {
+	if i := src.Info(); !i.Labelled || i.Masks {
+		return false, nil
+	}
+	var first []int32
+	for k, p := range g {
+		label, err := src.Label(ctx, p.sample)
+		if err != nil {
+			return false, err
+		}
+		if k == 0 {
+			first = label
+		}
+		if !slices.Equal(first, label) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Notes describes the copies. both describes the pictures on both sides.
+func (c *Copies) Notes(both string) (notes []string) {
+	if c == nil {
+		return nil
+	}
+	note := func(groups [][]string, one, several string) {
+		verb := one
+		if len(groups) > 1 {
+			verb = several
+		}
+		subject := problem.Plural(len(groups), "picture")
+		notes = append(notes, fmt.Sprintf("%s %s: %s", subject, verb, equalNames(groups)))
+	}
+	if len(c.Both) > 0 {
+		note(c.Both, "is "+both, "are "+both)
+	}
+	if len(c.Classes) > 0 {
+		note(c.Classes, "has several labels", "have several labels")
+	}
+	if c.Extra > 0 {
+		note(c.Groups, "has copies", "have copies")
+	}
+	return notes
+}
+
+// equalNames lists the first groups: "a/1.jpg = b/2.jpg, a/3.jpg = a/4.jpg and 5 more".
+func equalNames(groups [][]string) string {
+	const most, each = 3, 4
+	var texts []string
+	for _, g := range groups[:min(len(groups), most)] {
+		text := strings.Join(g[:min(len(g), each)], " = ")
+		if len(g) > each {
+			text += " = ..."
+		}
+		texts = append(texts, text)
+	}
+	text := strings.Join(texts, ", ")
+	if n := len(groups) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}

@@ -71,6 +71,7 @@ func (r *Run) holdOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.IgnoreCopies = split.Copies == 0
 	r.data, r.validation, r.valSplit = split.Training, split.Validation, train.NewValSplit(h, whole)
 	if r.o.Observer.Split != nil {
 		r.o.Observer.Split(split)

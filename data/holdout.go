@@ -1,13 +1,10 @@
 package data
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,6 +24,10 @@ import (
 //
 // With Groups, whole groups are for validation: all groups together are sorted by the
 // SHA-256 of their names, and the first round(Fraction * groups) are selected.
+//
+// Equal pictures stay together, in the place of the one with the first path. Sets of them
+// that would exceed the number are passed over. Those of several classes stay in training.
+// Groups with equal pictures are one group. Without equal pictures the split is that of IgnoreCopies.
 type Holdout struct {
 	Fraction float64 // above 0 and below 1; 0: nothing is set apart
 	Seed     uint64
@@ -36,6 +37,8 @@ type Holdout struct {
 	// first submatch, or the whole match. "column" selects the column group of a csv:
 	// source. "" splits without groups.
 	Groups string
+	// IgnoreCopies splits equal pictures like different ones.
+	IgnoreCopies bool
 }
 
 // groupColumn is the value of Holdout.Groups that selects the groups of the source.
@@ -63,7 +66,8 @@ func (h *Holdout) ParseFraction(text string) (err error) {
 // HeldOut is a source split in two parts.
 type HeldOut struct {
 	Training, Validation Source   // each is closed separately
-	Single               []string // classes with one sample, which is in Training
+	Single               []string // classes with one sample, or copies of one, which is in Training
+	Copies               int      // samples that were kept together with equal ones
 	whole                *sharedSource
 }
 
@@ -106,10 +110,19 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 		return nil, err
 	}
 	out := &HeldOut{}
+	var copies [][]reference
+	if !h.IgnoreCopies {
+		if copies, err = equalPictures(ctx, src); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range copies {
+		out.Copies += len(g)
+	}
 	var apart []bool
 	if h.Groups == "" {
-		apart = h.byClass(src, labels, out)
-	} else if apart, err = h.byGroup(src); err != nil {
+		apart = h.byClass(src, labels, copies, out)
+	} else if apart, err = h.byGroup(src, copies); err != nil {
 		return nil, err
 	}
 	if err := checkApart(src.Info(), labels, apart); err != nil {
@@ -193,58 +206,6 @@ func strata(ctx context.Context, src Source) ([]int32, error) {
 	return labels, nil
 }
 
-// byClass sets samples of each class apart, and adds classes of one sample to out.
-func (h Holdout) byClass(src Source, labels []int32, out *HeldOut) []bool {
-	apart := make([]bool, len(labels))
-	classes := map[int32][]int{}
-	for i, label := range labels {
-		classes[label] = append(classes[label], i)
-	}
-	for label, samples := range classes {
-		if len(samples) == 1 {
-			out.Single = append(out.Single, className(src.Info(), label))
-			continue
-		}
-		for _, i := range first(h, samples, func(i int) string { return pathOf(src, i) }) {
-			apart[i] = true
-		}
-	}
-	slices.Sort(out.Single)
-	return apart
-}
-
-// byGroup sets whole groups apart.
-func (h Holdout) byGroup(src Source) ([]bool, error) {
-	group, err := h.groupOf(src)
-	if err != nil {
-		return nil, err
-	}
-	apart, groups := make([]bool, src.Info().Len), map[string]bool{}
-	of := make([]string, len(apart))
-	for i := range apart {
-		if of[i], err = group(i); err != nil {
-			return nil, err
-		}
-		groups[of[i]] = false
-	}
-	if len(groups) < 2 {
-		return nil, problem.New("split-groups", h.Groups, fmt.Sprintf("all samples are of one group, %q", of[0]),
-			"name groups of which some can be set apart")
-	}
-	names := make([]string, 0, len(groups))
-	for name := range groups {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range first(h, names, func(name string) string { return name }) {
-		groups[name] = true
-	}
-	for i := range apart {
-		apart[i] = groups[of[i]]
-	}
-	return apart, nil
-}
-
 // groupOf returns a function that returns the name of a sample's group.
 func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 	if h.Groups == groupColumn {
@@ -264,26 +225,6 @@ func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 		}
 		return m[min(1, len(m)-1)], nil
 	}, err
-}
-
-// first returns the first round(Fraction * n) of all, at least 1 and at most n-1, in the
-// order of the hashes of their names.
-func first[T any](h Holdout, all []T, name func(T) string) []T {
-	type hashed struct {
-		sum  [sha256.Size]byte
-		item T
-	}
-	list := make([]hashed, len(all))
-	for k, item := range all {
-		list[k] = hashed{sha256.Sum256([]byte(strconv.FormatUint(h.Seed, 10) + "\x00" + name(item))), item}
-	}
-	slices.SortStableFunc(list, func(a, b hashed) int { return bytes.Compare(a.sum[:], b.sum[:]) })
-	n := int(math.Round(h.Fraction * float64(len(all))))
-	out := make([]T, min(max(n, 1), len(all)-1))
-	for k := range out {
-		out[k] = list[k].item
-	}
-	return out
 }
 
 // checkApart returns an error if all samples of a class are set apart.

@@ -121,13 +121,22 @@ type ValSplit struct {
 	Fraction    float64 `json:"fraction"` // as data.Holdout has it, and so on
 	Seed        uint64  `json:"seed"`
 	Groups      string  `json:"groups,omitempty"`
-	Fingerprint string  `json:"fingerprint"` // of the data as a whole
+	Copies      string  `json:"copies,omitempty"` // copiesTogether if that matters for the data
+	Fingerprint string  `json:"fingerprint"`      // of the data as a whole
 }
+
+// copiesTogether is the value of ValSplit.Copies for data with equal pictures that were kept
+// together. Without it they were split like different ones, or there are no equal ones.
+const copiesTogether = "together"
 
 // NewValSplit returns the identity of the samples that h sets apart of the data with a
 // fingerprint.
 func NewValSplit(h data.Holdout, fingerprint string) *ValSplit {
-	return &ValSplit{Fraction: h.Fraction, Seed: h.Seed, Groups: h.Groups, Fingerprint: fingerprint}
+	v := &ValSplit{Fraction: h.Fraction, Seed: h.Seed, Groups: h.Groups, Fingerprint: fingerprint}
+	if !h.IgnoreCopies {
+		v.Copies = copiesTogether
+	}
+	return v
 }
 
 // Holdout returns the holdout that v describes, or the zero value for nil.
@@ -135,7 +144,8 @@ func (v *ValSplit) Holdout() data.Holdout {
 	if v == nil {
 		return data.Holdout{}
 	}
-	return data.Holdout{Fraction: v.Fraction, Seed: v.Seed, Groups: v.Groups}
+	return data.Holdout{Fraction: v.Fraction, Seed: v.Seed, Groups: v.Groups,
+		IgnoreCopies: v.Copies != copiesTogether}
 }
 
 // String returns it in words.
@@ -146,6 +156,9 @@ func (v *ValSplit) String() string {
 	text := fmt.Sprintf("%g of data %.12s with seed %d", v.Fraction, v.Fingerprint, v.Seed)
 	if v.Groups != "" {
 		text += " by groups " + v.Groups
+	}
+	if v.Copies != "" {
+		text += ", equal pictures " + v.Copies
 	}
 	return text
 }

@@ -48,7 +48,7 @@ torch = runs["usual"][0]["torch"]
 if "JSON" in os.environ:
     json.dump({**origin, "command": "make photos", "conditions":
         "resnet20 at 32x32, %s epochs, batch 32, one thread; trained on %d pictures of five classes, 240 to 16 of each, the best epoch "
-        "by another 118, the accuracy on 500 that no side has seen (its standard error by their number alone is 2 %%); PyTorch %s"
+        "by another 118, the accuracy on 500 that neither side has seen (its standard error by their number alone is 2 %%); PyTorch %s"
         % (os.environ["EPOCHS"], runs["usual"][0]["trained_on"], torch),
         "columns": ["", "accuracy, % (seeds 1 to " + str(n) + ")", "mean", "best epochs"], "rows": rows},
         open(os.environ["JSON"], "w"), indent=1, ensure_ascii=False)

@@ -73,7 +73,7 @@ func printTables(w io.Writer, m *report.Measurement) {
 	}
 	fmt.Fprintln(w, "FMA: GFLOP/s that the row's threads reach on registers, before and after the row.")
 	for _, g := range m.Groups() {
-		fmt.Fprintf(w, "\n%s", m.Compared(g))
+		fmt.Fprintf(w, "\n%s", m.Compared(g, true))
 	}
 }
 

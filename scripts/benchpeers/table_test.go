@@ -153,7 +153,7 @@ func TestPeerThatIsLate(t *testing.T) {
 	if _, err = slow.measure(b); err == nil || len(b.peers) > 0 || time.Since(began) > time.Minute {
 		t.Errorf("%v; %d peers are left after %v", err, len(b.peers), time.Since(began))
 	}
-	if c := b.measurement([]result{out}).Compared(""); !strings.Contains(c, "too late for an answer: slow |") {
+	if c := b.measurement([]result{out}).Compared("", true); !strings.Contains(c, "too late for an answer: slow |") {
 		t.Errorf("the table does not name it:\n%s", c)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -30,7 +30,7 @@ BATCH, DECAY, FIRST_EPOCHS = 32, 1e-4, 8
 FIRST = ["--optimizer", "adamw", "--warmup", 1, "--bn-precise", 1024]
 EPOCHS = int(os.environ.get("EPOCHS", 8))
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-WAYS = {"sync": "batch norms go on", "frozen": "frozen statistics", "new": "new weights"}
+WAYS = {"sync": "batch norms learn further", "frozen": "frozen statistics", "new": "new weights"}
 RATES = {"sync": 0.01, "frozen": 0.001, "new": 0.01}  # with frozen statistics 0.01 is too much for efficientnet-b0, on both sides
 
 
@@ -188,7 +188,7 @@ def table(folder, path):
                    ", ".join(f"{k} {100 * v:.0f} % of them" for k, v in first.items()) + f"), then {EPOCHS} on 400 "
                    f"vehicles, SGD with a rate of {RATES['sync']}, of {RATES['frozen']} with frozen statistics, and a cosine, "
                    f"batch {BATCH}, shifted and mirrored; the accuracy on "
-                   f"{4 * HELD} vehicles that no side has seen (its standard error by their number alone is at most "
+                   f"{4 * HELD} vehicles that neither side has seen (its standard error by their number alone is at most "
                    f"{50 / (4 * HELD) ** 0.5:.1f} %), the mean and that of each seed; PyTorch {torch.__version__}",
                    "columns": ["network", "way", "bnctl, %", "PyTorch, %", "difference"], "rows": rows}, f, indent=1,
                   ensure_ascii=False)

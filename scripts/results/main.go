@@ -4,8 +4,16 @@
 //	<!-- peers.json infer -->
 //	<!-- end -->
 //
-// The first names a file of docs/results and, for comparisons, a group, or "summary" and groups. The
-// text between the lines is replaced. make results runs it; its test names pages that are not current.
+// The first line names files of docs/results and the form of the table:
+//
+//	x.json               all rows and columns
+//	x.json ... count     a list of the files with their numbers of rows
+//	x.json GROUP         a group of comparisons
+//	x.json ... summary GROUP ...
+//	                     the sums of groups of comparisons, of one file or several
+//
+// The text between the lines is replaced. The origin of a file is printed once in a page. make results
+// runs the program; its test names pages that are not current.
 package main
 
 import (
@@ -68,42 +76,98 @@ func run(root string, write bool) (changed []string, err error) {
 }
 
 // marked is a table of a page, between its two lines.
-var marked = regexp.MustCompile(`(?s)<!-- ([\w.-]+\.json)((?: [\w,-]+)*) -->\n.*?<!-- end -->`)
+var marked = regexp.MustCompile(`(?s)<!-- ([\w.-]+\.json(?: [\w.,-]+)*) -->\n.*?<!-- end -->`)
 
 // printed returns a page with its tables printed again.
 func printed(root, page string) (string, error) {
 	var all error
+	seen := map[string]bool{}
 	text := marked.ReplaceAllStringFunc(page, func(found string) string {
-		m := marked.FindStringSubmatch(found)
-		table, err := table(root, m[1], strings.Fields(m[2]))
+		marker := marked.FindStringSubmatch(found)[1]
+		table, err := table(root, strings.Fields(marker), seen)
 		all = errors.Join(all, err)
-		return fmt.Sprintf("<!-- %s%s -->\n%s<!-- end -->", m[1], m[2], table)
+		return fmt.Sprintf("<!-- %s -->\n%s<!-- end -->", marker, table)
 	})
 	return text, all
 }
 
-// table prints a measurement, or a group of it, with its origin.
-func table(root, file string, words []string) (string, error) {
-	m, err := report.Read(filepath.Join(root, folder, file))
-	if err != nil {
-		return "", err
+// table prints a measurement, or groups of one or several, with its origin. Files in seen have
+// their origin further up in the page.
+func table(root string, words []string, seen map[string]bool) (string, error) {
+	var names []string
+	var list []*report.Measurement
+	for len(words) > 0 && strings.HasSuffix(words[0], ".json") {
+		m, err := report.Read(filepath.Join(root, folder, words[0]))
+		if err != nil {
+			return "", err
+		}
+		names, list, words = append(names, strings.TrimSuffix(words[0], ".json")), append(list, m), words[1:]
 	}
-	text := ""
+	if len(words) > 1 && words[0] == "summary" {
+		if err := checkGroups(names, list, words[1:]); err != nil {
+			return "", err
+		}
+		if len(list) > 1 {
+			return report.Summaries(names, list, words[1:]...), nil
+		}
+	}
+	if len(words) == 1 && words[0] == "count" {
+		return counted(names, list)
+	}
+	if len(list) != 1 {
+		return "", fmt.Errorf("%s: only a summary and a count have several files", strings.Join(names, ", "))
+	}
+	text, err := form(names[0], list[0], words)
+	origin := list[0].Origin()
+	if seen[names[0]] {
+		origin = fmt.Sprintf("The same run: [%s.json](%[1]s.json).\n", names[0])
+	}
+	seen[names[0]] = true
+	return text + "\n" + origin, err
+}
+
+// form prints a measurement in the form that words name.
+func form(name string, m *report.Measurement, words []string) (string, error) {
 	switch {
 	case len(m.Rows) > 0 && len(words) == 0:
-		text = m.Table()
+		return m.Table(), nil
 	case len(words) > 1 && words[0] == "summary":
-		for _, g := range words[1:] {
-			if len(m.Group(g)) == 0 {
-				return "", fmt.Errorf("%s: there is no group %q", file, g)
+		return m.Summary(words[1:]...), nil
+	case len(words) == 1 && len(m.Group(words[0])) > 0:
+		return m.Compared(words[0], false), nil
+	}
+	return "", fmt.Errorf("%s.json: %q names no table of it; there are %s", name, strings.Join(words, " "),
+		strings.Join(m.Groups(), ", "))
+}
+
+// counted prints a list of measurements that have rows.
+func counted(names []string, list []*report.Measurement) (string, error) {
+	for i, m := range list {
+		if len(m.Rows) == 0 {
+			return "", fmt.Errorf("%s.json: it has comparisons, not rows to count", names[i])
+		}
+	}
+	return report.Counts(names, list), nil
+}
+
+// checkGroups checks that each group is in a file, and that each file has one of them.
+func checkGroups(names []string, list []*report.Measurement, groups []string) error {
+	found := map[string]bool{}
+	for i, m := range list {
+		has := false
+		for _, g := range groups {
+			if len(m.Group(g)) > 0 {
+				has, found[g] = true, true
 			}
 		}
-		text = m.Summary(words[1:]...)
-	case len(words) == 1 && len(m.Group(words[0])) > 0:
-		text = m.Compared(words[0])
-	default:
-		return "", fmt.Errorf("%s: %q names no table of it; there are %s", file, strings.Join(words, " "),
-			strings.Join(m.Groups(), ", "))
+		if !has {
+			return fmt.Errorf("%s.json: it has none of the groups %s", names[i], strings.Join(groups, ", "))
+		}
 	}
-	return text + "\n" + m.Origin(), nil
+	for _, g := range groups {
+		if !found[g] {
+			return fmt.Errorf("%s.json: there is no group %q", strings.Join(names, ".json, "), g)
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -42,7 +43,8 @@ func TestEveryMeasurementIsShown(t *testing.T) {
 		all += string(b)
 	}
 	for _, f := range files {
-		if !strings.Contains(all, "<!-- "+filepath.Base(f)) {
+		shown := regexp.MustCompile(`<!-- (?:[\w.-]+\.json )*` + regexp.QuoteMeta(filepath.Base(f)) + `[ \w.,-]* -->`)
+		if !shown.MatchString(all) {
 			t.Errorf("%s is kept and shown on no page", f)
 		}
 	}
@@ -69,15 +71,20 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := "before\n<!-- x.json infer -->\nold\n<!-- end -->\nafter\n"
-	want := "before\n<!-- x.json infer -->\n| infer (must 1.3, aim 2) | ours | theirs | is | FMA |\n" +
-		"|---|---|---|---|---|\n" +
-		"| a, img/s | 30.0 (30.0 to 30.0) | X 20.0 (10.0 to 40.0) | 1.50 | |\n" +
-		"\nP · 2026-11-26 · `c`\n<!-- end -->\nafter\n"
+	want := "before\n<!-- x.json infer -->\n| infer (must 1.3, aim 2) | ours | theirs | is |\n" +
+		"|---|---|---|---|\n" +
+		"| a, img/s | 30.0 (30.0 to 30.0) | X 20.0 (10.0 to 40.0) | 1.50 |\n" +
+		"\nP; 2026-11-26; `c`\n<!-- end -->\nafter\n"
 	if got, err := printed(root, page); err != nil || got != want {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
+	twice, err := printed(root, page+"<!-- x.json summary infer -->\n<!-- end -->\n")
+	if err != nil || !strings.HasSuffix(twice, "| 1.3 | 2 |\n\nThe same run: [x.json](x.json).\n<!-- end -->\n") {
+		t.Errorf("got %q, %v: the origin is printed twice", twice, err)
+	}
 	for _, wrong := range []string{"<!-- y.json -->\n<!-- end -->", "<!-- x.json -->\n<!-- end -->",
-		"<!-- x.json train -->\n<!-- end -->", "<!-- x.json summary train -->\n<!-- end -->"} {
+		"<!-- x.json train -->\n<!-- end -->", "<!-- x.json summary train -->\n<!-- end -->", "<!-- x.json count -->\n<!-- end -->",
+		"<!-- x.json x.json infer -->\n<!-- end -->"} {
 		if _, err := printed(root, wrong); err == nil {
 			t.Errorf("%q: no error", wrong)
 		}

@@ -9,24 +9,27 @@ import (
 // Origin is the line below a table: where, when and with which command it was measured.
 func (m *Measurement) Origin() string {
 	texts := []string{m.Processor, m.Measured}
-	if m.Commit != "" {
-		texts = append(texts, m.Commit)
-	}
-	if m.Command != "" {
-		texts = append(texts, "`"+m.Command+"`")
-	}
-	line := strings.Join(texts, " · ")
-	if m.Conditions != "" {
-		line += " · " + m.Conditions
-	}
-	if m.Rounds > 0 {
-		line += fmt.Sprintf(" · %d rounds of each side, in turn, of %g s", m.Rounds, m.Seconds)
+	for _, t := range []string{m.Commit, quoted(m.Command), m.Conditions} {
+		if t != "" {
+			texts = append(texts, t)
+		}
 	}
 	if len(m.Peers) > 0 {
-		line += " · beside " + strings.Join(m.Peers, ", ")
+		texts = append(texts, "compared with "+strings.Join(m.Peers, ", "))
 	}
-	return line + "\n"
+	return strings.Join(texts, "; ") + "\n"
 }
+
+// quoted is a command as code.
+func quoted(command string) string {
+	if command == "" {
+		return ""
+	}
+	return "`" + command + "`"
+}
+
+// brief is the day and the command. The file has the conditions and the peers.
+func (m *Measurement) brief() string { return m.Measured + ", " + quoted(m.Command) }
 
 // Table is the table of rows, as Markdown.
 func (m *Measurement) Table() string {
@@ -46,16 +49,30 @@ func line(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
+// Counts is a list of measurements with the numbers of their rows, their processors, days and
+// commands, as Markdown. It refers to the files NAME.json.
+func Counts(names []string, list []*Measurement) string {
+	var b strings.Builder
+	for i, m := range list {
+		fmt.Fprintf(&b, "- [%s](%[1]s.json), %d rows: %s, %s\n", names[i], len(m.Rows), m.Processor, m.brief())
+	}
+	return b.String()
+}
+
 // Compared is the table of a group of comparisons, as Markdown. The required ratio and the
-// aim of the group are in the heading.
-func (m *Measurement) Compared(group string) string {
+// aim of the group are in the heading. With rates, a column has the rates of multiply-adds.
+func (m *Measurement) Compared(group string, rates bool) string {
 	var b strings.Builder
 	s, title := m.Summed(group), group
 	if s.Rows > 0 {
 		title = fmt.Sprintf("%s (must %g, aim %g)", group, s.Must, s.Aim)
 	}
-	line(&b, []string{title, "ours", "theirs", "is", "FMA"})
-	b.WriteString("|---|---|---|---|---|\n")
+	heading := []string{title, "ours", "theirs", "is"}
+	if rates {
+		heading = append(heading, "FMA")
+	}
+	line(&b, heading)
+	b.WriteString(strings.Repeat("|---", len(heading)) + "|\n")
 	for _, c := range m.Group(group) {
 		theirs, ratio := "", c.Note
 		if len(c.Theirs) > 0 {
@@ -64,17 +81,23 @@ func (m *Measurement) Compared(group string) string {
 		if len(c.Overdue) > 0 {
 			theirs += "; too late for an answer: " + strings.Join(c.Overdue, ", ")
 		}
-		fma := ""
-		if c.FMA[0] > 0 {
-			fma = fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
-		}
-		line(&b, []string{c.Name + ", " + c.Unit, c.Bnctl.String(), theirs, ratio, fma})
+		cells := []string{c.Name + ", " + c.Unit, c.Bnctl.String(), theirs, ratio, fmaOf(c)}
+		line(&b, cells[:len(heading)])
 	}
 	if s.Rows > 2 {
-		line(&b, []string{fmt.Sprintf("**geometric mean of %d** (least %.2f)", s.Rows, s.Least), "", "",
-			fmt.Sprintf("**%.2f**", s.Mean), ""})
+		cells := []string{fmt.Sprintf("**geometric mean of %d** (least %.2f)", s.Rows, s.Least), "", "",
+			fmt.Sprintf("**%.2f**", s.Mean), ""}
+		line(&b, cells[:len(heading)])
 	}
 	return b.String()
+}
+
+// fmaOf is the cell of the rates before and after a row.
+func fmaOf(c Comparison) string {
+	if c.FMA[0] == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
 }
 
 // rated is a ratio, in bold where it is below the required one.
@@ -113,9 +136,39 @@ func (m *Measurement) Summary(groups ...string) string {
 	line(&b, []string{"", "cases", "geometric mean", "least", "must", "aim"})
 	b.WriteString("|---|---|---|---|---|---|\n")
 	for _, g := range groups {
-		s := m.Summed(g)
-		line(&b, []string{g, fmt.Sprint(s.Rows), rated(s.Mean, s.Must), fmt.Sprintf("%.2f", s.Least),
-			fmt.Sprintf("%g", s.Must), fmt.Sprintf("%g", s.Aim)})
+		line(&b, append([]string{g}, m.Summed(g).cells()...))
+	}
+	return b.String()
+}
+
+// cells are the number of rows, the mean, the least, the required ratio and the aim.
+func (s Sum) cells() []string {
+	return []string{fmt.Sprint(s.Rows), rated(s.Mean, s.Must), fmt.Sprintf("%.2f", s.Least),
+		fmt.Sprintf("%g", s.Must), fmt.Sprintf("%g", s.Aim)}
+}
+
+// Summaries is one table of the sums of groups of several measurements, as Markdown. A row has the
+// name of its file. A list of the processors follows, with the day and the command of each file.
+func Summaries(names []string, list []*Measurement, groups ...string) string {
+	var b strings.Builder
+	var processors []string
+	runs := map[string][]string{}
+	line(&b, []string{"file", "group", "cases", "geometric mean", "least", "must", "aim"})
+	b.WriteString("|---|---|---|---|---|---|---|\n")
+	for i, m := range list {
+		for _, g := range groups {
+			if len(m.Group(g)) > 0 {
+				line(&b, append([]string{fmt.Sprintf("[%s](%[1]s.json)", names[i]), g}, m.Summed(g).cells()...))
+			}
+		}
+		if runs[m.Processor] == nil {
+			processors = append(processors, m.Processor)
+		}
+		runs[m.Processor] = append(runs[m.Processor], fmt.Sprintf("%s (%s)", names[i], m.brief()))
+	}
+	b.WriteString("\n")
+	for _, p := range processors {
+		fmt.Fprintf(&b, "- %s: %s\n", p, strings.Join(runs[p], ", "))
 	}
 	return b.String()
 }

@@ -25,11 +25,40 @@ func TestCompared(t *testing.T) {
 	}
 	m := Measurement{Comparisons: []Comparison{row("img/s", false, 300, 100), row("s", true, 4, 3),
 		row("s", true, 4, 6)}}
-	table := m.Compared("infer")
-	for _, want := range []string{"| 3.00 |", "| **0.75** |", "geometric mean of 3** (least 0.75) | | | **1.50** | |", "| infer (must 1.3, aim 2) |"} {
+	table := m.Compared("infer", true)
+	for _, want := range []string{"| 3.00 | |", "| **0.75** | |", "geometric mean of 3** (least 0.75) | | | **1.50** | |",
+		"| infer (must 1.3, aim 2) |", "| is | FMA |\n|---|---|---|---|---|\n"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("%q is missing in\n%s", want, table)
 		}
+	}
+	if short := m.Compared("infer", false); strings.Contains(short, "FMA") || !strings.Contains(short, "| 3.00 |\n") {
+		t.Errorf("without rates:\n%s", short)
+	}
+}
+
+// Several files with different groups are one table with a line for the origin of each.
+func TestSummaries(t *testing.T) {
+	measured := func(group string, ours float64) *Measurement {
+		return &Measurement{Processor: "P", Command: "c", Measured: "2026-11-26", Comparisons: []Comparison{
+			{Group: group, Unit: "img/s", Must: 1, Aim: 2, Bnctl: Sample{ours}, Theirs: Sample{10}}}}
+	}
+	got := Summaries([]string{"x", "y"}, []*Measurement{measured("infer", 30), measured("train", 5)}, "infer", "train")
+	want := "| file | group | cases | geometric mean | least | must | aim |\n|---|---|---|---|---|---|---|\n" +
+		"| [x](x.json) | infer | 1 | 3.00 | 3.00 | 1 | 2 |\n| [y](y.json) | train | 1 | **0.50** | 0.50 | 1 | 2 |\n\n" +
+		"- P: x (2026-11-26, `c`), y (2026-11-26, `c`)\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCounts(t *testing.T) {
+	m := &Measurement{Processor: "P", Command: "c", Measured: "2026-11-26", Columns: []string{"recipe", "sha256"},
+		Rows: [][]string{{"a", "b"}, {"c", "d"}}}
+	got := Counts([]string{"x", "y"}, []*Measurement{m, m})
+	want := "- [x](x.json), 2 rows: P, 2026-11-26, `c`\n- [y](y.json), 2 rows: P, 2026-11-26, `c`\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

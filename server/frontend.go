@@ -39,7 +39,7 @@ func (f *frontend) listen(ctx context.Context, o *Options) (err error) {
 		if l.address == "" {
 			continue
 		}
-		if *l.at, err = new(net.ListenConfig).Listen(ctx, "tcp", l.address); err != nil {
+		if *l.at, err = listenOn(ctx, l.address); err != nil {
 			return err
 		}
 	}

@@ -81,6 +81,8 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model+"/config", handlerFunc(s.modelConfig))
 		mux.Handle("GET "+model+"/stats", handlerFunc(s.statistics))
 		mux.Handle("POST "+model+"/infer", handlerFunc(s.inferHTTP))
+		mux.Handle("POST "+model+"/predict", handlerFunc(s.predictHTTP))
+		mux.Handle("GET "+model+"/predict", handlerFunc(s.predictionMetadata))
 		mux.Handle("POST "+model+"/classify", handlerFunc(s.classify))
 		mux.Handle("POST "+model+"/segment", handlerFunc(s.segment))
 		mux.Handle("GET "+model+"/layers", handlerFunc(s.layers))

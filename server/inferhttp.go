@@ -15,6 +15,12 @@ const jsonLength = "Inference-Header-Content-Length"
 
 // inferHTTP answers an inference request over HTTP.
 func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
+	return s.answerInference(w, r, func(_ *modelVersion, a *protocol.Answer) *protocol.Answer { return a })
+}
+
+// answerInference answers an inference request with the result of form.
+func (s *Server) answerInference(w http.ResponseWriter, r *http.Request,
+	form func(*modelVersion, *protocol.Answer) *protocol.Answer) error {
 	done, err := s.beginInference()
 	if err != nil {
 		return err
@@ -29,14 +35,18 @@ func (s *Server) inferHTTP(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	var model *modelVersion
 	answer, err := s.infer(r.Context(), r.PathValue("name"), r.PathValue("version"),
-		func(m *modelVersion) (*protocol.Request, error) { return m.request(r.Header, body) })
+		func(m *modelVersion) (*protocol.Request, error) {
+			model = m
+			return m.request(r.Header, body)
+		})
 	if err != nil {
 		return err
 	}
 	recycleBuffer(body)
 	began := time.Now()
-	err = s.writeAnswer(w, answer)
+	err = s.writeAnswer(w, form(model, answer))
 	recordOf(r.Context()).encoded = time.Since(began)
 	return err
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Models   []string
 	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds
-	HTTP     string        // address to listen on, "127.0.0.1:8000"
+	HTTP     string        // address to listen on, "127.0.0.1:8000", or "unix:PATH", for the owner alone
 	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": no gRPC
 	// File has the options for reading models from files.
 	File modelfile.Options

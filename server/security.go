@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net"
 	"slices"
 	"strconv"
@@ -31,10 +32,14 @@ type Security struct {
 
 // check refuses an address that is open to others without protection.
 func (s *Security) check(field, address string) error {
+	path, isUnix := unixPath(address)
+	if isUnix && field == "http" {
+		return cmp.Or(checkUnix(field, path), s.checkFiles())
+	}
 	if strings.Contains(address, "/") || strings.HasPrefix(address, "unix:") {
 		return problem.New(field, strconv.Quote(address),
 			"want HOST:PORT; sockets in the file system are not supported",
-			"listen on 127.0.0.1 and let a proxy listen on the socket")
+			"listen on 127.0.0.1; {http} has unix:PATH")
 	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -44,6 +49,15 @@ func (s *Security) check(field, address string) error {
 		return problem.New(field, strconv.Quote(address), "want a port from 0 to 65535",
 			"write for example 127.0.0.1:8000")
 	}
+	if err := s.checkFiles(); err != nil || loopback(address) || s.Certificate != "" || s.Insecure {
+		return err
+	}
+	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
+		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or say {insecure}")
+}
+
+// checkFiles refuses options that do not fit together, whatever the address is.
+func (s *Security) checkFiles() error {
 	if slices.Contains(s.Hosts, "") {
 		return problem.New("host", "", "a name is empty", "write the name by which clients call the server")
 	}
@@ -53,11 +67,7 @@ func (s *Security) check(field, address string) error {
 	if s.Clients != "" && s.Certificate == "" {
 		return problem.New("client-ca", s.Clients, "means something only with {tls-cert}", "")
 	}
-	if loopback(address) || s.Certificate != "" || s.Insecure {
-		return nil
-	}
-	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
-		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or say {insecure}")
+	return nil
 }
 
 // loopback reports whether an address can be reached from this machine only.

@@ -52,8 +52,23 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// HTTP returns the address of the HTTP server.
-func (s *Server) HTTP() string { return s.httpListener.Addr().String() }
+// HTTP returns the address of the HTTP server: HOST:PORT or unix:PATH.
+func (s *Server) HTTP() string {
+	at := s.httpListener.Addr()
+	if at.Network() == "unix" {
+		return "unix:" + at.String()
+	}
+	return at.String()
+}
+
+// URL returns the URL of the HTTP server. For a socket in the file system it is the path of the
+// socket and the URL that clients ask on it.
+func (s *Server) URL() string {
+	if _, isUnix := unixPath(s.HTTP()); isUnix {
+		return s.HTTP() + " http://localhost"
+	}
+	return "http://" + s.HTTP()
+}
 
 // GRPC returns the address of the gRPC server, or "" if there is no gRPC server.
 func (s *Server) GRPC() string { return addressOf(s.grpcListener) }

@@ -29,6 +29,7 @@ func globalFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "v", Usage: "tell more: what plugins log"},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notes"},
 		&cli.BoolFlag{Name: "no-color", Usage: "plain text on terminals too"},
+		&cli.BoolFlag{Name: "until-eof", Usage: "stop, as at SIGTERM, when standard input ends"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
 	}
 }
@@ -39,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	app := newApp(stdout, stderr)
-	ctx, stop := withSignals(ctx, commandline.Has(args, "json"), stderr)
+	ctx, stop := withSignals(ctx, commandline.Has(args, "json"), stderr, commandline.Until(args))
 	defer stop()
 	ordered, err := commandline.Order(app, args)
 	if err == nil {

@@ -10,7 +10,7 @@ func announce(o *output, s *server.Server) {
 		Models []server.Model `json:"models"`
 	}{s.HTTP(), s.GRPC(), s.Models()})
 	for _, m := range s.Models() {
-		o.result("http://%s/v2/models/%s/versions/%d", s.HTTP(), m.Name, m.Version)
+		o.result("%s/v2/models/%s/versions/%d", s.URL(), m.Name, m.Version)
 	}
 	if s.GRPC() != "" {
 		o.result("grpc://%s", s.GRPC())

@@ -23,9 +23,9 @@ const patience = 100 * time.Millisecond
 var logsSignals atomic.Bool
 
 // withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.
-// The second stops the program at once; so does time.
-func withSignals(ctx context.Context, asJSON bool, stderr io.Writer) (context.Context, func()) {
-	return interrupt.Notify(ctx, interrupt.Options{Grace: grace,
+// The second stops the program at once; so does time. The end of until is like a SIGTERM.
+func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (context.Context, func()) {
+	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: until,
 		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" && !logsSignals.Load() {
 				waiting.Above(stderr, func() {

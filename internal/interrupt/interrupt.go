@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -49,6 +50,9 @@ type Options struct {
 	// nothing is being saved; it ends the program. err reports this, and wraps the Signal.
 	OnTimeout func(ctx context.Context, err error)
 	Grace     time.Duration
+	// Until is an input with the same effect at its end as a first SIGTERM, as when the program
+	// at the other end of a pipe was killed; nil: there is no such input.
+	Until io.Reader
 }
 
 // Notify returns a context that the first signal ends, with a Signal as its cause. A second signal
@@ -65,21 +69,38 @@ func Notify(ctx context.Context, o Options) (context.Context, func()) {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	done := make(chan struct{})
+	ended := endOf(o.Until)
 	go func() {
+		first := Signal(syscall.SIGTERM)
 		select {
 		case s := <-signals:
-			first := Signal(s.(syscall.Signal))
-			o.OnFirst(first)
-			cancel(first)
-			o.watch(ctx, first, saving, signals, done)
+			first = Signal(s.(syscall.Signal))
+		case <-ended:
 		case <-done:
+			return
 		}
+		o.OnFirst(first)
+		cancel(first)
+		o.watch(ctx, first, saving, signals, done)
 	}()
 	return ctx, func() {
 		signal.Stop(signals)
 		close(done)
 		cancel(nil)
 	}
+}
+
+// endOf returns a channel that is closed at the end of r, or nil without r.
+func endOf(r io.Reader) <-chan struct{} {
+	if r == nil {
+		return nil
+	}
+	ended := make(chan struct{})
+	go func() { // it ends with the program if r has no end
+		_, _ = io.Copy(io.Discard, r)
+		close(ended)
+	}()
+	return ended
 }
 
 // watch calls the functions of Options for a program that does not end, until done.

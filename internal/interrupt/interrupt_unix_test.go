@@ -5,6 +5,7 @@ package interrupt
 import (
 	"context"
 	"errors"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -61,4 +62,37 @@ func tell(t *testing.T, s syscall.Signal) {
 	if err := syscall.Kill(syscall.Getpid(), s); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestUntil: the end of the input is like a first SIGTERM, and is never a second one.
+func TestUntil(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	first, second := make(chan Signal, 1), make(chan Signal, 1)
+	ctx, stop := Notify(context.Background(), Options{Grace: time.Hour, Until: in,
+		OnFirst: func(s Signal) { first <- s }, OnSecond: func(s Signal) { second <- s }})
+	defer stop()
+	if _, err := out.WriteString("not the end\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+		t.Fatal("ended before its input")
+	case <-time.After(50 * time.Millisecond):
+	}
+	out.Close()
+	<-ctx.Done()
+	if s := <-first; s != Signal(syscall.SIGTERM) {
+		t.Error(s)
+	}
+	select {
+	case s := <-second:
+		t.Error("the end of the input is a second signal: ", s)
+	case <-time.After(50 * time.Millisecond):
+	}
+	tell(t, syscall.SIGTERM)
+	<-second
 }

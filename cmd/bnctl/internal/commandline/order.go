@@ -2,6 +2,8 @@ package commandline
 
 import (
 	"cmp"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -151,4 +153,12 @@ func Has(args []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// Until returns standard input if --until-eof is given: its end stops the program. Otherwise it returns nil.
+func Until(args []string) io.Reader {
+	if Has(args, "until-eof") {
+		return os.Stdin
+	}
+	return nil
 }

@@ -28,6 +28,8 @@ func Command() *cli.Command {
 				return nil
 			}})
 	}
+	list = append(list, &cli.Command{Name: "json", Usage: "the table of commands and flags, as JSON",
+		Description: "   bnctl completion json >commands.json", Action: tableAction})
 	list = append(list, &cli.Command{Name: "man", Usage: "manual pages, into a folder", ArgsUsage: "DIR",
 		Description: "   bnctl completion man ~/.local/share/man/man1 && man bnctl-train",
 		Action:      pagesAction})

@@ -2,6 +2,7 @@ package manual
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,7 +61,7 @@ func TestBashCompletes(t *testing.T) {
 		"tool data info --":                "--masks --help",
 		"tool train --sec":                 "",
 		"tool data info --masks in":        "",
-		"tool completion ":                 "bash zsh fish man -v --help",
+		"tool completion ":                 "bash zsh fish json man -v --help",
 		"tool train --tail keep --m":       "--model",
 		"tool train --tail csv : manual_t": "manual_test.go", // as readline cuts csv:manual_t
 	} {
@@ -107,7 +108,7 @@ func TestShellsReadScripts(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "man1")
-	if got := script(t, "man", folder); !strings.HasPrefix(got, "wrote 14 pages to ") {
+	if got := script(t, "man", folder); !strings.HasPrefix(got, "wrote 16 pages to ") {
 		t.Errorf("completion man says %q", got)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "tool-train.1"))
@@ -124,5 +125,23 @@ func TestPages(t *testing.T) {
 		if err := example().Run(append([]string{"tool", "completion"}, args...)); err == nil {
 			t.Errorf("completion %q is taken", args)
 		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var root tableCommand
+	if err := json.Unmarshal([]byte(script(t, "json")), &root); err != nil || root.Name != "tool" {
+		t.Fatalf("%+v: %v", root, err)
+	}
+	train := root.Commands[0]
+	if train.Name != "train" || len(train.Flags) != 3 { // without the hidden one
+		t.Fatalf("%+v", train)
+	}
+	tail := train.Flags[2]
+	if tail.Name != "tail" || tail.Type != "string" || tail.Words[1] != "pad" || tail.Usage != "keep, pad, repeat or drop" {
+		t.Errorf("%+v", tail)
+	}
+	if len(root.Commands) != 3 || root.Commands[1].Commands[0].Flags[0].Type != "bool" {
+		t.Errorf("%+v", root.Commands)
 	}
 }

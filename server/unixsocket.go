@@ -1,0 +1,63 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// unixPath returns the path of an address "unix:PATH", and whether address is one.
+func unixPath(address string) (string, bool) { return strings.CutPrefix(address, "unix:") }
+
+// listenOn listens on HOST:PORT, or on a socket in the file system, which only its owner can connect to.
+func listenOn(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	path, isUnix := unixPath(address)
+	if !isUnix {
+		return lc.Listen(ctx, "tcp", address)
+	}
+	removeStale(path)
+	restore := ownerOnly()
+	l, err := lc.Listen(ctx, "unix", path)
+	restore()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// removeStale removes the socket of a server that was killed: one that refuses connections.
+func removeStale(path string) {
+	if at, err := os.Lstat(path); err != nil || at.Mode().Type() != os.ModeSocket {
+		return
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	} else if errors.Is(err, syscall.ECONNREFUSED) {
+		_ = os.Remove(path)
+	}
+}
+
+// maxUnixPath is the longest path of a socket that all systems accept.
+const maxUnixPath = 103
+
+// checkUnix refuses a path that cannot be the address of a socket.
+func checkUnix(field, path string) error {
+	switch {
+	case path == "":
+		return problem.New(field, `"unix:"`, "a path is missing", "write for example unix:/run/bnctl.sock")
+	case len(path) > maxUnixPath:
+		return problem.New(field, "unix:"+path, "the path is longer than 103 bytes, the most that a socket can have",
+			"choose a shorter folder")
+	}
+	return nil
+}

@@ -291,6 +291,10 @@ test-container: build ## the image of server/deploy/Dockerfile (Debian, root)
 fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 	bash scripts/fuzz.sh 10
 
+.PHONY: wheel
+wheel: build ## the Python wheel of this machine in bin/wheels
+	GO=$(GO) bash scripts/release/wheel.sh bin/wheels
+
 .PHONY: release
 release: ## a release of the commit and its tag in bin/release: archives, SBOMs, packages, images, sums; KEY=FILE signs (Debian, root)
 	GO=$(GO) bash scripts/release/release.sh bin/release

@@ -20,7 +20,7 @@ import (
 )
 
 // TestPredictIsPredict compares outputs and probabilities of rows and of a picture with those of
-// package predict, bit by bit.
+// package predict.
 func TestPredictIsPredict(t *testing.T) {
 	m := newModel(t, 1)
 	s, p := start(t, on("ref", write(t, m, "m.bnm"))), predictor(t, m, "ref")

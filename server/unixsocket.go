@@ -56,7 +56,7 @@ func checkUnix(field, path string) error {
 	case path == "":
 		return problem.New(field, `"unix:"`, "a path is missing", "write for example unix:/run/bnctl.sock")
 	case len(path) > maxUnixPath:
-		return problem.New(field, "unix:"+path, "the path is longer than 103 bytes, the most that a socket can have",
+		return problem.New(field, "unix:"+path, "the path is longer than 103 bytes, the limit of a socket",
 			"choose a shorter folder")
 	}
 	return nil

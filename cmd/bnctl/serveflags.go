@@ -31,7 +31,7 @@ func servedFlags() []cli.Flag {
 // addressFlags set the address of the server, and its permitted clients.
 func addressFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS` to listen on; port 0: any; unix:PATH"},
+		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8000", Usage: "`ADDRESS`, or unix:PATH; port 0: any"},
 		&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:8001", Usage: "`ADDRESS` to listen on; '': none"},
 		&cli.StringFlag{Name: "health", Usage: "`ADDRESS` that answers /v2/health/ alone, without TLS and tokens"},
 		&cli.BoolFlag{Name: "insecure", Usage: "let other machines ask without TLS"},

@@ -24,7 +24,8 @@ var logsSignals atomic.Bool
 
 // withSignals returns a context that the first Ctrl-C, SIGTERM or SIGHUP ends.
 // The second stops the program at once; so does time. The end of until is like a SIGTERM.
-func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (context.Context, func()) {
+func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Reader) (
+	context.Context, func()) {
 	return interrupt.Notify(ctx, interrupt.Options{Grace: grace, Until: until,
 		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" && !logsSignals.Load() {

@@ -51,7 +51,7 @@ type Options struct {
 	OnTimeout func(ctx context.Context, err error)
 	Grace     time.Duration
 	// Until is an input with the same effect at its end as a first SIGTERM, as when the program
-	// at the other end of a pipe was killed; nil: there is no such input.
+	// at the other end of a pipe was killed; nil: no input is watched.
 	Until io.Reader
 }
 

@@ -42,17 +42,6 @@ cp LICENSE README.md CHANGELOG.md "$common/"
 cp docs/release.md "$common/RELEASE.md"
 $go run ./cmd/bnctl completion man "$common/man" >/dev/null
 for shell in bash zsh fish; do $go run ./cmd/bnctl completion $shell >"$common/completion/bnctl.$shell"; done
-licences() { # licences SYSTEM: of the modules that its programs are made of
-	GOOS=${1%-*} GOARCH=${1#*-} $go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' \
-		./cmd/bnctl ./plugins/{cuda,opencl,mpi}/... | sort -u | while read -r path module dir; do
-		for file in "$dir"/LICEN[CS]E* "$dir"/COPYING* "$dir"/NOTICE*; do
-			[ ! -f "$file" ] || { echo "== $path $module: $(basename "$file")"; cat "$file"; echo; }
-		done
-	done
-	echo "== Go, its standard library"
-	cat "$($go env GOROOT)/LICENSE" 2>/dev/null || cat "$($go env GOROOT)/../go/LICENSE"
-}
-
 # archive SYSTEM: programs and what belongs to them, packed.
 archive() {
 	local system=$1 name=bnctl-$version-$1 suffix=
@@ -66,7 +55,7 @@ archive() {
 		[ "$program" != cmd/bnctl ] || tags=urfave_cli_no_docs
 		GOOS=${system%-*} GOARCH=${system#*-} $go build -tags "$tags" -o "$dir/$(basename "$program")$suffix" "./$program"
 	done
-	licences "$system" >"$dir/LICENSES-OF-MODULES"
+	GO=$go bash "$here/licences.sh" "$system" >"$dir/LICENSES-OF-MODULES"
 	# Each program has an SBOM, with Go's library: bnctl's has the archive's name. The day and
 	# the tool's own file are left out: they would differ from build to build.
 	for program in "${programs[@]}"; do

@@ -37,7 +37,8 @@ func tableAction(c *cli.Context) error {
 	e := json.NewEncoder(c.App.Writer)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	return e.Encode(tableCommand{c.App.Name, c.App.Usage, tableFlags(c.App.Flags), tableCommands(c.App.Commands)})
+	return e.Encode(tableCommand{c.App.Name, c.App.Usage, tableFlags(c.App.Flags),
+		tableCommands(c.App.Commands)})
 }
 
 // tableCommands returns the commands that are not hidden, in the order of the help.

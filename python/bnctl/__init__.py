@@ -1,0 +1,19 @@
+"""bnctl from Python: models that predict with the bits of ``bnctl predict``, and trainings.
+
+>>> import bnctl
+>>> with bnctl.Model("photos.bnm") as model:  # doctest: +SKIP
+...     model.predict("cat.jpg").top(3)
+"""
+
+from ._errors import (AnswerError, ClosedError, Error, InputError, MisuseError, ServerError, SickError, StoppedError)
+from ._functions import doctor, evaluate, export, inspect, quantize, strip, train
+from ._model import Model
+from ._prediction import Class, Prediction, TensorInfo
+from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Stripped
+from ._run import Run
+from ._torch import from_keras, from_torch, to_torch
+
+__all__ = ["AnswerError", "Class", "ClosedError", "Diagnosis", "Error", "Evaluation", "Exported", "InputError",
+           "Inspection", "MisuseError", "Model", "Prediction", "Quantized", "Run", "ServerError", "SickError",
+           "StoppedError", "Stripped", "TensorInfo", "doctor", "evaluate", "export", "from_keras", "from_torch",
+           "inspect", "quantize", "strip", "to_torch", "train"]

@@ -1,0 +1,432 @@
+"""Models that predict."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import threading
+import urllib.parse
+import weakref
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+import collections
+
+import numpy as np
+
+from . import _child, _http
+from ._errors import ClosedError, Error, InputError, MisuseError, ServerError, from_command
+from ._inputs import Files, Rows, concatenate, is_file, picture_file, prepare
+from ._options import Value, flags
+from ._prediction import Kind, Prediction, TensorInfo
+
+Array = np.ndarray[Any, Any]
+PathLike = Union[str, "os.PathLike[str]"]
+
+_REQUEST_BYTES = 16 << 20  # the most of one request: the server refuses 64 MiB
+_AHEAD = 3  # requests under way for one call
+_FOREVER = "1000000h"
+
+
+class Model:
+    """A model that predicts, with the bits of ``bnctl predict``.
+
+    A process of ``bnctl`` computes. It starts with the model, listens on a private socket, and ends
+    with :meth:`close`, with the ``with`` block, with this process in whatever way, and when the
+    model is no longer referenced. A model may be used by several threads.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        A template (``.bnm``), or a file of another program: ``.onnx``, ``.pth``, ``.safetensors``,
+        ``.keras``, ``.h5`` and others.
+    devices : str or sequence of str, optional
+        For example ``"2xcpu"`` or ``["cpu", "cuda:0"]``. Devices never change a result.
+    threads : int, optional
+        Threads of each CPU device; the cores by default.
+    precision : str, optional
+        ``"f32"`` or ``"bf16"``; by default that of the model's training.
+    preprocess : str, optional
+        How pixels become numbers, if the file does not contain it: ``"imagenet"``, ``"unit"``,
+        ``"raw"``, ``"caffe"`` or ``"none"``.
+    labels : str or sequence of str, optional
+        Names of the classes, or a file with a name on each line.
+    max_batch : int
+        How many rows are computed together at most. It never changes a result.
+    allow_sick : bool
+        Open a model although its statistics cannot be right.
+    **options
+        Other options of ``bnctl serve`` for a file: ``arch``, ``size``, ``mean``, ``std``, ``kernels`` ...
+
+    Raises
+    ------
+    Error
+        If the file cannot be opened.
+
+    Examples
+    --------
+    >>> with bnctl.Model("photos.bnm") as model:  # doctest: +SKIP
+    ...     print(model.predict("cat.jpg").top(3))
+    """
+
+    def __init__(self, path: PathLike, devices: Value = None, threads: Optional[int] = None,
+                 precision: Optional[str] = None, *, preprocess: Optional[str] = None, labels: Value = None,
+                 max_batch: int = 32, allow_sick: bool = False, **options: Value) -> None:
+        self._closed = True
+        self.path = os.fspath(path)
+        self._lock = threading.Lock()
+        self._workers: Optional[ThreadPoolExecutor] = None
+        self._inspected: Optional[Dict[str, Any]] = None
+        known = {"devices": devices, "threads": threads, "precision": precision, "preprocess": preprocess,
+                 "labels": labels, "max_batch": max_batch, "allow_sick": allow_sick or None}
+        given = {**known, **options}
+        self._file_options = {k: v for k, v in given.items() if k in _OF_FILES}
+        address, token = _http.private_address()
+        with flags("serve", given) as arguments, _token_file(token) as tokens:
+            self._child = _child.Child(["serve", "--http", address, "--grpc", "", "--poll", _FOREVER,
+                                        "--max-inflight-mb", "1024", *tokens, *arguments, "--", self.path])
+            ready = self._ready()
+        if len(ready["models"]) != 1:
+            self._child.stop()
+            raise MisuseError(f"{self.path} is a folder with {len(ready['models'])} models; name one of its files",
+                              field="path")
+        served = ready["models"][0]
+        self._sha256: str = served["sha256"]
+        self._base = f"/v2/models/{urllib.parse.quote(served['name'], safe='')}"
+        self._client = _http.Client(ready["http"], token)
+        self._end = weakref.finalize(self, _end, self._client, self._child)
+        self._closed = False
+        self._describe()
+
+    def _ready(self) -> Dict[str, Any]:
+        """Return the line that the server prints when it is ready."""
+        try:
+            for line in iter(self._child.line, None):
+                if line.get("event") == "serve":
+                    return line
+            code = self._child.wait()
+        except BaseException:  # an interrupt while a large file is read
+            self._child.stop(1)
+            raise
+        raise self._child.failure(code)
+
+    def _describe(self) -> None:
+        about, _ = self._ask("GET", "/predict")
+        self._inputs = tuple(_info(t) for t in about["inputs"])
+        self._outputs = tuple(_info(t) for t in about["outputs"])
+        self._pictures: bool = about["pictures"]
+        self._max_batch: int = about["max_batch"]
+        self._kind = Kind(about["answers"], tuple(about["labels"]), about.get("scores", ""), about.get("mask", ""))
+
+    # Properties.
+
+    @property
+    def inputs(self) -> Tuple[TensorInfo, ...]:
+        """The inputs of the model. Pictures are uint8 ``(None, H, W, C)``."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> Tuple[TensorInfo, ...]:
+        """The outputs of the model, in the order of its file."""
+        return self._outputs
+
+    @property
+    def labels(self) -> Tuple[str, ...]:
+        """The names of the classes; numbers if the file has no names; empty if there are no classes."""
+        return self._kind.labels
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file, as 64 hexadecimal digits."""
+        return self._sha256
+
+    @property
+    def recipe(self) -> Optional[Dict[str, Any]]:
+        """The recipe that the template was trained with, or None for files of other programs."""
+        if self._inspected is None:
+            with flags("inspect", {k: v for k, v in self._file_options.items() if k in _OF_INSPECT}) as arguments:
+                self._inspected = _child.run(["inspect", *arguments, "--", self.path])[-1]
+        recipe: Optional[Dict[str, Any]] = self._inspected.get("recipe")
+        return recipe
+
+    @property
+    def closed(self) -> bool:
+        """Whether the model is closed."""
+        return self._closed
+
+    @property
+    def notes(self) -> List[str]:
+        """What the program noted about the file, such as a kernel class other than that of its training."""
+        return self._child.notes()
+
+    # Predictions.
+
+    def predict(self, x: Any) -> Prediction:
+        """Predict one input, or several.
+
+        Parameters
+        ----------
+        x : numpy.ndarray, path, bytes, PIL.Image.Image, or a list of them
+            For a model that accepts pictures: uint8 ``[N, H, W, C]`` or one picture ``[H, W, C]``, of any
+            size, which is resized as the model says; paths, bytes or PIL images of picture files. For other
+            models: numbers of the shape of the input, with or without a first axis for samples. float64 becomes
+            float32. A ``.npy`` file is its array. Tensors of PyTorch are accepted.
+
+        Returns
+        -------
+        Prediction
+
+        Raises
+        ------
+        InputError
+            If the input is not what the model accepts.
+        ClosedError, ServerError
+            If the model is closed, or its process has ended.
+        """
+        self._check()
+        if isinstance(x, Mapping):
+            x = self._only_input(x)
+        ready = prepare(x, self._inputs[0], self._pictures)
+        if isinstance(ready, Files):
+            return self._files(ready)
+        return self._rows(ready)
+
+    __call__ = predict
+
+    def iterate(self, inputs: Iterable[Any], batch: Optional[int] = None) -> Iterator[Prediction]:
+        """Predict inputs one after the other, of which only a few are in memory at a time.
+
+        Parameters
+        ----------
+        inputs : iterable
+            Single inputs: samples, paths, bytes, PIL images. A ``numpy.memmap`` is read as it is needed.
+        batch : int, optional
+            How many are computed together; `max_batch` by default. It never changes a result.
+
+        Yields
+        ------
+        Prediction
+            That of each input, in their order.
+        """
+        self._check()
+        size = batch or self._max_batch
+        if size < 1:
+            raise MisuseError(f"batch {size}: want at least 1", field="batch")
+        source = iter(inputs)
+        waiting: "Deque[Future[Prediction]]" = collections.deque()
+        try:
+            while True:
+                while len(waiting) < 2:
+                    items = list(itertools.islice(source, size))
+                    if not items:
+                        break
+                    waiting.append(self._executor(self._outer).submit(self._batch, items))
+                if not waiting:
+                    return
+                yield from waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    _outer = "_outer_workers"
+    _inner = "_inner_workers"
+    _outer_workers: Optional[ThreadPoolExecutor] = None
+    _inner_workers: Optional[ThreadPoolExecutor] = None
+
+    def _batch(self, items: List[Any]) -> Prediction:
+        if all(isinstance(item, np.ndarray) and item.shape == items[0].shape for item in items):
+            return self.predict(np.stack(items))
+        if is_file(items[0]) or isinstance(items[0], np.ndarray):
+            return self.predict(items)
+        return self.predict(np.stack([np.asarray(item) for item in items]))
+
+    def _only_input(self, named: Mapping[str, Any]) -> Any:
+        names = [t.name for t in self._inputs]
+        if set(named) != set(names) or len(names) != 1:
+            raise InputError(f"the inputs are {', '.join(map(str, named)) or 'empty'}; the model has {', '.join(names)}")
+        return named[names[0]]
+
+    def _rows(self, rows: Rows) -> Prediction:
+        array = rows.array
+        if len(array) == 0:
+            return self._nothing()
+        size = max(1, min(self._max_batch, _REQUEST_BYTES // max(1, array[0].nbytes)))
+        parts = [array[i:i + size] for i in range(0, len(array), size)]
+        return self._joined(self._each(self._infer, parts), rows.single)
+
+    def _files(self, files: Files) -> Prediction:
+        if not files.pictures:
+            return self._nothing()
+        return self._joined(self._each(self._picture, list(enumerate(files.pictures))), files.single)
+
+    def _each(self, ask: "Callable[[Any], _Answer]", parts: Sequence[Any]) -> "List[_Answer]":
+        """Call `ask` for all parts, of which a few are under way at a time."""
+        if len(parts) == 1:
+            return [ask(parts[0])]
+        workers = self._executor(self._inner)
+        futures = [workers.submit(ask, part) for part in parts]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # also an interrupt: nothing goes on behind the caller's back
+            for future in futures:
+                future.cancel()
+            raise
+
+    def _executor(self, which: str) -> ThreadPoolExecutor:
+        with self._lock:
+            workers: Optional[ThreadPoolExecutor] = getattr(self, which)
+            if workers is None:
+                workers = ThreadPoolExecutor(_AHEAD, thread_name_prefix="bnctl")
+                setattr(self, which, workers)
+            return workers
+
+    def _infer(self, rows: Array) -> "_Answer":
+        to = self._inputs[0]
+        raw = _http.bytes_of(rows)
+        head = json.dumps({"inputs": [{"name": to.name, "datatype": _DATATYPES[to.dtype.str.lstrip("<|")],
+                                       "shape": rows.shape, "parameters": {"binary_data_size": len(raw)}}],
+                           "parameters": {"binary_data_output": True}}).encode()
+        headers = f"Inference-Header-Content-Length: {len(head)}\r\n"
+        try:
+            return self._answer(*self._ask("POST", "/predict", headers, [head, raw]))
+        except _http.Refused as problem:
+            if problem.status == 504 and len(rows) > 1:  # it took a minute: smaller parts
+                half = len(rows) // 2
+                return self._infer(rows[:half]) + self._infer(rows[half:])
+            raise _http.failure(problem) from None
+
+    def _picture(self, numbered: Tuple[int, Any]) -> "_Answer":
+        body, name = picture_file(numbered[1], f"picture {numbered[0]}")
+        try:
+            return self._answer(*self._ask("POST", "/predict", "", [body]))
+        except _http.Refused as problem:
+            raise _http.failure(problem, name) from None
+
+    def _answer(self, about: Dict[str, Any], tensors: List[Array]) -> "_Answer":
+        names = [output["name"] for output in about["outputs"]]
+        return _Answer(dict(zip(names, tensors)))
+
+    def _joined(self, answers: "List[_Answer]", single: bool) -> Prediction:
+        joined = {name: concatenate([a.tensors[name] for a in answers]) for name in answers[0].tensors}
+        if single:
+            joined = {name: tensor[0] for name, tensor in joined.items()}
+        probabilities = joined.pop("@probabilities", None)
+        return Prediction(self._kind, joined, probabilities, single)
+
+    def _nothing(self) -> Prediction:
+        outputs = {t.name: np.empty((0,) + tuple(n or 0 for n in t.shape[1:]), t.dtype) for t in self._outputs}
+        classes = self._kind.answers in ("classes", "labels")
+        return Prediction(self._kind, outputs, np.empty((0, len(self.labels)), "<f4") if classes else None)
+
+    def _ask(self, method: str, path: str, headers: str = "",
+             parts: "Sequence[_http.Bytes]" = ()) -> Tuple[Dict[str, Any], List[Array]]:
+        while True:
+            try:
+                return self._client.ask(method, self._base + path, headers, parts)
+            except _http.Refused as problem:
+                if problem.status != 429:
+                    raise
+                threading.Event().wait(0.01)  # all threads together have asked for too much
+            except (OSError, KeyError) as problem:
+                raise self._lost(problem) from None
+
+    def _lost(self, problem: Exception) -> Error:
+        """Return the exception for a connection that failed."""
+        if self._closed:
+            return ClosedError(f"the model {self.path} was closed while it computed")
+        try:
+            code = self._child.process.wait(2)
+        except Exception:
+            return ServerError(f"the process of the model {self.path} does not answer: {problem}")
+        last = self._child.failure(code)
+        if last.code == code and code > 0:
+            return ServerError(f"the process of the model {self.path} has ended: {last.sentence}; open the model again",
+                               code)
+        return ServerError(f"the process of the model {self.path} has ended {_child.ending(code)}; open the model again")
+
+    def _check(self) -> None:
+        if self._child.forked:
+            raise ClosedError(f"the model {self.path} belongs to process {self._child.owner}, which forked this one; "
+                              "open it in this process with bnctl.Model(path)")
+        if self._closed:
+            raise ClosedError(f"the model {self.path} is closed; open it again with bnctl.Model(path)")
+
+    # The end.
+
+    def close(self) -> None:
+        """End the process. Calls under way in other threads get a ClosedError. It may be called again."""
+        if self._closed:
+            return
+        self._closed = True
+        if not self._child.forked:
+            self._end()
+            for workers in (self._outer_workers, self._inner_workers):
+                if workers is not None:
+                    workers.shutdown(wait=False)
+
+    def __enter__(self) -> "Model":
+        self._check()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], problem: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise ClosedError(f"the model {self.path} holds a process and cannot be sent to another; "
+                          "send its path, and open it there with bnctl.Model(path)")
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else f"{self._kind.answers}, sha256 {self._sha256[:12]}..."
+        return f"Model({self.path!r}: {state})"
+
+
+class _Answer:
+    """The tensors of an answer by name."""
+
+    def __init__(self, tensors: Dict[str, Array]) -> None:
+        self.tensors = tensors
+
+    def __add__(self, other: "_Answer") -> "_Answer":
+        return _Answer({n: np.concatenate([v, other.tensors[n]]) for n, v in self.tensors.items()})
+
+
+def _end(client: _http.Client, child: _child.Child) -> None:
+    if child.forked:
+        return
+    client.close()
+    child.stop()
+    _child.close(child.process.stdout)
+
+
+class _token_file:
+    """A file with the token, where the address of the server does not protect it."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+        self._path = ""
+
+    def __enter__(self) -> List[str]:
+        if not self._token:
+            return []
+        import tempfile
+
+        handle, self._path = tempfile.mkstemp(prefix="bnctl-", suffix=".token")
+        with os.fdopen(handle, "w") as file:
+            file.write(self._token + "\n")
+        return ["--token-file", self._path]
+
+    def __exit__(self, *problem: object) -> None:
+        if self._path:
+            os.unlink(self._path)
+
+
+def _info(t: Mapping[str, Any]) -> TensorInfo:
+    return TensorInfo(t["name"], np.dtype(_http.DTYPES[t["datatype"]]),
+                      tuple(None if n < 0 else n for n in t["shape"]))
+
+
+_DATATYPES = {np.dtype(v).str.lstrip("<|"): k for k, v in _http.DTYPES.items()}
+_OF_INSPECT = ("arch", "key", "input", "size", "drop", "rename")
+_OF_FILES = _OF_INSPECT + ("labels", "preprocess", "mean", "std", "exif", "interpolation")

@@ -14,7 +14,7 @@ import (
 // stuck is a program for scripts. It sends itself a signal, and continues with work that
 // ignores the context. With "saving" it first saves something.
 func stuck() {
-	ctx, stop := withSignals(context.Background(), false, os.Stderr)
+	ctx, stop := withSignals(context.Background(), false, os.Stderr, nil)
 	defer stop()
 	saved := func() {}
 	if os.Args[1] == "saving" {

@@ -95,6 +95,7 @@ func endOf(r io.Reader) <-chan struct{} {
 	if r == nil {
 		return nil
 	}
+	signal.Ignore(syscall.SIGPIPE) // the reader of standard error may have ended too
 	ended := make(chan struct{})
 	go func() { // it ends with the program if r has no end
 		_, _ = io.Copy(io.Discard, r)

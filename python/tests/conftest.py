@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Iterator
 
 import numpy as np
 import pytest
+
+SOURCE = Path(__file__).resolve().parents[1]
+if "BNCTL_INSTALLED" not in os.environ:  # the package of the source with bin/bnctl, not an installed wheel
+    sys.path.insert(0, str(SOURCE))
+    os.environ["PYTHONPATH"] = str(SOURCE)
+    os.environ.setdefault("BNCTL", str(SOURCE.parent / "bin" / "bnctl"))
 
 import bnctl
 from bnctl import _binary

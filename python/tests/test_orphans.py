@@ -54,6 +54,23 @@ def test_kill_9(digits: str) -> None:
     assert gone(pid) and not os.path.exists(address[len("unix:"):])
 
 
+def test_kill_9_of_a_training(digits: str) -> None:
+    """The run ends with its parent, and leaves a checkpoint."""
+    run = subprocess.Popen([sys.executable, "-c", """
+import bnctl
+run = bnctl.train("glyphs:600", model="mlp-bn", epochs=10000, batch=32, output="t.bnm", log_every=1)
+for event in run:
+    if event["event"] == "step":
+        print(run._child.process.pid, event["step"], flush=True)
+"""], stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    pid, step = map(int, run.stdout.readline().split())
+    run.kill()
+    run.wait()
+    assert gone(pid)
+    assert bnctl.strip("t.bnc", "t.bnm").architecture == "mlp-bn" and step > 0
+
+
 FORKS = {
     "a fork that sleeps": "if os.fork() == 0: time.sleep(5); os._exit(0)\nos.kill(os.getpid(), 9)",
     "a pool of processes": "import multiprocessing as m; p = m.get_context('fork').Pool(2); p.map(abs, [1]); "

@@ -9,7 +9,7 @@ import struct
 import tempfile
 import zlib
 from pathlib import Path
-from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, Optional, Tuple, Union
 
 import numpy as np
 
@@ -30,7 +30,6 @@ class Sources:
 
     def __init__(self) -> None:
         self._folder: Optional[str] = None
-        self.labels: List[str] = []  # names of the classes of arrays whose labels are text
 
     def __enter__(self) -> "Sources":
         return self
@@ -69,8 +68,11 @@ class Sources:
         if xs.dtype.kind == "f" and xs.dtype != np.float32:
             xs = xs.astype(np.float32)
         if ys.dtype.kind in "USO":
-            ys = self._numbered([str(label) for label in ys], field)
-        elif ys.dtype.kind == "f":
+            if xs.dtype != np.uint8:
+                raise InputError(f"{field} has labels as text, which arrays of {xs.dtype} cannot have; number them with "
+                                 "np.unique(y, return_inverse=True)", 2, field)
+            return self._samples(zip(xs, ys), field)
+        if ys.dtype.kind == "f":
             ys = ys.astype(np.float32)
         else:
             ys = ys.astype(np.int64)
@@ -78,14 +80,6 @@ class Sources:
         np.save(x_path, np.ascontiguousarray(xs))
         np.save(y_path, np.ascontiguousarray(ys))
         return f"npy:{x_path},{y_path}"
-
-    def _numbered(self, labels: Sequence[str], field: str) -> Array:
-        if not self.labels:
-            self.labels = sorted(set(labels))
-        strange = sorted(set(labels) - set(self.labels))
-        if strange:
-            raise InputError(f"{field} has the label {strange[0]!r}, which data does not have", 2, field)
-        return np.array([self.labels.index(label) for label in labels], np.int64)
 
     def _samples(self, data: Any, field: str) -> str:
         folder = Path(self._path(field))

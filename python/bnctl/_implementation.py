@@ -85,8 +85,6 @@ def train(data: Data, options: Dict[str, Any], progress: Optional[bool]) -> Run:
     sources = Sources()
     try:
         given = dict(options, data=sources.source(data, "data"), val=sources.source(options["val"], "val"))
-        if given["labels"] is None and sources.labels:
-            given["labels"] = sources.labels
         return Run(given, sources, progress)
     except BaseException:
         sources.close()

@@ -24,7 +24,7 @@ class Progress:
         if wanted is False:
             return
         if _in_notebook():
-            from IPython.display import HTML, display  # type: ignore[import, unused-ignore]
+            from IPython.display import HTML, display
 
             self._html = HTML
             self._handle = display(HTML("<p>bnctl: the run begins</p>"), display_id=True)

@@ -38,6 +38,18 @@ test-arm64: build ## README's recipe by an arm64 build under qemu-user: the same
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
 	GO=$(GO) sh scripts/arm64.sh bin/bnctl $(RECIPE)
 
+.PHONY: vectors vectors-check
+vectors: ## the golden vectors of the folder spec, by device/ref
+	$(GO) run ./scripts/vectors
+
+vectors-check: ## the golden vectors are those that device/ref makes
+	$(GO) run ./scripts/vectors -check
+
+.PHONY: test-vectors
+test-vectors: ## every bit of every result in spec, flipped: all are found; numpy computes the vectors again (minutes; Debian's python3-numpy)
+	BNCTL_MUTATIONS=all $(GO) test $(PATIENT) -count=1 -v -run Mutations ./spec
+	$(GO) test $(PATIENT) -count=1 -v ./docs/examples/vectors-numpy
+
 .PHONY: test-activations
 test-activations: ## exp, log, sigmoid, tanh, erf and the activations of all 2^32 float32: their error, and the kernels of this machine by bits (20 minutes; ONLY=gelu)
 	BNCTL_ACTIVATIONS=$(or $(ACTIVATIONS),all) $(GO) test -timeout 24h -count=1 -v -run 'ActivationsOfAllNumbers/$(ONLY)' ./plugins/cpu/internal/kernel

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/bench"
@@ -12,7 +10,7 @@ import (
 // measureDevice prints how fast a device is, row by row.
 func measureDevice(ctx context.Context, o *output, options bench.DeviceOptions) error {
 	head := sync.OnceFunc(func() {
-		o.result("%-52s  %12s  %12s  %12s  %9s  %7s", "", "best us", "median us", "worst us", "GFLOP/s", "GB/s")
+		o.result("%s", bench.DeviceHead())
 	})
 	w := o.waiting()
 	defer w.Stop()
@@ -21,25 +19,6 @@ func measureDevice(ctx context.Context, o *output, options bench.DeviceOptions) 
 		w.Clear()
 		head()
 		o.event("device_bench", r)
-		tellDeviceRow(o, r)
+		o.result("%s", r.Line())
 	})
-}
-
-func tellDeviceRow(o *output, r bench.DeviceRow) {
-	if r.Note != "" {
-		o.result("  %s", r.Note)
-		return
-	}
-	if len(r.Lacks) > 0 {
-		o.result("%-52s  not there: the device lacks %s", r.Name, strings.Join(r.Lacks, ", "))
-		return
-	}
-	times, rates := fmt.Sprintf("%12s  %12s  %12s", "", "", ""), ""
-	if r.Runs > 0 {
-		times = fmt.Sprintf("%12.2f  %12.2f  %12.2f", r.Best, r.Median, r.Worst)
-	}
-	if r.Computes {
-		rates = fmt.Sprintf("  %9.1f  %7.1f", r.Gflops, r.GBs)
-	}
-	o.result("%-52s  %s%s", r.Name, times, rates)
 }

@@ -19,16 +19,7 @@ func rowDevice(o *output, d fleet.Description) {
 	if d.Reason != "" {
 		what = "none: " + d.Reason
 	}
-	o.result("%-8s  %-18s  %-12s  %s", d.Name, memory(d), strings.TrimSpace(d.Plugin+" "+d.Version), what)
-}
-
-// memory writes the memory of a device: "60.1 of 62.8 GiB".
-func memory(d fleet.Description) string {
-	if d.MemoryTotal == 0 {
-		return "-"
-	}
-	const gib = 1 << 30
-	return fmt.Sprintf("%.1f of %.1f GiB", float64(d.MemoryFree)/gib, float64(d.MemoryTotal)/gib)
+	o.result("%-8s  %-18s  %-12s  %s", d.Name, d.Memory(), strings.TrimSpace(d.Plugin+" "+d.Version), what)
 }
 
 // reportDevice prints all that is known of a device.
@@ -38,17 +29,7 @@ func reportDevice(o *output, d fleet.Description) error {
 	if d.Reason != "" {
 		return fmt.Errorf("%s: no device: %s", d.Name, d.Reason)
 	}
-	for _, row := range []struct{ name, value string }{
-		{"name", d.Name}, {"description", d.Description}, {"id", d.ID}, {"memory", memory(d)},
-		{"plugin", fmt.Sprintf("%s %s, protocol %d", d.Plugin, d.Version, d.Protocol)},
-		{"kernels", d.Kernels}, {"features", strings.Join(d.Features, ", ")},
-		{"precisions", strings.Join(d.Precisions, ", ")}, {"levels", strings.Join(d.Levels, ", ")},
-		{"operations", fmt.Sprintf("%d: %s", len(d.Ops), strings.Join(d.Ops, " "))},
-	} {
-		if row.value != "" {
-			o.result("%-12s  %s", row.name, row.value)
-		}
-	}
+	o.results(d.Lines())
 	return nil
 }
 

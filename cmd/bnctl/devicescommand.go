@@ -2,6 +2,9 @@ package main
 
 import (
 	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/golden"
+	"github.com/bnctl/bnctl/device"
 )
 
 func devicesCommand() *cli.Command {
@@ -10,7 +13,8 @@ func devicesCommand() *cli.Command {
 		Usage: "what can compute here; looking touches nothing",
 		Description: `   bnctl devices list
    bnctl devices info cpu
-   bnctl devices bench cpu`,
+   bnctl devices bench cpu
+   bnctl devices verify`,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "all devices of all plugins, and why a plugin has none", Action: devicesList,
 				Flags: pluginFlags(),
@@ -21,6 +25,7 @@ func devicesCommand() *cli.Command {
 				Description: `   bnctl devices info cpu
    bnctl devices info cuda:0 --json`},
 			devicesBenchCommand(),
+			golden.VerifyCommand(devicesVerify, pluginFlags()),
 		},
 	}
 }
@@ -53,4 +58,16 @@ func devicesInfo(c *cli.Context) error {
 		return err
 	}
 	return reportDevice(outputOf(c), l.Description())
+}
+
+func devicesVerify(c *cli.Context) error {
+	options, err := fleetOptions(c, device.F32, noLimit)
+	if err != nil {
+		return err
+	}
+	faults, err := golden.Verify(c.Context, options, c.Args().Slice(), outputOf(c).golden())
+	if faults > 0 {
+		err = sickError{golden.Fault(faults, err)}
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/golden"
 	"github.com/bnctl/bnctl/device/conformance"
 )
 
@@ -22,11 +23,13 @@ fault, though in runs the SDK for Go points it at standard error. A call may tak
 15 s; after three cases in which the device died or did not answer it ends.
 
    bnctl plugin test ./bnctl-device-mine
-   bnctl plugin test ./bnctl-device-mine --level stream/1 --case conv -v`,
+   bnctl plugin test ./bnctl-device-mine --level stream/1 --case conv -v
+   bnctl plugin test ./bnctl-device-mine --vectors spec`,
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "level",
 				Usage: "`LEVEL` of the wire: stream/1, shm/1 (default: all of the device)"},
 			&cli.StringFlag{Name: "case", Usage: "only the cases with `TEXT` in their name: conv"},
+			golden.VectorsFlag(),
 			&cli.StringFlag{Name: "id", Usage: "`ID` of the device (default: the first)"},
 		},
 		Action: pluginTest,
@@ -46,7 +49,11 @@ func pluginTest(c *cli.Context) error {
 		return sickError{err}
 	}
 	options := conformance.Options{Levels: c.StringSlice("level"), Case: c.String("case"), ID: c.String("id")}
-	faults, err := judgePlugin(c.Context, outputOf(c), command, options)
+	judge := judgePlugin
+	if c.IsSet("vectors") {
+		judge = runVectors(c.String("vectors"))
+	}
+	faults, err := judge(c.Context, outputOf(c), command, options)
 	var broken *conformance.Broken
 	switch {
 	case errors.As(err, &broken):

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/bnctl/bnctl/device/conformance"
 	"github.com/bnctl/bnctl/device/devicetest"
@@ -28,14 +27,7 @@ func judgePlugin(ctx context.Context, o *output, command remote.Command, options
 // reportCase reports a case at a level.
 func (o *output) reportCase(level string, r devicetest.Result) {
 	c := conformance.CaseOf(level, r)
-	if r.Err != nil {
-		o.result("FAULT  %s, %s: %s: %s\n       rule: %s\n       do: %s", level, c.Precision, c.Name, c.Error,
-			c.Rule, c.Advice)
-	} else if len(r.Refused) > 0 {
-		o.result("refused  %s, %s: %s: its nodes of %s", level, c.Precision, c.Name, strings.Join(c.Refused, " "))
-	} else if o.verbose {
-		o.result("ok     %s, %s: %s", level, c.Precision, c.Name)
-	}
+	o.results(c.Lines(o.verbose))
 	o.event("conformance", c)
 }
 

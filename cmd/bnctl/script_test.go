@@ -63,7 +63,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_DATA_HOME", e.Getenv("WORK")+"/xdg")
 			for name, dir := range map[string]string{"DATA": data, "KERAS": "../../formats/keras/testdata",
 				"ONNX": "../../formats/onnx/testdata", "TORCH": "../../formats/torch/testdata",
-				"CAFFE": "../../formats/caffe/testdata/cases", "TF": "../../formats/tensorflow/testdata/cases"} {
+				"CAFFE": "../../formats/caffe/testdata/cases", "SPEC": "../../spec",
+				"TF": "../../formats/tensorflow/testdata/cases"} {
 				path, err := filepath.Abs(dir)
 				if err != nil {
 					return err

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bnctl/bnctl/device/devicetest"
@@ -33,4 +35,18 @@ func CaseOf(level string, r devicetest.Result) Case {
 		c.Error, c.Advice = r.Err.Error(), r.Advice()
 	}
 	return c
+}
+
+// Lines returns the result as text: nothing for a case that passed, unless verbose.
+func (c Case) Lines(verbose bool) []string {
+	at := fmt.Sprintf("%s, %s: %s", c.Level, c.Precision, c.Name)
+	switch {
+	case c.Error != "":
+		return []string{"FAULT  " + at + ": " + c.Error, "       rule: " + c.Rule, "       do: " + c.Advice}
+	case len(c.Refused) > 0:
+		return []string{"refused  " + at + ": its nodes of " + strings.Join(c.Refused, " ")}
+	case verbose:
+		return []string{"ok     " + at}
+	}
+	return nil
 }

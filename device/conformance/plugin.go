@@ -33,7 +33,7 @@ type Judgement struct {
 
 // Plugin tests the plugin that cmd starts, and returns the number of faults. It calls each
 // after every case, and done after every level. A device that is lost repeatedly is not
-// judged to the end. An error means that there is no result: a *Broken if the plugin does
+// judged to the end. An error means that nothing was judged: a *Broken if the plugin does
 // not start or lists no device, a *problem.Error if the plugin lacks something that o
 // requests.
 func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level string, r devicetest.Result),

@@ -46,7 +46,8 @@ device/lifecycle: device device/collective graph problem tensor
 device/ref: device/collective device device/class device/lifecycle graph internal/memory tensor
 device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
-device/conformance: device device/devicetest device/remote graph problem
+device/conformance: device device/devicetest device/remote graph problem spec
+spec: device device/class graph problem tensor
 device/starter: problem
 device/starter/mine: device device/lifecycle device/ref device/serve graph
 device/internal/devicepb:
@@ -204,6 +205,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: data device/fabric fleet internal/regular modelfile models models/fit parallel parallel/stage predict
 .: problem serialize tensor train
 
+cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
@@ -217,7 +219,7 @@ cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/reg
 cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
-cmd/bnctl: cmd/bnctl/internal/zoo
+cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit
 
@@ -232,6 +234,7 @@ scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:
 scripts/sickdevice: device/collective device device/ref device/serve graph tensor
+scripts/vectors: device device/class device/ref graph spec tensor
 scripts/turns:
 scripts/mutate:
 `

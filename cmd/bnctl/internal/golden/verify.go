@@ -1,0 +1,95 @@
+package golden
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/spec"
+)
+
+// Verify runs the vectors that are part of the program on devices, all of this machine if names is
+// empty, and returns the number of faults. Options.Devices is not used. A device that is named must
+// have a numbered class.
+func Verify(ctx context.Context, o fleet.Options, names []string, out Output) (faults int, err error) {
+	vectors, err := spec.Small()
+	if err != nil {
+		return 0, err
+	}
+	named := len(names) > 0
+	if !named {
+		if names, err = present(ctx, o.Plugins); err != nil {
+			return 0, err
+		}
+	}
+	verified := 0
+	for _, name := range names {
+		s, err := verify(ctx, o, name, vectors, out)
+		if err != nil {
+			return faults, err
+		}
+		if len(s.Classes) == 0 {
+			s.Note = "kernel class " + s.Kernels + " has no number, so there are no vectors of it"
+			if named {
+				return faults, problem.New("", name, s.Note, "name another device, or leave the names out")
+			}
+		} else {
+			verified++
+		}
+		out.printSummary(s)
+		faults += s.Faults
+	}
+	if verified == 0 {
+		return faults, problem.Failure("", "no device of this machine has a numbered class", "")
+	}
+	return faults, ctx.Err()
+}
+
+// Fault returns the error of devices with other bits in a number of vectors, joined with another
+// error, which may be nil.
+func Fault(vectors int, other error) error {
+	return errors.Join(problem.Advise("train and predict without the device until its driver or hardware is "+
+		"repaired", "%s failed: the bits are not those of the class",
+		problem.Plural(vectors, "vector")), other)
+}
+
+// present returns the names of all devices of this machine.
+func present(ctx context.Context, p fleet.Plugins) (names []string, err error) {
+	plugins, err := p.Names()
+	if err != nil {
+		return nil, err
+	}
+	for _, plugin := range plugins {
+		for _, l := range p.List(ctx, plugin) {
+			if d := l.Description(); d.Reason == "" && !slices.Contains(names, d.Name) {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	return names, ctx.Err()
+}
+
+// verify runs vectors on one device.
+func verify(ctx context.Context, o fleet.Options, name string, vectors []*spec.Vector, out Output) (summary,
+	error) {
+	o.Devices, o.Precision = name, device.F32
+	s := summary{Device: name}
+	one, err := fleet.FindOne(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	defer one.Close()
+	d, err := one.Open(ctx, one.Threads())
+	if err != nil {
+		return s, err
+	}
+	defer d.Close()
+	s.Summary = spec.JudgeAll(ctx, d, vectors, func(r spec.Outcome) {
+		out.printOutcome(outcome{Device: name,
+			Outcome: r})
+	})
+	return s, nil
+}

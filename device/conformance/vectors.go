@@ -1,0 +1,66 @@
+package conformance
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/remote"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/spec"
+)
+
+// Vectors runs golden vectors on a device of the plugin that cmd starts, at each level, and returns
+// how many have other bits or no results. It runs those of the numbered classes that the device
+// has. Options.Case selects vectors by a part of their names.
+func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vector,
+	each func(level string, r spec.Outcome), done func(level string, s spec.Summary)) (faults int, err error) {
+	var some []*spec.Vector
+	for _, v := range all {
+		if strings.Contains(v.Name, o.Case) {
+			some = append(some, v)
+		}
+	}
+	if len(some) == 0 {
+		return 0, problem.New("case", `"`+o.Case+`"`, "no vector has that in its name",
+			"give a part of one, such as "+all[0].Name)
+	}
+	id, levels, _, err := o.device(ctx, cmd)
+	if err != nil {
+		return 0, err
+	}
+	for _, level := range levels {
+		if level == device.CollShm { // a level of exchanges between devices
+			continue
+		}
+		s, err := vectorsAt(ctx, cmd, id, level, some, each)
+		if err != nil {
+			return 0, err
+		}
+		if len(s.Classes) == 0 {
+			return 0, problem.Failure("",
+				"the device has kernel class "+s.Kernels+", and there are no vectors of its "+
+					"numbered classes", "run the cases, without {vectors}")
+		}
+		done(level, s)
+		faults += s.Faults
+	}
+	return faults, ctx.Err()
+}
+
+// vectorsAt runs vectors at one level, on one device.
+func vectorsAt(ctx context.Context, cmd remote.Command, id, level string, some []*spec.Vector,
+	each func(level string, r spec.Outcome)) (spec.Summary, error) {
+	cmd.Levels = []string{level}
+	p, err := remote.Start(ctx, cmd)
+	if err != nil {
+		return spec.Summary{}, &Broken{err}
+	}
+	defer p.Close()
+	d, err := p.Open(ctx, id, device.Options{Threads: 1, Precision: device.F32})
+	if err != nil {
+		return spec.Summary{}, &Broken{err}
+	}
+	defer d.Close()
+	return spec.JudgeAll(ctx, d, some, func(r spec.Outcome) { each(level, r) }), nil
+}

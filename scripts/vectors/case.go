@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/spec"
+)
+
+// testCase is a vector before its results are computed.
+type testCase struct {
+	name, about string
+	in          []operand
+	nodes       []node
+	replicas    []int // rows of each
+}
+
+// node is an operation. Its operands are operands of the case. A later node also has the result of
+// the previous node, as its first operand.
+type node struct {
+	op    graph.Op
+	attrs []any // keys and values in turn
+	in    int   // operands of the case
+}
+
+// usual and many are the rows of replicas.
+var (
+	usual = []int{2, 0, 1}
+	many  = []int{1, 2, 0, 1, 3}
+)
+
+// one returns a case of one operation.
+func one(op graph.Op, about string, attrs []any, in ...operand) testCase {
+	return testCase{name: fileName(about), about: about, in: in, nodes: []node{{op, attrs, len(in)}},
+		replicas: usual}
+}
+
+// fileName returns a phrase as a part of a file's name.
+func fileName(about string) string {
+	words := strings.FieldsFunc(strings.ToLower(about), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "-")
+}
+
+// of returns the case with other rows of replicas.
+func (c testCase) of(replicas []int) testCase { c.replicas = replicas; return c }
+
+// with returns the case with other values of its operands, and a longer name. State tensors have values of
+// state.
+func (c testCase) with(values string, usual, state filler) testCase {
+	c.about += ", " + values
+	c.name = fileName(c.about)
+	c.in = slices.Clone(c.in)
+	for i := range c.in {
+		switch {
+		case c.in[i].fill == nil || len(c.in[i].typ.Shape) == 0 && c.in[i].typ.Kind == graph.Whole:
+		case c.in[i].isState():
+			c.in[i].fill = state
+		default:
+			c.in[i].fill = usual
+		}
+	}
+	return c
+}
+
+// thrice returns a case with normal values, with awkward finite ones and with some that are not finite.
+func thrice(c testCase) []testCase {
+	return []testCase{c, c.with("zeros and subnormals", awkward, awkward),
+		c.with("infinities and NaN", special, lonely)}
+}
+
+// rows returns how many rows all replicas have.
+func (c testCase) rows() int {
+	n := 0
+	for _, r := range c.replicas {
+		n += r
+	}
+	return n
+}
+
+// class returns the class of the case.
+func (c testCase) class() string {
+	op := c.nodes[0].op
+	bytes := slices.ContainsFunc(c.in, func(o operand) bool { return o.typ.DType.String() == "u8" })
+	if op >= graph.Quantize && op <= graph.PadInt8 || bytes && op != graph.Image {
+		return "int8/1"
+	}
+	return "fma/1"
+}
+
+// valueNames are the operands and the results of operations, where they are not x and y.
+var valueNames = map[graph.Op]string{
+	graph.Conv: "x weight bias = y", graph.ConvGradInput: "dy weight = dx",
+	graph.ConvGradWeight: "x dy = dweight",
+	graph.ConvTranspose:  "x weight bias = y", graph.Dense: "x weight bias = y",
+	graph.DenseGradInput: "dy weight = dx", graph.DenseGradWeight: "x dy = dweight", graph.MatMul: "a b = y",
+	graph.Moments: "x = m", graph.RunningMoments: "mean variance = m",
+	graph.SelectMoments: "m running = selected",
+	graph.Normalise:     "x m gamma beta = y", graph.NormaliseGradSums: "x dy m = sums",
+	graph.NormaliseGradInput: "x dy m sums gamma = dx", graph.NormaliseGradParams: "m sums = dgamma dbeta",
+	graph.BatchNorm: "x gamma beta mean variance = y", graph.ActivationGrad: "saved dy = dx",
+	graph.Prelu: "x slope = y", graph.PreluGradInput: "x slope dy = dx", graph.PreluGradSlope: "x dy = dslope",
+	graph.SoftmaxGrad: "y dy = dx", graph.LogSoftmaxGrad: "y dy = dx", graph.MaxPoolGrad: "x dy = dx",
+	graph.AvgPoolGrad: "dy = dx", graph.GlobalAvgPoolGrad: "dy = dx", graph.SliceGrad: "dy = dx",
+	graph.UpsampleGrad: "dy = dx", graph.TakeGrad: "dy = dx", graph.Dropout: "x ident = y",
+	graph.SoftmaxXent:     "logits labels weight = loss",
+	graph.SoftmaxXentGrad: "logits labels inverse weight = dlogits",
+	graph.Correct:         "logits labels = counts", graph.SGD: "w g v lr = w1 v1",
+	graph.AdamW: "w g m v lr step root = w1 m1 v1",
+	graph.LARS:  "w g v lr ratio = w1 v1", graph.EMA: "average w = average1",
+	graph.TrustRatio: "weight gradient = ratio",
+	graph.Where:      "condition x y = z",
+	graph.LayerNorm:  "x scale bias = y", graph.GroupNorm: "x scale bias = y",
+	graph.LayerNormGrad: "x dy = dx", graph.GroupNormGrad: "x dy = dx",
+	graph.ConvInt8: "x weight bias by = y", graph.DenseInt8: "x weight bias by = y", graph.AddInt8: "a b = y",
+	graph.MulInt8: "a b = y", graph.TableInt8: "x table = y",
+}
+
+// operandName returns the name of operand i of the case.
+func (c testCase) operandName(i int) string {
+	names, _, ok := strings.Cut(valueNames[c.nodes[0].op], " = ")
+	list := strings.Fields(names)
+	switch {
+	case len(c.nodes) > 1 && i >= c.nodes[0].in:
+		return []string{"gamma", "beta", "mean", "variance"}[i-c.nodes[0].in]
+	case ok && i < len(list):
+		return list[i]
+	case len(c.in) == 1:
+		return "x"
+	}
+	return fmt.Sprintf("x%d", i)
+}
+
+// resultNames returns the names of the results of an operation.
+func resultNames(op graph.Op) []string {
+	if _, names, ok := strings.Cut(valueNames[op], " = "); ok {
+		return strings.Fields(names)
+	}
+	return []string{"y"}
+}
+
+// addNodes sets the nodes of the vector, and the names of its results.
+func (c testCase) addNodes(v *spec.Vector) {
+	at, last := 0, ""
+	for i, n := range c.nodes {
+		var in []string
+		if i > 0 {
+			in = append(in, last)
+		}
+		for range n.in {
+			name := ""
+			if c.in[at].fill != nil {
+				name = c.operandName(at)
+			}
+			in, at = append(in, name), at+1
+		}
+		out := resultNames(n.op)
+		if i < len(c.nodes)-1 {
+			out = []string{"product"}
+		}
+		last = out[0]
+		v.Nodes = append(v.Nodes, n.described(in, out))
+		if i == len(c.nodes)-1 {
+			for _, name := range out {
+				v.Results = append(v.Results, spec.Result{Array: spec.Array{Name: name}})
+			}
+		}
+	}
+}
+
+// described returns the node as a vector has it, with all attributes.
+func (n node) described(in, out []string) spec.Node {
+	var attrs graph.Attrs
+	for i := 0; i < len(n.attrs); i += 2 {
+		attrs = attrs.With(n.attrs[i].(string), n.attrs[i+1])
+	}
+	all := map[string]any{}
+	for _, a := range (&graph.Node{Op: n.op, Attrs: attrs}).Attributes() {
+		all[a.Key] = listOf(a.Val)
+	}
+	return spec.Node{Operation: n.op.String(), Number: int(n.op), Attributes: all, In: in, Out: out}
+}
+
+// listOf returns an absent list as an empty one, and lists as JSON decodes them.
+func listOf(v any) any {
+	list := []any{}
+	switch v := v.(type) {
+	case []int64:
+		for _, x := range v {
+			list = append(list, float64(x))
+		}
+		return list
+	case []float64:
+		for _, x := range v {
+			list = append(list, x)
+		}
+		return list
+	case int64:
+		return float64(v)
+	}
+	return v
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/spec"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// largest is the number of bytes of operands and results beyond which a vector is in a folder
+// called large. The others are part of the program.
+const largest = 12 << 10
+
+// generate returns the content of all files by their names.
+func generate(ctx context.Context, cases []testCase) (map[string][]byte, error) {
+	d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class.FMA})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	files := map[string][]byte{}
+	for _, c := range cases {
+		v, err := c.vector(ctx, d)
+		if err != nil {
+			return nil, fmt.Errorf("%v, %s: %w", c.nodes[0].op, c.name, err)
+		}
+		if files[v.Name+".json"] != nil {
+			return nil, fmt.Errorf("two vectors are called %s", v.Name)
+		}
+		if err := encode(v, files); err != nil {
+			return nil, err
+		}
+	}
+	var sums strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(files[name]), name)
+	}
+	files[spec.Sums] = []byte(sums.String())
+	return files, nil
+}
+
+// short matches a list of numbers or names in JSON.
+var short = regexp.MustCompile(`\[[^][{}]*\]`)
+
+// joined returns a list on one line.
+func joined(list []byte) []byte {
+	words := strings.Join(strings.Fields(string(list)), " ")
+	return []byte(strings.ReplaceAll(strings.ReplaceAll(words, "[ ", "["), " ]", "]"))
+}
+
+// encode adds the files of a vector.
+func encode(v *spec.Vector, files map[string][]byte) error {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	files[v.Name+".json"] = append(short.ReplaceAllFunc(text, joined), '\n')
+	add := func(a *spec.Array) error {
+		b, err := spec.Encode(a.Tensor())
+		files[path.Join(path.Dir(v.Name), a.File)] = b
+		return err
+	}
+	for i := range v.Operands {
+		if err := add(&v.Operands[i].Array); err != nil {
+			return err
+		}
+	}
+	for i := range v.Results {
+		if err := add(&v.Results[i].Array); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vector returns the vector of a case, with the results that a device computes.
+func (c testCase) vector(ctx context.Context, d device.Device) (*spec.Vector, error) {
+	v := &spec.Vector{Schema: spec.Schema, Class: c.class(), About: c.about, Replicas: c.replicas}
+	draws := tensor.NewPhilox(57, tensor.StreamInit).Draws(uint32(c.nodes[0].op), uint64(len(c.name)))
+	for i, o := range c.in {
+		if o.fill == nil {
+			continue
+		}
+		t := tensor.New(o.typ.DType, o.typ.Sized(c.rows(), len(c.replicas))...)
+		o.fill(&draws, t)
+		name := c.operandName(i)
+		v.Operands = append(v.Operands, spec.Operand{State: o.isState(),
+			Array: spec.NewArray(name, o.typ.Kind, t, c.name+"."+name+".npy")})
+	}
+	c.addNodes(v)
+	p, err := v.Program()
+	if err != nil {
+		return nil, err
+	}
+	describe(v, p)
+	got, err := v.Compute(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range p.Functions[0].Outputs {
+		r := &v.Results[i]
+		*r = spec.Result{Array: spec.NewArray(r.Name, p.Functions[0].Values[o.Value].Type.Kind, got[i],
+			c.name+"."+r.Name+".npy")}
+	}
+	v.Name = path.Join(v.Class, c.nodes[0].op.String(), c.folder(v), c.name)
+	return v, nil
+}
+
+// folder returns the folder of a vector within the one of its operation.
+func (c testCase) folder(v *spec.Vector) string {
+	size := 0
+	for i := range v.Operands {
+		size += len(v.Operands[i].Tensor().Bytes)
+	}
+	for i := range v.Results {
+		size += len(v.Results[i].Tensor().Bytes)
+	}
+	if size > largest {
+		return "large"
+	}
+	return ""
+}
+
+// describe sets the algorithms of products, which the class chooses once norms are folded.
+func describe(v *spec.Vector, p *graph.Program) {
+	fn, _ := class.Fold(p.Functions[0])
+	for i := range v.Nodes {
+		for k := range fn.Nodes {
+			n := &fn.Nodes[k]
+			l, ok := class.LayerOf(fn, n)
+			if ok && n.Op == graph.Op(v.Nodes[i].Number) {
+				v.Nodes[i].Algorithm = class.Choose(l, device.F32, class.FMA).String()
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import "github.com/bnctl/bnctl/graph"
+
+// window is a convolution: its three products are cases.
+type window struct {
+	about          string
+	in, out, h, w  int
+	kernel         [2]int
+	stride, dilate [2]int // 0 is 1
+	pad            [4]int
+	groups         int // 0 is 1
+	bias           bool
+	only           string // the products that are made: f, b, w; "": all
+	plain          bool   // normal values only
+}
+
+// windows are layers for every algorithm, with shapes that are no multiple of anything.
+var windows = []window{
+	{about: "uneven strides and padding", in: 3, out: 5, h: 6, w: 7, kernel: [2]int{3, 2}, stride: [2]int{2, 3},
+		pad: [4]int{1, 0, 2, 1}, bias: true},
+	{about: "kernel of 1 by 1", in: 7, out: 3, h: 3, w: 5, kernel: [2]int{1, 1}, bias: true},
+	{about: "groups and dilation", in: 6, out: 4, h: 6, w: 7, kernel: [2]int{2, 3}, dilate: [2]int{1, 2},
+		pad: [4]int{0, 2, 1, 1}, groups: 2},
+	{about: "padding beyond the kernel", in: 2, out: 3, h: 3, w: 4, kernel: [2]int{2, 2}, pad: [4]int{3, 2, 0,
+		4}},
+	{about: "more than a chunk of positions", in: 1, out: 2, h: 66, w: 65, kernel: [2]int{2, 2}, only: "w",
+		plain: true},
+	{about: "direct", in: 8, out: 16, h: 4, w: 5, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1}, bias: true,
+		plain: true},
+	{about: "direct back", in: 16, out: 8, h: 5, w: 4, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+		plain: true},
+	{about: "tiles of 2 by 2", in: 16, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+		bias: true},
+	{about: "tiles of 4 by 4", in: 32, out: 16, h: 5, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1, 1},
+		bias: true},
+	{about: "tiles of 4 by 4, dilation", in: 32, out: 16, h: 9, w: 10, kernel: [2]int{3, 3}, pad: [4]int{2, 2,
+		2, 2},
+		dilate: [2]int{2, 2}, plain: true},
+	{about: "tiles of 2 by 2 and kernel of 5 by 5", in: 16, out: 16, h: 8, w: 9, kernel: [2]int{5, 5},
+		pad: [4]int{2, 2, 2, 2}, bias: true, plain: true},
+	{about: "depthwise, 4 by 4", in: 5, out: 5, h: 6, w: 5, kernel: [2]int{4, 4}, pad: [4]int{2, 1, 1, 2},
+		groups: 5,
+		bias:   true},
+	{about: "depthwise, dilation and stride", in: 3, out: 3, h: 7, w: 8, kernel: [2]int{3, 3},
+		dilate: [2]int{2, 1},
+		stride: [2]int{1, 2}, groups: 3},
+	{about: "depthwise, twice the channels", in: 3, out: 6, h: 4, w: 5, kernel: [2]int{3, 3}, groups: 3},
+	{about: "depthwise by rows, 3 by 3", in: 5, out: 5, h: 4, w: 6, kernel: [2]int{3, 3}, pad: [4]int{1, 1, 1,
+		1},
+		groups: 5, bias: true},
+	{about: "depthwise by rows, 5 by 5 with stride 2", in: 3, out: 3, h: 7, w: 6, kernel: [2]int{5, 5},
+		stride: [2]int{2, 2}, pad: [4]int{2, 2, 2, 2}, groups: 3},
+}
+
+func ones(v [2]int) []int { return []int{max(v[0], 1), max(v[1], 1)} }
+
+// extent returns the length of the result along an axis.
+func (w window) extent(axis, length int) int {
+	stride, dilate := ones(w.stride)[axis], ones(w.dilate)[axis]
+	return (length+w.pad[axis]+w.pad[axis+2]-dilate*(w.kernel[axis]-1)-1)/stride + 1
+}
+
+func (w window) attrs(more ...any) []any {
+	return append([]any{"stride", ones(w.stride), "dilation", ones(w.dilate), "pad", w.pad[:], "groups",
+		max(w.groups, 1)}, more...)
+}
+
+// cases returns the products that the window has.
+func (w window) cases() []testCase {
+	x := rows(w.in, w.h, w.w)
+	dy := rows(w.out, w.extent(0, w.h), w.extent(1, w.w))
+	kernel := whole(w.out, w.in/max(w.groups, 1), w.kernel[0], w.kernel[1])
+	forward := []operand{x, kernel}
+	if w.bias {
+		forward = append(forward, whole(w.out))
+	}
+	var all []testCase
+	for product, c := range map[string]testCase{
+		"f": one(graph.Conv, w.about, w.attrs(), forward...),
+		"b": one(graph.ConvGradInput, w.about, w.attrs("size", []int{w.h, w.w}), dy, kernel),
+		"w": one(graph.ConvGradWeight, w.about, w.attrs("kernel", w.kernel[:]), x, dy),
+	} {
+		switch {
+		case w.only != "" && w.only != product:
+		case w.plain:
+			all = append(all, c)
+		default:
+			all = append(all, thrice(c)...)
+		}
+	}
+	return all
+}
+
+// productCases returns all products with a weight, and of two matrices.
+func productCases() []testCase {
+	var all []testCase
+	for _, w := range windows {
+		all = append(all, w.cases()...)
+	}
+	for _, c := range []testCase{
+		one(graph.ConvTranspose, "stride 2, bias", []any{"stride", []int{2, 2}}, rows(4, 3, 4), whole(4, 3, 2, 2),
+			whole(3)),
+		one(graph.ConvTranspose, "padding, output padding", []any{"stride", []int{2, 2}, "pad", []int{1, 1, 1, 1},
+			"output_pad", []int{1, 0}}, rows(3, 4, 3), whole(3, 5, 3, 3)),
+		one(graph.ConvTranspose, "groups, dilation", []any{"stride", []int{1, 3}, "pad", []int{0, 1, 2, 0},
+			"dilation", []int{2, 1}, "groups", 2}, rows(4, 5, 3), whole(4, 3, 3, 4), whole(6)),
+		one(graph.Dense, "17 to 5, bias", nil, rows(17), whole(5, 17), whole(5)),
+		one(graph.Dense, "130 to 3", nil, rows(130), whole(3, 130)),
+		one(graph.Dense, "leading axes", []any{"leading", 2}, rows(2, 3, 7), whole(5, 7), whole(5)),
+		one(graph.DenseGradInput, "17 to 5", nil, rows(5), whole(5, 17)),
+		one(graph.DenseGradInput, "leading axes", []any{"leading", 2}, rows(2, 3, 5), whole(5, 7)),
+		one(graph.DenseGradWeight, "17 to 5", nil, rows(17), rows(5)),
+		one(graph.DenseGradWeight, "leading axes", []any{"leading", 2}, rows(2, 3, 7), rows(2, 3, 5)),
+		one(graph.MatMul, "3x5 by 5x7", nil, rows(3, 5), rows(5, 7)),
+		one(graph.MatMul, "transposed, leading axes repeated", []any{"transpose_a", true, "transpose_b", true},
+			rows(5, 4, 3), rows(2, 1, 6, 4)),
+		one(graph.MatMul, "rows by a matrix of the whole", nil, rows(2, 3, 9), whole(9, 4)),
+	} {
+		all = append(all, thrice(c)...)
+	}
+	long := one(graph.DenseGradWeight, "more than a chunk of positions", []any{"leading", 1}, rows(4100, 1),
+		rows(4100, 1))
+	return append(append(all, long), folded()...)
+}
+
+// folded are products with a batch norm behind them, which becomes a part of their weights.
+func folded() []testCase {
+	channels := func(n int) []operand {
+		return []operand{whole(n), whole(n), whole(n), whole(n).with(positive)}
+	}
+	norm := node{graph.BatchNorm, []any{"eps", 1e-3}, 4}
+	fold := func(c testCase, n int) testCase {
+		c.about += ", batch norm folded"
+		c.name = fileName(c.about)
+		c.in = append(c.in, channels(n)...)
+		c.nodes = append(c.nodes, norm)
+		return c
+	}
+	return []testCase{
+		fold(one(graph.Conv, "implicit GEMM", nil, rows(3, 4, 5), whole(4, 3, 2, 3)), 4),
+		fold(one(graph.Conv, "bias", nil, rows(3, 4, 5), whole(4, 3, 2, 2), whole(4)), 4),
+		fold(one(graph.ConvTranspose, "groups", []any{"groups", 2, "stride", []int{2, 1}}, rows(4, 3, 4),
+			whole(4, 3, 2, 2)), 6),
+		fold(one(graph.Dense, "17 to 5", nil, rows(17), whole(5, 17), whole(5)), 5),
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// The vectors in the folder spec are what device/ref makes.
+func TestVectorsAreMadeByRef(t *testing.T) {
+	if err := run("../../spec", true); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every operation of a device has vectors, and the small ones cover it.
+func TestEveryOperationHasVectors(t *testing.T) {
+	has := map[graph.Op]bool{}
+	for _, c := range cases() {
+		for _, n := range c.nodes {
+			has[n.op] = true
+		}
+	}
+	for _, o := range ref.Ops() {
+		if !has[o] {
+			t.Errorf("no vector runs %v", o)
+		}
+	}
+}

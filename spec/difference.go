@@ -1,0 +1,94 @@
+package spec
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Difference is a result with other bits than its vector, at the first element that differs.
+type Difference struct {
+	Vector  string `json:"vector"`
+	Result  string `json:"result"`
+	Element int    `json:"element"` // in row-major order
+	Index   []int  `json:"index"`
+	Got     string `json:"got"` // hexadecimal bits, the highest first
+	Want    string `json:"want"`
+	Differ  int    `json:"differ"` // elements with other bits
+	Of      int    `json:"of"`     // all elements
+
+	got, want any
+}
+
+// String returns a sentence with both bit patterns.
+func (d Difference) String() string {
+	return fmt.Sprintf("%s: result %s, element %d %v: got bits %s (%v), want %s (%v); %d of %d elements differ",
+		d.Vector, d.Result, d.Element, d.Index, d.Got, d.got, d.Want, d.want, d.Differ, d.Of)
+}
+
+// differ compares tensors of one type and shape by bits. A NaN is any other NaN; the sign of
+// zero counts.
+func differ(got, want tensor.Tensor) (d Difference, found bool) {
+	size := want.DType.Size()
+	d.Of = want.Count()
+	for i := range d.Of {
+		g, w := got.Bytes[i*size:][:size], want.Bytes[i*size:][:size]
+		if slices.Equal(g, w) || isNaN(got, i) && isNaN(want, i) {
+			continue
+		}
+		if d.Differ++; !found {
+			found, d.Element, d.Index = true, i, indexOf(i, want.Shape)
+			d.Got, d.Want, d.got, d.want = bits(g), bits(w), element(got, i), element(want, i)
+		}
+	}
+	return d, found
+}
+
+// isNaN reports whether element i is NaN.
+func isNaN(t tensor.Tensor, i int) bool {
+	switch t.DType {
+	case tensor.F32:
+		v := t.F32()[i]
+		return v != v
+	case tensor.F64:
+		return math.IsNaN(t.F64()[i])
+	}
+	return false
+}
+
+// bits returns little-endian bytes as a hexadecimal number.
+func bits(b []byte) string {
+	b = slices.Clone(b)
+	slices.Reverse(b)
+	return "0x" + hex.EncodeToString(b)
+}
+
+// indexOf returns the index of element i in every axis.
+func indexOf(i int, shape []int) []int {
+	index := make([]int, len(shape))
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		index[axis] = i % shape[axis]
+		i /= shape[axis]
+	}
+	return index
+}
+
+// element returns an element as a number.
+func element(t tensor.Tensor, i int) any {
+	switch t.DType {
+	case tensor.F32:
+		return t.F32()[i]
+	case tensor.F64:
+		return t.F64()[i]
+	case tensor.I32:
+		return t.I32()[i]
+	case tensor.I64:
+		return t.I64()[i]
+	case tensor.I8:
+		return tensor.View[int8](t)[i]
+	}
+	return t.U8()[i]
+}

@@ -19,7 +19,7 @@ type Channel struct {
 	At              func(i int) float32
 }
 
-// overSpans returns what spans give, along the trees; ok is false of no values.
+// overSpans adds the results of spans along the trees. ok is false without values.
 func overSpans[T any](c Channel, span func(from, to int) T, add func(a, b T) T) (sum T, ok bool) {
 	rows := max(1, BlockPositions/max(c.Positions, 1))
 	if c.Rows*c.Positions == 0 {
@@ -55,7 +55,7 @@ func (c Channel) Sum() float64 {
 	sum, _ := overSpans(c, func(from, to int) float64 {
 		sum := 0.0
 		blocks(from, to, func(from, to int) { sum += float64(chain(from, to, c.At)) })
-		return sum
+		return finiteOr(sum, func() float64 { return wideChain(from, to, c.value64) })
 	}, func(a, b float64) float64 { return a + b })
 	return sum
 }
@@ -70,8 +70,8 @@ func (c Channel) Moments() [3]float64 {
 	return m
 }
 
-// spanMoments returns the moments of a span: deviations are from the mean of each
-// block in float32, which the sums over the blocks take out again.
+// spanMoments returns the moments of a span. In a block, deviations are from the block's
+// mean in float32; the sums over the blocks correct for it.
 func (c Channel) spanMoments(from, to int) [3]float64 {
 	a, b, k0 := 0.0, 0.0, 0.0
 	first := from
@@ -94,7 +94,15 @@ func (c Channel) spanMoments(from, to int) [3]float64 {
 	})
 	n := float64(to - from)
 	u := a / n
-	return [3]float64{n, k0 + u, max(0, b-float64(a*u))}
+	mean, q := k0+u, max(0, b-float64(a*u))
+	mean64 := func() float64 { return wideChain(first, to, c.value64) / n }
+	return [3]float64{n, finiteOr(mean, mean64), finiteOr(q, func() float64 {
+		centre := mean64()
+		return wideChain(first, to, func(i int) float64 {
+			d := c.value64(i) - centre
+			return float64(d * d)
+		})
+	})}
 }
 
 // GradientSums returns the sums of dy and of dy*(x - mean), x being the values.
@@ -107,7 +115,16 @@ func (c Channel) GradientSums(dy func(i int) float32, mean float64) [2]float64 {
 			s[1] += float64(chain(from, to, func(i int) float32 { return float32(dy(i) * (c.At(i) - k)) }))
 		})
 		s[1] -= float64((mean - float64(k)) * s[0])
-		return s
+		return [2]float64{
+			finiteOr(s[0], func() float64 {
+				return wideChain(from, to, func(i int) float64 { return float64(dy(i)) })
+			}),
+			finiteOr(s[1], func() float64 {
+				return wideChain(from, to, func(i int) float64 {
+					return float64(float64(dy(i)) * (c.value64(i) - mean))
+				})
+			}),
+		}
 	}, func(a, b [2]float64) [2]float64 { return [2]float64{a[0] + b[0], a[1] + b[1]} })
 	return sums
 }

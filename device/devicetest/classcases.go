@@ -111,16 +111,27 @@ func definedProbes() []probe {
 	all = append(all, rowNormEdges()...)
 	all = append(all, compareFunctions()...)
 	for _, shape := range [][]int{{3, 66, 65}, {17, 8, 8}, {33, 3, 7}, {5, 1, 1}} {
-		x, channels := rows(shape...).with(spread), shape[0]
-		name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2])
-		all = append(all,
-			probe{name, graph.Moments, nil, []operand{x}, bits},
-			probe{name, graph.ChannelSum, nil, []operand{x}, bits},
-			probe{name, graph.GlobalAvgPool, nil, []operand{x}, bits},
-			probe{name, graph.NormaliseGradSums, []any{"over", "batch"},
-				[]operand{x, rows(shape...), whole(1 + 2*channels).of(tensor.F64).with(momentsOf(50))}, bits})
+		all = append(all, sumProbes(shape, spread, normal, "")...)
+	}
+	for _, shape := range [][]int{{3, 66, 65}, {17, 8, 8}, {35, 1, 1}} {
+		all = append(all, sumProbes(shape, huge, normal, ", huge")...)
+		all = append(all, sumProbes(shape, huge, huge, ", huge gradient")[3:]...)
+		all = append(all, sumProbes(shape, largest, largest, ", largest")...)
 	}
 	return all
+}
+
+// sumProbes are all sums over the positions of channels.
+func sumProbes(shape []int, values, gradient filler, suffix string) []probe {
+	x, dy := rows(shape...).with(values), rows(shape...).with(gradient)
+	name := fmt.Sprintf("%d channels of %dx%d", shape[0], shape[1], shape[2]) + suffix
+	return []probe{
+		{name, graph.Moments, nil, []operand{x}, bits},
+		{name, graph.ChannelSum, nil, []operand{x}, bits},
+		{name, graph.GlobalAvgPool, nil, []operand{x}, bits},
+		{name, graph.NormaliseGradSums, []any{"over", "batch"},
+			[]operand{x, dy, whole(1 + 2*shape[0]).of(tensor.F64).with(momentsOf(50))}, bits},
+	}
 }
 
 // definedBy returns the products of a window: of large images and of many channels

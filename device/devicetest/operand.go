@@ -79,6 +79,16 @@ func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
 }
 
+// huge: normal, times 10 to the power of 17 to 37, so that squares and sums overflow float32.
+func huge(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(17, 37)) })
+}
+
+// largest: values near the largest float32 of one sign or the other.
+func largest(d *tensor.Draws, t tensor.Tensor) {
+	set(t, func(int) float64 { return math.Copysign(d.Between(1e38, 3e38), float64(d.Intn(3))-0.5) })
+}
+
 // lonely: normal, but in every fifth channel 0 at all positions of each row except one.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	pixels := tensor.Count(t.Shape[2:])

@@ -52,10 +52,12 @@ func rowNormProbes(norms []rowNorm, tol bound, values filler, suffix string) []p
 }
 
 // rowNormEdges returns probes that compare the bits of all norms on values of all sizes, on
-// some values that are not finite, and on lines and groups with variance 0.
+// some values that are not finite, on lines and groups with variance 0, and on values with
+// squares or sums that float32 cannot hold.
 func rowNormEdges() []probe {
 	some := []rowNorm{rowNorms[0], rowNorms[3], rowNorms[11]}
 	return slices.Concat(rowNormProbes(rowNorms, bits, spread, ""),
 		rowNormProbes(some, bits, special, ", NaN, infinities"),
-		rowNormProbes(some, bits, listed(3), ", variance 0"))
+		rowNormProbes(some, bits, listed(3), ", variance 0"),
+		rowNormProbes(some, bits, huge, ", huge"), rowNormProbes(some, bits, largest, ", largest"))
 }

@@ -46,6 +46,36 @@ FUNCTION walk next(walk w, int channels, int positions) {
 	return w;
 }
 
+// A sum of a span that is not finite is computed again in float64, one chain over its
+// values, and replaced if that sum is finite.
+FUNCTION int is_finite(double v) { return v - v == 0.0; }
+
+FUNCTION double finite_or(double v, double w) { return is_finite(v) || !is_finite(w) ? v : w; }
+
+// wide_sum is the sum of positions [from, to) of a channel in float64.
+FUNCTION double wide_sum(IN float *x, int from, int to, int c, int channels, int positions) {
+	double sum = 0.0;
+	walk w = walk_from(from, c, channels, positions);
+	for (int p = from; p < to; p++) {
+		sum += (double)x[w.at];
+		w = next(w, channels, positions);
+	}
+	return sum;
+}
+
+// wide_products is the sum of dy*(x - mean) in float64; without dy that of (x - mean)*(x - mean).
+FUNCTION double wide_products(IN float *x, IN float *dy, int from, int to, int c, int channels, int positions,
+	double mean, int squares) {
+	double sum = 0.0;
+	walk w = walk_from(from, c, channels, positions);
+	for (int p = from; p < to; p++) {
+		double d = (double)x[w.at] - mean;
+		sum += squares ? d * d : (double)dy[w.at] * d;
+		w = next(w, channels, positions);
+	}
+	return sum;
+}
+
 // span_moments are those of positions [from, to) of a channel. Blocks are shifted by
 // their own mean in float32.
 FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels, int positions) {
@@ -80,6 +110,11 @@ FUNCTION moments span_moments(IN float *x, int from, int to, int c, int channels
 		double u = t1 / m.n;
 		m.mean = k0 + u;
 		m.q = greater(0.0, t2 - t1 * u);
+		if (!is_finite(m.mean) || !is_finite(m.q)) {
+			double mean = wide_sum(x, from, to, c, channels, positions) / m.n;
+			m.mean = finite_or(m.mean, mean);
+			m.q = finite_or(m.q, wide_products(x, x, from, to, c, channels, positions, mean, 1));
+		}
 	}
 	return m;
 }
@@ -153,7 +188,12 @@ FUNCTION double2 span_sums(IN float *x, IN float *dy, int from, int to, int c, i
 		s1 += (double)p1;
 		s2 += (double)p2;
 	}
-	return (double2)(s1, s2 - (mean - (double)k) * s1);
+	s2 = s2 - (mean - (double)k) * s1;
+	if (!is_finite(s1))
+		s1 = finite_or(s1, wide_sum(dy, from, to, c, channels, positions));
+	if (both && !is_finite(s2))
+		s2 = finite_or(s2, wide_products(x, dy, from, to, c, channels, positions, mean, 0));
+	return (double2)(s1, s2);
 }
 
 // gradient_part gives, of a span, the sums of dy and of dy*(x - mean); without

@@ -11,6 +11,7 @@ func (s *Set) GradientSums(s1, s2, mean []float64, x, dy []float32, r *SumWorksp
 	}, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSums(p1, p2, shift, x[from:to], dy[from:to])
 	})
+	widenGradientSums(s1, s2, mean, x, dy)
 }
 
 // gradientBlocks adds the sums of whole blocks to s1 and s2, and returns the number of
@@ -52,6 +53,7 @@ func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace,
 			s.addGradientSums(p1, p2, shift, x[from:end], dy[from:end])
 		}
 	})
+	widenGradientSums(s1, s2, mean, x, dy)
 }
 
 // gradientTotals sums all blocks. whole sums the first ones and returns their number, and
@@ -116,6 +118,7 @@ func (s *Set) MaskedSums(s1, s2, mean []float64, x, dx, dy []float32, m Mask, r 
 	}, func(p1, p2, shift []float32, from, to int) {
 		s.addMaskedSums(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.slice(from, to))
 	})
+	widenGradientSums(s1, s2, mean, x, dx)
 }
 
 // maskedBlocks is addMaskedSums for whole blocks. It adds their sums to s1 and s2, and

@@ -17,6 +17,7 @@ func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 		func(first []float64) { k.moments(&mean[0], &q[0], &first[0], &x[0], len(mean), n) },
 		func(sum []float32, from, to int) { s.addSums(sum, x[from:to], len(sum), 0) },
 		func(sum, squares, shift []float32, from, to int) { s.addDeviations(sum, squares, shift, x[from:to]) })
+	widenMoments(mean, q, x)
 }
 
 // moments computes them by blocks: the given number of the first ones by whole, given the

@@ -110,6 +110,7 @@ func (s *Set) SomeSums(sum []float64, x []float32, n, first int, r *SumWorkspace
 		s.addSums(partial, x[from:to], n, first)
 		widenInto(sum, partial)
 	})
+	widenSums(sum, x, n, first)
 }
 
 // addSums adds the values of the channels [first, first+len(sum)) of rows of n to sum, in order.

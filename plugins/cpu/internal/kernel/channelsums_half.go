@@ -5,6 +5,7 @@ import "math"
 // SumsHalf sets sum, per channel, to the sum of the values of x.
 func (s *Set) SumsHalf(sum []float64, x []uint16, r *SumWorkspace) {
 	totals(sum, len(x), r, func(partial []float32, from, to int) { s.addSumsHalf(partial, x[from:to]) })
+	widenSums(sum, x, len(sum), 0)
 }
 
 func (s *Set) addSumsHalf(sum []float32, x []uint16) {
@@ -26,6 +27,7 @@ func (s *Set) MomentsHalf(mean, q []float64, x []uint16, r *SumWorkspace) {
 		func(sum, squares, shift []float32, from, to int) {
 			s.addDeviationsHalf(sum, squares, shift, x[from:to])
 		})
+	widenMoments(mean, q, x)
 }
 
 func (s *Set) addDeviationsHalf(sum, squares, shift []float32, x []uint16) {
@@ -51,6 +53,7 @@ func (s *Set) GradientSumsHalf(s1, s2, mean []float64, x, dy []uint16, r *SumWor
 	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addGradientSumsHalf(p1, p2, shift, x[from:to], dy[from:to])
 	})
+	widenGradientSums(s1, s2, mean, x, dy)
 }
 
 func (s *Set) addGradientSumsHalf(s1, s2, shift []float32, x, dy []uint16) {
@@ -103,6 +106,7 @@ func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfM
 	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.slice(from, to))
 	})
+	widenGradientSums(s1, s2, mean, x, dx)
 }
 
 func (s *Set) addMaskedSumsHalf(s1, s2, shift []float32, x, dx, dy []uint16, m HalfMask) {

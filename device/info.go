@@ -14,14 +14,17 @@ type Info struct {
 	Description string // for people: "AMD EPYC 9655, 2 threads"
 	MemoryTotal int64  // bytes; 0 if unknown
 	MemoryFree  int64
-	Kernels     string     // kernel class: "amx", "fma", "generic" (docs/classes.md)
-	Threads     int        // 0 where it has no meaning
-	Ops         []graph.Op // operations that Load accepts
-	Features    []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Slots, Ahead
-	Levels      []string   // collective and data levels, best first
-	Precisions  []string   // precisions at which it can be opened; empty means F32 only
-	Process     int        // ID of the process that bnctl started for it, or 0
-	Note        string     // why its session does not run at the best level; "" if it does
+	Kernels     string // kernel class: "amx", "fma", "generic" (docs/classes.md)
+	// Classes are the numbered classes that the device computes as it is opened, "fma/1" and "int8/1":
+	// package class has their definitions. A device without them promises bits within a release only.
+	Classes    []string
+	Threads    int        // 0 where it has no meaning
+	Ops        []graph.Op // operations that Load accepts
+	Features   []string   // Deterministic, ExactUpdates, FiniteUpdates, Profile, Slots, Ahead
+	Levels     []string   // collective and data levels, best first
+	Precisions []string   // precisions at which it can be opened; empty means F32 only
+	Process    int        // ID of the process that bnctl started for it, or 0
+	Note       string     // why its session does not run at the best level; "" if it does
 }
 
 // The features of devices. Info.Features lists those that a device has.

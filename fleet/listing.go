@@ -93,6 +93,7 @@ type Description struct {
 	Deterministic bool     `json:"deterministic"`
 	Reason        string   `json:"reason,omitempty"`     // see Listed
 	Kernels       string   `json:"kernels,omitempty"`    // class: see package device/class
+	Classes       []string `json:"classes,omitempty"`    // numbered classes: "fma/1", "int8/1"
 	Threads       int      `json:"threads,omitempty"`    // of a CPU
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
 	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
@@ -108,7 +109,7 @@ func (l Listed) Description() Description {
 		MemoryTotal: d.MemoryTotal, MemoryFree: d.MemoryFree,
 		Plugin: l.Plugin.Name, Version: l.Plugin.Version, Protocol: device.ProtocolV1, Reason: l.Reason,
 		Deterministic: d.Has(device.Deterministic), Kernels: d.Kernels, Threads: d.Threads,
-		Features: d.Features, Levels: d.Levels, Precisions: d.Precisions}
+		Features: d.Features, Levels: d.Levels, Precisions: d.Precisions, Classes: d.Classes}
 	for _, o := range d.Ops {
 		e.Ops = append(e.Ops, o.String())
 	}

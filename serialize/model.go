@@ -3,6 +3,7 @@ package serialize
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
@@ -40,7 +41,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
 		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
-		FileTensors: fileTensors(m.FileTensors)}
+		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -91,7 +92,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
 		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
-		FileTypes: types, FileTensors: fileTensors}
+		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain}
 	return m, checkTemplate(m)
 }
 
@@ -99,6 +100,10 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 func checkTemplate(m *models.Model) error {
 	if err := m.Check(); err != nil {
 		return err
+	}
+	if m.Chain != "" && !isSum(m.Chain) {
+		return fmt.Errorf("model %s: the digest of its chain is %.80q, want 64 hexadecimal digits", m.Architecture,
+			m.Chain)
 	}
 	if m.Best != nil {
 		if err := m.Best.Check(); err != nil {
@@ -126,6 +131,9 @@ func checkTemplate(m *models.Model) error {
 	}
 	return nil
 }
+
+// isSum reports whether s is a SHA-256 in hexadecimal.
+func isSum(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // declaredTensors lists the state in the order of its declarations.
 func declaredTensors(table []graph.State, state map[string]tensor.Tensor) []named {

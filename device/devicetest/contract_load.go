@@ -45,6 +45,13 @@ func checkInfo(ctx context.Context, open Opener) error {
 	case len(i.Ops) == 0:
 		return fmt.Errorf("no operations")
 	}
+	for _, c := range i.Classes {
+		name, _, ok := class.ParseNumber(c)
+		if !ok || name != i.Kernels && name != class.Int8Class {
+			return fmt.Errorf("numbered class %q, want NAME/NUMBER with the name %s or %s, for example %s/1", c,
+				i.Kernels, class.Int8Class, i.Kernels)
+		}
+	}
 	for _, p := range i.Precisions {
 		if _, err := device.ParsePrecision(p); err != nil || !i.Computes(device.F32) {
 			return fmt.Errorf("precisions %q, want some of %q, and %s among them", i.Precisions,

@@ -31,6 +31,17 @@ func New(name string, without ...graph.Op) device.Device {
 func (b backend) device() device.Device { return lifecycle.New(b.info, b) }
 
 func (b backend) info() device.Info {
+	info := b.unnumbered()
+	precision := device.F32
+	if b.bf16 {
+		precision = device.BF16
+	}
+	info.Classes = class.Numbered(info.Kernels, precision)
+	return info
+}
+
+// unnumbered describes the device, without its numbered classes.
+func (b backend) unnumbered() device.Info {
 	info := device.Info{
 		ID: device.DefaultID, Name: b.name, Description: "reference device: plain loops, float64 sums",
 		Kernels: class.Ref, Threads: 1, Ops: slices.Clone(b.ops), Features: Features(),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"google.golang.org/grpc"
 
@@ -53,7 +54,8 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	if name != "" {
 		d.info.Name = name
 	}
-	if n := len(d.info.Name + d.info.ID + d.info.Description + d.info.Kernels); n > maxInfo {
+	if n := len(d.info.Name + d.info.ID + d.info.Description + d.info.Kernels +
+		strings.Join(d.info.Classes, "")); n > maxInfo {
 		return nil, p.broken(title, "Open", fmt.Errorf("it describes its device with %d bytes, want at most %d", n,
 			maxInfo))
 	}

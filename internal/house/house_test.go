@@ -179,7 +179,7 @@ plugins/cpu/internal/plan: device/collective device device/class graph plugins/c
 plugins/cpu/internal/plan: plugins/cpu/internal/kernel
 plugins/cpu/internal/plan: plugins/cpu/internal/machine plugins/cpu/internal/run
 plugins/cpu/internal/plan: plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu: device device/lifecycle graph internal/memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu: device device/class device/lifecycle graph internal/memory plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
@@ -233,7 +233,7 @@ scripts/results: scripts/internal/report
 scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:
-scripts/sickdevice: device/collective device device/ref device/serve graph tensor
+scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
 scripts/turns:
 scripts/mutate:

@@ -26,6 +26,7 @@ func Describe(info device.Info) device.Info {
 		device.Slots}
 	info.Levels = []string{device.InProcess}
 	info.Precisions = []string{device.F32}
+	info.Classes = class.Numbered(info.Kernels, device.F32)
 	return info
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/device/serve"
@@ -70,6 +71,7 @@ func (d sick) Info() device.Info {
 	case "long name":
 		i.Name = strings.Repeat("n", 1<<20)
 	}
+	i.Classes = class.Numbered(i.Kernels, device.F32)
 	return i
 }
 

@@ -1390,7 +1390,13 @@ type DeviceInfo struct {
 	//	      and two axes or more, are rounded to bfloat16, to nearest, ties to
 	//	      even, before they are multiplied and where they are stored. Sums and
 	//	      all else stay float32 or better, and so do tensors on the wire
-	Precisions    []string `protobuf:"bytes,11,rep,name=precisions,proto3" json:"precisions,omitempty"`
+	Precisions []string `protobuf:"bytes,11,rep,name=precisions,proto3" json:"precisions,omitempty"`
+	// Numbered classes that it computes as it is opened: "fma/1", "int8/1". A
+	// number never changes its bits: others are a new number. Leave it empty
+	// unless the device gives the bits of that number (docs/classes.md): then its
+	// class has no number, and a training on it is made again with the same
+	// release alone. The judge compares what is claimed.
+	Classes       []string `protobuf:"bytes,12,rep,name=classes,proto3" json:"classes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1498,6 +1504,13 @@ func (x *DeviceInfo) GetLevels() []string {
 func (x *DeviceInfo) GetPrecisions() []string {
 	if x != nil {
 		return x.Precisions
+	}
+	return nil
+}
+
+func (x *DeviceInfo) GetClasses() []string {
+	if x != nil {
+		return x.Classes
 	}
 	return nil
 }
@@ -4658,7 +4671,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\aDevices\x125\n" +
 	"\adevices\x18\x01 \x03(\v2\x1b.bnctl.device.v1.DeviceInfoR\adevices\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12,\n" +
-	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xc5\x02\n" +
+	"\x05error\x18\x03 \x01(\v2\x16.bnctl.device.v1.ErrorR\x05error\"\xdf\x02\n" +
 	"\n" +
 	"DeviceInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -4675,7 +4688,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	" \x03(\tR\x06levels\x12\x1e\n" +
 	"\n" +
 	"precisions\x18\v \x03(\tR\n" +
-	"precisions\"\xbb\x01\n" +
+	"precisions\x12\x18\n" +
+	"\aclasses\x18\f \x03(\tR\aclasses\"\xbb\x01\n" +
 	"\vOpenRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\athreads\x18\x02 \x01(\x05R\athreads\x12\x18\n" +

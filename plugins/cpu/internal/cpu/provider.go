@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/internal/memory"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
@@ -25,7 +26,8 @@ func (Provider) Describe() device.Plugin {
 
 // List returns the one device.
 func (Provider) List(context.Context) ([]device.Info, string, error) {
-	return []device.Info{describe(machine.System(), kernel.Sets()[0], runtime.GOMAXPROCS(0))}, "", nil
+	return []device.Info{describe(machine.System(), kernel.Sets()[0], runtime.GOMAXPROCS(0), device.F32)}, "",
+		nil
 }
 
 // mostThreads is far above what any machine has.
@@ -66,7 +68,7 @@ func open(id string, o device.Options) (*backend, error) {
 	}
 	here := machine.System()
 	reached := ratesOf(here, set)
-	b := &backend{described: describe(here, set, threads),
+	b := &backend{described: describe(here, set, threads, precision),
 		machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
 			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
 	if reached.note != "" {
@@ -75,8 +77,8 @@ func open(id string, o device.Options) (*backend, error) {
 	return b, nil
 }
 
-// describe returns the Info of a device with these kernels on this machine.
-func describe(here machine.Description, set *kernel.Set, threads int) device.Info {
+// describe returns the Info of a device with these kernels on this machine, at a precision.
+func describe(here machine.Description, set *kernel.Set, threads int, precision string) device.Info {
 	total, free := memory.Machine()
 	description := fmt.Sprintf("%s, %d threads, %s kernels", here.Processor, threads, set.Name)
 	for _, a := range here.Assumed {
@@ -86,6 +88,7 @@ func describe(here machine.Description, set *kernel.Set, threads int) device.Inf
 		ID: device.DefaultID, Name: "cpu",
 		Description: description,
 		MemoryTotal: total, MemoryFree: free, Kernels: set.Class, Threads: threads, Ops: Ops(),
+		Classes: class.Numbered(set.Class, precision),
 		Features: []string{device.Deterministic, device.ExactUpdates, device.FiniteUpdates,
 			device.Profile, device.Slots},
 		Levels: []string{device.InProcess}, Precisions: device.Precisions(),

@@ -26,7 +26,9 @@ func (r *Run) openDevices(ctx context.Context) (err error) {
 		return problem.New("", "", fmt.Sprintf("the checkpoint was trained with kernel class %s, these devices "+
 			"have %s, whose bits differ", r.recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")
 	}
-	r.recipe.Kernels = class
+	if r.recipe.Kernels = class; r.recipe.Numbered() {
+		r.recipe.Classes = train.NumberedClasses(r.fleet.Members)
+	}
 	if r.o.Observer.Devices != nil {
 		r.o.Observer.Devices(r.fleet)
 	}
@@ -45,7 +47,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 	k := *r.from
 	if r.o.AnyKernels { // the change is requested: not a difference
 		was := *r.previous
-		was.Kernels = r.recipe.Kernels
+		was.Kernels, was.Classes = r.recipe.Kernels, r.recipe.Classes
 		k.Recipe = was.JSON()
 	}
 	return train.Resume(ctx, &k, r.recipe, c)
@@ -58,7 +60,7 @@ func (r *Run) config() (c train.Config, err error) {
 		Recompute: r.o.Recompute, Stages: r.o.Stages, Divided: r.o.Divided, Checkpoint: r.checkpoint,
 		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, Settings: r.o.settings(), GoOn: r.resumeCommand(),
 		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Events: r.o.Events, Watch: r.o.Watch,
-		Norms: r.o.Norms, Observe: r.o.Observe, Evaluated: r.o.Evaluated}
+		Norms: r.o.Norms, Chained: r.writeChain, Observe: r.o.Observe, Evaluated: r.o.Evaluated}
 	c.Placement, err = placement(r.o.Placement, len(r.fleet.Members), r.replicas())
 	return c, err
 }

@@ -2,6 +2,7 @@ package bnctl
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -68,6 +70,26 @@ func sameFile(a, b string) bool {
 	one, err1 := os.Stat(a)
 	other, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// writeChain writes the chain of the run to the folder of the template, on rank 0.
+func (r *Run) writeChain(c *chain.Chain) error {
+	if r.follows() {
+		return nil
+	}
+	if r.paths.Output != "" {
+		err := regular.WriteFile(chain.Path(r.paths.Output), 0o666, func(w io.Writer) error {
+			_, err := w.Write(c.Bytes())
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.o.Chained == nil {
+		return nil
+	}
+	return r.o.Chained(c)
 }
 
 // write writes the template and reports that the run is finished. With several ranks only

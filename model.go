@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -34,13 +35,29 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if auto && r.o.Observer.Note != nil {
 		r.o.Observer.Note("%s", r.recipe.AutoWeights(r.data.Info()))
 	}
-	if r.from == nil {
-		return m, nil
+	if err := r.number(m); err != nil || r.from == nil {
+		return m, err
 	}
 	if was := r.previous.Validation; was.Fingerprint == r.recipe.Validation.Fingerprint {
 		r.recipe.Validation.Split = was.Split // the same samples: an older release may have called val test
 	}
 	return m, nil
+}
+
+// number writes the numbers of the parts into the recipe, unless the run continues one without numbers.
+func (r *Run) number(m *models.Model) (err error) {
+	if r.from != nil {
+		if !r.previous.Numbered() {
+			return nil
+		}
+		if m, err = serialize.Unwrap(r.from); err != nil {
+			return err
+		}
+	}
+	if r.recipe.SetNumbers(m, r.data, r.validation, r.imported); r.from != nil {
+		r.recipe.KeepImports(r.previous)
+	}
+	return nil
 }
 
 // noteImbalance notes a class that has most of the samples of a new run.
@@ -71,7 +88,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 		r.o.Observer.Model(m)
 	}
 	if r.recipe.SetModel(m.Model); m.Weights != "" {
-		r.recipe.Init = m.Weights
+		r.recipe.Init, r.imported = m.Weights, m.WeightsFormat()
 	}
 	if r.recipe.EXIF = r.exif(); r.decoder() == "" && r.o.Start.Preprocess.EXIF == "" {
 		r.recipe.EXIF = "" // it is about no file of this run

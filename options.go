@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -88,6 +89,9 @@ type TrainOptions struct {
 	Events func(train.Event)  // called with each event of the run; may be nil
 	Watch  func(train.Moment) // train.Config.Watch; may be nil
 	Norms  bool               // train.Config.Norms
+	// Chained is called with the chain of the run after every epoch, when it is written beside the output.
+	// An error ends the run. It may be nil.
+	Chained func(*chain.Chain) error
 	// Observe and Evaluated are passed to train.Config. Each may be nil.
 	Observe   func() train.Observers
 	Evaluated func(train.Evaluated)

@@ -56,8 +56,8 @@ func TestOutputsHaveTheirExtensions(t *testing.T) {
 			t.Errorf("%s: %v, want a mistake of the caller", name, err)
 		}
 	}
-	if files, err := os.ReadDir(folder); len(files) != 2 || err != nil {
-		t.Errorf("written: %v, %v; want m.bnm and m.bnc alone", files, err)
+	if files, err := os.ReadDir(folder); len(files) != 3 || err != nil {
+		t.Errorf("written: %v, %v; want m.bnm, m.bnc and m.chain.jsonl alone", files, err)
 	}
 	if err := stripped("m.bnc"); !problem.IsMisuse(err) || !strings.Contains(err.Error(), "is the input") {
 		t.Errorf("strip over its input: %v", err)

@@ -48,19 +48,20 @@ func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {
 	case len(b) < digestBytes:
 		return nil, fmt.Errorf("rank 0 has sent a model of %s", problem.Plural(len(b), "byte"))
 	}
-	m.Weights = strings.TrimRight(string(b[:digestBytes]), "\x00")
+	sum, format, _ := strings.Cut(strings.TrimRight(string(b[:digestBytes]), "\x00"), " ")
+	m.SetWeights(sum, format)
 	m.Model, err = serialize.ParseModel("the model of rank 0", b[digestBytes:])
 	return m, err
 }
 
-// digestBytes is the length of the digest of the weights' file, before the model itself.
-const digestBytes = 64
+// digestBytes is the length of the digest of the weights' file and its format, before the model itself.
+const digestBytes = 128
 
 // modelBytes returns the bytes of a model to send. There is no temporary file, which a rank
 // that is killed would leave.
 func modelBytes(m *modelfile.Started) ([]byte, error) {
 	digest := make([]byte, digestBytes)
-	copy(digest, m.Weights)
+	copy(digest, strings.TrimSpace(m.Weights+" "+m.WeightsFormat()))
 	out := bytes.NewBuffer(digest)
 	err := serialize.EncodeModel(out, m.Model)
 	return out.Bytes(), err

@@ -82,7 +82,7 @@ func TestRanksGoOn(t *testing.T) {
 	if err1 != nil || err2 != nil || !bytes.Equal(one, two) {
 		t.Errorf("two ranks wrote another template than one process: %v, %v", err1, err2)
 	}
-	if files, err := os.ReadDir(folder); len(files) != 4 || err != nil {
-		t.Errorf("written: %v, %v; want run and alone, .bnm and .bnc", files, err)
+	if files, err := os.ReadDir(folder); len(files) != 6 || err != nil {
+		t.Errorf("written: %v, %v; want run and alone, .bnm, .bnc and .chain.jsonl", files, err)
 	}
 }

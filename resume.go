@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -65,8 +66,14 @@ func (r *Run) takeCheckpoint() (err error) {
 		return err
 	}
 	recipe := *r.previous
-	recipe.Release = train.Release // the rest of the run has the bits of this release
-	r.recipe = &recipe
+	if !recipe.Numbered() {
+		recipe.Release = train.Release // the rest of the run has the bits of this release
+	}
+	if r.recipe = &recipe; !r.o.AnyKernels {
+		if err := recipe.CheckNumbers(); err != nil {
+			return problem.Wrap("resume", err)
+		}
+	}
 	settings, err := train.SettingsOf(r.from)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type Run struct {
 	data, validation data.Source     // validation may be nil
 	valSplit         *train.ValSplit // the part of the data for validation, or nil
 	recipe           *train.Recipe
+	imported         string // format of the file that the weights came from
 	prepared         *Prepared
 	fleet            *fleet.Fleet
 	unlock           func() // the outputs

@@ -35,10 +35,20 @@ func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 			return p.wrap(k*step, err)
 		}
 		contents[k] = sha256.Sum256(file)
+		for _, f := range p.info.formats {
+			f.add(file)
+		}
 		return ctx.Err()
 	})
 	if err != nil {
 		return "", err
+	}
+	for i, s := range p.samples {
+		for _, f := range p.info.formats {
+			if i%step != 0 {
+				f.addExtension(s.name)
+			}
+		}
 	}
 	h := newFingerprint(p.info)
 	h.text("decoder " + p.info.Decoder)

@@ -61,6 +61,7 @@ func (i *Info) merge(o Info) {
 	if o.Decoder != "" {
 		i.Decoder, i.EXIF = o.Decoder, o.EXIF
 	}
+	i.formats = append(i.formats, o.formats...)
 	if o.Split != i.Split {
 		i.Split = ""
 	}

@@ -94,7 +94,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
 		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
-	p.info.requested = s.requested(split)
+	p.info.requested, p.info.formats = s.requested(split), []*formatSet{{}}
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
 	if err := m.survey(ctx, l, opt); err != nil {

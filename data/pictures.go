@@ -73,7 +73,7 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 		DType: tensor.U8, Labelled: true, Classes: classes, Decoder: decoderVersion,
 		EXIF: opt.EXIF,
 	}
-	p.info.columns = l.said
+	p.info.columns, p.info.formats = l.said, []*formatSet{{}}
 	p.info.requested, p.info.Kinds = s.requested(split), kindsOf(samples)
 	number := map[string]int32{}
 	for i, c := range classes {

@@ -72,6 +72,7 @@ type Info struct {
 	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
+	formats    []*formatSet   // of the picture files, filled in by Fingerprint
 	columns    string         // description of the columns of a table, or of folders
 }
 

@@ -20,7 +20,8 @@ func (d Description) Lines() []string {
 	for _, row := range []struct{ name, value string }{
 		{"name", d.Name}, {"description", d.Description}, {"id", d.ID}, {"memory", d.Memory()},
 		{"plugin", fmt.Sprintf("%s %s, protocol %d", d.Plugin, d.Version, d.Protocol)},
-		{"kernels", d.Kernels}, {"features", strings.Join(d.Features, ", ")},
+		{"kernels", d.Kernels}, {"classes", strings.Join(d.Classes, ", ")},
+		{"features", strings.Join(d.Features, ", ")},
 		{"precisions", strings.Join(d.Precisions, ", ")}, {"levels", strings.Join(d.Levels, ", ")},
 		{"operations", fmt.Sprintf("%d: %s", len(d.Ops), strings.Join(d.Ops, " "))},
 	} {

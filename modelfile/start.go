@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -45,7 +46,28 @@ type Started struct {
 	// without Init.
 	InitChoice *Choice
 	Loaded     *models.Loaded
+	format     string // of SetWeights
 }
+
+// WeightsFormat returns the format of the file that has the weights, "bnctl" for a bnctl file, and ""
+// if all weights were drawn from the seed.
+func (s *Started) WeightsFormat() string {
+	choice := s.Choice
+	if s.InitChoice != nil {
+		choice = s.InitChoice
+	}
+	switch {
+	case s.Weights == "":
+		return ""
+	case choice == nil:
+		return cmp.Or(s.format, "bnctl")
+	}
+	return choice.Format
+}
+
+// SetWeights sets where the weights of a model that another rank has made come from: the sum of
+// their file, and its format as WeightsFormat returns it.
+func (s *Started) SetWeights(sum, format string) { s.Weights, s.format = sum, format }
 
 // Start makes a model for training on data described by info, with the names of its
 // classes: from the zoo by name, as fit.Zoo makes it, from a graph in text form, or from

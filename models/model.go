@@ -29,8 +29,8 @@ type Model struct {
 	// Best is the epoch of these weights, if training kept the best epoch. It is nil for
 	// the last epoch, or if it is unknown.
 	Best *BestEpoch
-	// Chain is the digest of the chain of the training (train.Link): it covers the state after every
-	// epoch. It is "" if the file has none.
+	// Chain is the digest of the chain of the training (package serialize/chain): it covers the recipe and
+	// the state after every epoch. It is "" if the file has no such digest.
 	Chain string
 	// Quantised describes the origin of an int8 template; nil for others.
 	Quantised *Quantised

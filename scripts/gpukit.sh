@@ -13,6 +13,7 @@ cd "$root"
 
 build() { CGO_ENABLED=0 ${GO:-go} "$1" -ldflags '-s -w' "${@:2}"; }
 build build -tags urfave_cli_no_docs -o "$kit/bnctl" ./cmd/bnctl
+build build -o "$kit/plainsum" ./scripts/plainsum
 build build -o "$kit/bnctl-device-cuda" ./plugins/cuda/bnctl-device-cuda
 [ -z "${OPENCL:-}" ] || build build -o "$kit/bnctl-device-opencl" ./plugins/opencl/bnctl-device-opencl
 build test -tags cuda -c -o "$kit/cuda.test" ./plugins/cuda/internal/cuda

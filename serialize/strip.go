@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -29,14 +30,32 @@ func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 		return nil, removed, fmt.Errorf("strip %s: %w", c.Architecture, err)
 	}
 	m, err := c.template(g)
+	if err == nil {
+		m.Chain, err = c.chainDigest()
+	}
 	for _, s := range c.Training {
 		removed.training(s)
 	}
 	for _, s := range c.Sets {
 		removed.set(s)
 	}
-	removed.Attachments = len(c.Attachments)
+	if removed.Attachments = len(c.Attachments); c.Attachments[chain.Attachment] != nil {
+		removed.Attachments-- // the template has its digest
+	}
 	return m, removed, err
+}
+
+// chainDigest returns the digest of the chain of the run; "" if it has none, or before its first epoch.
+func (c *Checkpoint) chainDigest() (string, error) {
+	b, ok := c.Attachments[chain.Attachment]
+	if !ok {
+		return "", nil
+	}
+	links, err := chain.Decode(b)
+	if err != nil {
+		return "", fmt.Errorf("strip %s: %w", c.Architecture, err)
+	}
+	return links.Seal(c.Recipe), nil
 }
 
 // Unwrap returns the model of a checkpoint for further training: the model of Strip with the

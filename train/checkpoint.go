@@ -19,6 +19,7 @@ type position struct {
 	Progress Progress `json:"progress"`
 	Paths    Paths    `json:"paths"`
 	Settings Settings `json:"settings"`
+	Chained  bool     `json:"chained,omitempty"` // the checkpoint has a chain
 }
 
 // PathsOf returns where the run of a checkpoint found its data.

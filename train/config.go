@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize/chain"
 )
 
 // Config determines how and where a recipe is run. Nothing in it changes the result.
@@ -63,6 +64,9 @@ type Config struct {
 	Observe func() Observers
 	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
+	// Chained is called at the end of every epoch with the chain of the run so far, which a template has
+	// the digest of. An error ends the run. It may be nil.
+	Chained func(*chain.Chain) error
 	// Norms enables the event Norms at the end of every epoch, which reads the weights.
 	Norms    bool
 	LogEvery int // steps between Stepped events

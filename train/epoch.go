@@ -16,10 +16,16 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
 		Dropped: s.unread(), Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()}
+	evaluation := ""
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
-		if err := s.validate(ctx, &done); err != nil {
+		e, err := s.validate(ctx, &done)
+		if err != nil {
 			return err
 		}
+		evaluation = e.sum()
+	}
+	if err := s.addLink(ctx, number, evaluation); err != nil {
+		return err
 	}
 	s.plan.watched(Moment{Step: p.Step, Doing: "comparing training and use"})
 	var err error
@@ -103,10 +109,10 @@ func (s *Session) evaluate(ctx context.Context) (*Evaluation, error) {
 }
 
 // validate evaluates and keeps the state if it is the best so far.
-func (s *Session) validate(ctx context.Context, done *EpochDone) error {
+func (s *Session) validate(ctx context.Context, done *EpochDone) (*Evaluation, error) {
 	e, state, err := s.evaluateTemplate(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	loss, accuracy := e.Loss(), e.Accuracy()
 	figure := Figure(loss)
@@ -128,8 +134,8 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) error {
 	defer s.tellEvaluation(done.Epoch, e)
 	if p.BestStep > 0 && !c.better(v, p.Best) {
 		p.Stale++
-		return nil
+		return e, nil
 	}
 	p.Stale, p.BestStep, p.Best = 0, p.Step, v
-	return s.trainer.keepBest(ctx, state)
+	return e, s.trainer.keepBest(ctx, state)
 }

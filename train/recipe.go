@@ -17,7 +17,7 @@ import (
 // gives the same template, bit for bit. Devices, threads and paths are not in
 // it.
 type Recipe struct {
-	Release string   `json:"release"` // of bnctl: bits are promised within one
+	Release string   `json:"release"` // of bnctl, that began the run
 	Model   string   `json:"model"`   // architecture, or the name of the graph
 	Graph   string   `json:"graph"`   // SHA-256 of the template's graph in text form
 	Init    string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
@@ -104,6 +104,12 @@ type Recipe struct {
 	Save      string `json:"save"`       // last, or best: and one of models.Figures; "best" until SetData
 	EvalEvery int    `json:"eval_every"` // epochs
 	Patience  int    `json:"patience"`   // evaluations without progress; 0: never stop
+
+	// Classes are the numbered kernel classes of the devices, "fma/1"; nil if their class has no number.
+	// Numbers are the numbered parts that the run uses, as SetNumbers lists them. Both are nil in recipes of
+	// release 0.1 before numbers.
+	Classes []string `json:"classes,omitempty"`
+	Numbers []string `json:"parts,omitempty"`
 }
 
 // Data identifies a data set by its content.
@@ -288,7 +294,7 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 			x.Fingerprint, y.Fingerprint = "", ""
 			have, want = x, y
 		}
-		if reflect.DeepEqual(have, want) {
+		if reflect.DeepEqual(have, want) || r.leavesOut(f.Name, was) {
 			continue
 		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -306,6 +312,19 @@ func (r *Recipe) Differences(was *Recipe) []Difference {
 		out = append(out, d)
 	}
 	return out
+}
+
+// leavesOut reports whether a difference in a field has no effect on bits: the release, if both recipes
+// have numbers, and numbers, if one of them lacks them and so depends on the release.
+func (r *Recipe) leavesOut(field string, was *Recipe) bool {
+	both := r.Numbered() && was.Numbered()
+	switch field {
+	case "Release":
+		return both
+	case "Numbers", "Classes":
+		return !both
+	}
+	return false
 }
 
 // endIsFixed returns why a run of r cannot become longer, or "" if it can.

@@ -28,7 +28,7 @@ func Replaceable(path string, r *Recipe) error {
 		return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run (%v)", err), goOn)
 	}
 	now := *r
-	now.Kernels = was.Kernels
+	now.Kernels, now.Classes = was.Kernels, was.Classes
 	diff := now.Differences(was)
 	if len(diff) == 0 {
 		return nil

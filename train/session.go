@@ -64,6 +64,9 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 	if err != nil {
 		return nil, err
 	}
+	if err := s.trainer.startChain(m.State, nil); err != nil {
+		return nil, err
+	}
 	return s.opened(ctx, m.State, nil)
 }
 
@@ -91,6 +94,9 @@ func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (
 		return nil, err
 	}
 	if err := s.trainer.restore(k); err != nil {
+		return nil, err
+	}
+	if err := s.trainer.startChain(nil, k); err != nil {
 		return nil, err
 	}
 	return s.opened(ctx, k.State, k)
@@ -123,11 +129,14 @@ func (e *RecipeError) Unwrap() error {
 	for _, d := range e.Differences {
 		s = append(s, d.String())
 		switch d.Field {
+		case "parts", "classes":
+			advice = "its bits differ: go on with a release that has these numbers, or start anew from its weights " +
+				"with {init}"
 		case "decoder":
 			advice = "its pixels differ: start anew, or go on with the release that wrote the checkpoint"
 		case "release":
-			advice = "bits are promised within one release: go on with the release that wrote the checkpoint, " +
-				"or start anew from its weights with {init}"
+			advice = "it lists no numbers of parts, so its bits are promised within one release: go on with the " +
+				"release that wrote the checkpoint, or start anew from its weights with {init}"
 		}
 	}
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)

@@ -22,8 +22,11 @@ func (k StatisticsConfig) prefix() string {
 	if k.Name == "" {
 		return ""
 	}
-	return "beside/" + k.Name + "/"
+	return extraPrefix + k.Name + "/"
 }
+
+// extraPrefix begins the names of sets and attachments of extra statistics.
+const extraPrefix = "beside/"
 
 // running is the running statistics of a run, kept in one of the ways of StatisticsConfig.
 // A step makes new ones (next), which replace them when it is committed.

@@ -31,10 +31,13 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	m, _, err := serialize.Strip(s.plan.pack(state))
-	if err == nil && ofBest {
+	if err != nil {
+		return nil, err
+	}
+	if m.Chain = s.trainer.chain.Seal(m.Recipe); ofBest {
 		m.Best = s.trainer.progress.bestEpoch(s.plan.recipe)
 	}
-	return m, err
+	return m, nil
 }
 
 // derives reports whether a template holds another state than the one that is trained.

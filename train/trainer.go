@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -26,6 +27,7 @@ type trainer struct {
 	statistics statistics
 	progress   Progress
 	best       *best
+	chain      *chain.Chain    // of the epochs so far; nil if the run has none
 	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
 }
 
@@ -126,7 +128,7 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	state = maps.Clone(state)
 	maps.Copy(state, statistics)
 	k := t.plan.pack(state)
-	at := position{t.progress, t.plan.config.Paths, t.plan.config.Settings}
+	at := position{t.progress, t.plan.config.Paths, t.plan.config.Settings, t.chain != nil}
 	if k.Progress, err = json.Marshal(at); err != nil {
 		return nil, err
 	}
@@ -135,7 +137,14 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 		k.Best = t.progress.bestEpoch(t.plan.recipe)
 	}
 	t.weights.pack(k)
-	return k, t.statistics.pack(k)
+	if err := t.statistics.pack(k); err != nil || t.chain == nil {
+		return k, err
+	}
+	if k.Attachments == nil {
+		k.Attachments = map[string][]byte{}
+	}
+	k.Attachments[chain.Attachment] = t.chain.Encode()
+	return k, nil
 }
 
 // restore restores progress, best and statistics from a checkpoint. Weights other than its

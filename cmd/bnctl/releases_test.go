@@ -67,6 +67,36 @@ func TestCheckpointOfAnotherRelease(t *testing.T) {
 	}
 }
 
+// TestCheckpointOfAnotherNumber checks that a checkpoint with a number that this release lacks is
+// refused by the name of the number, and that the release in a numbered recipe does not count.
+func TestCheckpointOfAnotherNumber(t *testing.T) {
+	folder := t.TempDir()
+	checkpoint, out := filepath.Join(folder, "m.bnc"), filepath.Join(folder, "m.bnm")
+	says(t, exitDone, "", "train", "--quiet", "--model", "mlp-bn", "--data", "glyphs:16", "--batch", "8",
+		"--replicas", "2", "--steps", "2", "--devices", "ref", "-o", out)
+	for _, c := range []struct {
+		is, other, want string
+		code            int
+	}{
+		{`"order/1"`, `"order/2"`,
+			"the recipe needs part order/2, and release 0.1 has order/1; use a newer release", exitMisused},
+		{`"ref/1"`, `"ref/7"`, "the recipe needs kernel class ref/7, and release 0.1 has ref/1", exitMisused},
+		{`"release":"` + train.Release, `"release":"0.0`, "", exitDone},
+	} {
+		k, err := serialize.ReadCheckpoint(checkpoint)
+		if err != nil || !bytes.Contains(k.Recipe, []byte(c.is)) {
+			t.Fatalf("%v: the recipe %s has no %s", err, k.Recipe, c.is)
+		}
+		k.Recipe = bytes.Replace(k.Recipe, []byte(c.is), []byte(c.other), 1)
+		path := filepath.Join(t.TempDir(), "other.bnc")
+		if err := serialize.WriteCheckpoint(path, k); err != nil {
+			t.Fatal(err)
+		}
+		says(t, c.code, c.want, "train", "--quiet", "--resume", path, "--devices", "ref", "-o",
+			filepath.Join(folder, "again.bnm"))
+	}
+}
+
 // ofAnotherRelease writes a checkpoint again as if that release had written it.
 func ofAnotherRelease(t *testing.T, path, release string) string {
 	t.Helper()

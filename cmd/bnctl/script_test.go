@@ -275,13 +275,17 @@ func sameNumbers(x tensor.Tensor, as string) tensor.Tensor {
 }
 
 // only FILES... wants the folder of the script to hold exactly these files, including
-// hidden ones, in addition to the files of the script.
+// hidden ones, in addition to the files of the script, and to the chains of these templates.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	entries, err := os.ReadDir(ts.Getenv("WORK"))
 	ts.Check(err)
 	var have []string
 	for _, e := range entries {
-		if e.Name() != ".tmp" && e.Name() != "xdg" {
+		template, chained := strings.CutSuffix(e.Name(), ".chain.jsonl")
+		chained = chained && slices.ContainsFunc(args, func(a string) bool {
+			return strings.HasPrefix(a, template+".bn")
+		})
+		if e.Name() != ".tmp" && e.Name() != "xdg" && !chained {
 			have = append(have, e.Name())
 		}
 	}

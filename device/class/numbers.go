@@ -7,7 +7,7 @@ import (
 )
 
 // Int8Class is the class of the operations of int8 templates. Every device at precision f32 has it, in
-// addition to its own class.
+// addition to the class that it names.
 const Int8Class = "int8"
 
 // numbers are the numbered classes of this release. A number never changes its bits: a change of

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNumbered checks which numbered classes a device has: none at bf16, and int8 with every other.
+// TestNumbered checks which numbered classes a device has: nothing at bf16, and int8 with every other.
 func TestNumbered(t *testing.T) {
 	for _, c := range []struct {
 		name, precision string

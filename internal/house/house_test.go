@@ -65,7 +65,9 @@ models: graph problem tensor
 models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
-serialize: bn graph models problem internal/regular tensor
+serialize: bn graph models problem internal/regular serialize/chain tensor
+serialize/chain: problem
+parts:
 parallel: internal/awake internal/memory bn device/collective device device/fabric graph tensor problem
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
@@ -73,8 +75,9 @@ parallel/stage: device device/class graph problem tensor
 train/internal/tfevents:
 internal/style:
 internal/chart: internal/style
-train: internal/awake bn data device device/fabric graph models parallel problem serialize tensor
-train: train/internal/tfevents
+train: internal/awake bn data device device/fabric graph models parallel problem serialize
+train: serialize/chain tensor
+train: device/class parts train/internal/tfevents
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
@@ -179,7 +182,8 @@ plugins/cpu/internal/plan: device/collective device device/class graph plugins/c
 plugins/cpu/internal/plan: plugins/cpu/internal/kernel
 plugins/cpu/internal/plan: plugins/cpu/internal/machine plugins/cpu/internal/run
 plugins/cpu/internal/plan: plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/cpu: device device/class device/lifecycle graph internal/memory plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu: device device/class device/lifecycle graph internal/memory
+plugins/cpu/internal/cpu: plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
@@ -203,7 +207,7 @@ plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 .: data device/fabric fleet internal/regular modelfile models models/fit parallel parallel/stage predict
-.: problem serialize tensor train
+.: problem serialize serialize/chain tensor train
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/nearest:
@@ -233,6 +237,7 @@ scripts/results: scripts/internal/report
 scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:
+scripts/plainsum: serialize train
 scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
 scripts/turns:

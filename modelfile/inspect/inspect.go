@@ -49,6 +49,10 @@ type Report struct {
 	Temperature float64 `json:"temperature,omitempty"`
 	// Int8 describes the source model of an int8 template
 	Int8 *models.Quantised `json:"int8,omitempty"`
+	// WeightsSum is the sum of the weights of a bnctl file: models.Model.WeightsSum. Chain is the digest of
+	// the chain of its training.
+	WeightsSum string `json:"weights_sha256,omitempty"`
+	Chain      string `json:"chain,omitempty"`
 	// of a checkpoint with separate weights for each replica
 	Lag *train.Lag `json:"lag,omitempty"`
 
@@ -74,6 +78,14 @@ func (r *Report) BestLine(path string) string {
 	}
 	return fmt.Sprintf("best on the validation data so far: %v; the template will be of the last epoch, "+
 		"{strip} %s {epoch} best {output-file} best.bnm makes one of the best", r.Best, path)
+}
+
+// SumLine has the sum of the weights of a bnctl file; "" for other files.
+func (r *Report) SumLine() string {
+	if r.WeightsSum == "" {
+		return ""
+	}
+	return "weights  sha256 " + r.WeightsSum
 }
 
 // Int8Line describes the source model of an int8 template; "" for other files.
@@ -201,6 +213,7 @@ func checkpoint(f *serialize.File) (*Report, error) {
 // afterwards.
 func (r *Report) model(m *models.Model) {
 	s := m.Summary()
+	r.WeightsSum, r.Chain = m.WeightsSum(), m.Chain
 	r.Architecture, r.Parameters, r.Flops = m.Architecture, s.Parameters, s.Flops
 	r.Input, r.Layers, r.Recipe = s.Input, m.Layers(), m.Recipe
 	if r.BN = []Norm{}; len(m.State) > 0 {

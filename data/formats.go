@@ -1,0 +1,61 @@
+package data
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// formatSet collects the formats of the picture files of a source, by their content.
+type formatSet struct {
+	mu    sync.Mutex
+	names map[string]bool // in lower case; "netpbm" of PGM and PPM
+}
+
+// add adds the format of a file, if it is a picture.
+func (f *formatSet) add(file []byte) {
+	if codec, err := codecOf(file); err == nil {
+		f.addName(codecs[codec].name)
+	}
+}
+
+// addExtension adds the format that the name of a file promises.
+func (f *formatSet) addExtension(name string) {
+	switch extension := strings.TrimPrefix(strings.ToLower(path.Ext(name)), "."); extension {
+	case "jpg", "jfif":
+		f.addName("jpeg")
+	case "tif":
+		f.addName("tiff")
+	case "pnm":
+		f.addName("ppm")
+	case "":
+	default:
+		f.addName(extension)
+	}
+}
+
+func (f *formatSet) addName(name string) {
+	if name = strings.ToLower(name); name == "ppm" || name == "pgm" {
+		name = "netpbm"
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.names == nil {
+		f.names = map[string]bool{}
+	}
+	f.names[name] = true
+}
+
+// Formats returns the formats of the picture files of the source, sorted: "jpeg", "netpbm". It knows
+// them after Fingerprint. If the fingerprint does not read all files, the others count by their extension.
+func (i Info) Formats() []string {
+	all := map[string]bool{}
+	for _, f := range i.formats {
+		f.mu.Lock()
+		maps.Copy(all, f.names)
+		f.mu.Unlock()
+	}
+	return slices.Sorted(maps.Keys(all))
+}

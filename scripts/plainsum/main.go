@@ -1,0 +1,46 @@
+// Command plainsum FILE... prints the SHA-256 that each template has without the numbers of its parts
+// and the digest of its chain, and the sum of its weights. Templates of release 0.1 before numbers
+// have neither: docs/results compares the sums of today with sums from that time.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/train"
+)
+
+func main() {
+	for _, path := range os.Args[1:] {
+		file, weights, err := sums(path)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "plainsum:", err)
+			os.Exit(1)
+		}
+		fmt.Println(file, weights, path)
+	}
+}
+
+// sums returns the sum of the plain file, and of its weights.
+func sums(path string) (file, weights string, err error) {
+	m, err := serialize.ReadModel(path)
+	if err != nil {
+		return "", "", err
+	}
+	if m.Chain = ""; m.Recipe != nil {
+		r, err := train.ParseRecipe(m.Recipe)
+		if err != nil {
+			return "", "", err
+		}
+		r.Classes, r.Numbers = nil, nil
+		m.Recipe = r.JSON()
+	}
+	h := sha256.New()
+	if err := serialize.EncodeModel(h, m); err != nil {
+		return "", "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), m.WeightsSum(), nil
+}

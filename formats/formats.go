@@ -70,6 +70,9 @@ type Options struct {
 	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has at
 	// most one of them in memory.
 	TensorsOnly bool
+	// FloatQDQ computes a quantised ONNX graph in QDQ form in floats, by the standard's rule,
+	// instead of in integers.
+	FloatQDQ bool
 	// Training reads an ONNX graph in the form for training.
 	Training bool
 	// Memory holds large weights of the model; nil: the heap.

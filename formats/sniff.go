@@ -203,7 +203,7 @@ func readKeras(path string, o Options) (*File, error) {
 
 func readONNX(path string, o Options) (*File, error) {
 	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input, Training: o.Training,
-		Memory: o.Memory})
+		FloatQDQ: o.FloatQDQ, Memory: o.Memory})
 }
 
 func readCaffe(path string, o Options) (*File, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Options select the model in a file and define how it reads pictures. The zero value uses
-// the information in the file. Arch, Key, Drop, Rename, Input and EMA apply only to files
+// the information in the file. Arch, Key, Drop, Rename, Input, EMA and QDQ apply only to files
 // of other programs; they are refused for bnctl files.
 type Options struct {
 	// Arch is the architecture of a file of tensors without a graph: a name of the zoo, or
@@ -34,6 +34,9 @@ type Options struct {
 	// Epoch selects the weights in a checkpoint of bnctl: "last", "best", or "" for the
 	// epoch of the run's template.
 	Epoch string
+	// QDQ is how a quantised ONNX file in QDQ form is computed: "bytes", in integers where that
+	// is possible, or "float", by the standard's rule; "" means "bytes".
+	QDQ   string
 	Merge bn.Rule // rule that merges the statistics of several ranks or replicas; "": as in the file
 	// Labels are the names of the classes, one for each; nil uses the file's labels.
 	Labels       []string
@@ -65,8 +68,11 @@ type Preprocess struct {
 // describes a Keras or Caffe model, Foreign reads it.
 func (o *Options) Foreign() (formats.Options, error) {
 	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge,
-		Training: o.training, Memory: o.memory}
+		FloatQDQ: o.QDQ == "float", Training: o.training, Memory: o.memory}
 	err := o.checkSize()
+	if err == nil && o.QDQ != "" && o.QDQ != "bytes" && o.QDQ != "float" {
+		err = problem.New("qdq", o.QDQ, "want bytes or float", "")
+	}
 	if err == nil && o.Arch != "" {
 		f.Description, err = description(o.Arch)
 	}
@@ -86,6 +92,7 @@ func (o *Options) refuseForeign(why string) error {
 		{"rename", len(o.Rename) > 0},
 		{"ema", o.EMA},
 		{"input", len(o.Input) > 0},
+		{"qdq", o.QDQ != ""},
 	} {
 		if given.set {
 			return problem.New(given.field, "", "means nothing here: "+why, "leave it out")

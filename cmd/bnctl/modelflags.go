@@ -18,6 +18,7 @@ func fileFlags() []cli.Flag {
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
+		&cli.StringFlag{Name: "qdq", Usage: "bytes or float: how ONNX in QDQ form runs", DefaultText: "bytes"},
 		sizeFlag("of a network that can take several"),
 		&cli.StringSliceFlag{Name: "drop",
 			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
@@ -49,7 +50,7 @@ func labelsFlag() cli.Flag {
 // modelOptions returns the options that the flags set for the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
-		Rename: c.StringSlice("rename"), Option: flag}
+		Rename: c.StringSlice("rename"), QDQ: c.String("qdq"), Option: flag}
 	var err error
 	o.Input, err = list(c, "input", "no length of one sample: want lengths as in --input 3,224,224",
 		func(text string) (int, bool) {

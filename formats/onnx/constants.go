@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -19,19 +20,30 @@ import (
 
 // constants computes what is constant whatever the input, and lists what of it
 // is a tensor of the file.
-func (r *reader) constants(d *decode.Decoder, ext *decode.External) error {
+func (r *reader) constants(d *decode.Decoder, ext *decode.External, floatQDQ bool) error {
 	listed := map[string]bool{}
 	for _, t := range r.file.Tensors {
 		listed[t.Name] = true
 	}
 	r.decoder, r.external = d, ext
+	for i, n := range r.src.Node {
+		if decode.Operator(n) != "Constant" {
+			continue
+		}
+		if err := r.readConstant(n, d, ext, listed); err != nil {
+			return fmt.Errorf("node %d (Constant %.80q): %w", i, decode.First(n.Output, ""), err)
+		}
+	}
+	if !floatQDQ {
+		if err := r.useBytes(); err != nil {
+			return err
+		}
+	}
 	need := r.reached()
 	r.done = make([]bool, len(r.src.Node))
 	for i, n := range r.src.Node {
 		if decode.Operator(n) == "Constant" {
-			if err := r.readConstant(i, d, ext, listed); err != nil {
-				return fmt.Errorf("node %d (Constant %.80q): %w", i, decode.First(n.Output, ""), err)
-			}
+			_, r.done[i] = r.values[n.Output[0]]
 			continue
 		}
 		if !need[i] {
@@ -75,8 +87,8 @@ func (r *reader) reached() []bool {
 
 // readConstant stores the value of a Constant, and lists it if it is a tensor. One of
 // text has none.
-func (r *reader) readConstant(i int, d *decode.Decoder, ext *decode.External, listed map[string]bool) error {
-	n := r.src.Node[i]
+func (r *reader) readConstant(n *onnxpb.NodeProto, d *decode.Decoder, ext *decode.External,
+	listed map[string]bool) error {
 	if len(n.Output) != 1 {
 		return fmt.Errorf("%d results, want 1", len(n.Output))
 	}
@@ -87,7 +99,6 @@ func (r *reader) readConstant(i int, d *decode.Decoder, ext *decode.External, li
 	if err := r.define(t.Name, node.InFile(&t)); err != nil {
 		return err
 	}
-	r.done[i] = true
 	if isWeight(&t) {
 		listed[t.Name] = true
 		r.file.Tensors = append(r.file.Tensors, t)

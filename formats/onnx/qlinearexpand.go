@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
@@ -124,6 +125,10 @@ func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 	if p.Err != nil {
 		return
 	}
+	bias := 8
+	if p.Proto.OpType == "QLinearMatMul" && p.Has(bias) {
+		v = p.node("Add", []string{v, p.asFloats(bias)})
+	}
 	by := tensor.New(tensor.F32, append([]int{len(ws)}, slices.Repeat([]int{1}, trailing)...)...)
 	for o, s := range ws {
 		by.F32()[o] = float32(float32(alpha*xs[0])*s) / ys[0]
@@ -132,17 +137,19 @@ func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 		p.result("Mul", []string{v, p.constant(by)})
 		return
 	}
-	v = p.node("Mul", []string{v, p.constant(by)})
+	v = p.limited(p.node("Mul", []string{v, p.constant(by)}), 1, zero)
 	p.result("QuantizeLinear", []string{v, p.constant(tensor.Scalar(float32(1))), p.operandName(zero)})
 }
+
+// clipOperandsSince is the operator set from which on the bounds of a Clip are operands.
+const clipOperandsSince = 11
 
 const convAttributes = windowAttributes + " group"
 
 func (p *expansion) qLinearConv() {
 	in := []string{p.wholes(0, 2, 1), p.wholes(3, 5, 0)}
 	if p.Has(8) {
-		in = append(in, p.node("Cast", []string{p.operandName(8)}, onnxpb.IntAttr("to",
-			int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.asFloats(8))
 	}
 	v := p.node("Conv", in, p.given(convAttributes)...)
 	p.sums(v, 1, 1, 4, 6, 7, max(len(p.In[3].Tensor.Shape)-2, 0))
@@ -160,11 +167,15 @@ func (p *expansion) qGemm() {
 	}
 	in := []string{p.wholes(0, 2, 0), p.wholes(3, 5, axis)}
 	if p.Has(6) {
-		in = append(in, p.node("Cast", []string{p.operandName(6)}, onnxpb.IntAttr("to",
-			int(onnxpb.TensorProto_FLOAT))))
+		in = append(in, p.asFloats(6))
 	}
 	v := p.node("Gemm", in, p.given("transA transB")...)
 	p.sums(v, float32(p.Float("alpha", 1)), 1, 4, 7, 8, 0)
+}
+
+// asFloats is operand i, integers, as floats.
+func (p *expansion) asFloats(i int) string {
+	return p.node("Cast", []string{p.operandName(i)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 }
 
 // asIntegers notes that the result is integers in the file.
@@ -189,7 +200,11 @@ func (p *expansion) matMulInteger() {
 // qLinearPair is QLinearAdd and QLinearMul.
 func (p *expansion) qLinearPair() {
 	op := map[string]string{"QLinearAdd": "Add", "QLinearMul": "Mul"}[p.Proto.OpType]
-	p.quantised(p.node(op, []string{p.numbers(0, 1, 2), p.numbers(3, 4, 5)}), 6, 7)
+	v := p.node(op, []string{p.numbers(0, 1, 2), p.numbers(3, 4, 5)})
+	if y, ok := readFactors(p.call, 6, 1); ok {
+		v = p.limited(v, y[0], 7)
+	}
+	p.quantised(v, 6, 7)
 }
 
 func (p *expansion) qLinearConcat() {
@@ -219,8 +234,17 @@ func (p *expansion) qLinearAverage() {
 }
 
 func (p *expansion) qLinearActivation() {
-	op := map[string]string{"QLinearLeakyRelu": "LeakyRelu", "QLinearSigmoid": "Sigmoid"}[p.Proto.OpType]
-	p.quantised(p.node(op, []string{p.numbers(0, 1, 2)}, p.given("alpha")...), 3, 4)
+	x := p.numbers(0, 1, 2)
+	switch op := functionOf(p.call); {
+	case op == "Silu":
+		p.quantised(p.node("Mul", []string{x, p.node("Sigmoid", []string{x})}), 3, 4)
+	case op == "Clip" && p.Opset >= clipOperandsSince:
+		least := p.constant(tensor.Scalar(float32(p.Float("min", -math.MaxFloat32))))
+		most := p.constant(tensor.Scalar(float32(p.Float("max", math.MaxFloat32))))
+		p.quantised(p.node(op, []string{x, least, most}), 3, 4)
+	default:
+		p.quantised(p.node(op, []string{x}, p.given("alpha beta min max")...), 3, 4)
+	}
 }
 
 // qLinearSoftmax: up to operator set 12 the axis begins a range; the attribute says by which it counts.

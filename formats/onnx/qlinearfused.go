@@ -5,7 +5,7 @@ import "github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 func init() {
 	register(operators{
 		microsoft + "QLinearReduceMean": {attributes: accept(5, "axes keepdims"),
-			quantised: &quantisedOp{expand: (*expansion).qLinearMean}},
+			quantised: &quantisedOp{bytes: meanBytes, expand: (*expansion).qLinearMean}},
 		microsoft + "QLinearWhere": {attributes: accept(9, ""),
 			quantised: &quantisedOp{expand: (*expansion).qLinearWhere}},
 		microsoft + "MatMulIntegerToFloat": {attributes: accept(7, ""),

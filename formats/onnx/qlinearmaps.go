@@ -1,7 +1,10 @@
 package onnx
 
 import (
+	"cmp"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
@@ -68,8 +71,9 @@ func addBytes(c *call) (node.Value, bool) {
 	if !isFactor(aBy) || !isFactor(bBy) {
 		return node.Value{}, false
 	}
-	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
-		b.scale.zero, "a_by", float64(aBy), "b_by", float64(bBy), "zero", y.zero)
+	with := append(byteBounds(c, y.kind), "a_zero", a.scale.zero, "b_zero", b.scale.zero, "a_by", float64(aBy),
+		"b_by", float64(bBy), "zero", y.zero)
+	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, with...)
 	return bytesOf(v, y.kind), true
 }
 
@@ -88,8 +92,9 @@ func mulBytes(c *call) (node.Value, bool) {
 	if !gates && !slices.Equal(s, gate) || len(s) == 0 || !isFactor(by) {
 		return node.Value{}, false
 	}
-	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, "a_zero", a.scale.zero, "b_zero",
-		b.scale.zero, "by", float64(by), "zero", y.zero)
+	with := append(byteBounds(c, y.kind), "a_zero", a.scale.zero, "b_zero", b.scale.zero, "by", float64(by),
+		"zero", y.zero)
+	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, with...)
 	return bytesOf(v, y.kind), true
 }
 
@@ -137,14 +142,54 @@ func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph
 func lookUpBytes(c *call) (node.Value, bool) {
 	m, ok := readByteMap(c, 0, 1)
 	y, okY := readByteScale(c, 3, 4, m.scale.kind)
-	if !ok || !okY || c.Err != nil {
+	if !ok || !okY {
 		return node.Value{}, false
 	}
-	n := &graph.Node{Op: graph.Sigmoid}
-	if c.Proto.OpType == "QLinearLeakyRelu" {
-		n = &graph.Node{Op: graph.LeakyRelu, Attrs: graph.Attrs{}.With("alpha", c.Float("alpha", 0.01))}
+	f := tableFunction(c)
+	if f == nil || c.Err != nil {
+		return node.Value{}, false
 	}
-	return bytesOf(lookUpTable(c, m, y, class.Activation(n)), y.kind), true
+	return bytesOf(lookUpTable(c, m, y, f), y.kind), true
+}
+
+// tableFunction returns the function of a node that a table computes; nil if there is none.
+func tableFunction(c *call) func(float64) float64 {
+	n := &graph.Node{}
+	switch functionOf(c) {
+	case "Identity":
+		return func(x float64) float64 { return x }
+	case "Sigmoid":
+		n.Op = graph.Sigmoid
+	case "Silu":
+		n.Op = graph.Silu
+	case "Relu":
+		n.Op = graph.Relu
+	case "Tanh":
+		n.Op = graph.Tanh
+	case "HardSwish":
+		n.Op = graph.HardSwish
+	case "Softplus":
+		n.Op = graph.Softplus
+	case "LeakyRelu":
+		n.Op, n.Attrs = graph.LeakyRelu, n.Attrs.With("alpha", c.Float("alpha", 0.01))
+	case "Elu":
+		n.Op, n.Attrs = graph.Elu, n.Attrs.With("alpha", c.Float("alpha", 1))
+	case "HardSigmoid":
+		n.Op = graph.HardSigmoid
+		n.Attrs = n.Attrs.With("alpha", c.Float("alpha", 0.2)).With("beta", c.Float("beta", 0.5))
+	case "Clip":
+		n.Op = graph.Clip
+		n.Attrs = n.Attrs.With("min", c.Float("min", float32(math.Inf(-1)))).With("max",
+			c.Float("max", float32(math.Inf(1))))
+	default:
+		return nil
+	}
+	return class.Activation(n)
+}
+
+// functionOf returns the operator of floats that a node of integers computes.
+func functionOf(c *call) string {
+	return cmp.Or(c.Text("of", ""), strings.TrimPrefix(c.Proto.OpType, "QLinear"))
 }
 
 // maxMean bounds the bytes of a mean.
@@ -175,4 +220,23 @@ func averageBytes(c *call) (node.Value, bool) {
 	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
 		"count_pad", count && slices.Max(w.pads()) > 0, "by", by, "x_zero", m.scale.zero, "zero", y.zero)
 	return bytesOf(c.fromImage(v, len(s)-1), y.kind), true
+}
+
+// meanBytes is QLinearReduceMean over both axes of an image.
+func meanBytes(c *call) (node.Value, bool) {
+	s := c.ShapeOf(c.In[0])
+	axes, given := c.List("axes", node.ManyOperands)
+	if len(s) != 3 || !given || len(axes) != 2 {
+		return node.Value{}, false
+	}
+	const rank = 4 // in the file
+	a, b := (axes[0]+rank)%rank, (axes[1]+rank)%rank
+	if min(a, b) != 2 || max(a, b) != 3 {
+		return node.Value{}, false
+	}
+	v, ok := averageBytes(c)
+	if ok && c.Int("keepdims", 1) == 0 {
+		v.V = c.node(graph.Reshape, ".mean", []graph.Value{v.V}, "shape", s[:1])
+	}
+	return v, ok
 }

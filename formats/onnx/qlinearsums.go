@@ -170,7 +170,7 @@ func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window .
 	if s.float {
 		attrs = append(attrs, "float", true)
 	} else {
-		attrs = append(attrs, "zero", s.y.zero)
+		attrs = append(append(attrs, "zero", s.y.zero), byteBounds(c, s.y.kind)...)
 	}
 	return c.node(op, "", in, attrs...)
 }
@@ -226,7 +226,7 @@ func matMulBytes(c *call) (node.Value, bool) {
 		s, ok = readByteSum(c, [3]int{0, many, 2}, [3]int{1, 0, 3}, [3]int{}, 0, true, 1)
 		s.integer = true
 	} else {
-		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 0, true, 1)
+		s, ok = readByteSum(c, [3]int{0, 1, 2}, [3]int{3, 4, 5}, [3]int{-1, 6, 7}, 8, true, 1)
 	}
 	if !ok {
 		return node.Value{}, false

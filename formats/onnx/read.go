@@ -43,6 +43,9 @@ type Options struct {
 	// Training reads batch norms and dropouts in the form of training, which a graph that is to be trained
 	// may have. Without it they are refused: predictions would depend on the batch.
 	Training bool
+	// FloatQDQ computes operators between a DequantizeLinear and a QuantizeLinear in floats, by
+	// the standard's rule. Without it groups that package qdq knows are computed in integers.
+	FloatQDQ bool
 	// Memory is where large initializers are put; nil: the heap.
 	Memory *tensor.Region
 }
@@ -119,7 +122,7 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 		return nil, false, err
 	}
 	r.shared.FoldBudget += node.FoldedTimes * int(ext.Loaded)
-	if err := r.constants(d, ext); err != nil {
+	if err := r.constants(d, ext, o.FloatQDQ || o.TensorsOnly); err != nil {
 		return nil, false, err
 	}
 	r.countSaturating()

@@ -225,7 +225,7 @@ func (s *sketch) learn(name string) (operand, bool) {
 		return operand{}, false
 	}
 	r := newReader(d.Model, s.opset, len(b), &foreign.File{})
-	if r.initializers(d, &decode.External{}) != nil || r.constants(d, &decode.External{}) != nil {
+	if r.initializers(d, &decode.External{}) != nil || r.constants(d, &decode.External{}, false) != nil {
 		return operand{}, false
 	}
 	if x, ok := r.values[name]; ok && x.IsConstant() {

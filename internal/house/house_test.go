@@ -129,6 +129,9 @@ formats/keras/internal/hdf5: problem
 formats/onnx: formats/onnx/internal/batchaxis formats/onnx/internal/decode
 formats/onnx: formats/onnx/internal/element formats/onnx/internal/encode
 formats/onnx: formats/onnx/internal/fold formats/onnx/internal/node
+formats/onnx: formats/onnx/internal/qdq
+formats/onnx/internal/qdq: formats/onnx/internal/decode formats/onnx/internal/element
+formats/onnx/internal/qdq: formats/onnx/internal/onnxpb tensor
 formats/onnx: formats/onnx/internal/onnxpb
 formats/onnx: formats/internal/foreign device/class graph internal/memory models problem
 formats/onnx: tensor

@@ -1,0 +1,148 @@
+package qdq
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Domain is the domain of operators that Rewrite makes and ONNX lacks.
+const Domain = "bnctl"
+
+// Graph is the nodes of an ONNX graph, each after the nodes that make its operands.
+type Graph struct {
+	Nodes   []*onnxpb.NodeProto
+	Outputs []string // names of the graph's results
+	// Value returns a constant of the file: an initializer, or the value of a Constant.
+	Value func(name string) (tensor.Tensor, bool)
+	// Moves reports whether a node only moves elements of its first operand, and accepts
+	// bytes.
+	Moves func(*onnxpb.NodeProto) bool
+}
+
+// Result is a rewritten graph.
+type Result struct {
+	Nodes []*onnxpb.NodeProto
+	// Biases are constants that the nodes read and the file lacks: biases as i32.
+	Biases map[string]tensor.Tensor
+	// Bytes are the first results of the operators of integers that replace groups, in the
+	// order of the nodes. Floats are the products that stay in floats although their input is
+	// quantised, with the reason.
+	Bytes  []string
+	Floats []Float
+}
+
+// Float is a product that stays in floats.
+type Float struct{ Name, Op, Reason string }
+
+// Rewrite returns g with operators of integers in place of groups in QDQ form. The nodes of
+// g are not changed.
+func Rewrite(g Graph) Result {
+	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{}},
+		made: map[string]*onnxpb.NodeProto{}, uses: map[string]int{}, scaled: map[string]scaled{},
+		taken: map[string]bool{}}
+	w.count()
+	for _, n := range g.Nodes {
+		w.node(n)
+	}
+	w.dropUnused()
+	w.products()
+	w.dropUnused()
+	return w.Result
+}
+
+// rewriter is a graph on its way to operators of integers.
+type rewriter struct {
+	Result
+	file   Graph
+	made   map[string]*onnxpb.NodeProto // by the names of results
+	uses   map[string]int               // nodes and outputs that read a name, in the file
+	scaled map[string]scaled            // names of floats that are dequantised bytes
+	taken  map[string]bool              // names of the file
+}
+
+// scaled is integers of bytes with their scale.
+type scaled struct {
+	bytes, scale, zero string // names; zero may be ""
+	axis               *onnxpb.AttributeProto
+	constant           bool // the integers are constant
+	channels           int  // number of scales
+}
+
+func (w *rewriter) count() {
+	for _, n := range w.file.Nodes {
+		decode.EachInput(n, func(name string) { w.uses[name]++; w.taken[name] = true })
+		for _, name := range n.Output {
+			w.taken[name] = true
+		}
+	}
+	for _, name := range w.file.Outputs {
+		w.uses[name]++
+	}
+}
+
+// fresh returns a name that the graph lacks.
+func (w *rewriter) fresh(name, suffix string) string {
+	fresh := name + "/" + suffix
+	for i := 2; w.taken[fresh]; i++ {
+		fresh = fmt.Sprintf("%s/%s%d", name, suffix, i)
+	}
+	w.taken[fresh] = true
+	return fresh
+}
+
+// emit adds a node to the result.
+func (w *rewriter) emit(n *onnxpb.NodeProto) {
+	w.Nodes = append(w.Nodes, n)
+	for _, name := range n.Output {
+		if name != "" {
+			w.made[name] = n
+		}
+	}
+}
+
+// node adds a node, or what replaces it.
+func (w *rewriter) node(n *onnxpb.NodeProto) {
+	switch op := decode.Operator(n); {
+	case op == "DequantizeLinear" || op == microsoft+"DequantizeLinear":
+		w.emit(n)
+		if s, ok := w.readScaled(n); ok {
+			w.scaled[n.Output[0]] = s
+		}
+	case op == "QuantizeLinear" || op == microsoft+"QuantizeLinear":
+		if !w.quantise(n) {
+			w.emit(n)
+		}
+	case w.movesScaled(n):
+		w.move(n)
+	default:
+		w.emit(n)
+	}
+}
+
+const microsoft = "com.microsoft."
+
+// dropUnused leaves out nodes of groups that nothing reads any more.
+func (w *rewriter) dropUnused() {
+	read := map[string]bool{}
+	for _, name := range w.file.Outputs {
+		read[name] = true
+	}
+	inFile := map[*onnxpb.NodeProto]bool{} // nodes of the file that nothing read there stay
+	for _, n := range w.file.Nodes {
+		inFile[n] = !slices.ContainsFunc(n.Output, func(name string) bool { return w.uses[name] > 0 })
+	}
+	var needed []*onnxpb.NodeProto
+	for _, n := range slices.Backward(w.Nodes) {
+		if !inFile[n] && !slices.ContainsFunc(n.Output, func(name string) bool { return read[name] }) {
+			continue
+		}
+		decode.EachInput(n, func(name string) { read[name] = true })
+		needed = append(needed, n)
+	}
+	slices.Reverse(needed)
+	w.Nodes = needed
+}

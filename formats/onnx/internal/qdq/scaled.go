@@ -1,0 +1,139 @@
+package qdq
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// readScaled reads a DequantizeLinear with constant scales.
+func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
+	if len(n.Input) < 2 || len(n.Output) != 1 {
+		return s, false
+	}
+	s = scaled{bytes: n.Input[0], scale: n.Input[1]}
+	if len(n.Input) > 2 {
+		s.zero = n.Input[2]
+	}
+	for _, a := range n.Attribute {
+		switch a.Name {
+		case "axis":
+			s.axis = a
+		default: // block_size, output_dtype
+			return s, false
+		}
+	}
+	_, s.constant = w.file.Value(s.bytes)
+	scales, ok := w.scales(s.scale)
+	s.channels = len(scales)
+	if _, constant := w.file.Value(s.zero); s.zero != "" && !constant {
+		return s, false
+	}
+	return s, ok
+}
+
+// scales returns the elements of a constant scale.
+func (w *rewriter) scales(name string) ([]float32, bool) {
+	t, ok := w.file.Value(name)
+	if !ok || t.DType != tensor.F32 || t.Count() < 1 {
+		return nil, false
+	}
+	return t.F32(), true
+}
+
+// zeros returns the elements of a zero point and their type. Without a zero point they are
+// one 0 of u8.
+func (w *rewriter) zeros(name string) ([]int64, tensor.DType, bool) {
+	if name == "" {
+		return []int64{0}, tensor.U8, true
+	}
+	t, ok := w.file.Value(name)
+	if !ok || t.DType != tensor.U8 && t.DType != tensor.I8 {
+		return nil, 0, false
+	}
+	z, err := element.IntegersOf(t)
+	return z, t.DType, err == nil && len(z) > 0
+}
+
+// isBytes reports whether integers are u8 or i8 with one scale, as maps are.
+func (w *rewriter) isBytes(s scaled) bool {
+	_, _, ok := w.zeros(s.zero)
+	return ok && s.channels == 1
+}
+
+// alike reports whether two maps of bytes have the same scale, zero point and type.
+func (w *rewriter) alike(a, b scaled) bool {
+	x, okX := w.scales(a.scale)
+	y, okY := w.scales(b.scale)
+	p, kindP, okP := w.zeros(a.zero)
+	q, kindQ, okQ := w.zeros(b.zero)
+	return okX && okY && okP && okQ && kindP == kindQ && slices.Equal(x, y) && slices.Equal(p, q)
+}
+
+// movesScaled reports whether n moves elements of bytes that are dequantised before it.
+func (w *rewriter) movesScaled(n *onnxpb.NodeProto) bool {
+	if len(n.Input) == 0 || len(n.Output) == 0 {
+		return false
+	}
+	s, ok := w.scaled[n.Input[0]]
+	if !ok || s.constant || !w.isBytes(s) {
+		return false
+	}
+	if n.OpType == "Concat" && n.Domain == "" {
+		return !slices.ContainsFunc(n.Input, func(name string) bool {
+			other, ok := w.scaled[name]
+			return !ok || other.constant || !w.alike(s, other)
+		})
+	}
+	return w.file.Moves(n) && (n.OpType != "Pad" || w.padsByZero(n))
+}
+
+// padsByZero reports whether a Pad adds zeros, if it adds numbers at all.
+func (w *rewriter) padsByZero(n *onnxpb.NodeProto) bool {
+	if len(n.Input) < 2 {
+		return false
+	}
+	if len(n.Input) < 3 || n.Input[2] == "" {
+		return true
+	}
+	v, ok := w.file.Value(n.Input[2])
+	return ok && v.DType == tensor.F32 && v.Count() == 1 && v.F32()[0] == 0
+}
+
+// move moves the DequantizeLinear of the operands below n: n moves bytes.
+func (w *rewriter) move(n *onnxpb.NodeProto) {
+	s := w.scaled[n.Input[0]]
+	m := &onnxpb.NodeProto{OpType: n.OpType, Domain: n.Domain, Name: n.Name, Attribute: n.Attribute,
+		Input: slices.Clone(n.Input)}
+	switch m.Input[0] = s.bytes; n.OpType {
+	case "Concat":
+		for i, name := range n.Input {
+			m.Input[i] = w.scaled[name].bytes
+		}
+	case "Pad": // the byte of the number 0 is the zero point
+		m.Input = append(m.Input[:min(len(m.Input), 2)], s.zero)
+		if len(n.Input) > 3 {
+			m.Input = append(m.Input, n.Input[3:]...)
+		}
+	}
+	for _, name := range n.Output {
+		if name != "" {
+			name = w.fresh(name, "bytes")
+		}
+		m.Output = append(m.Output, name)
+	}
+	w.emit(m)
+	for i, name := range n.Output {
+		if name == "" {
+			continue
+		}
+		in := []string{m.Output[i], s.scale}
+		if s.zero != "" {
+			in = append(in, s.zero)
+		}
+		w.emit(&onnxpb.NodeProto{OpType: "DequantizeLinear", Input: in, Output: []string{name}})
+		w.scaled[name] = scaled{bytes: m.Output[i], scale: s.scale, zero: s.zero, channels: 1}
+	}
+}

@@ -1,0 +1,139 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/formats/onnx/internal/qdq"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Operators that package qdq makes of groups in QDQ form, and that ONNX Runtime lacks: with
+// bounds, with results of floats, or with functions that it does not compute in integers.
+func init() {
+	bounded := " min max"
+	register(operators{
+		qdq.Domain + ".QLinearConv": {attributes: accept(9, windowAttributes+" group"+bounded),
+			quantised: &quantisedOp{bytes: convBytes, expand: (*expansion).qLinearConv, weights: []int{3, 8}}},
+		qdq.Domain + ".QLinearMatMul": {attributes: accept(9, bounded),
+			quantised: &quantisedOp{bytes: matMulBytes, expand: (*expansion).qLinearMatMul, weights: []int{3, 8}}},
+		qdq.Domain + ".QGemm": {attributes: accept(9, "transB"+bounded),
+			quantised: &quantisedOp{bytes: gemmBytes, expand: (*expansion).qGemm, weights: []int{3, 6}}},
+		qdq.Domain + ".QLinearAdd": {attributes: accept(8, bounded),
+			quantised: &quantisedOp{bytes: addBytes, expand: (*expansion).qLinearPair}},
+		qdq.Domain + ".QLinearMul": {attributes: accept(8, bounded),
+			quantised: &quantisedOp{bytes: mulBytes, expand: (*expansion).qLinearPair}},
+		qdq.Domain + ".QLinearActivation": {attributes: accept(5, "of alpha beta min max"),
+			quantised: &quantisedOp{bytes: lookUpBytes, expand: (*expansion).qLinearActivation}},
+	})
+}
+
+// useBytes replaces groups in QDQ form by operators of integers.
+func (r *reader) useBytes() error {
+	if !slices.ContainsFunc(r.src.Node, func(n *onnxpb.NodeProto) bool {
+		return strings.HasSuffix(decode.Operator(n), "DequantizeLinear")
+	}) {
+		return nil
+	}
+	g := qdq.Graph{Nodes: r.src.Node, Moves: movesBytes}
+	for _, o := range r.src.Output {
+		g.Outputs = append(g.Outputs, o.Name)
+	}
+	g.Value = func(name string) (tensor.Tensor, bool) {
+		x, ok, err := r.operand(name)
+		return x.Tensor, ok && err == nil && x.IsConstant()
+	}
+	result := qdq.Rewrite(g)
+	r.src.Node = result.Nodes
+	for name, t := range result.Biases {
+		if err := r.define(name, node.Constant(t)); err != nil {
+			return err
+		}
+	}
+	r.countBytes(result)
+	return nil
+}
+
+// countBytes lists the layers that are computed in bytes, and those that are not.
+func (r *reader) countBytes(result qdq.Result) {
+	if len(result.Bytes)+len(result.Floats) == 0 {
+		return
+	}
+	text := problem.Plural(len(result.Bytes), "layer") + " in bytes"
+	if n := len(result.Floats); n > 0 {
+		const most = 4
+		var list []string
+		for _, f := range result.Floats[:min(n, most)] {
+			list = append(list, fmt.Sprintf("%s (%s: %s)", f.Name, f.Op, f.Reason))
+		}
+		text += fmt.Sprintf("; %d in floats: %s", n, strings.Join(list, "; "))
+		if n > most {
+			text += fmt.Sprintf("; and %d more", n-most)
+		}
+	}
+	r.file.Count("integers", text)
+}
+
+// movesBytes reports whether a node moves bytes: each element of its result is an element of
+// its first operand, or the largest of several.
+func movesBytes(n *onnxpb.NodeProto) bool {
+	op := decode.Operator(n)
+	o := table[op]
+	if o.bytes == nil || !o.integers.has(move) || op == "Cast" || op == "Concat" {
+		return false
+	}
+	c := &node.Node{Proto: n}
+	switch op {
+	case "MaxPool":
+		d := c.Attribute("dilations")
+		return (len(n.Output) < 2 || n.Output[1] == "") && (d == nil ||
+			!slices.ContainsFunc(d.Ints, func(n int64) bool { return n != 1 }))
+	case "Resize", "Upsample":
+		return c.Text("mode", "nearest") == "nearest" &&
+			c.Text("coordinate_transformation_mode", "half_pixel") != cropping
+	}
+	return true
+}
+
+// byteBounds returns the bounds of a result of bytes of a type, as attributes of the graph.
+func byteBounds(c *call, kind tensor.DType) []any {
+	least, most := rangeOf(kind)
+	more := shift[kind]
+	return []any{"min", c.Int("min", least) + more, "max", c.Int("max", most) + more}
+}
+
+// rangeOf returns the least and the most integer of a type of bytes.
+func rangeOf(kind tensor.DType) (least, most int) {
+	if kind == tensor.I8 {
+		return -128, 127
+	}
+	return 0, 255
+}
+
+// limited applies the bounds of the node to a value in steps of a number.
+func (p *expansion) limited(v string, step float32, zero int) string {
+	if p.Attribute("min") == nil && p.Attribute("max") == nil {
+		return v
+	}
+	at, kind := 0, tensor.U8
+	if p.Has(zero) && p.In[zero].IsConstant() {
+		kind = p.In[zero].Tensor.DType
+		if z, err := element.IntegersOf(p.In[zero].Tensor); err == nil && len(z) == 1 {
+			at = int(z[0])
+		}
+	}
+	least, most := rangeOf(kind)
+	low := float32(p.Int("min", least)-at) * step
+	high := float32(p.Int("max", most)-at) * step
+	if p.Opset < clipOperandsSince {
+		return p.node("Clip", []string{v}, onnxpb.FloatAttr("min", float64(low)),
+			onnxpb.FloatAttr("max", float64(high)))
+	}
+	return p.node("Clip", []string{v, p.constant(tensor.Scalar(low)), p.constant(tensor.Scalar(high))})
+}

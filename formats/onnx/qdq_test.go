@@ -1,0 +1,96 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+)
+
+// TestQDQ: operators between a DequantizeLinear and a QuantizeLinear are operators of integers.
+// The numbers are by hand: q has 0, 1, 1, 0, -1.5, 126 in steps of 0.5.
+func TestQDQ(t *testing.T) {
+	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
+	row, image := []int64{6}, []int64{1, 2, 3}
+	dq := func(name, scale, zero, out string) *onnxpb.NodeProto {
+		return op("DequantizeLinear", name+" "+scale+" "+zero, out)
+	}
+	axis := func(n *onnxpb.NodeProto, to int) *onnxpb.NodeProto {
+		n.Attribute = append(n.Attribute, intAttr("axis", to))
+		return n
+	}
+	q, a := op("QuantizeLinear", "f ys yz", "r"), dq("q", "s", "z", "a")
+	with := func(list ...*onnxpb.NodeProto) nodes { return append(append(nodes{a}, list...), q) }
+	weight := func(dims []int64, outputs int, v ...int32) nodes {
+		return nodes{wholes("w", i8, dims, v...), floats("ws", []int64{2}, 0.5, 0.25), wholes("wz", i8, []int64{2}, 0, 0),
+			axis(dq("w", "ws", "wz", "wf"), outputs)}
+	}
+	kernels := weight([]int64{2, 1, 1, 2}, 0, 1, 1, 3, 0)
+	bias := nodes{wholes("b", i32, []int64{2}, 4, -8), floats("bs", []int64{2}, 0.25, 0.125),
+		op("DequantizeLinear", "b bs", "bf", intAttr("axis", 0))}
+	columns := weight([]int64{6, 2}, 1, 1, 2, 1, -1, 1, 0, 1, 0, 1, 1, 1, 0)
+	rows := weight([]int64{2, 6}, 0, 1, 1, 1, 1, 1, 1, 2, -1, 0, 0, 1, 0)
+	pads := list64("pads", 0, 1, 0, 0)
+	conv := slices.Concat(kernels, bias, nodes{op("Conv", "a wf bf", "c", pads)})
+	for _, c := range []struct {
+		name  string
+		shape []int64
+		ys    float32
+		yz    int32
+		nodes nodes
+		want  []float64
+		ops   string // between quantize and dequantize
+	}{
+		{"Conv", image, 1, 10, with(append(slices.Clone(kernels), append(slices.Clone(bias), op("Conv", "a wf bf", "f",
+			pads))...)...), []float64{1, 2, 2, 1, 0, 63, -1, -1, 0, -1, -1, -2}, "conv_int8"},
+		{"Conv, Relu", image, 1, 10, with(append(slices.Clone(conv), op("Relu", "c", "f"))...),
+			[]float64{1, 2, 2, 1, 0, 63, 0, 0, 0, 0, 0, 0}, "conv_int8"},
+		{"Conv, Clip", image, 1, 10, with(append(slices.Clone(conv), floats("low", nil, -1), floats("high", nil, 6),
+			op("Clip", "c low high", "f"))...), []float64{1, 2, 2, 1, 0, 6, -1, -1, 0, -1, -1, -1}, "conv_int8"},
+		{"Conv, a bias of floats", image, 1, 10, with(slices.Concat(kernels, nodes{floats("bf", []int64{2}, 1, -1),
+			op("Conv", "a wf bf", "f", pads)})...), []float64{1, 2, 2, 1, 0, 63, -1, -1, 0, -1, -1, -2}, "conv_int8"},
+		{"MatMul", row, 1, 10, with(append(slices.Clone(columns), op("MatMul", "a wf", "f"))...), []float64{63, -1},
+			"dense_int8"},
+		{"MatMul, Add", row, 1, 10, with(append(slices.Clone(columns), floats("bf", []int64{2}, 1, -1),
+			op("MatMul", "a wf", "m"), op("Add", "m bf", "f"))...), []float64{64, -2}, "dense_int8"},
+		{"Gemm", row, 1, 10, with(append(slices.Clone(rows), floats("bf", []int64{2}, 1, -1),
+			op("Gemm", "a wf bf", "f", intAttr("transB", 1)))...), []float64{64, -2}, "dense_int8"},
+		{"Add", row, 1, 10, with(op("Add", "a a", "f")), []float64{0, 2, 2, 0, -3, 245}, "add_int8"},
+		{"Add, Relu", row, 1, 10, with(op("Add", "a a", "g"), op("Relu", "g", "f")), []float64{0, 2, 2, 0, 0, 245},
+			"add_int8"},
+		{"Mul", row, 0.5, 0, with(op("Mul", "a a", "f")), []float64{0, 1, 1, 0, 2, 127.5}, "mul_int8"},
+		{"Concat of one scale", row, 0.25, 6, with(op("Concat", "a a", "f", intAttr("axis", 1))),
+			[]float64{0, 1, 1, 0, -1.5, 62.25, 0, 1, 1, 0, -1.5, 62.25}, "concat_int8 table_int8"},
+		{"LeakyRelu", row, 0.25, 6, with(op("LeakyRelu", "a", "f", floatAttr("alpha", 0.5))),
+			[]float64{0, 1, 1, 0, -0.75, 62.25}, "table_int8"},
+		{"Relu", row, 0.5, 3, with(op("Relu", "a", "f")), []float64{0, 1, 1, 0, 0, 126}, "table_int8"},
+		{"Sigmoid", row, 1.0 / 256, 0, with(op("Sigmoid", "a", "f")),
+			[]float64{0.5, 187.0 / 256, 187.0 / 256, 0.5, 47.0 / 256, 255.0 / 256}, "table_int8"},
+		{"another scale", row, 1, 3, with(op("Identity", "a", "f")), []float64{0, 1, 1, 0, -2, 126}, "table_int8"},
+		{"GlobalAveragePool", image, 0.25, 6, with(op("GlobalAveragePool", "a", "f")), []float64{21}, "avg_pool_int8"},
+		{"ReduceMean", image, 0.25, 6, with(op("ReduceMean", "a", "f", list64("axes", 2, 3), intAttr("keepdims", 0))),
+			[]float64{21}, "avg_pool_int8 reshape"},
+		{"MaxPool, Flatten", image, 0.5, 3, with(op("MaxPool", "a", "m", list64("kernel_shape", 1, 2)),
+			op("Flatten", "m", "f")), []float64{1, 1, 0, 126}, "max_pool_int8 reshape"},
+		{"padded", row, 0.5, 3, with(ints("p", 0, 1, 0, 0), op("Pad", "a p", "f")), []float64{0, 0, 1, 1, 0, -1.5, 126},
+			"pad_int8"},
+		{"Softmax stays in floats", row, 1.0 / 256, 0, with(op("Softmax", "a", "f", intAttr("axis", 1))),
+			[]float64{0, 0, 0, 0, 0, 255.0 / 256}, "dequantize softmax quantize"},
+	} {
+		m := modelOf(13, 0, c.shape, nil, ofIntegers(u8, 3, c.ys, c.yz, c.nodes...)...)
+		elements(t, c.name, m, x, c.want)
+		got := strings.Join(operations(t, m), " ")
+		if want := "quantize " + c.ops + " dequantize"; got != want {
+			t.Errorf("%s: operations are %s, want %s", c.name, got, want)
+		}
+	}
+	// The last product of a file has results of floats.
+	last := with(append(slices.Clone(rows), op("Gemm", "a wf", "y", intAttr("transB", 1)))...)
+	m := modelOf(13, 0, row, nil, ofIntegers(u8, 3, 1, 0, last[:len(last)-1]...)[:11]...)
+	elements(t, "floats", m, x, []float64{63.25, -0.625})
+	if got := fmt.Sprint(operations(t, m)); got != "[quantize dense_int8]" {
+		t.Errorf("operations of the last product are %s", got)
+	}
+}

@@ -307,6 +307,15 @@ fuzz: ## every reader of foreign bytes for 10 CPU-minutes, two at a time
 wheel: build ## the Python wheel of this machine in bin/wheels
 	GO=$(GO) bash scripts/release/wheel.sh bin/wheels
 
+.PHONY: test-python
+test-python: build ## the Python package: mypy, and its tests with the programs of bin (Debian: python3-pytest, mypy, python3-nbclient)
+	/usr/bin/python3 -c 'import pytest, mypy, nbclient, ipykernel, numpy' 2>/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+		python3-pytest mypy python3-nbclient python3-ipykernel python3-numpy python3-pil python3-venv; }
+	/usr/bin/python3 python/generate.py bin/bnctl --check
+	cd python && /usr/bin/python3 -m mypy
+	cd python && /usr/bin/python3 -m pytest -q
+
 .PHONY: release
 release: ## a release of the commit and its tag in bin/release: archives, SBOMs, packages, images, sums; KEY=FILE signs (Debian, root)
 	GO=$(GO) bash scripts/release/release.sh bin/release

@@ -109,12 +109,12 @@ def write(path, files):
     """Write the archive."""
     epoch = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
     moment = time.gmtime(max(epoch, 315532800))[:6]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, data, program in files:
             entry = zipfile.ZipInfo(name, moment)
             entry.create_system = 3
             entry.external_attr = (stat.S_IFREG | (0o755 if program else 0o644)) << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 6)
 
 
 def main():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Tuple
 
 import pytest
 
@@ -11,14 +11,20 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Add --bnctl-update, and --update if no other plugin has it."""
-    group = parser.getgroup("bnctl")
-    text = "store the outputs that assert_same_outputs compares"
-    group.addoption("--bnctl-update", action="store_true", help=text)
-    try:
-        group.addoption("--update", action="store_true", dest="bnctl_update", help=text)
-    except ValueError:  # another plugin's
-        pass
+    """Add --bnctl-update."""
+    parser.getgroup("bnctl").addoption(
+        "--bnctl-update", action="store_true",
+        help="store the outputs that assert_same_outputs compares; --update does too, if no other plugin has it")
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc, unused-ignore]
+def pytest_load_initial_conftests(parser: Any, args: List[str]) -> Iterator[None]:
+    """Take --update for --bnctl-update, unless a plugin or a conftest has an option of that name."""
+    yield
+    groups = [*getattr(parser, "_groups", []), getattr(parser, "_anonymous", None)]
+    taken = any("--update" in option.names() for group in groups if group for option in group.options)
+    if not taken:
+        args[:] = ["--bnctl-update" if a == "--update" else a for a in args]
 
 
 def pytest_configure(config: Any) -> None:

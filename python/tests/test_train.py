@@ -37,9 +37,8 @@ def test_run() -> None:
 
 
 def test_options_of_all_kinds() -> None:
-    run = bnctl.train("glyphs:64", steps=1, lr=0.01, nesterov=True, lr_of=["fc1.*=0.1x"], class_weights=[1] * 10, log_dir="logs",
-
-                      output="a.bnm", **SMALL)
+    run = bnctl.train("glyphs:64", steps=1, lr=0.01, nesterov=True, lr_of=["fc1.*=0.1x"], class_weights=[1] * 10,
+                      log_dir="logs", output="a.bnm", **SMALL)
     recipe = run.wait().recipe
     assert recipe["lr"] == 0.01 and recipe["nesterov"] and recipe["steps"] == 1
     with bnctl.Model("a.bnm", threads=1, labels=[f"digit, {i}" for i in range(10)]) as model:
@@ -99,12 +98,13 @@ def test_arrays() -> None:
     folder = run._sources._folder
     assert folder is not None and not os.path.exists(folder)  # nothing is left
     run.model.close()
-    by_iterable = bnctl.train(((p, n) for p, n in zip(x, names)), epochs=1, output="b.bnm", **SMALL).wait()
+    by_iterable = bnctl.train(((p, n) for p, n in zip(x, names)), val=list(zip(255 - x[:9], names[:9])), epochs=1,
+                              output="b.bnm", **SMALL).wait()
     assert by_iterable.model.labels == ("ant", "bee", "cat")
     by_iterable.model.close()
     assert Path("a.bnm").read_bytes() == Path("b.bnm").read_bytes()
     with pytest.raises(bnctl.Error, match="dog"):
-        bnctl.train((x, names), val=(x[:1], ["dog"]), **SMALL)
+        bnctl.train((x, names), val=(255 - x[:1], ["dog"]), **SMALL)
     with pytest.raises(bnctl.InputError, match="labels as text, which arrays of float32 cannot have; number them"):
         bnctl.train((x / np.float32(255), names), **SMALL)
 

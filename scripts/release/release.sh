@@ -5,6 +5,7 @@
 #   bnctl_VERSION_ARCH.deb              Debian packages
 #   bnctl-VERSION-linux-ARCH.oci.tar    the image of server/deploy/Dockerfile, as docker load and podman load take it
 #   bnctl.rb                            the formula of Homebrew
+#   bnctl-VERSION-py3-none-PLATFORM.whl Python wheels for the same systems, for musl bnctl alone
 #   SHA256SUMS, SHA256SUMS.sig          their sums, and a signature if KEY names a private key of ssh-keygen -t ed25519
 #
 # The version is the tag of the commit (v0.1.0): Go stamps it and the commit into the binaries. The bytes depend on
@@ -113,10 +114,27 @@ image() {
 	echo "release: bnctl-$version-linux-$1.oci.tar" >&2
 }
 
+# wheel SYSTEM PLATFORM [PROGRAM...]: the Python package with the archive's programs.
+wheel() {
+	local from=$work/bnctl-$version-$1 platform=$2
+	shift 2
+	(cd "$from" && "${PYTHON:-/usr/bin/python3}" "$here/../../python/wheel.py" --version "$version" --platform "$platform" \
+		--licences LICENSES-OF-MODULES --output "$out" "$@" >/dev/null)
+	echo "release: wheel for $platform" >&2
+}
+
 GOFLAGS=-trimpath GOBIN=$work/bin $go install "$sbom"
 mv "$work/bin/cyclonedx-gomod" "$work/sbom"
 for system in linux-amd64 linux-arm64 darwin-arm64 windows-amd64; do archive $system; done
 for arch in amd64 arm64; do package $arch; image $arch; done
+programs="bnctl bnctl-device-cuda bnctl-device-opencl"
+wheel linux-amd64 manylinux_2_17_x86_64 $programs bnctl-fabric-mpi
+wheel linux-arm64 manylinux_2_17_aarch64 $programs bnctl-fabric-mpi
+wheel linux-amd64 musllinux_1_2_x86_64 bnctl # the plugins need glibc's loader
+wheel linux-arm64 musllinux_1_2_aarch64 bnctl
+wheel darwin-arm64 macosx_12_0_arm64 $programs
+wheel windows-amd64 win_amd64 bnctl.exe bnctl-device-cuda.exe bnctl-device-opencl.exe
+"${PYTHON:-/usr/bin/python3}" "$here/../../python/checkwheel.py" "$out"/*.whl >&2
 sum() { sha256sum "$out/bnctl-$version-$1.tar.gz" | cut -d' ' -f1; }
 sed -e "s/@VERSION@/$version/g" -e "s/@DARWIN_ARM64@/$(sum darwin-arm64)/" -e "s/@LINUX_AMD64@/$(sum linux-amd64)/" \
 	-e "s/@LINUX_ARM64@/$(sum linux-arm64)/" "$here/bnctl.rb" >"$out/bnctl.rb"

@@ -17,7 +17,7 @@ def pytest_addoption(parser: Any) -> None:
         help="store the outputs that assert_same_outputs compares; --update does too, if no other plugin has it")
 
 
-@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc, unused-ignore]
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]
 def pytest_load_initial_conftests(parser: Any, args: List[str]) -> Iterator[None]:
     """Take --update for --bnctl-update, unless a plugin or a conftest has an option of that name."""
     yield

@@ -178,6 +178,11 @@ test-strangers: build ## ten networks of PyTorch's users, through ONNX and model
 	sh scripts/peers.sh >/dev/null
 	bash scripts/strangers.sh bin/bnctl bin/strangers
 
+.PHONY: test-qdq
+test-qdq: build ## 2,000 random graphs in QDQ form beside the rule in NumPy and ONNX Runtime, which it installs (COUNT=, SEED=, JSON=FILE; minutes)
+	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 scripts/peers/qdqgraphs.py bin/bnctl $(or $(COUNT),2000) $(or $(SEED),1) \
+		$(if $(JSON),--json $(JSON))
+
 .PHONY: test-view
 test-view: build ## the view of a run in tmux, which it installs: four sizes, resized in mid-run, stopped (a minute)
 	command -v tmux >/dev/null || { apt-get update -q && \

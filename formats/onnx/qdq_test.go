@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
 )
 
 // TestQDQ: operators between a DequantizeLinear and a QuantizeLinear are operators of integers.
@@ -92,5 +93,33 @@ func TestQDQ(t *testing.T) {
 	elements(t, "floats", m, x, []float64{63.25, -0.625})
 	if got := fmt.Sprint(operations(t, m)); got != "[quantize dense_int8]" {
 		t.Errorf("operations of the last product are %s", got)
+	}
+}
+
+// TestWrittenQDQ: a network of integers is written in QDQ form, and has the same bits when it is read again.
+func TestWrittenQDQ(t *testing.T) {
+	for _, kind := range []onnxpb.TensorProto_DataType{u8, i8} {
+		zero := map[onnxpb.TensorProto_DataType]int32{u8: 100, i8: -28}[kind]
+		first := readModel(t, integerNetwork(kind, zero, i8, 0))
+		if first.NoModel != nil {
+			t.Fatal(first.NoModel)
+		}
+		again := back(t, first.Model)
+		x := ramp(first.Model, 4)
+		want, err := eval(first.Model, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := eval(again.Model, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got[0].F64(), want[0].F64()) {
+			t.Errorf("%v: answers are %v, want %v", kind, got[0].F64(), want[0].F64())
+		}
+		isFloat := func(n graph.Node) bool { return n.Op == graph.Conv || n.Op == graph.Dense || n.Op == graph.Add }
+		if slices.ContainsFunc(again.Model.Graph.Main.Nodes, isFloat) {
+			t.Errorf("%v: it is not read in bytes: %v", kind, again.Model.Graph.Main)
+		}
 	}
 }

@@ -80,7 +80,8 @@ func TestPartsKeepTheirBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, fmt.Sprintln(c.name, links.Digest(), strings.Join(append(r.Classes, r.Numbers...), " ")))
+		numbers := strings.Join(append(r.Classes, r.Numbers...), " ")
+		lines = append(lines, fmt.Sprintln(c.name, links.Digest(), numbers))
 	}
 	compareParts(t, lines)
 }

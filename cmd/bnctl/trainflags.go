@@ -135,7 +135,7 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "resume",
 			Usage: "go on from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
 		&cli.StringFlag{Name: "recipe",
-			Usage: "read flags from a YAML `FILE` (recipe: and run:); the command line wins"},
+			Usage: "read flags from a YAML `FILE` (recipe: and run:) or a template; the command line wins"},
 		&cli.StringFlag{Name: "preset", DefaultText: "none",
 			Usage: "flags for a purpose, photos, finetune or from-scratch; the command line and --recipe win"},
 		&cli.BoolFlag{Name: "find-lr", Usage: "try learning rates in a hundred steps, and suggest one"},

@@ -27,10 +27,9 @@ const (
 // unusedNames are the exported names that are not used outside of their package, with the
 // reasons.
 var unusedNames = map[string]string{
-	"data.ErrSpec":                  caught,
-	"train.RecipeError":             caught,
-	"train.RecipeError.Differences": caught,
-	"train.Difference.Have":         caught,
+	"data.ErrSpec":          caught,
+	"train.RecipeError":     caught,
+	"train.Difference.Have": caught,
 
 	"device/ref.Call.Owner": "kernels of a device need it",
 
@@ -59,8 +58,6 @@ var unusedNames = map[string]string{
 
 	"bn.Modes":                    "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":    checked,
-	"train.Recipe.StepBatch":      "beside StepReplicas, which jobs need",
-	"train.Recipe.Differences":    "what Resume asks first: a caller may ask without a session",
 	"modelfile/doctor.Reestimate": "what Repair does, for callers who write no file",
 	"train.Progress":              "part of every checkpoint, which others may read",
 }

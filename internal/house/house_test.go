@@ -217,7 +217,7 @@ cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
 cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
-cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular problem
+cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular models problem serialize train
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
 cmd/bnctl: formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
@@ -227,6 +227,10 @@ cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
+cmd/bnctl: cmd/bnctl/internal/build cmd/bnctl/internal/reproduce
+cmd/bnctl/internal/build: train
+cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/commandline data fleet models problem serialize
+cmd/bnctl/internal/reproduce: serialize/chain train
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit
 

@@ -173,5 +173,21 @@ func (x *executable) Commit(ctx context.Context, v device.Version, h device.Hype
 	if err == nil && (fault == "tensor" || fault == "late tensor" && x.commits > 5) {
 		err = x.Executable.Write(ctx, left, old)
 	}
+	if err == nil && fault == "one bit" && x.commits == oneBitAt {
+		err = x.flip(ctx, left)
+	}
 	return err
+}
+
+// oneBitAt is the commit with the fault "one bit".
+const oneBitAt = 3
+
+// flip changes the lowest bit of a tensor's first element.
+func (x *executable) flip(ctx context.Context, name string) error {
+	t, err := x.Executable.Read(ctx, name)
+	if err != nil {
+		return err
+	}
+	t.Bytes[0] ^= 1
+	return x.Executable.Write(ctx, name, t)
 }

@@ -20,8 +20,11 @@ type File struct {
 
 // Read reads a File in YAML, of at most 64 KiB: one document with the maps recipe and run.
 // The error is a *problem.Error for YAML features that recipes do not need, for example
-// aliases.
+// aliases. If path is a template or a checkpoint, the options are the ones of its recipe.
 func Read(path string) (f File, err error) {
+	if isModel(path) {
+		return ofModel(path)
+	}
 	text, err := regular.Read(path, maxBytes)
 	if err != nil {
 		return f, problem.Failure("recipe", err.Error(), "").Because(err)

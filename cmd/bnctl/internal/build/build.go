@@ -1,0 +1,37 @@
+// Package build describes this build of bnctl: its release, and the commit of its source.
+package build
+
+import (
+	"runtime/debug"
+	"strings"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// Version returns the tag of the build, or the release that it becomes, and the commit, if the build
+// knows them.
+func Version() string {
+	release := train.Release
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if tag, ok := strings.CutPrefix(info.Main.Version, "v"); ok && !strings.ContainsAny(tag, "-+") {
+			release = tag
+		}
+	}
+	const short = 12
+	if c := Commit(); len(c) >= short {
+		release += " (" + c[:short] + ")"
+	}
+	return release
+}
+
+// Commit returns the commit of the source; "" if the build does not know it.
+func Commit() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return ""
+}

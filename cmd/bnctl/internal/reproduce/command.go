@@ -1,0 +1,102 @@
+// Package reproduce trains a template again from the recipe in its file, and compares the result.
+package reproduce
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Host has the parts of the command line that commands share.
+type Host struct {
+	Flags  []cli.Flag // of devices
+	Fleet  func(*cli.Context) (fleet.Options, error)
+	Output func(*cli.Context) Output
+	Sick   func(advice, format string, args ...any) error // an error with exit code 3
+}
+
+// Output prints results and notes.
+type Output struct {
+	Result, Note func(format string, args ...any)
+	Event        func(name string, v any)
+}
+
+// Command returns the command reproduce.
+func Command(h Host) *cli.Command {
+	return &cli.Command{
+		Name:      "reproduce",
+		Usage:     "train a template again from its recipe, and compare",
+		ArgsUsage: "MODEL",
+		Description: `Reads the recipe in a template or checkpoint, checks that data, kernel class and
+numbered parts are the ones of the recipe, trains on any devices, and compares. Exit
+code 0: the result is equal. 2: an input differs, and nothing is trained. 3: the result
+differs; the first epoch that differs is named if the chain of the training is there
+(MODEL.chain.jsonl).
+
+   bnctl reproduce model.bnm
+   bnctl reproduce model.bnm --data folder:photos --devices 3xcpu
+   bnctl reproduce model.bnm --dry-run
+   bnctl reproduce model.bnm --epochs 40..42 --from epoch39.bnc --json`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "data", Usage: "`SRC` of the data", DefaultText: "as in the checkpoint of the run"},
+			&cli.StringFlag{Name: "val", Usage: "`SRC` of the validation data", DefaultText: "likewise"},
+			&cli.StringFlag{Name: "init", Usage: "`FILE` with the initial weights, if they were not drawn"},
+			&cli.StringFlag{Name: "chain", Usage: "`FILE` of the chain", DefaultText: "MODEL.chain.jsonl"},
+			&cli.StringFlag{Name: "epochs", Usage: "repeat epochs `A..B` only", DefaultText: "all"},
+			&cli.StringFlag{Name: "from", Usage: "begin with a checkpoint `FILE` of the same training"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "check the inputs and estimate the time; train nothing"},
+		}, h.Flags...),
+		Action: func(c *cli.Context) error { return run(c, h) },
+	}
+}
+
+func run(c *cli.Context, h Host) error {
+	if c.NArg() != 1 {
+		return commandline.Misuse("reproduce needs one MODEL: a template or a checkpoint of bnctl train")
+	}
+	o := options{model: c.Args().First(), data: c.String("data"), validation: c.String("val"),
+		init: c.String("init"), chain: c.String("chain"), from: c.String("from"),
+		dryRun: c.Bool("dry-run"), out: h.Output(c)}
+	var err error
+	if o.fleet, err = h.Fleet(c); err != nil {
+		return err
+	}
+	if o.first, o.last, err = epochs(c.String("epochs"), o.from); err != nil {
+		return err
+	}
+	r, err := o.reproduce(c.Context)
+	if err != nil {
+		return err
+	}
+	o.out.Event("reproduce", r)
+	if r.Equal || r.DryRun {
+		o.out.Result("%s", r.text())
+		return nil
+	}
+	return h.Sick("check the devices of both trainings with bnctl devices verify", "%s", r.text())
+}
+
+// epochs reads A..B. It returns 0 for all epochs.
+func epochs(text, from string) (first, last int, err error) {
+	if text == "" {
+		if from != "" {
+			return 0, 0, problem.New("from", from, "it begins in the middle",
+				"name epochs to repeat with {epochs} A..B")
+		}
+		return 0, 0, nil
+	}
+	var end string
+	n, err := fmt.Sscanf(text+"|", "%d..%d%s", &first, &last, &end)
+	if err != nil || n != 3 || end != "|" || first < 1 || last < first {
+		return 0, 0, problem.New("epochs", text, "want A..B with 1 <= A <= B", "for example {epochs} 3..4")
+	}
+	if first > 1 && from == "" {
+		return 0, 0, problem.New("epochs", text, fmt.Sprintf("epoch %d continues epoch %d", first, first-1),
+			"give the checkpoint of that epoch with {from}")
+	}
+	return first, last, nil
+}

@@ -1,0 +1,166 @@
+package reproduce
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
+	"github.com/bnctl/bnctl/train"
+)
+
+// original is the training to reproduce, as its file describes it.
+type original struct {
+	path     string
+	template *models.Model
+	sum      string // of the file of the template; "" for an unfinished checkpoint
+	recipe   *train.Recipe
+	chain    *chain.Chain // nil without a file of the chain
+	paths    train.Paths  // of the checkpoint of the run, if it is there
+}
+
+// readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file has
+// no recipe that can be reproduced.
+func (o *options) readOriginal() (*original, error) {
+	if err := isNative(o.model); err != nil {
+		return nil, err
+	}
+	f, err := serialize.Open(o.model)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var w *original
+	if f.Kind == serialize.Template {
+		w, err = o.fromTemplate()
+	} else {
+		w, err = fromCheckpoint(o.model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w, w.check()
+}
+
+// isNative refuses the file of another program, which has no recipe.
+func isNative(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 4)
+	if _, err := f.Read(head); err != nil || !bytes.Equal(head[:3], []byte("\x89BN")) {
+		return problem.New("", "", path+" is a file of another program: it has no recipe",
+			"name a template (.bnm) or a checkpoint (.bnc) that bnctl train has written")
+	}
+	return nil
+}
+
+func (o *options) fromTemplate() (*original, error) {
+	b, err := os.ReadFile(o.model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := serialize.ParseModel(o.model, b)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	w := &original{path: o.model, template: m, sum: hex.EncodeToString(sum[:])}
+	if w.chain, err = o.readChain(m); err != nil {
+		return nil, err
+	}
+	if w.recipe, err = recipeOf(o.model, m); err != nil {
+		return nil, err
+	}
+	k, err := serialize.ReadCheckpoint(strings.TrimSuffix(o.model, filepath.Ext(o.model)) + ".bnc")
+	if err == nil && bytes.Equal(k.Recipe, m.Recipe) {
+		w.paths, _ = train.PathsOf(k)
+	}
+	return w, nil
+}
+
+// readChain reads the chain of a template. It returns nil if the file does not exist.
+func (o *options) readChain(m *models.Model) (*chain.Chain, error) {
+	path := cmp.Or(o.chain, chain.Path(o.model))
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && o.chain == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := chain.Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Chain != "" && c.Seal(m.Recipe) != m.Chain {
+		return nil, problem.New("", "", fmt.Sprintf("%s is not the chain of %s: the chain, or the recipe in the "+
+			"template, was edited", path, o.model), "use the files that the training wrote")
+	}
+	return c, nil
+}
+
+func fromCheckpoint(path string) (*original, error) {
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &original{path: path}
+	if w.template, _, err = serialize.Strip(k); err != nil {
+		return nil, err
+	}
+	if w.recipe, err = recipeOf(path, w.template); err != nil {
+		return nil, err
+	}
+	if w.chain, err = chain.Decode(k.Attachments[chain.Attachment]); err != nil || len(w.chain.Links) == 0 {
+		return nil, problem.New("", "", path+" has completed no epoch", "name a later checkpoint, or the template")
+	}
+	w.paths, err = train.PathsOf(k)
+	return w, err
+}
+
+// recipeOf returns the recipe of a model, if it can be reproduced.
+func recipeOf(path string, m *models.Model) (*train.Recipe, error) {
+	switch {
+	case m.Recipe == nil:
+		return nil, problem.New("", "", path+" has no recipe: bnctl did not train it",
+			"name the template of a training")
+	case m.Quantised != nil:
+		return nil, problem.New("", "", path+" is an int8 template: its recipe is the one of its f32 template",
+			"reproduce that one, and quantize it again")
+	}
+	r, err := train.ParseRecipe(m.Recipe)
+	if err != nil {
+		return nil, problem.New("", "", fmt.Sprintf("%s: %v", path, err), "use the release that wrote the file")
+	}
+	if !r.Numbered() {
+		text := fmt.Sprintf("%s lists no numbers of classes and parts: release %s wrote it before there were any, "+
+			"and its bits were promised within one build", path, r.Release)
+		return nil, problem.New("", "", text, "use its weights as they are, or train again")
+	}
+	return r, nil
+}
+
+// check refuses a recipe that this release cannot make again.
+func (w *original) check() error {
+	if err := w.recipe.CheckNumbers(); err != nil {
+		return err
+	}
+	if len(w.recipe.Classes) == 0 && w.recipe.Release != train.Release {
+		return problem.New("", "", fmt.Sprintf("kernel class %s at %s has no number: its bits are promised within "+
+			"release %s", w.recipe.Kernels, w.recipe.Precision, w.recipe.Release), "use that release")
+	}
+	return nil
+}

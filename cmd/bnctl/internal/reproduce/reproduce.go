@@ -1,0 +1,241 @@
+package reproduce
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
+	"github.com/bnctl/bnctl/train"
+)
+
+// options are the options of the command line.
+type options struct {
+	model, data, validation, init, chain, from string
+	first, last                                int // epochs; 0: all
+	dryRun                                     bool
+	fleet                                      fleet.Options
+	out                                        Output
+}
+
+// report is the result, as --json prints it.
+type report struct {
+	Model   string  `json:"model"`
+	Equal   bool    `json:"equal"`
+	SHA256  string  `json:"sha256,omitempty"` // of the template that was trained again
+	Epochs  int     `json:"epochs"`           // compared with the chain
+	Differs int     `json:"first_difference,omitempty"`
+	Chain   bool    `json:"chain"` // whether the chain of the training was there
+	DryRun  bool    `json:"dry_run,omitempty"`
+	Seconds float64 `json:"seconds"` // taken, or with dry_run the estimate
+	Steps   int     `json:"steps"`
+}
+
+// text describes the result in a sentence.
+func (r *report) text() string {
+	switch {
+	case r.DryRun:
+		return fmt.Sprintf("%s can be reproduced here: all inputs are those of the recipe; %d steps take about "+
+			"%.0f s", r.Model, r.Steps, r.Seconds)
+	case r.Equal && r.SHA256 != "":
+		return fmt.Sprintf("equal: %s  sha256 %s  (%s of the chain)", r.Model, r.SHA256,
+			problem.Plural(r.Epochs, "epoch"))
+	case r.Equal:
+		return fmt.Sprintf("equal: %s of %s", problem.Plural(r.Epochs, "epoch"), r.Model)
+	case r.Differs > 0:
+		return fmt.Sprintf("%s differs: the first epoch with another state or evaluation is %d", r.Model, r.Differs)
+	case r.Chain:
+		return fmt.Sprintf("%s differs, although all its epochs are equal: the file was changed after the training",
+			r.Model)
+	}
+	return fmt.Sprintf("%s differs; its chain is not there, which would name the epoch", r.Model)
+}
+
+// The causes of an early end.
+var (
+	errDiffers  = errors.New("an epoch differs")
+	errRepeated = errors.New("all epochs are repeated")
+	errMeasured = errors.New("the speed is known")
+)
+
+// reproduce trains again and compares.
+func (o *options) reproduce(ctx context.Context) (*report, error) {
+	w, err := o.readOriginal()
+	if err != nil {
+		return nil, err
+	}
+	if o.last > 0 && w.chain == nil {
+		return nil, problem.New("epochs", "", "they are compared with the chain of "+o.model+", which is not there",
+			"give it with {chain}")
+	}
+	folder, err := os.MkdirTemp("", "bnctl-reproduce-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	a := &again{options: o, of: w, folder: folder,
+		report: report{Model: o.model, Chain: w.chain != nil, DryRun: o.dryRun}}
+	return a.run(ctx)
+}
+
+// again is the second training.
+type again struct {
+	*options
+	of       *original
+	folder   string // for files that the training needs
+	report   report
+	training *bnctl.Run
+	stop     context.CancelCauseFunc
+}
+
+func (a *again) run(ctx context.Context) (*report, error) {
+	began := time.Now()
+	to, err := a.trainOptions()
+	if err != nil {
+		return nil, err
+	}
+	ctx, a.stop = context.WithCancelCause(ctx)
+	defer a.stop(nil)
+	if a.training, err = bnctl.Open(ctx, to); err != nil {
+		return nil, a.unreadable(ctx, err)
+	}
+	defer a.training.Close()
+	if err := a.prepare(ctx); err != nil {
+		return nil, err
+	}
+	m, err := a.training.Train(ctx)
+	if !a.dryRun {
+		a.report.Seconds = time.Since(began).Seconds()
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(err, errDiffers), errors.Is(err, errRepeated), errors.Is(cause, errMeasured):
+		return &a.report, nil
+	case err != nil:
+		return nil, err
+	case a.dryRun:
+		return &a.report, nil
+	}
+	return &a.report, a.compare(m)
+}
+
+// prepare gives the second training the recipe of the first, and refuses inputs that differ.
+func (a *again) prepare(ctx context.Context) error {
+	want := a.of.recipe
+	if a.from == "" {
+		*a.training.Recipe() = *want
+	}
+	p, err := a.training.Prepare(ctx)
+	if err != nil {
+		return a.unreadable(ctx, err)
+	}
+	is := *p.Recipe
+	is.Kernels, is.Classes = want.Kernels, want.Classes // checked when the devices are open
+	if diff := is.Differences(want); len(diff) > 0 {
+		return inputsDiffer(a.model, diff)
+	}
+	if a.from == "" && a.of.chain != nil && p.Model.WeightsSum() != a.of.chain.Start {
+		return problem.New("", "", "the initial weights are not those of "+a.model, "give their file with {init}")
+	}
+	a.report.Steps = want.TotalSteps()
+	return nil
+}
+
+// unreadable is the error for inputs that cannot be read: they are not the ones of the training.
+func (a *again) unreadable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return problem.New("", "", fmt.Sprintf("the inputs are not those of %s: %v", a.model, err), "").Because(err)
+}
+
+// inputsDiffer is the error for inputs other than the ones of the recipe.
+func inputsDiffer(model string, diff []train.Difference) error {
+	var texts []string
+	advice := "give the data of the training with {data} and {val}"
+	for _, d := range diff {
+		texts = append(texts, d.String())
+		if d.Field == "graph" || d.Field == "init" {
+			advice = "give the file of the initial weights with {init}"
+		}
+	}
+	text := fmt.Sprintf("the inputs are not those of %s: %s", model, strings.Join(texts, "; "))
+	return problem.New("", "", text, advice)
+}
+
+// devices refuses devices of another kernel class, before the first step.
+func (a *again) devices() error {
+	want, is := a.of.recipe, a.training.Recipe()
+	if is.Kernels == want.Kernels && slices.Equal(is.Classes, want.Classes) {
+		return nil
+	}
+	name := func(r *train.Recipe) string {
+		return cmp.Or(strings.Join(r.Classes, ", "), r.Kernels+" without a number")
+	}
+	text := fmt.Sprintf("%s needs kernel class %s, and these devices have %s", a.model, name(want), name(is))
+	return problem.New("", "", text, "choose others with {devices} and {kernels} "+want.Kernels)
+}
+
+// chained compares the epochs so far with the chain of the first training.
+func (a *again) chained(c *chain.Chain) error {
+	if a.of.chain == nil {
+		return nil
+	}
+	l := c.Links[len(c.Links)-1]
+	was, ok := a.of.chain.Of(l.Epoch)
+	if !ok || was != l {
+		a.report.Differs = l.Epoch
+		return errDiffers
+	}
+	a.report.Epochs++
+	a.out.Note("epoch %d: equal", l.Epoch)
+	last := a.of.chain.Links[len(a.of.chain.Links)-1].Epoch
+	if l.Epoch == a.last || a.of.sum == "" && l.Epoch == last {
+		a.report.Equal = true
+		return errRepeated
+	}
+	return nil
+}
+
+// compare compares the templates.
+func (a *again) compare(m *models.Model) error {
+	var b bytes.Buffer
+	if err := serialize.EncodeModel(&b, m); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b.Bytes())
+	a.report.SHA256 = hex.EncodeToString(sum[:])
+	a.report.Equal = a.report.SHA256 == a.of.sum
+	return nil
+}
+
+// events stops a dry run when the time of a step is known.
+func (a *again) events(e train.Event) {
+	if s, ok := e.(train.Stepped); ok && a.dryRun {
+		if s.Throughput > 0 {
+			a.report.Seconds = float64(a.report.Steps) * float64(a.of.recipe.StepBatch()) / s.Throughput
+		}
+		if s.Step >= 3 {
+			a.stop(errMeasured)
+		}
+	}
+}
+
+// graphFile writes the graph of the template to a file, as the model of the second training.
+func (a *again) graphFile() (string, error) {
+	path := filepath.Join(a.folder, "model.graph")
+	return path, os.WriteFile(path, a.of.template.Graph.Text(), 0o600)
+}

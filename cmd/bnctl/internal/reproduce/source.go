@@ -1,0 +1,97 @@
+package reproduce
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
+	"github.com/bnctl/bnctl/train"
+)
+
+// trainOptions returns the options of the second training: model, data and devices.
+func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
+	r := a.of.recipe
+	o = bnctl.TrainOptions{Fleet: a.fleet, LogEvery: 1, Chained: a.chained, Events: a.events,
+		Masks: data.MaskOptions{Values: r.MaskValues, Ignore: r.MaskIgnore}, Columns: r.Columns}
+	o.Observer.Begin = a.devices
+	if n := max(r.Data.Skipped, r.Validation.Skipped); n > 0 {
+		o.SkipBad = fmt.Sprint(n)
+	}
+	if o.Data, err = sourceOf("data", a.data, a.of.paths.Data, r.Data); err != nil {
+		return o, err
+	}
+	if o.ValSplit = r.ValSplit.Holdout(); r.ValSplit == nil && r.Validation.Samples > 0 {
+		if o.Validation, err = sourceOf("val", a.validation, a.of.paths.Validation, r.Validation); err != nil {
+			return o, err
+		}
+	}
+	if a.from != "" {
+		o.Resume = a.from
+		return o, a.checkFrom()
+	}
+	return o, a.start(&o)
+}
+
+// sourceOf returns where data is: as given, as the checkpoint of the run knows it, or by its kind if the
+// program draws it.
+func sourceOf(option, given, known string, d train.Data) (string, error) {
+	if given = cmp.Or(given, known); given != "" {
+		return given, nil
+	}
+	if d.Kind == "glyphs" || d.Kind == "shapes" {
+		return fmt.Sprintf("%s:%d", d.Kind, d.Samples), nil
+	}
+	return "", problem.New(option, "", "the template does not know where its data is: "+d.InWords(),
+		fmt.Sprintf("give it with {%s} SRC", option))
+}
+
+// start sets the model to begin with.
+func (a *again) start(o *bnctl.TrainOptions) (err error) {
+	r, m := a.of.recipe, a.of.template
+	o.Start.Seed, o.Start.TrainTensors = r.Seed, r.TrainTensors
+	o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation = r.EXIF, r.Interpolation
+	if r.Init != train.Drawn && a.init == "" {
+		return problem.New("init", "", "the training of "+a.model+" began with weights of a file, sha256 "+r.Init,
+			"give that file with {init}")
+	}
+	if _, err := models.Lookup(r.Model); err == nil {
+		o.Model, o.Start.Init = r.Model, a.init
+		if shape := m.Input().Shape; len(shape) == 3 && m.Input().DType.Size() == 1 {
+			o.Start.Size = models.Size{Height: shape[0], Width: shape[1]}
+		}
+		return nil
+	}
+	if o.Model = a.init; o.Model == "" {
+		o.Model, err = a.graphFile()
+	}
+	return err
+}
+
+// checkFrom refuses a checkpoint that is not one of the training, at the end of the epoch before the
+// first one to repeat.
+func (a *again) checkFrom() error {
+	k, err := serialize.ReadCheckpoint(a.from)
+	if err != nil {
+		return err
+	}
+	c, err := chain.Decode(k.Attachments[chain.Attachment])
+	if err != nil {
+		return problem.New("from", a.from, "it has no chain", "use a checkpoint of the training of "+a.model)
+	}
+	for _, l := range c.Links {
+		if was, ok := a.of.chain.Of(l.Epoch); !ok || was != l {
+			text := fmt.Sprintf("it is of another training than %s: epoch %d differs", a.model, l.Epoch)
+			return problem.New("from", a.from, text, "use a checkpoint of this training")
+		}
+	}
+	if n := len(c.Links); n != a.first-1 {
+		return problem.New("from", a.from, fmt.Sprintf("it has completed %s", problem.Plural(n, "epoch")),
+			fmt.Sprintf("repeat from epoch %d on, with {epochs} %d..%d", n+1, n+1, max(a.last, n+1)))
+	}
+	return nil
+}

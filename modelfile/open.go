@@ -50,7 +50,7 @@ func CheckNative(path string, o Options) (bool, error) {
 			"%s: no such file, and the model of that name has no weights", path)
 	}
 	if native && err == nil {
-		err = o.refuseForeign(path + " is bnctl's own file")
+		err = o.refuseForeign(path + " is a file of bnctl")
 	}
 	return native, err
 }
@@ -101,7 +101,7 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 // Strip reads a checkpoint of bnctl and removes everything that only training needs. It
 // returns the template, with the weights of o.Epoch, and a list of the removed parts.
 func Strip(path string, o Options) (*models.Model, *Removed, error) {
-	if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
+	if err := o.refuseForeign(path + " is a file of bnctl"); err != nil {
 		return nil, nil, err
 	}
 	k, err := serialize.ReadCheckpoint(path)
@@ -145,7 +145,7 @@ func readState(path string, o Options, m *models.Model) (initial, error) {
 		return initial{}, err
 	}
 	if native {
-		if err := o.refuseForeign(path + " is bnctl's own file"); err != nil {
+		if err := o.refuseForeign(path + " is a file of bnctl"); err != nil {
 			return initial{}, err
 		}
 		m, err := serialize.ReadModel(path)

@@ -108,14 +108,14 @@ func (a *Answers) classify() error {
 	switch {
 	case len(a.Computed()) > 1:
 		return refuse("the model has "+problem.Plural(len(a.Computed()), "output"),
-			"name that of the classes with {only}")
+			"name the output of the classes with {only}")
 	case !a.Model.Scores(a.inGraph(a.Scores)):
 		t := a.Type(a.Scores)
 		return refuse(fmt.Sprintf("output %s is %s for each sample, not one number for each class",
 			a.Name(a.Scores), tensor.Describe(t.DType, t.Shape)), "")
 	}
 	if op, _ := f.OutputOp(a.inGraph(a.Scores)); op != 0 {
-		return refuse(fmt.Sprintf("output %s ends in %v, so its numbers are no logits", a.Name(a.Scores), op), "")
+		return refuse(fmt.Sprintf("output %s ends in %v, so its numbers are not logits", a.Name(a.Scores), op), "")
 	}
 	a.Answer = models.Logits
 	return nil

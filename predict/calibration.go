@@ -55,13 +55,13 @@ func (d *Details) Calibrate() (*Calibration, error) {
 	}
 	switch first, last := loss(hottest), loss(coldest); {
 	case n == 0:
-		return nil, errors.New("there is no label to calibrate on")
+		return nil, errors.New("the data has no label to calibrate on")
 	case !tensor.IsFinite(first.loss) || !tensor.IsFinite(last.loss):
 		return nil, errors.New("an output is not finite, or gives a label the probability 0: " +
 			"nothing can be calibrated")
 	case first.slope >= 0:
 		return nil, problem.Advise("calibrate on the data that the model was made for",
-			"no temperature fits: its answers are no better than chance")
+			"no temperature fits: its answers are chance")
 	case last.slope <= 0:
 		return nil, problem.Advise("calibrate on more samples, that training has not seen",
 			"no temperature fits: every sample is answered rightly, and the surer the better")

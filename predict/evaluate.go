@@ -18,7 +18,8 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 	*models.Model, data.Source, error) {
 	info := src.Info()
 	if !info.Labelled {
-		return nil, nil, problem.New("", "", info.Kind+" has no labels to evaluate on", "to predict needs none")
+		return nil, nil, problem.New("", "", info.Kind+" has no labels to evaluate on",
+			"predict needs no labels")
 	}
 	if len(info.Classes) > 0 {
 		k, err := m.MatchClasses(info.Kind, info.Classes)

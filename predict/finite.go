@@ -15,7 +15,7 @@ type NotFinite struct{ Output string } // its name
 
 // Error implements error.
 func (e *NotFinite) Error() string {
-	return "output " + e.Output + " is not finite (NaN or infinite): it says no class"
+	return "output " + e.Output + " is not finite (NaN or infinite): it gives no class"
 }
 
 // Finite reports whether the chosen outputs of a sample, or the output with its classes,

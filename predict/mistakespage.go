@@ -27,7 +27,7 @@ const pageMistakes, pageSide = 500, 256
 func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Model, src data.Source) error {
 	info := src.Info()
 	if !info.Pictures() {
-		return errors.New("there is no page of mistakes for samples that are no pictures")
+		return errors.New("a page of mistakes needs samples that are pictures")
 	}
 	if there, err := os.ReadDir(folder); err == nil && len(there) > 0 {
 		return fmt.Errorf("folder %s is not empty", folder)

@@ -110,7 +110,7 @@ func (p *Predictor) Rank() int {
 // then. The error is a *problem.Error or a *problem.Unknown for invalid options.
 func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	if m == nil {
-		return nil, problem.New("model", "", "there is none to predict with",
+		return nil, problem.New("model", "", "a model to predict with is missing",
 			"open one with modelfile.OpenReadOnly")
 	}
 	if o.Batch < 1 {
@@ -128,7 +128,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	}
 	switch { // an int8 template has its precision in its graph; the rest is float32
 	case m.Int8() && o.Fleet.Precision != "" && o.Fleet.Precision != device.F32:
-		return nil, problem.New("precision", o.Fleet.Precision, "the template is int8: what it computes is in it",
+		return nil, problem.New("precision", o.Fleet.Precision, "the template is int8: it defines the computation",
 			"leave it out")
 	case m.Int8():
 		o.Fleet.Precision = device.F32

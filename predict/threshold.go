@@ -28,7 +28,7 @@ func ParseWish(text string) (*Wish, error) {
 	v, err := strconv.ParseFloat(least, 64)
 	if err != nil || !(v > 0 && v <= 1) || of != "precision" && of != "recall" {
 		return nil, problem.New("threshold-for", text, "want precision:SHARE or recall:SHARE, with "+
-			"a share above 0 and at most 1, such as precision:0.95", "")
+			"a share above 0 and at most 1, for example precision:0.95", "")
 	}
 	return &Wish{of == "recall", v}, nil
 }

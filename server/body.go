@@ -136,5 +136,5 @@ func unreadable(err error, limit int64) error {
 	if errors.As(err, &large) {
 		return tooLarge(limit)
 	}
-	return invalid("the request breaks off, or is not what its headers say: %v", err)
+	return invalid("the request breaks off, or does not match its headers: %v", err)
 }

@@ -31,13 +31,13 @@ func (r *reservation) grow(n int64) error {
 		most -= r.conn.bytes.Load()
 	}
 	if r.bytes+n > most {
-		return protocol.Refuse(protocol.TooLarge, "the request takes %d MiB of memory or more; all requests "+
-			"together may take %d MiB", (r.bytes+n)>>20, most>>20)
+		return protocol.Refuse(protocol.TooLarge, "the request needs %d MiB of memory or more; all requests "+
+			"together may use %d MiB", (r.bytes+n)>>20, most>>20)
 	}
 	if r.conn != nil {
 		if others := r.conn.requestBytes.Add(n) - n - r.bytes; others > 0 && others+r.bytes+n > r.limit/2 {
 			r.conn.requestBytes.Add(-n)
-			return busy("requests of this connection take half of all of %d MiB; try again", r.limit>>20)
+			return busy("requests of this connection use half of all of %d MiB; try again", r.limit>>20)
 		}
 	}
 	for !r.reserve(n) {
@@ -47,7 +47,7 @@ func (r *reservation) grow(n int64) error {
 		if r.conn != nil {
 			r.conn.requestBytes.Add(-n)
 		}
-		return busy("requests under way take all of %d MiB; try again", r.limit>>20)
+		return busy("requests under way use all of %d MiB; try again", r.limit>>20)
 	}
 	r.bytes += n
 	return nil

@@ -147,7 +147,7 @@ func (k *call) unmarshal(m proto.Message) error {
 		return err
 	}
 	if err := unmarshal(k.body, m); err != nil {
-		return invalid("the message is none of %s: %v", m.ProtoReflect().Descriptor().FullName(), err)
+		return invalid("the message is not of type %s: %v", m.ProtoReflect().Descriptor().FullName(), err)
 	}
 	return nil
 }

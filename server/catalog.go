@@ -20,7 +20,7 @@ func (c *catalog) find(name, version string) (*modelVersion, error) {
 	defer c.mu.RUnlock()
 	all := c.models[name]
 	if all == nil {
-		return nil, protocol.Refuse(protocol.NotFound, "there is no model %.80q", name)
+		return nil, protocol.Refuse(protocol.NotFound, "model %.80q does not exist", name)
 	}
 	if version == "" {
 		return all[0], nil

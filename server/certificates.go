@@ -84,7 +84,7 @@ func (s *Security) tls() (*tls.Config, error) {
 	}
 	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
 	if !c.ClientCAs.AppendCertsFromPEM(pem) {
-		return nil, errors.New(s.Clients + ": there is no certificate in it")
+		return nil, errors.New(s.Clients + ": it contains no certificate")
 	}
 	return c, nil
 }

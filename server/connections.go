@@ -249,7 +249,7 @@ func (k *trackedConn) useHTTP2(n int64) error {
 		return nil
 	}
 	if !k.tracker.reserve(k, n) {
-		return busy("there is no room for another connection; try again")
+		return busy("too many connections; try again")
 	}
 	k.tracker.mu.Lock()
 	k.baseBytes += n

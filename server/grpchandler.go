@@ -100,7 +100,7 @@ func (c *grpcHandler) handle(k *call, rec *record) error {
 	}
 	method, stream := c.unary[k.r.URL.Path], c.streams[k.r.URL.Path]
 	if method == nil && stream == nil {
-		return status.Errorf(codes.Unimplemented, "there is no method %.80q", k.r.URL.Path)
+		return status.Errorf(codes.Unimplemented, "method %.80q does not exist", k.r.URL.Path)
 	}
 	if err := c.s.authorize(k.r); err != nil {
 		return err

@@ -111,12 +111,12 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 // rows returns the only input, if it matches the input of the model.
 func (s *modelVersion) rows(r *protocol.Request) (tensor.Tensor, error) {
 	if len(r.Inputs) != 1 {
-		return tensor.Tensor{}, invalid("the request has %s; model %s takes one, %s",
+		return tensor.Tensor{}, invalid("the request has %s; model %s needs one, %s",
 			problem.Plural(len(r.Inputs), "input"), s.name, s.input.Name)
 	}
 	in := &r.Inputs[0]
 	refuse := func(what string, got any) error {
-		return invalid("input %.80q: %s %v; model %s takes %s, %s of shape %v", in.Name, what, got,
+		return invalid("input %.80q: %s %v; model %s needs %s, %s of shape %v", in.Name, what, got,
 			s.name, s.input.Name, s.input.Datatype, s.input.Shape)
 	}
 	switch {

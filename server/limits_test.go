@@ -249,10 +249,10 @@ func TestTooLargeIsNotBusy(t *testing.T) {
 		n    int64
 		want string
 	}{
-		{&first, 11 << 20, "the request takes 11 MiB of memory or more; all requests together may take 10 MiB"},
+		{&first, 11 << 20, "the request needs 11 MiB of memory or more; all requests together may use 10 MiB"},
 		{&first, 6 << 20, "<nil>"},
-		{&second, 5 << 20, "requests under way take all of 10 MiB; try again"},
-		{&first, 5 << 20, "the request takes 11 MiB of memory or more; all requests together may take 10 MiB"},
+		{&second, 5 << 20, "requests under way use all of 10 MiB; try again"},
+		{&first, 5 << 20, "the request needs 11 MiB of memory or more; all requests together may use 10 MiB"},
 		{&second, 4 << 20, "<nil>"},
 	} {
 		if got := fmt.Sprint(c.l.grow(c.n)); got != c.want {

@@ -85,5 +85,5 @@ func (s *Server) repositoryIndex(w http.ResponseWriter, _ *http.Request) error {
 // notSupported answers requests of Triton's protocol that are not supported.
 func notSupported(http.ResponseWriter, *http.Request) error {
 	return protocol.Refuse(protocol.Unimplemented,
-		"this server does not do that: models are loaded from their files, and there is no shared memory")
+		"this server does not do that: models are loaded from their files, without shared memory")
 }

@@ -53,7 +53,7 @@ func newMetrics(s *Server) *metrics {
 			Help: "Bytes of requests under way, unpacked, and of their answers."},
 			func() float64 { return float64(s.budget.requestBytes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "bnctl_connection_bytes",
-			Help: "Bytes that open connections take, requests apart."},
+			Help: "Bytes of open connections, without requests."},
 			func() float64 { return float64(s.budget.used.Load() - s.budget.requestBytes()) }),
 		queueCollector{s})
 	if s.o.Security.Certificate != "" {

@@ -61,7 +61,7 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 	if kernels := s.devices.Terms().Kernels; strings.Contains(kernels, "+") {
 		s.devices.Close()
 		return nil, problem.New("devices", o.Predict.Fleet.Devices, "they are of the kernel classes "+kernels+
-			", and an answer would depend on the device that gives it", "name devices of one class, or say {kernels}")
+			", and an answer would depend on the device that gives it", "name devices of one class, or set {kernels}")
 	}
 	in := m.Input()
 	s.queue = batching.New(in.DType, in.Shape,

@@ -44,7 +44,7 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 		return nil, err
 	}
 	if err := m.takesPictures(); err != nil {
-		return nil, invalid("model %s takes no pictures: %v", m.name, err)
+		return nil, invalid("model %s does not accept pictures: %v", m.name, err)
 	}
 	if err := check(m); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func picture(contentType string, body []byte) ([]byte, error) {
 		var in struct{ Image []byte }
 		err := json.Unmarshal(body, &in)
 		if err == nil && in.Image == nil {
-			err = errors.New("there is no image in it")
+			err = errors.New("it contains no image")
 		}
 		if err != nil {
 			return nil, invalid(`want JSON {"image": "..."} with a picture file in base64: %v`,
@@ -98,7 +98,7 @@ func picture(contentType string, body []byte) ([]byte, error) {
 		for {
 			formPart, err := form.NextPart()
 			if err != nil {
-				return nil, invalid("there is no file in the form: %v", err)
+				return nil, invalid("the form contains no file: %v", err)
 			}
 			if formPart.FileName() == "" {
 				continue

@@ -103,7 +103,7 @@ func TestLargePictures(t *testing.T) {
 	}{
 		"JPEG":            {phone.Bytes(), 200, "top"},
 		"PNG of 16 bits":  {deep.Bytes(), 200, "top"},
-		"TIFF as a whole": {scan.Bytes(), 413, "all requests together may take"},
+		"TIFF as a whole": {scan.Bytes(), 413, "all requests together may use"},
 	} {
 		if r := ask(t, s, "POST", "/v2/models/m/classify", c.file); r.status != c.status ||
 			!bytes.Contains(r.body, []byte(c.says)) {

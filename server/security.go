@@ -53,13 +53,13 @@ func (s *Security) check(field, address string) error {
 		return err
 	}
 	return problem.New(field, strconv.Quote(address), "other machines would reach it, and nothing protects it",
-		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or say {insecure}")
+		"listen on 127.0.0.1, give {tls-cert} and {tls-key}, or set {insecure}")
 }
 
 // checkFiles refuses options that do not fit together, whatever the address is.
 func (s *Security) checkFiles() error {
 	if slices.Contains(s.Hosts, "") {
-		return problem.New("host", "", "a name is empty", "write the name by which clients call the server")
+		return problem.New("host", "", "a name is empty", "write the server's name for clients")
 	}
 	if (s.Certificate == "") != (s.Key == "") {
 		return problem.New("tls-cert", "", "a certificate and its key go together: {tls-cert} and {tls-key}", "")

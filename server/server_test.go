@@ -267,13 +267,13 @@ func TestMetadata(t *testing.T) {
 		{"GET", "/v2/models/m/versions/1", 200, `"outputs":[{"name":"logits","datatype":"FP32","shape":[-1,10]}]`},
 		{"GET", "/v2/models/m/config", 200, `"max_batch_size":4,"input":[{"name":"x","data_type":"TYPE_UINT8"`},
 		{"GET", "/v2/models/m/versions/01", 404, `{"error":"model m has no version \"01\""}`},
-		{"GET", "/v2/models/other/ready", 404, `{"error":"there is no model \"other\""}`},
+		{"GET", "/v2/models/other/ready", 404, `{"error":"model \"other\" does not exist"}`},
 		{"GET", "/v2/models/..%2fm", 404, `nothing at this path`},
 		{"GET", "/v2/models/../models/m", 404, `nothing at this path`},
 		{"GET", "/v2//health/live", 404, `nothing at this path`},
 		{"GET", "/v3", 404, `{"error":"there is nothing at this path"}`},
-		{"POST", "/v2", 405, `this path takes GET, HEAD, not POST`},
-		{"GET", "/v2/models/m/infer", 405, `this path takes POST, not GET`},
+		{"POST", "/v2", 405, `this path accepts GET, HEAD, not POST`},
+		{"GET", "/v2/models/m/infer", 405, `this path accepts POST, not GET`},
 	} {
 		r := ask(t, s, c.method, c.path, nil)
 		if r.status != c.status || !bytes.Contains(r.body, []byte(c.want)) {
@@ -299,7 +299,7 @@ func TestRefused(t *testing.T) {
 		{`{"inputs":[]}`, 400, "0 inputs", ""},
 		{`{"inputs":[{"name":"y","datatype":"UINT8","shape":[1,28,28,1],"data":[]}]}`, 400, "no such input", ""},
 		{`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,28,28,1],"data":[]}]}`, 400,
-			"normalises pixels itself; datatype FP32; model m takes x, UINT8 of shape [-1 28 28 1]", ""},
+			"normalises pixels itself; datatype FP32; model m needs x, UINT8 of shape [-1 28 28 1]", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,28,28],"data":[]}]}`, 400, "shape [1 28 28];", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[0,28,28,1],"data":[]}]}`, 400, "shape [0", ""},
 		{`{"inputs":[{"name":"x","datatype":"UINT8","shape":[1,28,28,1],"data":[1]}]}`, 400, "characters", ""},

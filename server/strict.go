@@ -25,7 +25,7 @@ func (s strictMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if trial.status == http.StatusMethodNotAllowed {
 		allow := trial.header.Get("Allow")
 		w.Header().Set("Allow", allow)
-		writeError(w, protocol.Refuse(http.StatusMethodNotAllowed, "this path takes %s, not %s", allow, r.Method))
+		writeError(w, protocol.Refuse(http.StatusMethodNotAllowed, "this path accepts %s, not %s", allow, r.Method))
 		return
 	}
 	writeError(w, protocol.Refuse(protocol.NotFound, "there is nothing at this path"))

@@ -58,7 +58,7 @@ func (t *tokens) read() error {
 		}
 	}
 	if len(sums) == 0 {
-		return problem.Advise("write one on a line", "%s: there is no token in it", t.path)
+		return problem.Advise("write one on a line", "%s: it contains no token", t.path)
 	}
 	t.sums = sums
 	return nil

@@ -44,7 +44,7 @@ func (k *updater) load(ctx context.Context) error {
 	}
 	k.noteSkipped(l.skipped)
 	if len(l.files) == 0 {
-		return fmt.Errorf("%s: there is no such model, neither NAME%s nor NAME/VERSION/model%[2]s or model.onnx",
+		return fmt.Errorf("%s: the model does not exist, neither NAME%s nor NAME/VERSION/model%[2]s or model.onnx",
 			strings.Join(k.o.Models, ", "), ".bnm")
 	}
 	for _, f := range l.files {

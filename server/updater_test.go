@@ -138,7 +138,7 @@ func TestAFolderThatCannotBeRead(t *testing.T) {
 func TestBadAtTheStart(t *testing.T) {
 	folder := t.TempDir()
 	_, err := Open(t.Context(), inFolder(folder))
-	if err == nil || !strings.Contains(err.Error(), "no such model") {
+	if err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	path := write(t, newModel(t, 1), folder+"/m.bnm")
@@ -150,7 +150,7 @@ func TestBadAtTheStart(t *testing.T) {
 	}
 	o := inFolder(path)
 	o.Versions = "2"
-	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no such model") {
+	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("a version that is not there: %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func (b *Board) Show(e Event) {
 		b.metrics, b.lost = openMetrics(b.folder, start)
 		if b.lost == nil && b.metrics.number > 1 && !b.metrics.goesOn && b.note != nil {
 			lines, table := metricsPaths(b.folder, b.metrics.number)
-			b.note(fmt.Sprintf("there are metrics of another run; those of this one are in %s and %s",
+			b.note(fmt.Sprintf("there are metrics of another run; the metrics of this one are in %s and %s",
 				filepath.Base(lines), filepath.Base(table)))
 		}
 	}
@@ -56,7 +56,7 @@ func (b *Board) Show(e Event) {
 	}
 	if err := cmp.Or(b.lost, b.err); err != nil && !b.told && b.note != nil {
 		b.told = true
-		b.note(fmt.Sprintf("%v; figures are missing there, and the run goes on", err))
+		b.note(fmt.Sprintf("%v; figures are missing there, and the run continues", err))
 	}
 }
 

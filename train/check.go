@@ -152,7 +152,7 @@ func (r *Recipe) checkTogether() error {
 	_, stale := r.WeightSync.Span()
 	switch {
 	case r.local() && r.BN == bn.Sync:
-		return problem.New("weight-sync", string(r.WeightSync), "it leaves each replica on its own, and {bn} sync "+
+		return problem.New("weight-sync", string(r.WeightSync), "it leaves each replica alone, and {bn} sync "+
 			"makes all meet in every layer", "add {bn} replica")
 	case stale && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it lets replicas come late, and {bn} sync makes "+
@@ -185,7 +185,7 @@ func (r *Recipe) checkStatistics() error {
 		return problem.New("bn-min", r.BNMin, "it has a meaning only with {bn} replica", "")
 	case r.BN != bn.Replica && r.BNUpdate != bn.EveryStep:
 		return problem.New("bn-update", string(r.BNUpdate), fmt.Sprintf("it has a meaning only with {bn} replica: "+
-			"with {bn} %s replicas have no statistics of their own", r.BN), "add {bn} replica or drop it")
+			"with {bn} %s replicas have no separate statistics", r.BN), "add {bn} replica or drop it")
 	case async && r.BNStats != bn.Pooled:
 		return problem.New("bn-update", string(r.BNUpdate), fmt.Sprintf("it merges what it hears of exactly, "+
 			"{bn-stats} %s contradicts that", r.BNStats), "drop one of them")

@@ -138,7 +138,7 @@ func (r *checkpointer) abandoned(ctx context.Context, err error) error {
 		return fmt.Errorf("%w; the checkpoint could not be written: %w", err, writeErr)
 	}
 	goOn := cmp.Or(r.plan.config.GoOn, r.plan.config.withOptionNames("{resume} ")+r.plan.config.Checkpoint)
-	return problem.Advise(fmt.Sprintf("go on with %s", goOn), "%w; the run stands at step %d in %s", err,
+	return problem.Advise(fmt.Sprintf("continue with %s", goOn), "%w; the run is at step %d in %s", err,
 		r.saved, r.plan.config.Checkpoint)
 }
 

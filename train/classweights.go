@@ -51,7 +51,7 @@ func (r *Recipe) weightsIn(option, text, what string, all int) (weights []float6
 			case "sampling":
 				known = "want balanced, column, or a number for each class"
 			}
-			return nil, refuse(strconv.Quote(text)+" is no weight", known)
+			return nil, refuse(strconv.Quote(text)+" is not a weight", known)
 		}
 		weights = append(weights, w)
 	}
@@ -121,7 +121,7 @@ func autoFrequencies(ctx context.Context, src data.Source) (string, error) {
 func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 	info := src.Info()
 	if len(info.Classes) == 0 {
-		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are no classes",
+		return "", problem.New("class-weights", balancedWeights, "labels of "+info.Kind+" are not classes",
 			"leave it out")
 	}
 	if info.MultiLabel {

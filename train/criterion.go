@@ -82,7 +82,7 @@ func (r *Recipe) checkSave(isMask bool) error {
 	if slices.Contains(known, string(r.criterion())) {
 		return nil
 	}
-	e := problem.New("save", r.Save, "data of "+what+" has no such figure; there are "+
+	e := problem.New("save", r.Save, "data of "+what+" does not have this figure; there are "+
 		strings.Join(known, ", "), "")
 	for _, name := range known {
 		e.Known = append(e.Known, "best:"+name)

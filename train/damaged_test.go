@@ -136,7 +136,7 @@ func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "run.bnc")
 		calls := map[string]int64{"allreduce": 8, "apart": 20}[name]
 		err := b.abandoned(calls, func(c *Config) { c.Checkpoint = path })
-		if !errors.Is(err, parallel.NoDevices) || !strings.Contains(err.Error(), "go on with resume "+path) {
+		if !errors.Is(err, parallel.NoDevices) || !strings.Contains(err.Error(), "continue with resume "+path) {
 			t.Errorf("%s: %v", name, err)
 		}
 		k, err := serialize.ReadCheckpoint(path)
@@ -154,7 +154,7 @@ func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
 	}
 	b := newBench(t, 24)
 	if err := b.abandoned(8, func(*Config) {}); !errors.Is(err, parallel.NoDevices) ||
-		strings.Contains(err.Error(), "go on with") {
+		strings.Contains(err.Error(), "continue with") {
 		t.Errorf("without a file: %v", err)
 	}
 	gone := filepath.Join(t.TempDir(), "none", "run.bnc")

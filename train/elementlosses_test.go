@@ -247,7 +247,7 @@ func TestCheckLoss(t *testing.T) {
 		{func(r *Recipe) { r.Loss, r.LabelSmoothing = "squared", 0.1 }, "label-smoothing"},
 		{func(r *Recipe) { r.Loss, r.ClassWeights = "binary", "1,2,3" }, "pos-weights"},
 		{func(r *Recipe) { r.PosWeights = "1,2,3" }, "exclude each other"},
-		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,-2,3" }, "is no weight"},
+		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,-2,3" }, "is not a weight"},
 		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,2" }, "2 weights for the 3 labels"},
 		{func(r *Recipe) { r.Loss, r.Save = "squared", "best:accuracy" }, "best:loss"},
 		{func(r *Recipe) { r.Loss, r.Save = "binary", "best:miou" }, "best:accuracy"},

@@ -126,7 +126,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) (*Evaluation, e
 	}
 	if !tensor.IsFinite(loss) { // not finite: as bad as can be
 		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
-			"statistics the model yields what is no number; %s, or look at the validation data", loss, gentler))
+			"statistics the model yields NaN or infinity; %s, or look at the validation data", loss, gentler))
 	}
 	p, c := &s.trainer.progress, s.plan.recipe.criterion()
 	p.Plateau = s.plan.schedule.evaluated(p.Plateau, loss)

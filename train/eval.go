@@ -145,7 +145,7 @@ func (o *EvalOptions) wanted() func(data.Position, int) func(row int) bool {
 // It is an error if shapes or types do not fit each other.
 func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error {
 	if len(scores.Shape) < 2 {
-		return fmt.Errorf("the model's output is %v: there are no classes to evaluate", scores)
+		return fmt.Errorf("the model's output is %v: it has no classes to evaluate", scores)
 	}
 	n, classes := scores.Shape[0], scores.Shape[1]
 	if e.MultiLabel || e.Targets != nil {

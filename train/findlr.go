@@ -137,7 +137,7 @@ func (f *RateRange) judge() error {
 	}
 	if n == 0 || f.Steps[lowest].Smoothed > 0.95*f.Steps[0].Smoothed || slope == 0 {
 		return problem.Failure("find-lr", "the loss falls at no rate from 1e-05 to 10", "look at data and labels "+
-			"with data show, or take another {optimizer} or {batch}")
+			"with data show, or use another {optimizer} or {batch}")
 	}
 	f.Steepest, f.Lowest = f.Steps[steepest].LR, f.Steps[lowest].LR
 	f.Suggested = f.Steepest

@@ -60,7 +60,7 @@ func (r *Recipe) CheckDecay(m *models.Model) error {
 		if n := &f.Nodes[i]; n.Op == graph.BatchNorm && n.Float("decay") == 1 && !n.Bool("cumulative") {
 			return problem.New("model", "", fmt.Sprintf("batch norm %s of model %s has decay 1: training would never "+
 				"move its running statistics", f.NodeName(n), m.Architecture),
-				"write a decay below 1, such as 0.9, into the graph as text, or keep them with {bn} frozen")
+				"write a decay below 1, for example 0.9, into the graph as text, or keep them with {bn} frozen")
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func Fits(m *models.Model, training, validation data.Source) error {
 func classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
 	if t := training.Info(); t.MultiLabel != info.MultiLabel || !slices.Equal(t.Targets, info.Targets) {
-		return nil, problem.Failure("val", "its labels are of another kind than those of {data}",
+		return nil, problem.Failure("val", "its labels are of another kind than the labels of {data}",
 			"name data with the same columns")
 	}
 	if len(known) == 0 || len(info.Classes) == 0 || slices.Equal(known, info.Classes) {
@@ -140,7 +140,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	if want := out.Shape[1:]; !slices.Equal(label, want) {
 		advice := ""
 		if info.Masks && len(want) == 0 {
-			advice = "take a model that gives each pixel a class, such as unet-bn"
+			advice = "use a model that gives each pixel a class, for example unet-bn"
 		}
 		return refuse(advice, "output %s of model %s is %v: a label has to be %s, those of %s are %s", name,
 			m.Architecture, out, tensor.Describe(tensor.I32, want), info.Kind,
@@ -148,7 +148,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	}
 	if classes := len(info.Classes); classes > out.Shape[0] {
 		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),
-			"%s has %s, model %s tells %d apart", info.Kind, problem.Plural(classes, "class"), m.Architecture,
+			"%s has %s, model %s has %d", info.Kind, problem.Plural(classes, "class"), m.Architecture,
 			out.Shape[0])
 	}
 	return nil
@@ -171,7 +171,7 @@ func fitsElements(field string, m *models.Model, info data.Info) error {
 	text := fmt.Sprintf("%s has %s for each sample, and output %s of model %s is %v", info.Kind,
 		problem.Plural(n, what), f.Outputs[0].Name, m.Architecture, out)
 	if fits {
-		text += " and ends in a softmax, whose classes exclude each other"
+		text += " and ends in a softmax, which has classes that exclude each other"
 	}
 	return problem.Failure(field, text, fmt.Sprintf("make a new head with {classes} %d", n))
 }

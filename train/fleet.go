@@ -68,7 +68,7 @@ func borrow(p *plan) (devices, error) {
 	}
 	switch n := len(d.members); {
 	case n == 0:
-		return d, problem.New("devices", "", "there is no device to train on", "open some with fleet.Open")
+		return d, problem.New("devices", "", "the fleet has no device to train on", "open some with fleet.Open")
 	case n > r.StepReplicas() && c.Stages.One():
 		return d, problem.New("devices", strconv.Itoa(n), fmt.Sprintf("more than the %s that they share",
 			problem.Plural(r.StepReplicas(), "replica")), fmt.Sprintf("use {replicas} %d or fewer devices", n))

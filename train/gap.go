@@ -101,6 +101,6 @@ func (s *Session) adviceOn(g *Gap) string {
 	}
 	ways = append(ways, fmt.Sprintf("{bn-precise} %d", min(averageSamples, r.Data.Samples)))
 	return s.plan.config.withOptionNames(fmt.Sprintf("with running statistics the loss of the same samples "+
-		"is %.3f, with those of the batch %.3f: the model is worse in use than in training; try %s",
+		"is %.3f, with batch statistics %.3f: the model is worse in use than in training; try %s",
 		g.Running, g.Batch, strings.Join(ways, " or ")))
 }

@@ -127,7 +127,7 @@ func TestReplaceable(t *testing.T) {
 		{path, func(r *Recipe) { r.Seed, r.Batch = 8, 4 }, "seed is 8, was 7, and 1 more difference;"},
 		{path, func(r *Recipe) { r.Seed, r.Batch, r.LR = 8, 4, 1 }, "and 2 more differences;"},
 		{unknown, func(*Recipe) {}, "another run (recipe"},
-		{"identity_test.go", func(*Recipe) {}, "no checkpoint that this run could replace"},
+		{"identity_test.go", func(*Recipe) {}, "not a checkpoint that this run could replace"},
 	} {
 		r := b.recipe
 		c.change(&r)

@@ -123,7 +123,7 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 	weights, err := r.classWeights(0)
 	switch {
 	case r.Sampling != "":
-		return "{class-weights} auto does nothing beside {sampling}"
+		return "{class-weights} auto does nothing together with {sampling}"
 	case info.MultiLabel || info.Targets != nil || err != nil:
 		return "{class-weights} auto does nothing: it is for classes that exclude each other"
 	case weights == nil:

@@ -81,7 +81,7 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 	}
 	refuse := func(labels string) error {
 		return problem.New("loss", r.Loss, "the labels of "+info.Kind+" are "+labels,
-			"leave it off: the data says it")
+			"leave it off: the data decides it")
 	}
 	r.TargetStd = nil
 	switch {

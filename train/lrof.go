@@ -23,7 +23,7 @@ func (r *Recipe) lrFactors() ([]lrFactor, error) {
 		number, isFactor := strings.CutSuffix(text, "x")
 		f, err := strconv.ParseFloat(number, 64)
 		if _, bad := path.Match(pattern, ""); bad != nil || !isFactor || err != nil || !(f > 0 && f <= 1e6) {
-			return nil, problem.New("lr-of", strconv.Quote(rule), "want PATTERN=FACTORx, such as layer1.*=0.1x", "")
+			return nil, problem.New("lr-of", strconv.Quote(rule), "want PATTERN=FACTORx, as layer1.*=0.1x", "")
 		}
 		all = append(all, lrFactor{pattern, f})
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // errStopped is the reason for stopping a rank before its context has ended.
-var errStopped = errors.New("the run was told to stop on another rank")
+var errStopped = errors.New("the run was stopped on another rank")
 
 // takeRank refuses features that do not support several ranks, and leaves files and events
 // to rank 0.

@@ -223,7 +223,8 @@ func TestDecodersAreNotMixed(t *testing.T) {
 		diff := now.Differences(&was)
 		err := &RecipeError{diff}
 		text := err.Error()
-		if len(diff) != 1 || !strings.Contains(text, c.want) || !strings.Contains(text, "go on with the release") {
+		if len(diff) != 1 || !strings.Contains(text, c.want) ||
+			!strings.Contains(text, "continue with the release") {
 			t.Errorf("%v, want %q and nothing else", err, c.want)
 		}
 		now.Data.Samples++

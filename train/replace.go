@@ -20,12 +20,12 @@ func Replaceable(path string, r *Recipe) error {
 	k, err := serialize.ReadCheckpoint(path)
 	if err != nil {
 		return problem.New("checkpoint", path,
-			fmt.Sprintf("it is there, and is no checkpoint that this run could replace (%v)", err), others)
+			fmt.Sprintf("it exists, and is not a checkpoint that this run could replace (%v)", err), others)
 	}
-	goOn := fmt.Sprintf("go on with it by {resume} %s, %s", path, others)
+	goOn := fmt.Sprintf("continue it with {resume} %s, %s", path, others)
 	was, err := ParseRecipe(k.Recipe)
 	if err != nil {
-		return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run (%v)", err), goOn)
+		return problem.New("checkpoint", path, fmt.Sprintf("it belongs to another run (%v)", err), goOn)
 	}
 	now := *r
 	now.Kernels, now.Classes = was.Kernels, was.Classes
@@ -37,5 +37,5 @@ func Replaceable(path string, r *Recipe) error {
 	if n := len(diff) - 1; n > 0 {
 		more = ", and " + problem.Plural(n, "more difference")
 	}
-	return problem.New("checkpoint", path, fmt.Sprintf("it is that of another run: %s%s", diff[0], more), goOn)
+	return problem.New("checkpoint", path, fmt.Sprintf("it belongs to another run: %s%s", diff[0], more), goOn)
 }

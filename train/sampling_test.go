@@ -24,10 +24,10 @@ func TestSampling(t *testing.T) {
 		{"balanced", "0.6666666666666666,2,1,1", ""},
 		{"0,2,1,5", "0,2,1,5", ""},
 		{"0,0,0,5", "", "all samples have the weight 0"},
-		{"1,-2,1,1", "", `"-2" is no weight; want balanced, column, or a number`},
+		{"1,-2,1,1", "", `"-2" is not a weight; want balanced, column, or a number`},
 		{"1,2", "", "2 weights for the 4 classes"},
 		{"column", "", "no column of weights"},
-		{"even", "", `"even" is no weight`},
+		{"even", "", `"even" is not a weight`},
 	} {
 		r := DefaultRecipe("unet-bn")
 		r.Sampling, r.ClassWeights = c.sampling, "auto"

@@ -47,7 +47,7 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 		if s.poly = 0.9; list != "" {
 			power, err := strconv.ParseFloat(list, 64)
 			if err != nil || !(power > 0 && power <= 100) {
-				return s, fmt.Errorf("schedule %q: %q is no power", r.Schedule, list)
+				return s, fmt.Errorf("schedule %q: %q is not a power", r.Schedule, list)
 			}
 			s.poly = power
 		}
@@ -63,7 +63,7 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 		if s.rise = 0.3; list != "" {
 			fraction, err := strconv.ParseFloat(list, 64)
 			if err != nil || !(fraction > 0 && fraction < 1) {
-				return s, fmt.Errorf("schedule %q: %q is no share of the run", r.Schedule, list)
+				return s, fmt.Errorf("schedule %q: %q is not a share of the run", r.Schedule, list)
 			}
 			s.rise = fraction
 		}
@@ -74,7 +74,7 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 		if s.plateau = 10; list != "" {
 			n, err := strconv.Atoi(list)
 			if err != nil || n < 1 || n > 1_000_000 {
-				return s, fmt.Errorf("schedule %q: %q is no number of evaluations", r.Schedule, list)
+				return s, fmt.Errorf("schedule %q: %q is not a number of evaluations", r.Schedule, list)
 			}
 			s.plateau = n
 		}

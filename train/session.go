@@ -55,7 +55,7 @@ type Progress struct {
 // context has ended, else an error of a device.
 func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
-		return nil, problem.New("model", "", "there is no model to train", "make one with modelfile.Start")
+		return nil, problem.New("model", "", "a model to train is missing", "make one with modelfile.Start")
 	}
 	if err := m.Trainable("model", m.Architecture); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 // permits; else the error is a *RecipeError. Other errors are the same as for New.
 func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
-		return nil, problem.New("resume", "", "there is no checkpoint, or no recipe, to go on with",
+		return nil, problem.New("resume", "", "a checkpoint with a recipe is missing",
 			"read them with serialize.ReadCheckpoint and ParseRecipe")
 	}
 	was, err := ParseRecipe(k.Recipe)
@@ -133,10 +133,10 @@ func (e *RecipeError) Unwrap() error {
 			advice = "its bits differ: go on with a release that has these numbers, or start anew from its weights " +
 				"with {init}"
 		case "decoder":
-			advice = "its pixels differ: start anew, or go on with the release that wrote the checkpoint"
+			advice = "its pixels differ: start again, or continue with the release that wrote the checkpoint"
 		case "release":
-			advice = "it lists no numbers of parts, so its bits are promised within one release: go on with the " +
-				"release that wrote the checkpoint, or start anew from its weights with {init}"
+			advice = "it lists no numbers of parts, so its bits are promised within one release: continue with " +
+				"the release that wrote the checkpoint, or start anew from its weights with {init}"
 		}
 	}
 	return problem.New("resume", "", "the checkpoint is of another recipe: "+strings.Join(s, "; "), advice)

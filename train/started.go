@@ -130,7 +130,7 @@ func (r *Recipe) moving(g *graph.Graph) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s that {freeze} names still move with the data: {bn} frozen keeps "+
-		"those of all layers",
+		"the statistics of all layers",
 		problem.Plural(len(statistics), "running statistic"), problem.Plural(layers, "batch norm"))
 }
 
@@ -138,7 +138,7 @@ func (r *Recipe) moving(g *graph.Graph) string {
 // gradients everywhere.
 func (r *Recipe) keepsTogether() string {
 	if k, ok := r.WeightSync.Period(); ok {
-		return fmt.Sprintf("each replica trains weights of its own; weights averaged every %s",
+		return fmt.Sprintf("each replica trains separate weights; weights averaged every %s",
 			problem.Plural(k, "step"))
 	}
 	if s, ok := r.WeightSync.Span(); ok {
@@ -168,7 +168,7 @@ func (s *Session) pictures() string {
 	if err == nil && s.trainer.progress.Step == 0 && info.Pictures() && len(info.Shape) == 3 &&
 		info.Shape[0] < s.plan.transform.Height && info.Shape[1] < s.plan.transform.Width {
 		theirs := models.Size{Height: info.Shape[0], Width: info.Shape[1]}
-		text += " ({size} " + theirs.Sides() + " takes them as they are)"
+		text += " ({size} " + theirs.Sides() + " uses them as they are)"
 	}
 	return s.plan.config.withOptionNames(text)
 }

@@ -23,7 +23,7 @@ import (
 func TestRunsThatCannotStart(t *testing.T) {
 	for want, change := range map[string]func(*bench, *Config){
 		"recompute": func(_ *bench, c *Config) { c.Recompute = "x" },
-		"is no name, or there twice": func(b *bench, c *Config) {
+		"is not a name, or is given twice": func(b *bench, c *Config) {
 			c.ExtraStatistics = []StatisticsConfig{{"a", bn.Pooled, bn.EveryStep}, {"a", bn.Mean, bn.EveryStep}}
 		},
 		"a/b": func(b *bench, c *Config) { c.ExtraStatistics = []StatisticsConfig{{"a/b", bn.Pooled, bn.EveryStep}} },

@@ -64,7 +64,7 @@ func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) 
 	r := p.recipe
 	for _, how := range append([]StatisticsConfig{{"", r.BNStats, r.BNUpdate}}, p.config.ExtraStatistics...) {
 		if all.has(how.Name) || strings.Contains(how.Name, "/") { // of its sets in a checkpoint
-			return nil, fmt.Errorf("statistics beside those of the recipe: %q is no name, or there twice", how.Name)
+			return nil, fmt.Errorf("extra statistics: %q is not a name, or is given twice", how.Name)
 		}
 		one, err := newRunningStatistics(p, how, state)
 		if err != nil {

@@ -26,7 +26,7 @@ func commands() []*cli.Command {
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "print results as JSON lines"},
-		&cli.BoolFlag{Name: "v", Usage: "tell more: what plugins log"},
+		&cli.BoolFlag{Name: "v", Usage: "print more: the logs of plugins"},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notes"},
 		&cli.BoolFlag{Name: "no-color", Usage: "plain text on terminals too"},
 		&cli.BoolFlag{Name: "until-eof", Usage: "stop, as at SIGTERM, when standard input ends"},

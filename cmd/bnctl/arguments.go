@@ -17,7 +17,7 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 		return "", misadvise("bnctl "+fullName(c)+" --help shows examples",
 			"%s needs %s: %s", fullName(c), name, what)
 	}
-	return "", misuse("%s takes one %s, not %d: %s", fullName(c), name, c.NArg(),
+	return "", misuse("%s needs one %s, not %d: %s", fullName(c), name, c.NArg(),
 		strings.Join(c.Args().Slice(), ", "))
 }
 
@@ -25,7 +25,7 @@ func oneArgument(c *cli.Context, name, what string) (string, error) {
 func noArguments(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return misadvise("bnctl "+fullName(c)+" --help shows examples",
-			"%s takes no argument %q", fullName(c), c.Args().First())
+			"%s accepts no argument %q", fullName(c), c.Args().First())
 	}
 	return nil
 }

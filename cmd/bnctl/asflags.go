@@ -30,7 +30,7 @@ func meant(u *problem.Unknown) string { return nearest.Name(u.Name, u.Known) }
 
 // whereNames returns advice on where to find the known names.
 func whereNames(u *problem.Unknown) string {
-	what := map[string]string{"device": "what is there", "model": "the names"}[u.What]
+	what := map[string]string{"device": "all devices", "model": "the names"}[u.What]
 	return "bnctl " + u.What + "s list shows " + what
 }
 

@@ -28,13 +28,13 @@ name of the zoo or a file.
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "mode", Value: "infer",
 				Usage: "infer, or train: whole steps with sync batch norm and SGD"},
-			&cli.IntFlag{Name: "replicas", Usage: "of a training batch", DefaultText: "as many as devices"},
+			&cli.IntFlag{Name: "replicas", Usage: "of a training batch", DefaultText: "the number of devices"},
 			&cli.StringFlag{Name: "scaling",
 				Usage: "`1,2,4`: one row for each number of devices, instead of --devices"},
 			&cli.Float64Flag{Name: "seconds", Value: 5, Usage: "for each row"},
-			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program beside its floors; on one device"},
+			&cli.BoolFlag{Name: "profile", Usage: "time of each node of the program and its floors; on one device"},
 			&cli.BoolFlag{Name: "plan", Usage: "with --profile: how the CPU device cuts its work for this machine; " +
-				"with --stages: what each of them has"},
+				"with --stages: the contents of each"},
 			batchFlag("rows of a batch, over all devices"),
 			precisionFlag(), stagesFlag(),
 		}, fileFlags(), preprocessFlags(), runningFlags()),

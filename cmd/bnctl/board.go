@@ -27,7 +27,7 @@ func (t *trainer) openBoard() (err error) {
 	}
 	note := func(text string) { t.out.note("--log-dir %s: %s", t.logDir, text) }
 	if t.board, err = train.OpenBoard(t.logDir, note); diskFull(err) {
-		t.out.note("--log-dir %s: %v; the run goes on without", t.logDir, err)
+		t.out.note("--log-dir %s: %v; the run continues without", t.logDir, err)
 		return nil
 	}
 	return err

@@ -19,7 +19,7 @@ var (
 func dataCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "data",
-		Usage: "what is in a data source",
+		Usage: "the contents of a data source",
 		Description: `   bnctl data info cifar10:cifar-10.tar.gz@test
    bnctl data show glyphs -o grid.png`,
 		Subcommands: []*cli.Command{
@@ -29,7 +29,7 @@ func dataCommand() *cli.Command {
    bnctl data info folder:photos --skip-bad all
    bnctl data info masks:photos,masks --mask-values 0,255`, Flags: dataFlags(), Action: dataInfo},
 			{Name: "mean-std", ArgsUsage: "SRC",
-				Usage:       "mean and deviation of pictures, as --mean and --std of train take them; reads everything",
+				Usage:       "mean and deviation of pictures, for --mean and --std of train; reads everything",
 				Description: sourceIs + `   bnctl data mean-std folder:photos@train`,
 				Flags:       dataFlags(), Action: dataMeanStd},
 			{Name: "show", Usage: "draw the first samples into one picture", ArgsUsage: "SRC",
@@ -43,7 +43,7 @@ func dataCommand() *cli.Command {
 					&cli.IntFlag{Name: "side", Value: 64, Usage: "pixels of the longer side of a sample"},
 					&cli.StringFlag{Name: "augment", DefaultText: "the first samples, as they are",
 						Usage: "draw what train --augment sees first, with labels"},
-					&cli.Uint64Flag{Name: "seed", Usage: "of --augment: that of train"},
+					&cli.Uint64Flag{Name: "seed", Usage: "of --augment, as in train"},
 				), Action: dataShow},
 		},
 	}

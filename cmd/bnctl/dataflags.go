@@ -35,6 +35,6 @@ func sourceOptions(c *cli.Context, split data.Split) (data.Options, error) {
 
 // exifFlag determines how the orientation in picture files is handled. otherwise describes the default.
 func exifFlag(otherwise string) cli.Flag {
-	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation that picture files tell, or ignore it",
+	return &cli.StringFlag{Name: "exif", Usage: "apply the orientation in picture files, or ignore it",
 		DefaultText: otherwise}
 }

@@ -12,7 +12,7 @@ func demoCommand() *cli.Command {
 		Usage: "the promise in a minute, without files or network",
 		Description: `Trains a small network on glyphs on one device; trains the same recipe on three,
 kills one of them half-way, and shows that both templates have one sha256. Then
-strips, says what was removed, lets doctor find a NaN that it has planted, and
+strips, lists the removed parts, lets doctor find a NaN that it has planted, and
 predicts glyphs that training has not seen.
 Every line that begins with $ can be pasted.
 

@@ -12,16 +12,16 @@ func devicesBenchCommand() *cli.Command {
 		Name:      "bench",
 		Usage:     "how fast a device is: single operations, a call, an exchange between two",
 		ArgsUsage: "NAME",
-		Description: `Measures the operations that most time goes into, as the device tells their time;
-what a call costs that does nothing; and what two of the device need to exchange
-values. Of a CPU also what the machine can do at most, on registers and in memory.
+		Description: `Measures the operations that need most of the time, by the times that the device
+reports; the cost of an empty call; and the time of an exchange between two devices.
+For a CPU also the limits of the machine, on registers and in memory.
 
    bnctl devices bench cpu
    bnctl devices bench cpu --threads 1 --case conv --json
    bnctl devices bench cpu --precision bf16
    bnctl devices bench mine --device-plugin ./bnctl-device-mine --allow-unlocked`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "case", Usage: "only what has `TEXT` in its name: conv, limit, exchange"},
+			&cli.StringFlag{Name: "case", Usage: "only rows with `TEXT` in their names: conv, limit, exchange"},
 			&cli.Float64Flag{Name: "seconds", Value: 0.3, Usage: "for each row"},
 			&cli.IntFlag{Name: "threads", Usage: "`N` of a CPU device", DefaultText: "the cores"},
 			&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},

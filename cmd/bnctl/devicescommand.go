@@ -16,7 +16,7 @@ func devicesCommand() *cli.Command {
    bnctl devices bench cpu
    bnctl devices verify`,
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "all devices of all plugins, and why a plugin has none", Action: devicesList,
+			{Name: "list", Usage: "all devices of all plugins, and reasons for absent ones", Action: devicesList,
 				Flags: pluginFlags(),
 				Description: `   bnctl devices list
    bnctl devices list --device-plugin ./bnctl-device-mine --allow-unlocked --json`},

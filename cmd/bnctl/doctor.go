@@ -13,14 +13,14 @@ func doctorCommand() *cli.Command {
 		Name:      "doctor",
 		Usage:     "check batch norm statistics; repair them from data; exit 3 if they are sick",
 		ArgsUsage: "FILE",
-		Description: `Looks for what cannot be right (values that are not finite, negative variances,
-statistics that were never updated, are missing or of another shape), and warns of what
-may be as it should: a model with warnings alone, such as channels that fell silent,
-is healthy, exit code 0. No architecture is needed; with --arch, or one of the zoo, it finds more.
---repair estimates all statistics anew over data, and says what that did: those that
-are missing too, if the architecture is known. It takes the images as they are, without
-the augmentation of training, so that a model that was trained with it gets slightly
-other statistics than training with --bn-precise gives.
+		Description: `Looks for faults (values that are not finite, negative variances, statistics that
+were never updated, are missing or of another shape), and warns of unusual values. A
+model with warnings alone, for example of channels that fell silent, is healthy: exit
+code 0. No architecture is needed; with --arch, or one of the zoo, it finds more.
+--repair estimates all statistics again over data, missing ones too if the architecture
+is known, and reports the effect. It uses the images without the augmentation of
+training, so a model that was trained with augmentation gets slightly other statistics
+than with --bn-precise.
 
    bnctl doctor model.bnm
    bnctl doctor checkpoint.pth
@@ -37,7 +37,7 @@ other statistics than training with --bn-precise gives.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data",
-			Usage: "`SRC` to estimate over, what the model was trained on: " + sources},
+			Usage: "`SRC` to estimate over, the data of the model's training: " + sources},
 		&cli.IntFlag{Name: "samples", Value: 8192,
 			Usage: "at most `N` samples of it, and of its test split to evaluate on"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
@@ -81,7 +81,7 @@ func repairOptions(c *cli.Context, path string) (*repair, error) {
 		return nil, err
 	}
 	if r.options.Data = c.String("data"); r.options.Data == "" {
-		return nil, misuse("doctor --repair needs --data: what the model was trained on")
+		return nil, misuse("doctor --repair needs --data: the data of the model's training")
 	}
 	if err := atLeast(c, 2, "samples"); err != nil {
 		return nil, err

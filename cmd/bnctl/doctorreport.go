@@ -43,7 +43,7 @@ func reportFindings(o *output, p *doctor.Report) error {
 		}
 		return nil
 	case len(p.NonFinite) > 0:
-		return sick("statistics cannot mend weights: take an earlier checkpoint",
+		return sick("statistics cannot mend weights: use an earlier checkpoint",
 			"%s is sick: %s", p.Path, plural(faults, "fault"))
 	case len(p.GraphFaults) > 0:
 		return sick("statistics cannot mend its graph: "+p.GraphFaults[0], "%s is sick: %s", p.Path,

@@ -16,9 +16,9 @@ import (
 func modelsDraftCommand() *cli.Command {
 	return &cli.Command{Name: "draft", ArgsUsage: "CHECKPOINT",
 		Usage: "a graph text of a state dict: layers, shapes and batch norms, in the order of the file",
-		Description: `Writes what a checkpoint says of its network: each layer takes the value before it
-where the channels fit, and a ? stands where they do not. What has no weights, as
-relu and pooling, strides and the wiring are left to you; then
+		Description: `Writes the layers of a checkpoint as a graph: each layer reads the value before it if
+the channels fit, and a ? marks the places where they do not. You add the parts without
+weights, such as relu and pooling, the strides and the wiring; then
 
    bnctl models draft net.pth --input 3,32,32 -o net.graph
    bnctl train --model net.graph --init net.pth --preprocess imagenet --data folder:photos -o net.bnm`,

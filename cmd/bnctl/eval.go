@@ -19,8 +19,8 @@ func evalCommand() *cli.Command {
 		Usage:     "accuracy, loss, a table of classes and the confusion matrix of a model",
 		ArgsUsage: "MODEL --data SRC",
 		Description: `Evaluates a template, or any model file, on labelled data, every sample once. The figures are
-those that training printed for the same model and data, bit for bit, whatever
-the devices and the batch. --fit evaluates masks at their own size.
+the same as training printed for this model and data, bit for bit, for any devices
+and any batch. --fit evaluates masks at their full size.
 
    bnctl eval glyphs.bnm --data glyphs
    bnctl eval cifar.bnm --data cifar10:cifar-10.tar.gz --devices 2xcpu
@@ -30,11 +30,11 @@ the devices and the batch. --fit evaluates masks at their own size.
 			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, or csv: a line for each sample"},
 			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
 				"`DIR`, the worst first, with a page to look at them"},
-			&cli.StringFlag{Name: "calibrate", Usage: "write a template to `FILE` whose probabilities fit the " +
-				"data best, by a temperature"},
-			&cli.StringFlag{Name: "against", Usage: "evaluate `MODEL` too, and say how far the answers agree"},
-			&cli.StringFlag{Name: "threshold-for", DefaultText: "none", Usage: "print the probabilities from " +
-				"which on labels have a `precision:SHARE` or a recall:SHARE"},
+			&cli.StringFlag{Name: "calibrate", Usage: "write a template to `FILE` with the temperature " +
+				"that fits the probabilities to the data best"},
+			&cli.StringFlag{Name: "against", Usage: "evaluate `MODEL` too, and report how far the answers agree"},
+			&cli.StringFlag{Name: "threshold-for", DefaultText: "none", Usage: "print the least probabilities " +
+				"that give labels a `precision:SHARE` or a recall:SHARE"},
 		), append(fitFlags("crop"), predictFlags()...)...),
 		Action: evalAction,
 	}

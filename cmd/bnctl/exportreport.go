@@ -21,7 +21,7 @@ func reportExport(o *output, r *export.Report) {
 	o.result("wrote %s  sha256 %s  (%s, %s)", r.Output, r.SHA256, r.Architecture,
 		plural(r.Parameters, "parameter"))
 	if r.Temperature != 0 {
-		o.note("the model is calibrated, and a file of tensors alone has no graph to say so: divide its logits "+
+		o.note("the model is calibrated, and a file of tensors alone has no graph for that: divide its logits "+
 			"by %.6g", r.Temperature)
 	}
 	warnOfSickness(o, &r.Sick, r.Input)

@@ -10,17 +10,17 @@ import (
 func inspectCommand() *cli.Command {
 	return &cli.Command{
 		Name: "inspect",
-		Usage: "what is in a model file: layers, FLOPs, batch norm statistics, recipe, what only training " +
-			"needs",
+		Usage: "the contents of a model file: layers, FLOPs, batch norm statistics, recipe, parts for " +
+			"training",
 		ArgsUsage: "FILE",
 		Description: `Reads a template (.bnm), a checkpoint (.bnc), a graph in text form or the file of
-another program, and shows what it holds. Our own files are verified, every byte
-of them; others with --verify.
+another program, and shows the contents. Every byte of bnctl's files is verified; other
+files are verified with --verify.
 
    bnctl inspect model.bnm
    bnctl inspect run.bnc --json
    bnctl inspect run.bnc --text                  the graph, with its replica connections
-   bnctl inspect model.bnm --graph model.svg     drawn by Graphviz; model.dot is what it draws
+   bnctl inspect model.bnm --graph model.svg     drawn by Graphviz; model.dot is its input
    bnctl inspect checkpoint.pth --verify`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "read everything of the file of another program"},
@@ -74,7 +74,7 @@ func inspectOptions(c *cli.Context, path string) (o inspect.Options, err error) 
 		return o, err
 	}
 	if !foreign {
-		return o, without(c, path+" is bnctl's own file", "arch", "key", "drop", "rename", "input", "size")
+		return o, without(c, path+" is a file of bnctl", "arch", "key", "drop", "rename", "input", "size")
 	}
 	o.File, err = modelOptions(c)
 	return o, err

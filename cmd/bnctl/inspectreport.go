@@ -45,7 +45,7 @@ func reportInspect(o *output, path string, r *inspect.Report) {
 		o.result("")
 		head := "only training needs:"
 		if foreign {
-			head = "beside the model:"
+			head = "in addition to the model:"
 		}
 		o.result("%s", head)
 		for _, line := range r.TrainingOnly.Lines {

@@ -14,12 +14,12 @@ import (
 func fileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "arch",
-			Usage: "`NAME` of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds"},
+			Usage: "`NAME` of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
 			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
 		&cli.StringFlag{Name: "qdq", Usage: "bytes or float: how ONNX in QDQ form runs", DefaultText: "bytes"},
-		sizeFlag("of a network that can take several"),
+		sizeFlag("of a network that supports several"),
 		&cli.StringSliceFlag{Name: "drop",
 			Usage: "leave out tensors that match `PATTERN` ('criterion.*'), of a file of mere tensors; repeated"},
 		&cli.StringSliceFlag{Name: "rename",
@@ -31,13 +31,13 @@ func fileFlags() []cli.Flag {
 func preprocessFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preprocess",
-			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input; none: not known"},
+			Usage: "imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown"},
 		&cli.StringFlag{Name: "mean", Usage: "`R,G,B` to subtract, in units of x/255 (0 to 1); " +
 			"with raw and caffe (B,G,R) of pixels (0 to 255)"},
 		&cli.StringFlag{Name: "std", Usage: "`R,G,B` to divide by, in the units of --mean"},
 		exifFlag("train applies it; otherwise as the model was trained"),
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear or bicubic: how pictures are resized",
-			DefaultText: "as the model says, or bilinear"},
+			DefaultText: "as in the model, or bilinear"},
 	}
 }
 

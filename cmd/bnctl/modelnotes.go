@@ -32,7 +32,7 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 	f := m.Graph.Main
 	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
 	if has > m.DataClasses && asked.Classes == 0 {
-		o.note("the model tells %s apart, the data has %d; --classes %d makes a new head", plural(has, "class"),
+		o.note("the model has %s, the data %d; --classes %d makes a new head", plural(has, "class"),
 			m.DataClasses, m.DataClasses)
 	}
 	noteChoice(o, m.InitChoice)
@@ -40,7 +40,7 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 		o.event("init", m.Loaded.Report(asked.Init))
 		o.note("%s: %v", asked.Init, m.Loaded)
 		if m.Loaded.Fits != "" {
-			o.note("less than half of %s has weights of the file; --model %s takes them all", m.Architecture,
+			o.note("less than half of %s has weights of the file; --model %s uses them all", m.Architecture,
 				m.Loaded.Fits)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 func modelsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "models",
-		Usage: "the architectures that train takes by name",
+		Usage: "the architectures that train knows by name",
 		Description: `   bnctl models list
    bnctl models show resnet20
    bnctl models show lenet-bn --text > mine.graph    a graph to change and train
@@ -24,9 +24,9 @@ func modelsCommand() *cli.Command {
    bnctl models show lenet-bn --text > mine.graph
    bnctl models show deeplabv3-resnet50 --batch 8 --size 512x512`,
 				Flags: []cli.Flag{
-					&cli.BoolFlag{Name: "text", Usage: "print the graph in text form, as --model takes it"},
-					&cli.BoolFlag{Name: "recipe", Usage: "print how its authors trained it, as train --recipe takes it"},
-					&cli.IntFlag{Name: "batch", Usage: "say what training with batches of `N` samples takes of memory"},
+					&cli.BoolFlag{Name: "text", Usage: "print the graph in text form, for --model"},
+					&cli.BoolFlag{Name: "recipe", Usage: "print how its authors trained it, for train --recipe"},
+					&cli.IntFlag{Name: "batch", Usage: "print the memory for training with batches of `N` samples"},
 					sizeFlag("for the layers and the memory"),
 				},
 				Action: modelsShow},
@@ -59,7 +59,7 @@ func modelsShow(c *cli.Context) error {
 
 // sizeFlag sets the size of pictures.
 func sizeFlag(of string) cli.Flag {
-	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + of, DefaultText: "the network's own"}
+	return &cli.StringFlag{Name: "size", Usage: "`HxW` of pictures, " + of, DefaultText: "the native size"}
 }
 
 func sizeOf(c *cli.Context) (models.Size, error) {

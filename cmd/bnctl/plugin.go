@@ -65,7 +65,7 @@ func pluginRemove(c *cli.Context) error {
 	}
 	err = fleet.Remove(name)
 	if u := unknownName(err); u != nil {
-		return misadvise("bnctl plugin list shows what was",
+		return misadvise("bnctl plugin list shows the plugins that were added",
 			"plugin %q was not added%s", name, meant(u))
 	}
 	if err == nil {
@@ -99,8 +99,8 @@ func pluginInitCommand() *cli.Command {
 		Usage:     "write a plugin to start from, in Go",
 		ArgsUsage: "NAME",
 		Description: `Makes the folder bnctl-device-NAME with a device that computes as the reference
-does: right, and slow. Its kernels are yours to write; plugin test says after each
-whether it still is right. For other languages see docs/plugins.md.
+does: correctly, but slowly. You write its kernels; plugin test shows after each one
+whether the device is still correct. For other languages see docs/plugins.md.
 
    bnctl plugin init mine`,
 		Action: pluginInit,

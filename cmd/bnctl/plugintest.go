@@ -17,10 +17,10 @@ func pluginTestCommand() *cli.Command {
 		ArgsUsage: "PATH",
 		Description: `Starts the plugin and runs every case of the conformance list on its first
 device, over the wire, at each level and each precision that it has. An operation
-that a device refuses properly is not a fault, but what training lenet-bn needs
-must be there. What a plugin prints to standard output after its handshake is a
-fault, though in runs the SDK for Go points it at standard error. A call may take
-15 s; after three cases in which the device died or did not answer it ends.
+that a device refuses properly is not a fault, but the operations for training
+lenet-bn are required. Output to standard output after the handshake is a fault, though
+in runs the SDK for Go redirects it to standard error. A call may last 15 s; the test
+ends after three cases with a device that died or did not answer.
 
    bnctl plugin test ./bnctl-device-mine
    bnctl plugin test ./bnctl-device-mine --level stream/1 --case conv -v

@@ -16,15 +16,15 @@ import (
 func predictCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "predict",
-		Usage:     "what a model says of images, folders, archives, .npy files or a data source",
+		Usage:     "a model's answers for images, folders, archives, .npy files or a data source",
 		ArgsUsage: "MODEL INPUT...",
 		Description: `Runs a template in eval mode. A prediction depends on the model and the input
 alone: it is, bit for bit, what evaluation during training computed, whatever the
 devices, the batch and the other inputs.
 
-Pictures are resized, cropped and normalised as the model says. An .npy file holds
-pictures as uint8 [N,H,W,C], or numbers as float32 of the shape of the model's
-input [N,C,H,W], on which its preprocessing is not done again. Other types and
+Pictures are resized, cropped and normalised by the model's preprocessing. An .npy
+file holds pictures as uint8 [N,H,W,C], or numbers as float32 of the shape of the
+model's input [N,C,H,W], which are not preprocessed again. Other types and
 layouts are converted with a note, or refused where that would be a guess.
 
 Classes with probabilities are printed where the model gives probabilities of
@@ -49,14 +49,14 @@ A data source is ` + sources + `.
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "the `K` best classes of each input"},
 			&cli.BoolFlag{Name: "logits", Usage: "the outputs of the model as they are, not classes"},
-			&cli.StringFlag{Name: "task", Usage: "classify: the output are logits of classes, though nothing says so"},
+			&cli.StringFlag{Name: "task", Usage: "classify: the outputs are logits of classes"},
 			&cli.StringFlag{Name: "features", Usage: "`LAYER,LAYER`: write what these layers make, by their names " +
 				"in inspect --text, not the outputs", DefaultText: "none"},
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",
 				Usage: "json, csv, table, npy, masks, overlays, probabilities or page",
-				DefaultText: "that of -o FILE.npy, " +
+				DefaultText: "by the name of -o: .npy, " +
 					".csv or .json, or table"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
 				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +

@@ -13,8 +13,8 @@ import (
 // cannot be written. It notes if the meaning of the outputs is unknown.
 func (p *prediction) checkFiles(o *output, a *predict.Answers) error {
 	if a.AmbiguousLogits {
-		o.note("%s is written as it is: nothing says that it is logits of classes. If it is, "+
-			"add --task classify; strip --labels makes a template that says so", a.Name(a.Scores))
+		o.note("%s is written as it is: nothing shows that it is logits of classes. If it is, "+
+			"add --task classify; strip --labels makes a template with labels", a.Name(a.Scores))
 	}
 	if format.IsFolder(p.format) {
 		return format.CheckFolder(p.format, a, p.output)

@@ -12,7 +12,9 @@ import (
 func openPredictor(ctx context.Context, o *output, m *models.Model, on predict.Options, samples int) (
 	*predict.Predictor, error) {
 	on.Samples = samples
-	on.Lost = func(device string, why error) { o.note("device %s is lost: %v; the others go on", device, why) }
+	on.Lost = func(device string, why error) {
+		o.note("device %s is lost: %v; the others continue", device, why)
+	}
 	p, err := predict.Open(ctx, m, on)
 	if err == nil {
 		warnOfTerms(o, predict.TrainedOn(m), p.Terms())

@@ -11,7 +11,7 @@ func noteOfPictures(o *output, path string, m *models.Model, command string) {
 	if !fit.LacksPreprocessing(m) {
 		return
 	}
-	o.note("%s takes arrays %s, no pictures: nothing says how they become such arrays. To change that, "+
+	o.note("%s accepts arrays %s, not pictures: it has no preprocessing for them. To change that, "+
 		"%s again with --preprocess imagenet, unit, raw or caffe, or --mean and --std", path,
 		m.Summary().Input, command)
 }

@@ -29,7 +29,7 @@ func newProgress(o *output, asked *bool, title string) *progress {
 		p.live = view.New(o.stderr, title, o.colours)
 	}
 	if asked != nil && *asked && !o.draws {
-		o.note("--view: there is no terminal here that shows it")
+		o.note("--view: it needs a terminal")
 	}
 	return p
 }
@@ -107,7 +107,7 @@ func (p *progress) epoch(e train.EpochDone) {
 func (p *progress) early(e train.StoppedEarly) {
 	advice := ""
 	if e.Save == "last" {
-		advice = "; the template has the weights of the last epoch: --save best keeps those of the best"
+		advice = "; the template has the weights of the last epoch: --save best keeps the best weights"
 	}
 	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
 		e.Figure,

@@ -55,6 +55,6 @@ func checkPreset(c *cli.Context, resumed bool) error {
 	if _, err := models.Lookup(c.String("model")); err != nil {
 		return nil // a file
 	}
-	return misadvise("name some with --init FILE or --model FILE, or take --preset photos",
-		"--preset finetune trains on with weights, and a new %s has none", c.String("model"))
+	return misadvise("name some with --init FILE or --model FILE, or use --preset photos",
+		"--preset finetune continues from weights, and a new %s has no weights", c.String("model"))
 }

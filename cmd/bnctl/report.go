@@ -15,7 +15,7 @@ func reportCommand() *cli.Command {
 			`has filled;
 a checkpoint, NAME.bnc, or the JSON lines of train --json will do, and have less to show. The
 page of one folder is written into it, with curves.svg and confusion.svg. Of several runs it
-says in what recipe, data and code differ, and what came of it.
+shows the differences in recipe, data and code, and the results.
 
    bnctl report logs
    bnctl report logs/sync logs/replica -o compare.html

@@ -28,7 +28,7 @@ func runningFlags() []cli.Flag {
 func fitFlags(otherwise string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "fit", DefaultText: otherwise, Usage: "pictures of any size, whole: scale (as " +
-			"training does), resize, pad or windows (of their own size); or crop: the middle"},
+			"training does), resize, pad or windows (of their full size); or crop: the middle"},
 		&cli.Float64Flag{Name: "overlap", Value: 0.5, Usage: "share of a window that the next shows too"}}
 }
 
@@ -56,7 +56,7 @@ func stagesFlag() cli.Flag {
 
 // planFlag requests the plan of stages.
 func planFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "plan", Usage: "print what each of the stages has, and how long it should wait"}
+	return &cli.BoolFlag{Name: "plan", Usage: "print the contents of each stage, and its expected waiting time"}
 }
 
 // plannedStages is stageOptions for commands with a --plan of stages.
@@ -87,7 +87,7 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 // precisionFlag is the precision flag of commands that run an unchanged model.
 func precisionFlag() cli.Flag {
 	return &cli.StringFlag{Name: "precision",
-		Usage: "f32, or bf16: less precise, and faster where the device has it (default: that of its training)"}
+		Usage: "f32, or bf16: less precise, and faster where the device has it (default: as in its training)"}
 }
 
 // askedFor returns the value of a switch, nil where it is not set.

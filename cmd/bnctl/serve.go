@@ -22,10 +22,10 @@ asked at the time: requests that wait while the devices compute are computed
 together. It names the version of the model and the SHA-256 of its file.
 
 A model has the name of its file, and is version 1. A folder holds models as
-FOLDER/NAME/VERSION/model.bnm or FOLDER/NAME.bnm. A repository of Triton, whose
-files are called model.onnx, is served as it is. What changes there is served as
-soon as it holds still and its sum is right; a bad file changes nothing. One that
-holds preprocessing takes pictures, UINT8 [-1,H,W,C] of its size; others take FP32
+FOLDER/NAME/VERSION/model.bnm or FOLDER/NAME.bnm. A repository of Triton, with
+files called model.onnx, is served as it is. A changed file is served as soon as it
+no longer changes and its sum is right; a bad file changes nothing. A model with
+preprocessing accepts pictures, UINT8 [-1,H,W,C] of its size; others accept FP32
 [-1,C,H,W].
 
 The server is for this machine alone. Other addresses need a certificate, or

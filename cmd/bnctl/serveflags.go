@@ -37,15 +37,15 @@ func addressFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "insecure", Usage: "let other machines ask without TLS"},
 		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the server's certificate, PEM"},
 		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its private key"},
-		&cli.StringFlag{Name: "client-ca", Usage: "`FILE` of certificates that vouch for those of clients"},
+		&cli.StringFlag{Name: "client-ca", Usage: "`FILE` of certificates that sign the certificates of clients"},
 		&cli.StringFlag{Name: "token-file",
 			Usage: "`FILE` of mode 0600, a token on each line: who asks needs one"},
 		&cli.StringSliceFlag{Name: "host",
-			Usage: "`NAME` by which others call the server, repeated; '*': any. Other names are refused"},
+			Usage: "`NAME` of the server for clients, repeated; '*': any. Other names are refused"},
 		&cli.BoolFlag{Name: "access-log", Usage: "a line of JSON for each request and event, on standard error"},
 		&cli.DurationFlag{Name: "drain-delay", DefaultText: "0s",
 			Usage: "how long it still answers after SIGTERM, when it is not ready any more, for example 5s"},
-		&cli.BoolFlag{Name: "reflection", Usage: "tell other machines by gRPC what is served too"},
+		&cli.BoolFlag{Name: "reflection", Usage: "list the services to other machines by gRPC too"},
 	}
 }
 

@@ -30,7 +30,7 @@ func withSignals(ctx context.Context, asJSON bool, stderr io.Writer, until io.Re
 		OnFirst: func(s interrupt.Signal) {
 			if rankName() == "" && !logsSignals.Load() {
 				waiting.Above(stderr, func() {
-					fmt.Fprintf(stderr, "bnctl: %s: finishing what is under way; once more stops at once\n", s.Name())
+					fmt.Fprintf(stderr, "bnctl: %s: finishing the present work; once more stops at once\n", s.Name())
 				})
 			}
 		},

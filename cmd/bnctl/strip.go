@@ -11,15 +11,16 @@ import (
 func stripCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "strip",
-		Usage:     "make one clean file of any training checkpoint; say what was removed",
+		Usage:     "make one clean file of any training checkpoint; list the removed parts",
 		ArgsUsage: "CHECKPOINT... -o FILE",
-		Description: `Takes away what training on many devices left behind: replica connections,
-wrappers such as module., optimizer tensors, averages, other sets of statistics.
-Of several state dicts the one that has a model's parameters is taken, and named;
---key takes another. Weights come out as they went in, those that pruning or weight_norm
-keep in parts put together. The ending of -o picks the form: .bnm is a
-template and needs the architecture (found in the zoo, or --arch); .pth and .safetensors
-keep names, order and types, and need none. Several checkpoints are those of the ranks of one run.
+		Description: `Removes the traces of training on many devices: replica connections, wrappers
+(module. and others), optimizer tensors, averages, other sets of statistics. Of
+several state dicts the one with a model's parameters is used, and named; --key
+selects another. Weights do not change; weights that pruning or weight_norm store in
+parts are put together. The extension of -o selects the form: .bnm is a template and
+needs the architecture (found in the zoo, or --arch); .pth and .safetensors keep names,
+order and types, without an architecture. Several checkpoints belong to the ranks of
+one run.
 
    bnctl strip run.bnc -o model.bnm
    bnctl strip run.bnc --epoch best -o best.bnm
@@ -32,9 +33,9 @@ keep names, order and types, and need none. Several checkpoints are those of the
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 			&cli.BoolFlag{Name: "ema",
-				Usage: "take the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights"},
-			&cli.StringFlag{Name: "epoch", DefaultText: "that of the run's template",
-				Usage: "of a checkpoint of bnctl, take the weights of the last or the best `EPOCH`"},
+				Usage: "use the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights"},
+			&cli.StringFlag{Name: "epoch", DefaultText: "the epoch of the run's template",
+				Usage: "of a checkpoint of bnctl, use the weights of the last or the best `EPOCH`"},
 			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},
 			labelsFlag(),
 		}, fileFlags(), preprocessFlags()),

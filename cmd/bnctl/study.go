@@ -55,11 +55,11 @@ func studyFlags() []cli.Flag {
 		func(f cli.Flag) bool { return slices.Contains(decided, f.Names()[0]) })
 	return append(flags,
 		&cli.StringFlag{Name: "task",
-			Usage: "segment: masks, by the recipe that is kept for it, where no flag says otherwise"},
+			Usage: "segment: masks, by its recipe, unless flags change it"},
 		&cli.StringFlag{Name: "arms", Value: "single,sync,replica",
 			Usage: "ways of batch normalising: single, sync, replica, frozen"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "study",
-			Usage: "`DIR` to write to; what it holds is used again"},
+			Usage: "`DIR` to write to; its results are used again"},
 		&cli.StringFlag{Name: "seeds", Value: "1,2,3", Usage: "train with each of these"},
 		&cli.StringFlag{Name: "per-replica", Value: "2,16",
 			Usage: "samples that a replica sees of a batch: a few and many"},

@@ -16,7 +16,7 @@ func trainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "train",
 		Usage: "train a model over devices; write checkpoints and, at the end, the template",
-		Description: `Trains over any devices. What comes out depends on the recipe alone: model,
+		Description: `Trains over any devices. The result depends on the recipe alone: model,
 data, seed, batch, replicas, batch norm and optimizer; never on devices,
 threads or interruptions.
 
@@ -33,7 +33,7 @@ threads or interruptions.
 
 func trainAction(c *cli.Context) error {
 	if c.NArg() > 0 {
-		return misuse("train takes no argument %q; data is given by --data", c.Args().First())
+		return misuse("train accepts no argument %q; data is given by --data", c.Args().First())
 	}
 	preset, err := applyRecipeFile(c)
 	if err != nil {

@@ -19,10 +19,10 @@ func recipeFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "model", Value: d.Model,
 			Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
-		&cli.StringFlag{Name: "init", Usage: "take the weights from `FILE`, of bnctl or another program, by " +
+		&cli.StringFlag{Name: "init", Usage: "use the weights from `FILE`, of bnctl or another program, by " +
 			"name and shape"},
 		&cli.IntFlag{Name: "classes", Usage: "make a head for `N` classes",
-			DefaultText: "those of the data, or of the model file"},
+			DefaultText: "the classes of the data, or of the model file"},
 		&cli.StringSliceFlag{Name: "freeze", Usage: "do not train tensors that match `PATTERN`: 'layer1.*'"},
 		&cli.StringSliceFlag{Name: "train-tensors", Usage: "train constants that match `PATTERN`: '*.pos'"},
 		&cli.StringFlag{Name: "val-split", DefaultText: "none", Usage: "set this `SHARE` of each class of --data " +
@@ -68,7 +68,7 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "schedule", Value: d.Schedule,
 			Usage: "constant, cosine (per step, to 0), poly[:POWER], step:E1,E2 (a tenth from these epochs on), " +
 				"onecycle[:SHARE] (up in that share of the run), or plateau[:N] (a tenth after N evaluations in vain)"},
-		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` in which the learning rate rises linearly"},
+		&cli.Float64Flag{Name: "warmup", Usage: "`EPOCHS` of a linear rise of the learning rate"},
 		&cli.Float64Flag{Name: "clip-norm", Usage: "largest norm of the gradient", DefaultText: "no limit"},
 		&cli.Float64Flag{Name: "label-smoothing", Usage: "share of the target spread over all classes"},
 		&cli.StringFlag{Name: "class-weights", DefaultText: "1",
@@ -76,7 +76,7 @@ func recipeFlags() []cli.Flag {
 				"where one class has most, or less than a tenth of another), or median (masks)"},
 		&cli.StringFlag{Name: "sampling", DefaultText: "each once an epoch",
 			Usage: "draw samples with replacement, by weights of classes, `W,W` or balanced, or by a column of csv:"},
-		&cli.StringFlag{Name: "loss", DefaultText: "that of the data",
+		&cli.StringFlag{Name: "loss", DefaultText: "by the data",
 			Usage: "of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary"},
 		&cli.StringFlag{Name: "pos-weights", DefaultText: "1", Usage: "of labels that do not exclude each other, " +
 			"where they hold: `W,W`, or balanced"},
@@ -102,7 +102,7 @@ func recipeFlags() []cli.Flag {
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
-			DefaultText: "that of the data"},
+			DefaultText: "by the data"},
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: " + sources},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch: its part val, else test"},
 		&cli.IntFlag{Name: "workers", Usage: "goroutines that read and augment", DefaultText: "one per core"},
@@ -123,7 +123,7 @@ func runFlags() []cli.Flag {
 			"with less memory and the same bits: none, auto (where memory lacks) or all"},
 		&cli.IntFlag{Name: "log-every", Value: 10, Usage: "`STEPS` between progress lines"},
 		&cli.StringFlag{Name: "log-dir", Usage: "write curves to `DIR`, for TensorBoard and as metrics.jsonl " +
-			"and metrics.csv; with --resume none: no longer"},
+			"and metrics.csv; with --resume none ends them"},
 		&cli.BoolFlag{Name: "view", Usage: "show curves, devices and events on the terminal while it trains; " +
 			"--view=false: one line (default: on a terminal of 80x20 and more, but not in CI)"},
 		fabricFlag(),
@@ -133,7 +133,7 @@ func runFlags() []cli.Flag {
 func trainFlags() []cli.Flag {
 	return append(append(recipeFlags(), runFlags()...),
 		&cli.StringFlag{Name: "resume",
-			Usage: "go on from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
+			Usage: "continue from a checkpoint `FILE`, or auto: from --checkpoint if it exists"},
 		&cli.StringFlag{Name: "recipe",
 			Usage: "read flags from a YAML `FILE` (recipe: and run:) or a template; the command line wins"},
 		&cli.StringFlag{Name: "preset", DefaultText: "none",

@@ -35,7 +35,7 @@ func reportTrained(o *output, done train.Finished) {
 	switch {
 	case done.OfBest:
 	case done.BestIn == "":
-		which = done.Model + " is of the last epoch (--save best takes the best)"
+		which = done.Model + " is of the last epoch (--save best saves the best)"
 	default:
 		best := strings.TrimSuffix(done.Model, ".bnm") + "-best.bnm"
 		which = done.Model + " is of the last; bnctl strip " + legible.ShellWord(done.BestIn) +

@@ -31,7 +31,7 @@ func reportVersion(o *output, verbose bool, devices []fleet.Description) {
 	for _, d := range devices {
 		switch {
 		case d.Reason != "":
-			o.result("device   %s: none: %s", d.Name, inFlags(d.Reason))
+			o.result("device   %s: not available: %s", d.Name, inFlags(d.Reason))
 		case d.Kernels == "":
 			o.result("device   %s: %s", d.Name, d.Description)
 		default:

@@ -165,7 +165,7 @@ func TestView(t *testing.T) {
 	if code := c.ProcessState.ExitCode(); code != exitInterrupt {
 		t.Errorf("exit code %d: %v", code, err)
 	}
-	v.await(t, "go on with bnctl train --resume")
+	v.await(t, "continue with bnctl train --resume")
 	text := v.written()
 	for _, want := range []string{"━", "█", "mlp-bn", "epoch 1: train loss", "\x1b[32m", "Ctrl-C: finishing"} {
 		if !strings.Contains(text, want) {

@@ -38,7 +38,7 @@ func Examine(path string, o modelfile.Options) (*Report, error) {
 	}
 	p := &Report{Path: path}
 	if native && o.Size != (models.Size{}) {
-		return nil, problem.New("size", o.Size.Sides(), "means nothing here: "+path+" is bnctl's own file",
+		return nil, problem.New("size", o.Size.Sides(), "means nothing here: "+path+" is a file of bnctl",
 			"leave it out")
 	}
 	if native {

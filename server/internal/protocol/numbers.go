@@ -111,7 +111,7 @@ func (s *scanner) word(i int) error {
 	}
 	switch {
 	case s.depth == 0:
-		return invalid("data is no array")
+		return invalid("data is not an array")
 	case i >= s.want:
 		return invalid("more numbers than the %d of shape %v", s.want, s.shape)
 	case s.flat && s.depth != 1, !s.flat && s.depth != len(s.shape):
@@ -127,7 +127,7 @@ var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.U8: func(dst, word []byte) error {
 		v, err := strconv.ParseUint(string(word), 10, 8)
 		if err != nil {
-			return invalid("%.40q is no whole number from 0 to 255", word)
+			return invalid("%.40q is not a whole number from 0 to 255", word)
 		}
 		dst[0] = byte(v)
 		return nil
@@ -135,7 +135,7 @@ var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.F32: func(dst, word []byte) error {
 		v, err := strconv.ParseFloat(string(word), 32)
 		if err != nil || word[0] != '-' && (word[0] < '0' || word[0] > '9') {
-			return invalid("%.40q is no number that FP32 holds", word)
+			return invalid("%.40q is not a number of FP32", word)
 		}
 		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
 		return nil

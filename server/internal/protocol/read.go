@@ -87,9 +87,9 @@ func (i *requestID) UnmarshalJSON(text []byte) error {
 func CheckImplemented(region, sequence bool) error {
 	switch {
 	case region:
-		return Refuse(Unimplemented, "there is no shared memory here; send the elements of tensors")
+		return Refuse(Unimplemented, "shared memory is not supported; send the elements of tensors")
 	case sequence:
-		return Refuse(Unimplemented, "there are no sequences here: every request stands for itself")
+		return Refuse(Unimplemented, "sequences are not supported: every request is independent")
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (b *body) inputs(r *Request, tail []byte) error {
 		r.Inputs = append(r.Inputs, i)
 	}
 	if len(tail) > 0 {
-		return invalid("%d bytes behind the JSON belong to no input", len(tail))
+		return invalid("%d bytes after the JSON belong to no input", len(tail))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type Output struct {
 func (in *Input) Tensor() (tensor.Tensor, error) {
 	d, ok := dtypeOf(in.Datatype)
 	if !ok {
-		return tensor.Tensor{}, invalid("input %.80q: there is no datatype %.80q", in.Name, in.Datatype)
+		return tensor.Tensor{}, invalid("input %.80q: datatype %.80q does not exist", in.Name, in.Datatype)
 	}
 	size, err := tensor.Size(d, in.Shape)
 	if err != nil {

@@ -165,7 +165,7 @@ func (f *found) versions(name, folder string, entries []fs.DirEntry) {
 		case v > 0:
 			f.version(name, v, path)
 		case e.Name() == "config.pbtxt":
-			f.skip("%s is not read: the model says what it takes and gives, and options say the rest", path)
+			f.skip("%s is not read: the model defines its inputs and outputs, and options the rest", path)
 		case strings.Trim(e.Name(), "0123456789") == "":
 			f.skip("%s is skipped: a version is a whole number from 1 on, without zeros in front", path)
 		}

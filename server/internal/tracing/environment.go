@@ -45,5 +45,5 @@ func checkProtocol(protocol string) error {
 		return nil
 	}
 	text := fmt.Sprintf("OTEL_EXPORTER_OTLP_PROTOCOL is %q, and traces are sent over HTTP only", protocol)
-	return problem.New("", "", text, "say http/protobuf, and name the collector's port for it, 4318 by default")
+	return problem.New("", "", text, "set http/protobuf, and name the collector's port for it, 4318 by default")
 }

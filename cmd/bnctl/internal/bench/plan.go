@@ -18,7 +18,7 @@ import (
 func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) error {
 	m := f.Members[0]
 	if name := f.Describe(m.Name).Name; name != "cpu" {
-		return problem.New("plan", "", "it is that of a CPU device, and this is "+name, "")
+		return problem.New("plan", "", "only a CPU device has one, and this is "+name, "")
 	}
 	o := device.Options{Threads: f.Threads(), Kernels: m.Device.Info().Kernels, Precision: f.Precision()}
 	for _, function := range seen.order {
@@ -41,7 +41,7 @@ func (p *Profile) plan(ctx context.Context, f *fleet.Fleet, seen *profiler) erro
 
 // compared returns lines for people that compare predicted and measured times of nodes.
 func (p *Profile) compared() []string {
-	lines := []string{"", "what nodes should take by the rates of the machine, and took, in ms"}
+	lines := []string{"", "expected times of nodes by the rates of the machine, and measured times, in ms"}
 	var off []float64
 	for _, n := range p.Nodes {
 		if n.Name != "" && n.Ms > 0 && n.PlanMs > 0 {
@@ -56,5 +56,5 @@ func (p *Profile) compared() []string {
 	}
 	slices.Sort(off)
 	return append(lines,
-		fmt.Sprintf("in the median the plan is %.0f %% off what a node took", 100*off[len(off)/2]))
+		fmt.Sprintf("in the median the plan is %.0f %% off a node's time", 100*off[len(off)/2]))
 }

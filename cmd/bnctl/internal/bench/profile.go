@@ -48,7 +48,7 @@ func newProfile(f *fleet.Fleet, seen *profiler, kernels string) (*Profile, error
 	for _, r := range seen.runs {
 		if len(r.nodes) == 0 {
 			return nil, device.Errorf(m.Name, "Run", device.Unsupported,
-				"this device does not tell the times of nodes: the feature %s is missing", device.Profile)
+				"this device does not report the times of nodes: the feature %s is missing", device.Profile)
 		}
 	}
 	l := seen.highest()

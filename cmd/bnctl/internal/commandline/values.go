@@ -59,7 +59,7 @@ func (r *ordering) checkRepeated(f cli.Flag, value string) error {
 // contradiction refuses global switches that contradict each other.
 func (r *ordering) contradiction() error {
 	if r.given["quiet"] == "true" && r.given["v"] == "true" {
-		return misadvise("leave one of them out", "--quiet tells less and -v tells more")
+		return misadvise("leave one of them out", "--quiet prints less and -v prints more")
 	}
 	return nil
 }

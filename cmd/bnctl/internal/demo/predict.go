@@ -15,14 +15,14 @@ import (
 
 // strip makes the template of the second run's checkpoint.
 func (d *demo) strip() error {
-	d.say("\nStrip what training on many devices left behind.")
+	d.say("\nStrip the traces of training on many devices.")
 	return d.command(func(e event) {
 		if e.Event != "strip" {
 			return
 		}
 		var r modelfile.Removed
 		if err := json.Unmarshal(e.Removed, &r); err != nil {
-			d.same("what strip says", false)
+			d.same("the output of strip", false)
 			return
 		}
 		d.result.Removed = r

@@ -28,7 +28,7 @@ func withRecipe(more ...string) []string { return append(slices.Clone(recipe), m
 // trainOnThree trains the same recipe on three devices and kills the process
 // of the second half-way.
 func (d *demo) trainOnThree() error {
-	d.say("\nTrain the same recipe on three devices, one of which is killed half-way.")
+	d.say("\nTrain the same recipe on three devices. One of them is killed half-way.")
 	processes := map[string]int{}
 	half, killed := 0, false
 	var sum string
@@ -78,7 +78,7 @@ func (d *demo) show(e event) {
 	case "device_lost":
 		d.say("  device %s is lost; its replicas moved to %s", e.Device, strings.Join(e.MovedTo, ", "))
 	case "device_back":
-		d.say("  device %s takes part again from step %d on", e.Device, e.Step)
+		d.say("  device %s is back from step %d on", e.Device, e.Step)
 	case "done":
 		d.say("  sha256 %s", e.SHA256)
 	}

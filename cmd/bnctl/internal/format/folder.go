@@ -67,7 +67,7 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	switch {
 	case len(a.Computed()) > 1:
 		return problem.New("format", format, "the model has "+problem.Plural(len(a.Computed()), "output"),
-			"name that of the classes with {only}")
+			"name the output of the classes with {only}")
 	case t.DType != tensor.F32 || len(t.Shape) != 3 || t.Shape[0] < 2 || t.Shape[0] > data.MaskClasses:
 		return problem.New("format", format, fmt.Sprintf("output %s is %s for each input, not 2 to %d classes "+
 			"for each pixel", a.Name(a.Scores), tensor.Describe(t.DType, t.Shape), data.MaskClasses), "")

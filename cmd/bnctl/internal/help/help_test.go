@@ -8,7 +8,7 @@ import (
 // Lines fit, words stay whole and in their order, and examples are as they were.
 func TestFold(t *testing.T) {
 	const text = "OPTIONS:\n   --init FILE      take the weights from FILE, of bnctl or another one, by name\n" +
-		"   predict     what a model says of images, folders, archives, .npy files or a data source\n" +
+		"   predict     a model's answers for images, folders, archives, .npy files or a data source\n" +
 		"      bnctl train --model lenet-bn --data glyphs --val glyphs --epochs 20 --batch 128\n\nshort\n"
 	got := Fold(text, 60)
 	if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(text), " ") {

@@ -19,7 +19,7 @@ func Command() *cli.Command {
 		list = append(list, &cli.Command{Name: shell, Usage: "the script for " + shell, Description: install[shell],
 			Action: func(c *cli.Context) error {
 				if c.NArg() > 0 {
-					text := fmt.Sprintf("completion %s takes no argument %q", shell, c.Args().First())
+					text := fmt.Sprintf("completion %s accepts no argument %q", shell, c.Args().First())
 					return problem.New("", "", text, "")
 				}
 				root := commandsOf(c.App)

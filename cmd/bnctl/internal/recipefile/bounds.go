@@ -44,7 +44,7 @@ func bounded(text []byte) error {
 		}
 		begun = begun || t.Position.Line != directive
 		if ended > 0 && t.Position.Line != directive {
-			return problem.Advise("write it into a file of its own, or into the first",
+			return problem.Advise("write it into another file, or into the first document",
 				"line %d: a second document: a recipe is one", ended)
 		}
 		if depth > maxDepth {

@@ -138,7 +138,7 @@ func outcome(runs []*Run) []string {
 	}
 	b := runs[at].best()
 	v, name := b.score()
-	text := fmt.Sprintf("The best %s is that of %s: %s in epoch %d", name, runs[at].Name, percent(v), b.Epoch)
+	text := fmt.Sprintf("%s has the best %s: %s in epoch %d", runs[at].Name, name, percent(v), b.Epoch)
 	for i, r := range runs {
 		o := r.best()
 		if i == at || o == nil {
@@ -154,7 +154,7 @@ func outcome(runs []*Run) []string {
 			text = strings.TrimSuffix(text, "0.00 points below") + "as good"
 		}
 	}
-	out = append(out, text+". One run of each says little: seeds differ by about as much.")
+	out = append(out, text+". One run of each is weak evidence: seeds differ by about as much.")
 	if judgedApart(runs) {
 		out = append(out, "The runs were evaluated on different data: their figures are not of the same samples.")
 	}

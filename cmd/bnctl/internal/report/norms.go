@@ -54,8 +54,7 @@ func (r *Run) normsSection() *normsSection {
 	if loss != nil {
 		d := drawn(loss)
 		d.Caption = "The last full batch of each epoch, with the weights at its end: normalised with the " +
-			"batch's own " +
-			"statistics and with the running ones. The lines should meet."
+			"batch's statistics and with the running ones. The lines should meet."
 		s.Charts = append(s.Charts, d)
 	}
 	for _, h := range r.heats() {
@@ -121,8 +120,7 @@ func (r *Run) heats() []normHeat {
 			"deviations",
 			distance, func(s *bn.Summary) float64 { return valueOf(s.Drift) }},
 		{"Disagreement of the replicas", "The standard deviation of the replicas' means in the last batch: " +
-			"what replica " +
-			"batch norm makes of it, and what synchronising takes away.", "deviations", distance,
+			"differences that replica batch norm keeps and synchronising removes.", "deviations", distance,
 			func(s *bn.Summary) float64 { return valueOf(s.Spread) }},
 		{"Dead channels", "The share of channels that let nothing through: variance below 1e-30, or gamma " +
 			"below 1e-4.",
@@ -220,7 +218,7 @@ func findings(layers []bn.Summary) []string {
 				sentence, few(names)))
 		}
 	}
-	add("values that are not finite; bnctl doctor says which",
+	add("values that are not finite; bnctl doctor lists them",
 		func(s *bn.Summary) bool { return s.NonFinite > 0 })
 	add(fmt.Sprintf("the means of the last batch are more than %g deviations from the running ones", largeGap),
 		func(s *bn.Summary) bool { return valueOf(s.Gap) > largeGap })
@@ -234,7 +232,7 @@ func findings(layers []bn.Summary) []string {
 		func(s *bn.Summary) bool { return valueOf(s.Drift) > largeDrift })
 	add("some channels are dead", func(s *bn.Summary) bool { return s.Dead > 0 })
 	if len(out) == 0 && len(layers) > 0 {
-		out = append(out, "Nothing stands out: batch and running statistics agree, and no channel is dead.")
+		out = append(out, "Batch and running statistics agree, and no channel is dead.")
 	}
 	return out
 }

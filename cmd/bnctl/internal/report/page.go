@@ -97,7 +97,7 @@ func writePage(w io.Writer, runs ...*Run) error {
 // one fills in the parts of a page about a single run.
 func (p *page) one(r *Run) {
 	k := r.start.known
-	p.Title, p.Subtitle = r.Name, "What is known of a run whose recipe is missing."
+	p.Title, p.Subtitle = r.Name, "A run without a recipe."
 	if k.Model != "" {
 		p.Title = k.Model + " on " + k.Data.InWords()
 		p.Subtitle = r.Name + " · " + r.state()

@@ -77,7 +77,7 @@ func (r *Run) readFolder(path string) error {
 		} else if boards, _ := filepath.Glob(filepath.Join(path, "events.out.tfevents.*")); len(boards) > 0 {
 			advice = "its curves are for TensorBoard; train again, or name the checkpoint of the run, NAME.bnc"
 		}
-		return noRun(path, "it is no folder of a run's logs: there is no "+metricsFile, advice)
+		return noRun(path, "it is not a folder of a run's logs: there is no "+metricsFile, advice)
 	}
 	if others > 0 {
 		r.note("the folder has logs of %s in addition to this one, %s: name a log to see another",
@@ -135,7 +135,7 @@ func (r *Run) readLog(path string) error {
 		return err
 	}
 	if r.start.Recipe == nil && len(r.epochs) == 0 && len(r.steps) == 0 {
-		return noRun(path, "there is no event of a run in it", "name the folder that {log-dir} named")
+		return noRun(path, "it has no event of a run", "name the folder that {log-dir} named")
 	}
 	if r.start.Recipe == nil {
 		r.note("the event that begins the run is missing, and with it the recipe")

@@ -128,7 +128,7 @@ func TestPageOfARun(t *testing.T) {
 	page := pageOf(t, folderOf(t, logOf(0, 2, 3, "sync")+doneLine, evaluationOf(10)))
 	wants(t, page, "resnet20 on glyphs (train), 6000 samples", "finished", "Batch norm over time",
 		"Confusion matrix",
-		"class number 3", "layer2.0.bn1", "data.fingerprint", "12000 samples seen in 2 epochs: none was dropped",
+		"class number 3", "layer2.0.bn1", "data.fingerprint", "12000 samples seen in 2 epochs: no sample was dropped",
 		"bnctl predict run.bnm", "sha256", "waiting for input")
 }
 
@@ -246,7 +246,7 @@ func TestNoRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		empty:                                "no folder of a run's logs",
+		empty:                                "not a folder of a run's logs",
 		filepath.Join(empty, "nothing"):      "does not exist",
 		log:                                  "no event of a run",
 		filepath.Dir(log):                    "no event of a run",

@@ -50,7 +50,7 @@ func (r *Run) story() []string {
 		text := fmt.Sprintf("%s seen in %s", problem.Plural(seen, "sample"), problem.Plural(len(r.epochs), "epoch"))
 		switch {
 		case dropped == 0 && twice == 0:
-			text += ": none was dropped, none was given twice"
+			text += ": no sample was dropped or given twice"
 		default:
 			text += fmt.Sprintf("; %d dropped, %d given twice, because the last batch of an epoch was not full",
 				dropped,
@@ -68,7 +68,7 @@ func (r *Run) story() []string {
 	}
 	out = append(out, r.stages()...)
 	if r.repeated > 0 {
-		out = append(out, fmt.Sprintf("%s done twice, because the run went on from a checkpoint",
+		out = append(out, fmt.Sprintf("%s done twice, because the run continued from a checkpoint",
 			problem.Plural(r.repeated, "step")))
 	}
 	return out
@@ -120,7 +120,7 @@ func (r *Run) goingOn() []command {
 		}
 		out = append(out, command{"Predict, or answer requests:", "bnctl predict " + model + " photos/\nbnctl " +
 			"serve " + model},
-			command{"Look at the batch norms of the template, or take it elsewhere:",
+			command{"Look at the batch norms of the template, or export it:",
 				"bnctl doctor " + model + "\nbnctl export " + model + " -o " +
 					legible.ShellWord(strings.TrimSuffix(r.done.Model,
 						".bnm")+".onnx")})

@@ -59,11 +59,11 @@ func (r *Results) InAnHour() *Finding {
 	}
 	switch len(fit) {
 	case settings:
-		f.Answer = fmt.Sprintf("All %d together: they take %s by a measured step.", settings, clock(all))
+		f.Answer = fmt.Sprintf("All %d together: they need %s by a measured step.", settings, clock(all))
 	case 0:
-		f.Answer = fmt.Sprintf("None: all %d take %s by a measured step.", settings, clock(all))
+		f.Answer = fmt.Sprintf("None: all %d need %s by a measured step.", settings, clock(all))
 	default:
-		f.Answer = fmt.Sprintf("%d of %d together, in %s by a measured step: %s. All take %s.", len(fit),
+		f.Answer = fmt.Sprintf("%d of %d together, in %s by a measured step: %s. All need %s.", len(fit),
 			settings, clock(within), strings.Join(fit, "; "), clock(all))
 	}
 	if settings == 0 {

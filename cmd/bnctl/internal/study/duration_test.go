@@ -15,10 +15,10 @@ func TestInAnHour(t *testing.T) {
 		run  float64 // seconds of each of 5 settings, 3 seeds
 		want string
 	}{
-		{100, "All 5 together: they take 25m0s"},
+		{100, "All 5 together: they need 25m0s"},
 		{500, "2 of 5 together, in 50m0s by a measured step: single, 32 samples per replica; " +
-			"sync, 2 samples per replica. All take 2h5m0s."},
-		{2000, "None: all 5 take 8h20m0s"},
+			"sync, 2 samples per replica. All need 2h5m0s."},
+		{2000, "None: all 5 need 8h20m0s"},
 	} {
 		for _, at := range r.Settings() {
 			r.SetDuration(Duration{Setting: at, Step: c.run / 20, Run: c.run})

@@ -107,9 +107,9 @@ var syncAnswers = []struct {
 	{better, "yes, clearly"},
 	{betterAccuracy, "yes in accuracy, no difference beyond chance in loss"},
 	{betterLoss, "yes in loss, no difference beyond chance in accuracy"},
-	{opposed, "accuracy and loss say the opposite of each other, both beyond chance"},
+	{opposed, "accuracy and loss contradict each other, both beyond chance"},
 	{noDifference, "no difference beyond chance"},
-	{oneSeed, "one seed does not say what is chance"},
+	{oneSeed, "one seed does not show the extent of chance"},
 	{worse, "no, it does worse with it"},
 }
 
@@ -138,7 +138,7 @@ func (r *Results) rightMerge() *Finding {
 				beyond = append(beyond, name)
 			}
 		}
-		chance := "none of it beyond chance"
+		chance := "within chance"
 		if len(beyond) > 0 {
 			chance = "beyond chance: " + strings.Join(beyond, ", ")
 		}
@@ -161,7 +161,7 @@ func (r *Results) smallDiffers() *Finding {
 		return nil
 	}
 	f := &Finding{Question: fmt.Sprintf("Does replica batch norm with %s differ from %d, "+
-		"as the literature says?", problem.Plural(small, "sample"), healthy)}
+		"as in the literature?", problem.Plural(small, "sample"), healthy)}
 	f.Details = append(f.Details, fmt.Sprintf("replica, pooled: %d instead of %d: accuracy %s, loss %s",
 		small, healthy, gain.points(), more.loss()))
 	a, b := r.scores(r.setting(Sync, small), pooled), r.scores(r.setting(Sync, healthy), pooled)
@@ -181,11 +181,11 @@ func fewerSays(gain, more difference) string {
 	a, l := -gain.sign(), more.sign()
 	switch {
 	case gain.Seeds == 1:
-		return "One seed does not say what is chance"
+		return "One seed does not show the extent of chance"
 	case a > 0 && l > 0:
 		return "Yes"
 	case a*l < 0:
-		return "Accuracy and loss say the opposite of each other, both beyond chance"
+		return "Accuracy and loss contradict each other, both beyond chance"
 	case a > 0:
 		return "In accuracy yes, in loss not beyond chance"
 	case l > 0:
@@ -223,10 +223,10 @@ func (r *Results) healthyAgrees() *Finding {
 			outside = append(outside, fmt.Sprintf("%s, %s (%.2f %%)", row.Arm, row.Statistics, row.Accuracy.Mean))
 		}
 	}
-	f.Answer = fmt.Sprintf("Yes: all %d means lie within two standard deviations of one seed of their mean.",
+	f.Answer = fmt.Sprintf("Yes: all %d means are within two standard deviations of one seed of their mean.",
 		len(rows))
 	if len(outside) > 0 {
-		f.Answer = "No: outside two standard deviations lie " + strings.Join(outside, "; ") + "."
+		f.Answer = "No: outside two standard deviations are " + strings.Join(outside, "; ") + "."
 	}
 	return f
 }

@@ -33,7 +33,7 @@ func (r *Results) Plots() []*Plot {
 	scores, curves, sampled, speeds := r.plotScores(), r.plotCurves(), r.plotSampling(), r.plotSpeeds()
 	add("accuracy", "Accuracy by statistics", "By way of training, statistics and samples per replica: a "+
 		"dot is a seed, a ring the mean over seeds.", scores, len(scores.Of) > 0)
-	add("curves", "Accuracy by epoch", "With the statistics of the run's own mode (replica: pooled), mean over "+
+	add("curves", "Accuracy by epoch", "With the statistics of the run's mode (replica: pooled), mean over "+
 		"seeds. Dashed: sync.", curves, !curves.Empty())
 	add("variance", "What small samples miss of a variance", "1 - mean(Q/n)/truth, by the samples of a group, "+
 		"a line for each batch norm; dashed: 1/n, of one value a sample.", sampled, !sampled.Empty())

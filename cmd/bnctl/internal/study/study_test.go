@@ -72,7 +72,7 @@ func TestFindings(t *testing.T) {
 				"+0.0500 ± 0.0000 (worse with 3 of 3 seeds); beyond chance: first. With",
 			"Does replica": "Yes: accuracy -", "Does everyth": "Yes: all", "Do sampled v": "3 of 3 cases"}},
 		{0, 3, map[string]string{"Does batch n": "With 2 and 16 samples per replica: no difference",
-			"Which merge ": "first +0.0000 ± 0.0000 (worse with 0 of 3 seeds); none of it", "Does everyth": "Yes: all"}},
+			"Which merge ": "first +0.0000 ± 0.0000 (worse with 0 of 3 seeds); within", "Does everyth": "Yes: all"}},
 	} {
 		got := answers(made(c.drop, c.noise))
 		for q, want := range c.want {
@@ -163,8 +163,8 @@ func TestOneSeedSaysNothingOfChance(t *testing.T) {
 	r.Runs = slices.DeleteFunc(r.Runs, func(run Run) bool { return run.PerReplica == 16 && run.Seed != 1 })
 	got := answers(r)
 	for question, want := range map[string]string{
-		"Does batch n": "; with 16 samples per replica: one seed does not say what is chance.",
-		"Does replica": "One seed does not say what is chance: accuracy -",
+		"Does batch n": "; with 16 samples per replica: one seed does not show the extent of chance.",
+		"Does replica": "One seed does not show the extent of chance: accuracy -",
 	} {
 		if !strings.Contains(got[question], want) {
 			t.Errorf("got %q, want %q in it", got[question], want)

@@ -120,7 +120,7 @@ func Summary(m *models.Model) string {
 // Recipe is how its authors trained a network, as a recipe file.
 func Recipe(d models.Description) (string, error) {
 	if d.Paper == nil {
-		return "", problem.New("recipe", "", "nobody published one for "+d.Name,
+		return "", problem.New("recipe", "", "no recipe was published for "+d.Name,
 			"train {print-recipe} prints the defaults of training")
 	}
 	f := recipefile.File{Recipe: maps.Clone(d.Paper.Options)}

@@ -321,6 +321,10 @@ test-python: build ## the Python package: mypy, and its tests with the programs 
 	cd python && /usr/bin/python3 -m mypy
 	cd python && /usr/bin/python3 -m pytest -q
 
+.PHONY: vulnerabilities
+vulnerabilities: ## published vulnerabilities that code of the programs reaches, with the release's version of Go (minutes)
+	GO=$(GO) bash scripts/vulnerabilities.sh
+
 .PHONY: release
 release: ## a release of the commit and its tag in bin/release: archives, SBOMs, packages, images, sums; KEY=FILE signs (Debian, root)
 	GO=$(GO) bash scripts/release/release.sh bin/release

@@ -16,6 +16,11 @@ var coreOps = []graph.Op{
 	graph.SGD,
 }
 
+// missingFrom returns the core operations that are not among those of a device.
+func missingFrom(have []graph.Op) []graph.Op {
+	return slices.DeleteFunc(slices.Clone(coreOps), func(o graph.Op) bool { return slices.Contains(have, o) })
+}
+
 // missing returns the core operations among those that a device lacks.
 func missing(lacks []graph.Op) []graph.Op {
 	return slices.DeleteFunc(slices.Clone(lacks), func(o graph.Op) bool { return !slices.Contains(coreOps, o) })

@@ -16,7 +16,7 @@ import (
 // Options select the tests of a plugin. The zero value tests everything.
 type Options struct {
 	Levels []string          // levels to test; nil: all that the device has
-	Case   string            // run the cases with names that contain this; "": all
+	Case   string            // run the cases with names that contain this; "": all. Other checks run always
 	ID     string            // of the device; "": the first
 	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
@@ -42,13 +42,18 @@ func Plugin(ctx context.Context, cmd remote.Command, o Options, each func(level 
 	if err != nil {
 		return 0, err
 	}
-	id, levels, name, err := o.device(ctx, cmd)
+	id, levels, name, have, err := o.device(ctx, cmd)
 	if err != nil {
 		return 0, err
 	}
 	first := nameResult(cmd.Path, name)
 	for _, level := range levels {
 		j, err := o.judge(ctx, cmd, id, level, cases, first, each)
+		if o.Case != "" && j.Stopped == "" { // some cases do not find all missing operations
+			j.Faults -= len(j.Missing)
+			j.Missing = missingFrom(have)
+			j.Faults += len(j.Missing)
+		}
 		first = devicetest.Result{}
 		if err != nil {
 			return 0, err
@@ -77,34 +82,34 @@ func (o *Options) cases() ([]devicetest.Case, error) {
 	return cases, nil
 }
 
-// device returns the device that o names, the levels to judge it at, and the name that the
-// plugin gives itself.
+// device returns the device that o names, the levels to judge it at, the name that the
+// plugin gives itself, and the operations that the device has.
 func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, levels []string, name string,
-	err error) {
+	have []graph.Op, err error) {
 	p, err := remote.Start(ctx, cmd)
 	if err != nil {
-		return "", nil, "", &Broken{err}
+		return "", nil, "", nil, &Broken{err}
 	}
 	name = p.Describe().Name
 	defer p.Close()
 	list, reason, err := p.List(ctx)
 	if err != nil {
-		return "", nil, "", &Broken{err}
+		return "", nil, "", nil, &Broken{err}
 	}
 	if len(list) == 0 {
-		return "", nil, "", device.Errorf(p.Describe().Name, "List", device.Unavailable,
+		return "", nil, "", nil, device.Errorf(p.Describe().Name, "List", device.Unavailable,
 			"%w", problem.Failure("", "no device to test: "+reason, ""))
 	}
 	d := list[0]
 	if o.ID != "" {
 		i := slices.IndexFunc(list, func(d device.Info) bool { return d.ID == o.ID })
 		if i < 0 {
-			return "", nil, "", problem.New("id", `"`+o.ID+`"`, "the plugin lists no such device", "")
+			return "", nil, "", nil, problem.New("id", `"`+o.ID+`"`, "the plugin lists no such device", "")
 		}
 		d = list[i]
 	}
 	if len(o.Levels) > 0 {
-		return d.ID, o.Levels, name, nil
+		return d.ID, o.Levels, name, d.Ops, nil
 	}
 	levels = []string{device.Stream}
 	for _, l := range []string{device.Shm, device.CollShm} {
@@ -112,7 +117,7 @@ func (o *Options) device(ctx context.Context, cmd remote.Command) (id string, le
 			levels = append(levels, l)
 		}
 	}
-	return d.ID, levels, name, nil
+	return d.ID, levels, name, d.Ops, nil
 }
 
 // Broken is the error for a plugin that does not start, or does not list its
@@ -159,7 +164,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	}
 	j.Faults = len(report.Failed()) + len(j.Missing)
 	for _, r := range []devicetest.Result{name, says.result()} {
-		if r.Err != nil && strings.Contains(r.Case.Name, o.Case) {
+		if r.Err != nil {
 			j.Faults++
 			each(level, r)
 		}

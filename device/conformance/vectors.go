@@ -25,7 +25,7 @@ func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vec
 		return 0, problem.New("case", `"`+o.Case+`"`, "no vector has that in its name",
 			"give a part of one, such as "+all[0].Name)
 	}
-	id, levels, _, err := o.device(ctx, cmd)
+	id, levels, _, _, err := o.device(ctx, cmd)
 	if err != nil {
 		return 0, err
 	}

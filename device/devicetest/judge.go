@@ -138,7 +138,7 @@ var errHangs = errors.New("hangs")
 // bounded runs f. It does not wait for one that hangs, and a panic is an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
 	patience := patienceOf(ctx)
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := withLimit(ctx, patience)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
@@ -152,7 +152,12 @@ func bounded(ctx context.Context, f func(context.Context) error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(patience + patience/4):
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(patience / 4):
 		return fmt.Errorf("%w: no answer %v after its context ended", errHangs, patience/4)
 	}
 }

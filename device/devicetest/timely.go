@@ -63,10 +63,10 @@ func (k *clock) call(ctx context.Context, name string, times int, f func(context
 	if k.timedOut.Load() {
 		limit /= 3
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := withLimit(ctx, limit)
 	defer cancel()
 	err := f(within)
-	if err == nil || within.Err() == nil || ctx.Err() != nil || errors.Is(err, context.Canceled) {
+	if err == nil || ctx.Err() != nil || !errors.Is(context.Cause(within), context.DeadlineExceeded) {
 		return err
 	}
 	k.timedOut.Store(true)

@@ -16,7 +16,7 @@ var coreOps = []graph.Op{
 	graph.SGD,
 }
 
-// missingFrom returns the core operations that are not among those of a device.
+// missingFrom returns the core operations that are not in have.
 func missingFrom(have []graph.Op) []graph.Op {
 	return slices.DeleteFunc(slices.Clone(coreOps), func(o graph.Op) bool { return slices.Contains(have, o) })
 }

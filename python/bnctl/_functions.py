@@ -31,14 +31,15 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
           momentum: Optional[float] = None, nesterov: Optional[bool] = None, optimizer: Value = None,
           output: Value = None, overwrite: Optional[bool] = None, patience: Optional[int] = None,
           placement: Value = None, pos_weights: Value = None, precision: Value = None,
-          preprocess: Value = None, preset: Value = None, recipe: Value = None, recompute: Value = None,
-          rename: Value = None, replicas: Optional[int] = None, resume: Value = None, sampling: Value = None,
-          save: Value = None, schedule: Value = None, seed: Optional[int] = None, size: Value = None,
-          skip_bad: Value = None, split_groups: Value = None, split_seed: Optional[int] = None,
-          stages: Value = None, std: Value = None, steps: Optional[int] = None, tail: Value = None,
-          task: Value = None, threads: Optional[int] = None, train_tensors: Value = None, val: Data = None,
-          val_split: Value = None, warmup: Optional[float] = None, weight_decay: Optional[float] = None,
-          weight_sync: Value = None, workers: Optional[int] = None) -> Run:
+          preprocess: Value = None, preset: Value = None, qdq: Value = None, recipe: Value = None,
+          recompute: Value = None, rename: Value = None, replicas: Optional[int] = None, resume: Value = None,
+          sampling: Value = None, save: Value = None, schedule: Value = None, seed: Optional[int] = None,
+          size: Value = None, skip_bad: Value = None, split_groups: Value = None,
+          split_seed: Optional[int] = None, stages: Value = None, std: Value = None,
+          steps: Optional[int] = None, tail: Value = None, task: Value = None, threads: Optional[int] = None,
+          train_tensors: Value = None, val: Data = None, val_split: Value = None,
+          warmup: Optional[float] = None, weight_decay: Optional[float] = None, weight_sync: Value = None,
+          workers: Optional[int] = None) -> Run:
     """Start a training, and return it while it runs.
 
     All options of ``bnctl train`` are keyword arguments; the recipe alone decides which template results.
@@ -174,6 +175,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     preset : str or number or sequence, optional
         Flags for a purpose, photos, finetune or from-scratch; the command line and recipe win (default:
         none).
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     recipe : str or number or sequence, optional
         Read flags from a YAML FILE (recipe: and run:); the command line wins.
     recompute : str or number or sequence, optional
@@ -258,14 +261,14 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
                                "nesterov": nesterov, "optimizer": optimizer, "output": output,
                                "overwrite": overwrite, "patience": patience, "placement": placement,
                                "pos_weights": pos_weights, "precision": precision, "preprocess": preprocess,
-                               "preset": preset, "recipe": recipe, "recompute": recompute, "rename": rename,
-                               "replicas": replicas, "resume": resume, "sampling": sampling, "save": save,
-                               "schedule": schedule, "seed": seed, "size": size, "skip_bad": skip_bad,
-                               "split_groups": split_groups, "split_seed": split_seed, "stages": stages,
-                               "std": std, "steps": steps, "tail": tail, "task": task, "threads": threads,
-                               "train_tensors": train_tensors, "val": val, "val_split": val_split,
-                               "warmup": warmup, "weight_decay": weight_decay, "weight_sync": weight_sync,
-                               "workers": workers}
+                               "preset": preset, "qdq": qdq, "recipe": recipe, "recompute": recompute,
+                               "rename": rename, "replicas": replicas, "resume": resume, "sampling": sampling,
+                               "save": save, "schedule": schedule, "seed": seed, "size": size,
+                               "skip_bad": skip_bad, "split_groups": split_groups, "split_seed": split_seed,
+                               "stages": stages, "std": std, "steps": steps, "tail": tail, "task": task,
+                               "threads": threads, "train_tensors": train_tensors, "val": val,
+                               "val_split": val_split, "warmup": warmup, "weight_decay": weight_decay,
+                               "weight_sync": weight_sync, "workers": workers}
     return _implementation.train(data, options, progress)
 
 
@@ -276,9 +279,9 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
              input: Value = None, interpolation: Value = None, kernels: Value = None, key: Value = None,
              labels: Value = None, mask_values: Value = None, mean: Value = None, mistakes: Value = None,
              overlap: Optional[float] = None, precision: Value = None, preprocess: Value = None,
-             rename: Value = None, size: Value = None, skip_bad: Value = None, stages: Value = None,
-             std: Value = None, threads: Optional[int] = None, threshold_for: Value = None,
-             workers: Optional[int] = None) -> Evaluation:
+             qdq: Value = None, rename: Value = None, size: Value = None, skip_bad: Value = None,
+             stages: Value = None, std: Value = None, threads: Optional[int] = None,
+             threshold_for: Value = None, workers: Optional[int] = None) -> Evaluation:
     """Evaluate a model on labelled data.
 
     The figures are those of ``bnctl eval``.
@@ -339,6 +342,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
         F32, or bf16: less precise, and faster where the device has it (default: that of its training).
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
@@ -367,8 +372,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
                                "fit": fit, "ignore": ignore, "input": input, "interpolation": interpolation,
                                "kernels": kernels, "key": key, "labels": labels, "mask_values": mask_values,
                                "mean": mean, "mistakes": mistakes, "overlap": overlap, "precision": precision,
-                               "preprocess": preprocess, "rename": rename, "size": size, "skip_bad": skip_bad,
-                               "stages": stages, "std": std, "threads": threads,
+                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
+                               "skip_bad": skip_bad, "stages": stages, "std": std, "threads": threads,
                                "threshold_for": threshold_for, "workers": workers}
     return _implementation.evaluate(model, data, options)
 
@@ -376,8 +381,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
 def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Value = None,
           ema: Optional[bool] = None, epoch: Value = None, exif: Value = None, input: Value = None,
           interpolation: Value = None, key: Value = None, labels: Value = None, mean: Value = None,
-          merge: Value = None, preprocess: Value = None, rename: Value = None, size: Value = None,
-          std: Value = None) -> Stripped:
+          merge: Value = None, preprocess: Value = None, qdq: Value = None, rename: Value = None,
+          size: Value = None, std: Value = None) -> Stripped:
     """Make one clean template of a training checkpoint.
 
     Parameters
@@ -412,6 +417,8 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
         Statistics of several ranks or replicas: pooled, mean or first.
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
@@ -425,8 +432,8 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
     """
     options: Dict[str, Any] = {"arch": arch, "drop": drop, "ema": ema, "epoch": epoch, "exif": exif,
                                "input": input, "interpolation": interpolation, "key": key, "labels": labels,
-                               "mean": mean, "merge": merge, "preprocess": preprocess, "rename": rename,
-                               "size": size, "std": std}
+                               "mean": mean, "merge": merge, "preprocess": preprocess, "qdq": qdq,
+                               "rename": rename, "size": size, "std": std}
     return _implementation.strip(checkpoints, output, options)
 
 
@@ -434,8 +441,9 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
            device_plugin: Value = None, devices: Value = None, drop: Value = None, exif: Value = None,
            fold_bn: Optional[bool] = None, input: Value = None, interpolation: Value = None,
            kernels: Value = None, key: Value = None, labels: Value = None, mean: Value = None,
-           opset: Optional[int] = None, preprocess: Value = None, rename: Value = None, size: Value = None,
-           std: Value = None, threads: Optional[int] = None, to: Value = None) -> Exported:
+           opset: Optional[int] = None, preprocess: Value = None, qdq: Value = None, rename: Value = None,
+           size: Value = None, std: Value = None, threads: Optional[int] = None,
+           to: Value = None) -> Exported:
     """Write a model in the format of another program.
 
     Parameters
@@ -475,6 +483,8 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
         Operator set of ONNX: 14 to 17 (default: 17).
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
@@ -494,7 +504,8 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
                                "devices": devices, "drop": drop, "exif": exif, "fold_bn": fold_bn,
                                "input": input, "interpolation": interpolation, "kernels": kernels, "key": key,
                                "labels": labels, "mean": mean, "opset": opset, "preprocess": preprocess,
-                               "rename": rename, "size": size, "std": std, "threads": threads, "to": to}
+                               "qdq": qdq, "rename": rename, "size": size, "std": std, "threads": threads,
+                               "to": to}
     return _implementation.export(model, output, options)
 
 
@@ -503,8 +514,8 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
              devices: Value = None, drop: Value = None, exif: Value = None, input: Value = None,
              interpolation: Value = None, keep: Value = None, kernels: Value = None, key: Value = None,
              labels: Value = None, mean: Value = None, method: Value = None, preprocess: Value = None,
-             rename: Value = None, samples: Optional[int] = None, size: Value = None, std: Value = None,
-             threads: Optional[int] = None, workers: Optional[int] = None) -> Quantized:
+             qdq: Value = None, rename: Value = None, samples: Optional[int] = None, size: Value = None,
+             std: Value = None, threads: Optional[int] = None, workers: Optional[int] = None) -> Quantized:
     """Make an int8 template, which predicts the same on every processor.
 
     Parameters
@@ -550,6 +561,8 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
         Least-squares, percentile or minmax (default: what loses least on the samples).
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     samples : int, optional
@@ -571,7 +584,7 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
                                "device_plugin": device_plugin, "devices": devices, "drop": drop, "exif": exif,
                                "input": input, "interpolation": interpolation, "keep": keep,
                                "kernels": kernels, "key": key, "labels": labels, "mean": mean,
-                               "method": method, "preprocess": preprocess, "rename": rename,
+                               "method": method, "preprocess": preprocess, "qdq": qdq, "rename": rename,
                                "samples": samples, "size": size, "std": std, "threads": threads,
                                "workers": workers}
     return _implementation.quantize(model, output, options)
@@ -581,9 +594,10 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
            batch: Optional[int] = None, data: Data = None, device_plugin: Value = None, devices: Value = None,
            drop: Value = None, exif: Value = None, input: Value = None, interpolation: Value = None,
            kernels: Value = None, key: Value = None, labels: Value = None, mean: Value = None,
-           output: Value = None, precision: Value = None, preprocess: Value = None, rename: Value = None,
-           repair: Optional[bool] = None, samples: Optional[int] = None, size: Value = None,
-           std: Value = None, threads: Optional[int] = None, workers: Optional[int] = None) -> Diagnosis:
+           output: Value = None, precision: Value = None, preprocess: Value = None, qdq: Value = None,
+           rename: Value = None, repair: Optional[bool] = None, samples: Optional[int] = None,
+           size: Value = None, std: Value = None, threads: Optional[int] = None,
+           workers: Optional[int] = None) -> Diagnosis:
     """Find batch norm statistics that cannot be right.
 
     A sick file is no exception: ``healthy`` is False.
@@ -629,6 +643,8 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
         F32, or bf16: less precise, and faster where the device has it (default: that of its training).
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     repair : bool, optional
@@ -652,15 +668,15 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
                                "device_plugin": device_plugin, "devices": devices, "drop": drop, "exif": exif,
                                "input": input, "interpolation": interpolation, "kernels": kernels, "key": key,
                                "labels": labels, "mean": mean, "output": output, "precision": precision,
-                               "preprocess": preprocess, "rename": rename, "repair": repair,
+                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "repair": repair,
                                "samples": samples, "size": size, "std": std, "threads": threads,
                                "workers": workers}
     return _implementation.doctor(file, options)
 
 
 def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: Value = None,
-            input: Value = None, key: Value = None, rename: Value = None, size: Value = None,
-            verify: Optional[bool] = None) -> Inspection:
+            input: Value = None, key: Value = None, qdq: Value = None, rename: Value = None,
+            size: Value = None, verify: Optional[bool] = None) -> Inspection:
     """Read the contents of a model file: layers, shapes, FLOPs, recipe.
 
     Parameters
@@ -677,6 +693,8 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
         C,H,W: how large the input is, where the graph in a file leaves that open.
     key : str or number or sequence, optional
         NAME of the state dict in a PyTorch checkpoint.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
@@ -689,5 +707,5 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
     Inspection
     """
     options: Dict[str, Any] = {"arch": arch, "drop": drop, "graph": graph, "input": input, "key": key,
-                               "rename": rename, "size": size, "verify": verify}
+                               "qdq": qdq, "rename": rename, "size": size, "verify": verify}
     return _implementation.inspect(file, options)

@@ -48,7 +48,7 @@ def test_doctor_and_inspect(digits: str) -> None:
 
 
 def test_sick(numbers: str) -> None:
-    """A sick file is a diagnosis of doctor, and an exception of Model."""
+    """A sick file is a diagnosis, not an exception."""
     np_torch = pytest.importorskip("torch")
     bnctl.export(numbers, "w.pth")
     state = np_torch.load("w.pth")

@@ -38,6 +38,13 @@ test-arm64: build ## README's recipe by an arm64 build under qemu-user: the same
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
 	GO=$(GO) sh scripts/arm64.sh bin/bnctl $(RECIPE)
 
+# ARCHITECTURES picks some of them.
+.PHONY: sums-architectures
+sums-architectures: ## golden vectors, recipes, an int8 template and a prediction on amd64 (v1, v3), arm64, riscv64, ppc64le, s390x, 386 and arm: one sum of each (hours; qemu-user)
+	command -v qemu-riscv64 >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
+	GO=$(GO) bash scripts/architectures.sh $(ARCHITECTURES)
+
 .PHONY: vectors vectors-check
 vectors: ## the golden vectors of the folder spec, by device/ref
 	$(GO) run ./scripts/vectors

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -95,6 +96,7 @@ func (c testCase) vector(ctx context.Context, d device.Device) (*spec.Vector, er
 		}
 		t := tensor.New(o.typ.DType, o.typ.Sized(c.rows(), len(c.replicas))...)
 		o.fill(&draws, t)
+		setNaN(t)
 		name := c.operandName(i)
 		v.Operands = append(v.Operands, spec.Operand{State: o.isState(),
 			Array: spec.NewArray(name, o.typ.Kind, t, c.name+"."+name+".npy")})
@@ -110,12 +112,31 @@ func (c testCase) vector(ctx context.Context, d device.Device) (*spec.Vector, er
 		return nil, err
 	}
 	for i, o := range p.Functions[0].Outputs {
+		setNaN(got[i])
 		r := &v.Results[i]
 		*r = spec.Result{Array: spec.NewArray(r.Name, p.Functions[0].Values[o.Value].Type.Kind, got[i],
 			c.name+"."+r.Name+".npy")}
 	}
 	v.Name = path.Join(v.Class, c.nodes[0].op.String(), c.folder(v), c.name)
 	return v, nil
+}
+
+// setNaN gives every NaN the same bits: processors differ in them.
+func setNaN(t tensor.Tensor) {
+	switch t.DType {
+	case tensor.F32:
+		for i, v := range t.F32() {
+			if v != v {
+				t.F32()[i] = math.Float32frombits(0x7fc00000)
+			}
+		}
+	case tensor.F64:
+		for i, v := range t.F64() {
+			if v != v {
+				t.F64()[i] = math.Float64frombits(0x7ff8000000000000)
+			}
+		}
+	}
 }
 
 // folder returns the folder of a vector within the one of its operation.

@@ -81,6 +81,8 @@ func size(t tensor.Tensor) tensor.Tensor {
 		return t
 	}
 	t = t.Clone()
-	set(t, func(i int) float64 { return math.Abs(float64(t.F32()[i])) })
+	for i, v := range t.F32() {
+		t.F32()[i] = float32(math.Abs(float64(v)))
+	}
 	return t
 }

@@ -169,14 +169,15 @@ func Run(t *testing.T, open Opener, lacks ...graph.Op) {
 	RunSome(t, open, nil, Cases(), lacks...)
 }
 
-// RunSome is Run with some of the cases. Unless r is nil, their groups exchange
-// at r, without the host.
+// RunSome is Run with some of the cases, without those of classes that the devices do not claim. Unless r is
+// nil, their groups exchange at r, without the host.
 func RunSome(t *testing.T, open Opener, r device.Rendezvous, cases []Case, lacks ...graph.Op) {
 	t.Helper()
 	info, err := infoOf(t.Context(), open)
 	if err != nil {
 		t.Fatal(err)
 	}
+	cases = claimed(cases, info)
 	for _, precision := range precisions(info) {
 		t.Run(precision, func(t *testing.T) {
 			k := &clock{limit: callLimit(t.Context())}

@@ -40,9 +40,7 @@ func callLimit(ctx context.Context) time.Duration { return patienceOf(ctx) / 4 }
 
 // all runs cases at every precision of the device.
 func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done func(Result)) error {
-	cases = slices.DeleteFunc(slices.Clone(cases), func(c Case) bool {
-		return c.class != "" && c.class != info.Kernels
-	})
+	cases = claimed(cases, info)
 	for n, precision := range precisions(info) {
 		for i, c := range cases {
 			if err := ctx.Err(); err != nil {
@@ -69,6 +67,11 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 		j.refused = map[graph.Op]bool{}
 	}
 	return nil
+}
+
+// claimed returns cases without those of classes that a device does not claim.
+func claimed(cases []Case, info device.Info) []Case {
+	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.class != "" && c.class != info.Kernels })
 }
 
 // judge runs a case. ran is false if it would only refuse operations that were refused before.

@@ -43,12 +43,14 @@ func (o operand) with(f filler) operand {
 
 // set sets every element of a float tensor.
 func set(t tensor.Tensor, f func(i int) float64) {
-	for i := range t.Count() {
-		if t.DType == tensor.F64 {
-			t.F64()[i] = f(i)
-		} else {
-			t.F32()[i] = float32(f(i))
+	if t.DType == tensor.F64 {
+		for i, v := 0, t.F64(); i < len(v); i++ {
+			v[i] = f(i)
 		}
+		return
+	}
+	for i, v := 0, t.F32(); i < len(v); i++ {
+		v[i] = float32(f(i))
 	}
 }
 

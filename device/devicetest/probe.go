@@ -36,13 +36,18 @@ func (p probe) setting() (*setting, error) { return p.settingWith(replicaRows) }
 
 // settingWith is setting for replicas of these rows.
 func (p probe) settingWith(rows []int) (*setting, error) {
+	draws := tensor.NewPhilox(1, tensor.StreamInit).Draws(uint32(p.op), 0)
+	return p.settingDrawn(rows, &draws)
+}
+
+// settingDrawn is settingWith with these draws. Without draws all operands are zero.
+func (p probe) settingDrawn(rows []int, draws *tensor.Draws) (*setting, error) {
 	s := newSetting("probe", p.tol)
 	s.rows = rows
 	b := graph.NewBuilder(s.function, &s.program.State)
-	draws := tensor.NewPhilox(1, tensor.StreamInit).Draws(uint32(p.op), 0)
 	var in []graph.Value
 	for i, o := range p.in {
-		in = append(in, s.declare(b, fmt.Sprintf("x%d", i), o, &draws))
+		in = append(in, s.declare(b, fmt.Sprintf("x%d", i), o, draws))
 	}
 	var attrs graph.Attrs
 	for i := 0; i < len(p.attrs); i += 2 {
@@ -59,13 +64,15 @@ func (p probe) settingWith(rows []int) (*setting, error) {
 	return s, nil
 }
 
-// declare makes one operand.
+// declare makes one operand. Without draws it is zero.
 func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Draws) graph.Value {
 	if o.fill == nil {
 		return graph.None
 	}
 	t := tensor.New(o.typ.DType, s.shape(o.typ)...)
-	o.fill(d, t)
+	if d != nil {
+		o.fill(d, t)
+	}
 	if o.typ.Kind == graph.Whole && o.typ.DType != tensor.F64 && len(o.typ.Shape) > 0 {
 		s.state[name] = t
 		return b.Declare(graph.State{Name: name, DType: t.DType, Shape: t.Shape, Role: graph.Constant})
@@ -74,8 +81,9 @@ func (s *setting) declare(b *graph.Builder, name string, o operand, d *tensor.Dr
 	return b.Input(name, o.typ)
 }
 
+// program makes the program without values, since Cases needs the programs of all probes.
 func (p probe) program() (*graph.Program, error) {
-	s, err := p.setting()
+	s, err := p.settingDrawn(nil, nil)
 	if err != nil {
 		return nil, err
 	}

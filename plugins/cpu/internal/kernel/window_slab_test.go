@@ -37,11 +37,20 @@ func TestWindowSlab(t *testing.T) {
 			}
 			e := randomEpilogue(r, len(out))
 			from, to := r.IntN(positions), images*positions-r.IntN(positions)
+			want := slices.Clone(out)
+			packed := definition.packed(w, weights)
+			for panel := range w.Panels() {
+				for image := range images {
+					o, x := image*positions*width, image*positions*s.run
+					definition.Window(w.Whole(), panel, want[o:], in[x:], packed, bias, e.From(o),
+						max(from-image*positions, 0), min(to-image*positions, positions), new(Workspace))
+				}
+			}
 			for _, set := range fused() {
 				if !set.Slabs() {
 					continue
 				}
-				want, got, packed := slices.Clone(out), slices.Clone(out), set.packed(w, weights)
+				got, packed := slices.Clone(out), set.packed(w, weights)
 				b := &Slab{Out: got, In: in, OutStep: positions * width, InStep: positions * s.run, Packed: packed,
 					Bias: bias, Epilogue: e}
 				for panel := range w.Panels() {
@@ -53,14 +62,6 @@ func TestWindowSlab(t *testing.T) {
 					for _, panels := range [][2]int{{0, cut}, {cut, w.Panels()}} {
 						b.First, b.Last = panels[0], panels[1]
 						set.WindowSlab(w, b, new(Workspace))
-					}
-				}
-				packed = definition.packed(w, weights)
-				for panel := range w.Panels() {
-					for image := range images {
-						o, x := image*positions*width, image*positions*s.run
-						definition.Window(w.Whole(), panel, want[o:], in[x:], packed, bias, e.From(o),
-							max(from-image*positions, 0), min(to-image*positions, positions), new(Workspace))
 					}
 				}
 				if !sameBits(got, want) {

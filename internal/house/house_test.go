@@ -247,6 +247,7 @@ scripts/polynomials:
 scripts/plainsum: serialize train
 scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
+scripts/testtimes:
 scripts/turns:
 scripts/mutate:
 `

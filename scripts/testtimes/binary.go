@@ -53,7 +53,7 @@ func unobserved() []string {
 	return append(env, "GOFLAGS="+strings.TrimSpace(flags))
 }
 
-// pass passes the signals with which go test ends a binary on to it.
+// pass forwards signals to p: go test ends a binary by a signal.
 func pass(p *os.Process) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
@@ -93,7 +93,7 @@ func ended(line string) (string, bool) {
 	return "", false
 }
 
-// packageName returns the folder of the package, in which go test runs its binary, below the module.
+// packageName returns the folder of the package relative to the module. It is the working folder of a test.
 func packageName() string {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -5,9 +5,8 @@
 //	go build -o bin/testtimes ./scripts/testtimes
 //	bin/testtimes [-top N] [-keep FILE] make test check
 //
-// It stands in for the shell of make and, through GOFLAGS=-exec, for every test binary, so that
-// nothing is measured twice. The packages are tested again even if their results are cached.
-// Linux only.
+// It is the shell of make and, through GOFLAGS=-exec, runs every test binary. Cached results are not
+// used. Linux only.
 package main
 
 import (
@@ -38,7 +37,7 @@ func main() {
 func outer() int {
 	top := flag.Int("top", 5, "print up to `N` test functions of each package")
 	least := flag.Float64("least", 2, "leave out test functions with less than so many `seconds`")
-	keep := flag.String("keep", "", "also keep the records in `FILE`, or print those in FILE if there is no command")
+	keep := flag.String("keep", "", "keep the records in `FILE`; without a command, print those of FILE")
 	flag.Parse()
 	if flag.NArg() == 0 && *keep != "" {
 		return show(*keep, *top, *least)
@@ -77,7 +76,8 @@ func observe(path string, command []string) (int, error) {
 	}
 	c := exec.Command(command[0], append(command[1:], "SHELL="+self)...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.Env = append(os.Environ(), file+"="+path, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -exec="+self))
+	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -exec=" + self + " -count=1")
+	c.Env = append(os.Environ(), file+"="+path, "GOFLAGS="+flags)
 	if err := c.Run(); c.ProcessState == nil {
 		return 0, err
 	}

@@ -72,7 +72,7 @@ func (s *setting) compare(ctx context.Context, m *member) ([]tensor.Tensor, erro
 	return got, s.sameAsDefined(ctx, claim, got)
 }
 
-// within compares outputs with those of ref, within their tolerances.
+// within compares outputs with the outputs of ref, within their tolerances.
 func (s *setting) within(ctx context.Context, got, want []tensor.Tensor) error {
 	tol, err := s.tolerances(ctx, want)
 	if err != nil {

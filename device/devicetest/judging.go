@@ -69,9 +69,11 @@ func (j *judging) all(ctx context.Context, info device.Info, cases []Case, done 
 	return nil
 }
 
-// claimed returns cases without those of classes that a device does not claim.
+// claimed leaves out the cases of classes that a device does not claim.
 func claimed(cases []Case, info device.Info) []Case {
-	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.class != "" && c.class != info.Kernels })
+	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool {
+		return c.class != "" && c.class != info.Kernels
+	})
 }
 
 // judge runs a case. ran is false if it would only refuse operations that were refused before.

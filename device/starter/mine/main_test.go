@@ -11,7 +11,7 @@ import (
 )
 
 // TestConforms judges the device that plugin init gives an author: the contract, and the operation
-// that it computes itself. The others are those of package ref, whose tests judge them.
+// that it computes itself. It has the other operations from package ref, and the tests of ref judge them.
 func TestConforms(t *testing.T) {
 	cases := slices.DeleteFunc(devicetest.Cases(), func(c devicetest.Case) bool {
 		return len(c.Ops) == 1 && c.Ops[0] != graph.Relu

@@ -58,14 +58,33 @@ func Cases() []Case {
 	}
 }
 
-// Patience is how long a case waits for a message.
-const Patience = 30 * time.Second
+// Patience is how long a case goes without a message that arrives before it ends.
+const Patience = 2 * time.Minute
+
+type arrivedKey struct{}
+
+// patient returns a context that ends when arrived has not been called for Patience. A busy machine is
+// slow, but messages arrive.
+func patient(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(Patience, func() {
+		cancel(fmt.Errorf("no message arrived for %v", Patience))
+	})
+	arrived := func() { timer.Reset(Patience) }
+	return context.WithValue(ctx, arrivedKey{}, arrived), func() {
+		timer.Stop()
+		cancel(nil)
+	}
+}
+
+// arrived reports that a message has arrived.
+func arrived(ctx context.Context) { ctx.Value(arrivedKey{}).(func())() }
 
 // with opens a fabric and calls f for every rank at once. It closes the ranks
 // and returns the first error.
 func with(ctx context.Context, open Opener, size int,
 	f func(ctx context.Context, r fabric.Fabric) error) error {
-	ctx, stop := context.WithTimeout(ctx, Patience)
+	ctx, stop := patient(ctx)
 	defer stop()
 	all, err := open(ctx, size)
 	if err != nil {
@@ -84,7 +103,7 @@ func with(ctx context.Context, open Opener, size int,
 	}
 	for i, err := range errs {
 		if err != nil {
-			return fmt.Errorf("rank %d of %d: %w", i, size, err)
+			return fmt.Errorf("rank %d of %d: %w", i, size, errors.Join(err, context.Cause(ctx)))
 		}
 	}
 	return nil
@@ -158,6 +177,7 @@ func expect(ctx context.Context, r fabric.Fabric, from int, lane collective.Lane
 	if err != nil {
 		return err
 	}
+	arrived(ctx)
 	if !bytes.Equal(got, want) {
 		return fmt.Errorf("from rank %d in lane %d came %d bytes that are not the %d that were sent", from, lane,
 			len(got), len(want))
@@ -252,6 +272,7 @@ func reuse(ctx context.Context, open Opener) error {
 				continue
 			}
 			got, err := r.Receive(ctx, 0, collective.Gradients)
+			arrived(ctx)
 			switch {
 			case err != nil:
 				return err
@@ -310,6 +331,7 @@ func borrow(ctx context.Context, l fabric.Lender, from, n int) error {
 		return expect(ctx, l, from, collective.Gradients, want)
 	}
 	pieces, lent, err := l.Borrow(ctx, from, collective.Gradients)
+	arrived(ctx)
 	if err == nil && !bytes.Equal(bytes.Join(pieces, nil), want) {
 		err = fmt.Errorf("%d pieces, lent: %v, are not the %d bytes that were sent", len(pieces), lent, len(want))
 	}

@@ -97,7 +97,7 @@ func TestTheJudgeFindsFaults(t *testing.T) {
 			}
 			return all, nil
 		}
-		ctx, stop := context.WithTimeout(t.Context(), fabrictest.Patience/30)
+		ctx, stop := context.WithTimeout(t.Context(), fabrictest.Patience/120)
 		for _, c := range fabrictest.Cases() {
 			if c.Name == name && c.Run(ctx, open) == nil {
 				t.Errorf("a fabric that is sick (%s) passes %q", fault, name)

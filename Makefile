@@ -4,8 +4,9 @@
 GO ?= go
 # urfave/cli without its writers of Markdown and man pages, which nothing here uses.
 TAGS = urfave_cli_no_docs
-# How long the tests of a package may take: a busy machine is no fault.
-PATIENT = -timeout 30m
+# How long the tests of a package may take. Waits end by themselves: this is for a test that never ends, and a
+# busy machine is no fault.
+PATIENT = -timeout 3h
 
 .PHONY: build
 build: ## bin/bnctl (static), the plugins for CUDA and OpenCL, the fabric for MPI
@@ -17,19 +18,51 @@ build: ## bin/bnctl (static), the plugins for CUDA and OpenCL, the fabric for MP
 .PHONY: test
 test: ## all tests that need nothing but Go
 	$(GO) vet ./...
-	$(GO) test $(PATIENT) ./...
+	$(GO) test -vet=off $(PATIENT) ./...
+
+.PHONY: test-times
+test-times: ## the processor time of make test by package and test function (TARGETS="test check", KEEP=FILE; Linux)
+	$(GO) build -o bin/testtimes ./scripts/testtimes
+	@bin/testtimes $(if $(KEEP),-keep $(KEEP)) $(MAKE) $(or $(TARGETS),test)
 
 .PHONY: check
-check: ## what CI runs in addition: gofmt, staticcheck, race detector, pure Go, other machines
+check: ## what CI runs in addition: the targets below; make -j2 -O check runs two at a time
+check: check-style check-race check-machines check-kernels check-systems check-story
+
+.PHONY: check-style
+check-style: ## gofmt and staticcheck
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
 	$(GO) tool staticcheck ./...
-	$(GO) test $(PATIENT) -short -tags purego ./parallel ./train $$($(GO) list ./plugins/cpu/... | grep -v '/internal/cpu$$')
-	$(GO) test $(PATIENT) -short -tags purego -run 'Order|OpsAgainstRef|ReplicaAlone' ./plugins/cpu/internal/cpu
-	BNCTL_CONFORMANCE=all $(GO) test $(PATIENT) -run Conformance ./plugins/cpu/internal/cpu
-	$(GO) test $(PATIENT) -race -short -skip '^TestRef$$' ./device/collective ./data ./device/devicetest ./device/ref ./device/internal/... ./parallel ./train
-	GOARCH=arm64 $(GO) vet ./...
-	GO=$(GO) sh scripts/systems.sh
+
+# Only kernels differ without assembly: what trains is tested where a test trains on the CPU device.
+.PHONY: check-kernels
+check-kernels: ## kernels without assembly, and the contract for the sets of kernels that make test leaves out
+	$(GO) test -vet=off $(PATIENT) -short -tags purego ./plugins/cpu/internal/kernel ./plugins/cpu/internal/convolution \
+		./plugins/cpu/internal/operations ./plugins/cpu/internal/machine
+	$(GO) test -vet=off $(PATIENT) -short -tags purego -run 'Order|OpsAgainstRef|ReplicaAlone' ./plugins/cpu/internal/cpu
+	$(GO) test -vet=off $(PATIENT) -short -tags purego -run "^($$(grep -l plugins/cpu train/*_test.go | \
+		xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd '|'))$$" ./train
+	BNCTL_CONFORMANCE=rest $(GO) test -vet=off $(PATIENT) -run Conformance ./plugins/cpu/internal/cpu
+
+# Packages that start goroutines, without the tests that only compute.
+.PHONY: check-race
+check-race: ## the race detector
+	$(GO) test -vet=off $(PATIENT) -race -short -skip '^(TestRef|TestClassCases.*|TestTorchvision.*)$$' \
+		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train
+
+# macOS on arm64 is built by check-systems: here only what has files for arm64 is vetted, with its tests.
+.PHONY: check-machines
+check-machines: ## arm64, and x86-64 with SSE2 alone, under qemu-user
+	GOARCH=arm64 $(GO) vet $$(git ls-files '*_arm64*.go' '*_amd64*.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 	GO=$(GO) sh scripts/machines.sh
+
+.PHONY: check-systems
+check-systems: ## builds for macOS and Windows
+	GO=$(GO) sh scripts/systems.sh
+
+.PHONY: check-story
+check-story: ## the demo and the tutorial, as a user runs them (a minute)
+	BNCTL_STORY=full $(GO) test -vet=off $(PATIENT) -count=1 -run 'TestTutorial|TestScripts/^demo$$' ./cmd/bnctl
 
 # RECIPE picks the recipe: see scripts/README.md.
 .PHONY: test-arm64
@@ -105,13 +138,11 @@ test-amx: ## kernels and CPU device in class amx (Linux, gcc, AVX512_BF16)
 	CGO_ENABLED=1 $(GO) test $(PATIENT) $$(grep -qw amx_bf16 /proc/cpuinfo || echo -tags amxemulation) ./plugins/cpu/...
 
 .PHONY: test-opencl
-test-opencl: ## the OpenCL device on PoCL, which it installs (Debian)
+test-opencl: build ## the OpenCL device on PoCL, which it installs (Debian)
 	clinfo -l 2>/dev/null | grep -q Device || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends clinfo pocl-opencl-icd ocl-icd-libopencl1; }
 	$(GO) vet -tags opencl ./plugins/opencl/...
-	$(GO) test $(PATIENT) -tags opencl ./plugins/opencl/...
-	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o bin/bnctl ./cmd/bnctl
-	CGO_ENABLED=0 $(GO) build -o bin/bnctl-device-opencl ./plugins/opencl/bnctl-device-opencl
+	$(GO) test -vet=off $(PATIENT) -tags opencl ./plugins/opencl/...
 	bash scripts/stagesopencl.sh bin/bnctl
 
 .PHONY: bench-opencl

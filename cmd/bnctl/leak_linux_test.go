@@ -47,7 +47,7 @@ func main(x rows u8[28,28,1]) {
 // BNCTL_LEAK=full, as in make leak, makes 10,000 steps and also compares the memory of the
 // processes, which means little in a short run on a busy machine.
 func TestNothingGrows(t *testing.T) {
-	first, last, full := 100, 400, os.Getenv("BNCTL_LEAK") == "full"
+	first, last, full := 50, 200, os.Getenv("BNCTL_LEAK") == "full"
 	if full {
 		first, last = 1000, 10000
 	}

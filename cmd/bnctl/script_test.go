@@ -52,7 +52,7 @@ func (nowhere) Join(string, serve.Host) (serve.Endpoint, error) {
 
 // TestScripts runs testdata/script: user input and expected output. In addition to
 // testscript's commands there are the scriptCommands. $DATA is the folder of shareddata,
-// and [data] reports whether it exists.
+// and [data] reports whether it exists. [story] is isStory.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -73,16 +73,24 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Condition: func(name string) (bool, error) {
-			if name != "data" {
-				return false, fmt.Errorf("unknown condition %s", name)
+		Condition: func(name string) (ok bool, err error) {
+			switch name {
+			case "data":
+				_, ok = shareddata.Folder()
+			case "story":
+				ok = isStory()
+			default:
+				err = fmt.Errorf("unknown condition %s", name)
 			}
-			_, ok := shareddata.Folder()
-			return ok, nil
+			return ok, err
 		},
 		Cmds: scriptCommands,
 	})
 }
+
+// isStory reports whether the demo and the tutorial run, which train whole networks: make check-story sets
+// BNCTL_STORY=full.
+func isStory() bool { return os.Getenv("BNCTL_STORY") == "full" }
 
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":   exits,

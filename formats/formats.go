@@ -67,6 +67,8 @@ type Options struct {
 	// Input is the shape of one sample, (C, H, W) for images, for a graph that leaves
 	// lengths open. Lengths that the file fixes must be the same.
 	Input []int
+	// Inputs are the shapes of samples of several inputs of an ONNX file, by their names.
+	Inputs map[string][]int
 	// TensorsOnly leaves out the graph. A caller that only needs the tensors then has at
 	// most one of them in memory.
 	TensorsOnly bool

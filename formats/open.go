@@ -28,6 +28,10 @@ func Open(path string, o Options) (*File, error) {
 		return nil, problem.Failure("", path+": {input} is for graphs that leave the size of their input open",
 			"there is none in files of "+name)
 	}
+	if o.Inputs != nil && name != "onnx" {
+		return nil, problem.Failure("", path+": {input} with names of inputs is for ONNX files, this is "+name,
+			"give the lengths of its one input: {input} 3,224,224")
+	}
 	if of := Describes(o.Description); o.Description != nil && name != of {
 		return nil, problem.Advise("name one of the zoo, or a graph in text form",
 			"%s: this description is for files of %s, the file is one of %s", path, of, name)

@@ -202,8 +202,8 @@ func readKeras(path string, o Options) (*File, error) {
 }
 
 func readONNX(path string, o Options) (*File, error) {
-	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input, Training: o.Training,
-		FloatQDQ: o.FloatQDQ, Memory: o.Memory})
+	return onnx.Read(path, onnx.Options{TensorsOnly: o.TensorsOnly, Input: o.Input, Inputs: o.Inputs,
+		Training: o.Training, FloatQDQ: o.FloatQDQ, Memory: o.Memory})
 }
 
 func readCaffe(path string, o Options) (*File, error) {

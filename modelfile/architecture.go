@@ -96,7 +96,7 @@ func (o *Options) graphModel(path string) (*models.Model, error) {
 		}
 		return m, o.checkFixedSize(m)
 	}
-	f, err := formats.Open(path, formats.Options{Input: o.Input})
+	f, err := formats.Open(path, formats.Options{Input: o.Input, Inputs: o.Inputs})
 	if err != nil {
 		return nil, problem.New("arch", path, "it holds no graph that is read", "").Because(err)
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	// Input is the shape of one sample, [C,H,W] for images, if the graph in a file leaves
 	// it open.
 	Input []int
+	// Inputs are the shapes of samples of several inputs, by name.
+	Inputs map[string][]int
 	// Size is the height and width of pictures, for a model that accepts several sizes: a
 	// model of the zoo, a graph in text form, or a file that leaves it open. The zero value
 	// keeps the model's size. Channels may be 0, which keeps the number of channels.
@@ -67,8 +69,8 @@ type Preprocess struct {
 // Foreign returns the options for files of other programs. If Arch names a file that
 // describes a Keras or Caffe model, Foreign reads it.
 func (o *Options) Foreign() (formats.Options, error) {
-	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, EMA: o.EMA, Merge: o.Merge,
-		FloatQDQ: o.QDQ == "float", Training: o.training, Memory: o.memory}
+	f := formats.Options{Key: o.Key, Drop: o.Drop, Rename: o.Rename, Input: o.Input, Inputs: o.Inputs,
+		EMA: o.EMA, Merge: o.Merge, FloatQDQ: o.QDQ == "float", Training: o.training, Memory: o.memory}
 	err := o.checkSize()
 	if err == nil && o.QDQ != "" && o.QDQ != "bytes" && o.QDQ != "float" {
 		err = problem.New("qdq", o.QDQ, "want bytes or float", "")
@@ -91,7 +93,7 @@ func (o *Options) refuseForeign(why string) error {
 		{"drop", len(o.Drop) > 0},
 		{"rename", len(o.Rename) > 0},
 		{"ema", o.EMA},
-		{"input", len(o.Input) > 0},
+		{"input", len(o.Input)+len(o.Inputs) > 0},
 		{"qdq", o.QDQ != ""},
 	} {
 		if given.set {

@@ -14,7 +14,7 @@ func (o *Options) hasSize() bool { return o.Size != models.Size{} }
 
 // checkSize refuses Size and Input together: both set the size.
 func (o *Options) checkSize() error {
-	if o.hasSize() && len(o.Input) > 0 {
+	if o.hasSize() && len(o.Input)+len(o.Inputs) > 0 {
 		return problem.New("size", o.Size.Sides(), "contradicts {input}, which says it too",
 			"leave one of them out")
 	}

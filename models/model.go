@@ -19,6 +19,7 @@ import (
 // Model is a template: a model in eval mode. It contains no device and no replica. Its
 // graph has one function, main, with one rows input (u8 [H,W,C] where its first
 // operation is image, else f32) and rows outputs; classifiers call theirs "logits".
+// The inputs of a model with several are its Fields.
 type Model struct {
 	Architecture string // name in the zoo, or the graph's name
 	Graph        *graph.Graph
@@ -38,6 +39,9 @@ type Model struct {
 	FileTypes []FileType
 	// FileTensors are the tensors that the file of another program has under another name or in another form.
 	FileTensors []FileTensor
+	// Fields are the inputs of a model with several, which the one input of the graph holds one
+	// after another; nil for a model with one input.
+	Fields []Field
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.
@@ -104,6 +108,9 @@ func (m *Model) Check() error {
 	if len(m.Graph.Main.Inputs) != 1 {
 		return fmt.Errorf("model %s has %s, want 1", m.Architecture,
 			problem.Plural(len(m.Graph.Main.Inputs), "input"))
+	}
+	if err := m.checkFields(); err != nil {
+		return err
 	}
 	if v := m.Preprocess.Interpolation; v != "" && v != "bicubic" {
 		return fmt.Errorf("model %s: interpolation %.80q is none that there is; want bicubic, or none for bilinear",

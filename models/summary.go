@@ -13,14 +13,17 @@ type Summary struct {
 	Bytes      int // of the whole state
 	// Flops are the floating-point operations of one prediction.
 	Flops float64
-	Input string // type and shape of one input: "f32[3,32,32]"
+	// Input is the type and shape of one input, "f32[3,32,32]", or the names and types of several.
+	Input string
 }
 
 // Summary returns the figures of m. It needs the graph only.
 func (m *Model) Summary() Summary {
 	var s Summary
 	in := m.Input()
-	s.Input = tensor.Describe(in.DType, in.Shape)
+	if s.Input = tensor.Describe(in.DType, in.Shape); m.Fields != nil {
+		s.Input = m.DescribeInputs()
+	}
 	s.Flops, _ = m.Graph.Main.TotalCost().At(1)
 	for _, t := range m.Graph.State {
 		n := tensor.Count(t.Shape)

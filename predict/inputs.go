@@ -21,6 +21,10 @@ type Inputs struct {
 // closes the result.
 func OpenInputs(ctx context.Context, m *models.Model, inputs []string, goOn bool,
 	note func(format string, args ...any)) (*Inputs, error) {
+	if m.Fields != nil {
+		src, err := openFields(m, inputs, note)
+		return &Inputs{Source: src, Model: m}, err
+	}
 	in := &Inputs{}
 	o := data.Options{Split: data.Test, EXIF: m.Preprocess.EXIF, Array: fit.Arrays(m, note)}
 	if goOn {

@@ -18,6 +18,9 @@ import (
 // training data is requested, with a note that m has trained on these samples.
 func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
+	if err := m.CheckOneInput("a data source needs a model with one input"); err != nil {
+		return nil, err
+	}
 	o.EXIF, o.Array = m.Preprocess.EXIF, fit.Arrays(m, note)
 	r, err := train.ParseRecipe(m.Recipe)
 	if err != nil { // a model of another program has no recipe

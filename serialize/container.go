@@ -17,14 +17,14 @@ func container(k Kind, h *header, tensors []named) (write func(io.Writer) error,
 	}
 	h.Tensors = tabulate(tensors)
 	body, err := h.encode()
-	return func(w io.Writer) error { return writeAll(w, start(k, body), h.Tensors, tensors) }, err
+	return func(w io.Writer) error { return writeAll(w, start(k, h.version(), body), h.Tensors, tensors) }, err
 }
 
 // start returns all that comes before the tensors: prefix, checksum, header, padding.
-func start(k Kind, body []byte) []byte {
+func start(k Kind, version uint32, body []byte) []byte {
 	b := make([]byte, 0, align(startSize+int64(len(body))))
 	b = append(b, magics[k]...)
-	b = binary.LittleEndian.AppendUint32(b, Version)
+	b = binary.LittleEndian.AppendUint32(b, version)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
 	b = append(b, headerSum(b, body)...)
 	b = append(b, body...)

@@ -50,7 +50,7 @@ func forge(t testing.TB, h *header, data []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(start(Template, body), data...)
+	return append(start(Template, oneInput, body), data...)
 }
 
 // forged returns the file of tinyModel with a changed header.
@@ -75,7 +75,7 @@ func resealed(t testing.TB, change func([]byte)) []byte {
 }
 
 func TestHostileFiles(t *testing.T) {
-	raw := func(body string) []byte { return start(Template, []byte(body)) }
+	raw := func(body string) []byte { return start(Template, oneInput, []byte(body)) }
 	tensors := func(change func([]entry)) []byte { return forged(t, func(h *header) { change(h.Tensors) }) }
 	cases := []struct {
 		name, want string
@@ -84,7 +84,7 @@ func TestHostileFiles(t *testing.T) {
 		{"empty", "empty", nil},
 		{"foreign", "neither a bnctl template", []byte("PK\x03\x04 and so on, a zip archive of another program")},
 		{"short", "cut short", fileOf(t)[:20]},
-		{"newer version", "use a newer one", resealed(t, func(b []byte) { b[magicSize] = 2 })},
+		{"newer version", "use a newer one", resealed(t, func(b []byte) { b[magicSize] = 3 })},
 		{"version 0", "version 0", resealed(t, func(b []byte) { b[magicSize] = 0 })},
 		{"header of gigabytes", "claims a header of 4294967295", resealed(t, func(b []byte) {
 			binary.LittleEndian.PutUint32(b[magicSize+4:], 1<<32-1)
@@ -189,7 +189,7 @@ func FuzzRead(f *testing.F) {
 		if template {
 			k = Template
 		}
-		kind, h, tensors, err := readWhole(append(start(k, body), data...))
+		kind, h, tensors, err := readWhole(append(start(k, oneInput, body), data...))
 		switch {
 		case err != nil:
 		case kind != k:

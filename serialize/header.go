@@ -24,7 +24,8 @@ type header struct {
 	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
 	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
 	FileTensors  list[fileTensor]  `msgpack:"file_tensors,omitempty"`
-	Chain        string            `msgpack:"chain,omitempty"` // digest of the training's chain; in templates
+	Chain        string            `msgpack:"chain,omitempty"`  // digest of the training's chain; in templates
+	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // of a template with several
 }
 
 // training is the part of a header that only checkpoints have.

@@ -8,9 +8,12 @@ const (
 	maxDepth  = 16       // of nested values in the header
 )
 
-// Version is the version of the container that this package writes, and the
-// newest that it reads.
-const Version = 1
+// Version is the newest version of the container. Templates with several inputs have it; all
+// other files have version 1.
+const (
+	Version  = 2
+	oneInput = 1
+)
 
 // A file begins with its magic, the version and the header's length (both
 // u32, little endian), and the SHA-256 of these 16 bytes and the header.

@@ -41,7 +41,8 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
 		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
-		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain}
+		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain,
+		Inputs: inputFields(m.Fields)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -83,6 +84,10 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	fields, err := h.fields()
+	if err != nil {
+		return nil, err
+	}
 	sets, err := bySet(tensors)
 	if err != nil {
 		return nil, err
@@ -92,7 +97,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
 		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
-		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain}
+		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain, Fields: fields}
 	return m, checkTemplate(m)
 }
 

@@ -33,8 +33,10 @@ func (s *Server) modelConfig(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) config(m *modelVersion) config {
-	c := config{Name: m.name, Platform: "bnctl", Backend: "bnctl", MaxBatch: s.o.Predict.Batch,
-		Input: []configTensor{m.input.configured()}}
+	c := config{Name: m.name, Platform: "bnctl", Backend: "bnctl", MaxBatch: s.o.Predict.Batch}
+	for _, in := range m.inputs {
+		c.Input = append(c.Input, in.configured())
+	}
 	for _, o := range m.outputs {
 		c.Output = append(c.Output, o.configured())
 	}

@@ -53,7 +53,7 @@ func (s *Server) infer(ctx context.Context, name, version string,
 // devices.
 func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protocol.Answer, error) {
 	recordOf(ctx).id = r.ID
-	x, err := s.rows(r)
+	x, err := s.rows(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,12 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 	return n
 }
 
-// rows returns the only input, if it matches the input of the model.
-func (s *modelVersion) rows(r *protocol.Request) (tensor.Tensor, error) {
+// rows returns the input of the graph: the only input of the request, if it matches the input of
+// the model, or all inputs packed.
+func (s *modelVersion) rows(ctx context.Context, r *protocol.Request) (tensor.Tensor, error) {
+	if s.model.Fields != nil {
+		return s.packed(ctx, r)
+	}
 	if len(r.Inputs) != 1 {
 		return tensor.Tensor{}, invalid("the request has %s; model %s needs one, %s",
 			problem.Plural(len(r.Inputs), "input"), s.name, s.input.Name)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -63,6 +64,10 @@ func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, e
 	}
 	if n > 0 {
 		return protocol.Read(body, n)
+	}
+	if s.model.Fields != nil {
+		return nil, invalid("the body has no JSON, and model %s has %s; name each of them in JSON", s.name,
+			problem.Plural(len(s.inputs), "input"))
 	}
 	in := s.model.Input()
 	rows := max(1, len(body)/max(1, tensor.Count(in.Shape)*in.DType.Size()))

@@ -83,6 +83,22 @@ func rawOf(t *pb.ModelInferRequest_InferInputTensor) ([]byte, error) {
 			}
 			raw = append(raw, byte(v))
 		}
+	case "INT64":
+		for _, v := range t.Contents.GetInt64Contents() {
+			raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
+		}
+	case "INT32":
+		for _, v := range t.Contents.GetIntContents() {
+			raw = binary.LittleEndian.AppendUint32(raw, uint32(v))
+		}
+	case "BOOL":
+		for _, v := range t.Contents.GetBoolContents() {
+			b := byte(0)
+			if v {
+				b = 1
+			}
+			raw = append(raw, b)
+		}
 	default:
 		return nil, invalid("input %.80q: %.80q is taken as raw_input_contents only", t.Name, t.Datatype)
 	}

@@ -58,7 +58,7 @@ func (s *Server) modelMetadata(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) describe(m *modelVersion) modelMetadata {
-	return modelMetadata{m.name, s.versions(m.name), "bnctl", []signature{m.input}, m.outputs}
+	return modelMetadata{m.name, s.versions(m.name), "bnctl", m.inputs, m.outputs}
 }
 
 // indexEntry is an entry of the repository's index.

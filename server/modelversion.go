@@ -30,7 +30,8 @@ type modelVersion struct {
 
 	mu      sync.Mutex // guards the fields below
 	devices *devices   // nil after they were lost; opened again for the next batch
-	input   signature
+	input   signature  // the first of inputs
+	inputs  []signature
 	outputs []signature
 }
 
@@ -150,11 +151,12 @@ func (s *modelVersion) releaseDevices(d *devices, err error) {
 	}
 }
 
-// describe sets the signatures of the model's input and outputs.
+// describe sets the signatures of the model's inputs and outputs.
 func (s *modelVersion) describe() {
-	f := s.model.Graph.Main
-	in := f.Values[f.Inputs[0]]
-	s.input = signatureOf(in.Name, in.Type.DType, in.Type.Shape)
+	for _, in := range s.model.Inputs() {
+		s.inputs = append(s.inputs, signatureOf(in.Name, in.Type.DType, in.Type.Shape))
+	}
+	s.input = s.inputs[0]
 	for _, out := range s.model.Outputs() {
 		s.outputs = append(s.outputs, signatureOf(out.Name, out.Type.DType, out.Type.Shape))
 	}

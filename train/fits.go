@@ -104,6 +104,9 @@ func classed(training, validation data.Source) (data.Source, error) {
 }
 
 func fits(field string, m *models.Model, info data.Info) error {
+	if err := m.CheckOneInput("training needs a model with one input"); err != nil {
+		return err
+	}
 	refuse := func(advice, format string, args ...any) error {
 		return problem.Failure(field, fmt.Sprintf(format, args...), advice)
 	}

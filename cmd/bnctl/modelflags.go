@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/modelfile"
 )
 
@@ -17,7 +18,8 @@ func fileFlags() []cli.Flag {
 			Usage: "`NAME` of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file"},
 		&cli.StringFlag{Name: "key", Usage: "`NAME` of the state dict in a PyTorch checkpoint"},
 		&cli.StringFlag{Name: "input",
-			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open"},
+			Usage: "`C,H,W`: how large the input is, where the graph in a file leaves that open; " +
+				"of several inputs NAME=C,H,W,NAME=C,H,W"},
 		&cli.StringFlag{Name: "qdq", Usage: "bytes or float: how ONNX in QDQ form runs", DefaultText: "bytes"},
 		sizeFlag("of a network that supports several"),
 		&cli.StringSliceFlag{Name: "drop",
@@ -52,12 +54,7 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
 		Rename: c.StringSlice("rename"), QDQ: c.String("qdq"), Option: flag}
 	var err error
-	o.Input, err = list(c, "input", "no length of one sample: want lengths as in --input 3,224,224",
-		func(text string) (int, bool) {
-			n, err := strconv.Atoi(text)
-			return n, err == nil && n >= 1 && n <= 1<<20
-		})
-	if err == nil {
+	if o.Input, o.Inputs, err = commandline.Shapes(c, "input"); err == nil {
 		o.Size, err = sizeOf(c)
 	}
 	if err != nil {

@@ -10,25 +10,37 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// input declares the one input that is not an initializer.
+// input declares the inputs that are not initializers.
 func (r *reader) input(need []bool) error {
-	var in []*onnxpb.ValueInfoProto
-	for _, v := range r.src.Input {
-		if _, given := r.values[v.Name]; !given {
-			in = append(in, v)
-		}
-	}
-	if len(in) != 1 {
-		return fmt.Errorf("%d inputs; 1 is supported", len(in))
+	in := r.fileInputs()
+	switch {
+	case len(in) == 0:
+		return fmt.Errorf("it has no input; 1 or more are supported")
+	case len(in) > 1:
+		return r.severalInputs(in, need)
+	case len(r.inputShapes) > 0:
+		return problem.Failure("", "{input} names inputs, and the file has only one", "give its lengths alone: "+
+			"{input} 3,224,224")
 	}
 	name := in[0].Name
 	if err := r.declareInput(name, in[0], need); err != nil {
 		return fmt.Errorf("input %.80q: %w", name, err)
 	}
 	return r.g.Err()
+}
+
+// fileInputs returns the inputs that have no value yet.
+func (r *reader) fileInputs() (in []*onnxpb.ValueInfoProto) {
+	for _, v := range r.src.Input {
+		if x, given := r.values[v.Name]; !given || !x.IsConstant() {
+			in = append(in, v)
+		}
+	}
+	return in
 }
 
 // declareInput adds the input to the graph: u8 pictures with what makes numbers of them,
@@ -63,26 +75,40 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 
 // inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
 func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
+	d, err := r.inputDType(info, false)
+	if err != nil {
+		return graph.Type{}, err
+	}
+	shape, err := r.sample(info.GetType().GetTensorType().Shape)
+	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
+}
+
+// inputDType returns the type of elements of an input: f32 for all floats. One of several inputs
+// keeps its type of integers or truth values.
+func (r *reader) inputDType(info *onnxpb.ValueInfoProto, several bool) (tensor.DType, error) {
 	p := info.GetType().GetTensorType()
 	if p == nil {
-		return graph.Type{}, fmt.Errorf("its type is not given")
+		return 0, fmt.Errorf("its type is not given")
 	}
 	d, err := onnxpb.DType(p.ElemType)
 	if err != nil {
-		return graph.Type{}, err
+		return 0, err
 	}
 	switch d {
 	case tensor.F16, tensor.BF16, tensor.F64:
 		r.file.Find(info.Name, fmt.Sprintf("the model computes in %v; here it computes in f32", d), "")
-		d = tensor.F32
+		return tensor.F32, nil
 	case tensor.F32, tensor.U8:
 	case tensor.Bool:
-		return graph.Type{}, fmt.Errorf("its type is %v; numbers are supported", d)
+		if !several {
+			return 0, fmt.Errorf("its type is %v; numbers are supported", d)
+		}
 	default:
-		r.file.Find(info.Name, fmt.Sprintf("the file takes %v; here it takes the same numbers as f32", d), "")
+		if !several {
+			r.file.Find(info.Name, fmt.Sprintf("the file takes %v; here it takes the same numbers as f32", d), "")
+		}
 	}
-	shape, err := r.sample(p.Shape)
-	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
+	return d, nil
 }
 
 // outputs declares the results by their names and in their order. Behind the one

@@ -55,7 +55,8 @@ func (r *reader) model() (*models.Model, error) {
 	r.findDoubtful()
 	name := foreign.Clean(r.src.Name, "onnx")
 	m := &models.Model{Architecture: name, Graph: &graph.Graph{Name: name, State: r.table, Main: main},
-		State: r.state, FileTypes: r.types, FileTensors: r.fileTensors()}
+		State: r.state, FileTypes: r.types, FileTensors: r.fileTensors(),
+		Fields: r.fields}
 	if err := m.JoinActivations(); err != nil {
 		return nil, err
 	}

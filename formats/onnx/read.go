@@ -40,6 +40,8 @@ type Options struct {
 	// Input is the shape of one sample if the file leaves lengths open, in the
 	// file's order or, if it has three lengths, with the channels first.
 	Input []int
+	// Inputs are the shapes of samples of several inputs, by their names in the file.
+	Inputs map[string][]int
 	// Training reads batch norms and dropouts in the form of training, which a graph that is to be trained
 	// may have. Without it they are refused: predictions would depend on the batch.
 	Training bool
@@ -69,7 +71,7 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 // read reads a model of rows and, where that cannot be, one whose sample is the whole input; see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
 	file, fixed, err := readAs(src, size, &decode.External{Dir: dir}, o, false)
-	if err != nil || file.NoModel == nil || !fixed || o.Input != nil {
+	if err != nil || file.NoModel == nil || !fixed || o.Input != nil || o.Inputs != nil {
 		return file, err
 	}
 	if whole, _, err := readAs(src, size, &decode.External{Dir: dir}, o, true); err == nil &&
@@ -80,7 +82,7 @@ func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, er
 }
 
 // readAs reads a model of rows or of whole inputs. fixed says that the file fixes all lengths of its
-// one input.
+// inputs.
 func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole bool) (file *foreign.File,
 	fixed bool, err error) {
 	head := make([]byte, min(size, int64(len(lfsPointer))))
@@ -116,7 +118,8 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 	}
 	m.Graph.Node = decode.InOrder(m.Graph.Node)
 	r := newReader(m, opset, int(size), file)
-	r.inputShape, r.whole, r.forTraining, r.memory = o.Input, whole, o.Training, o.Memory
+	r.inputShape, r.inputShapes, r.whole = o.Input, o.Inputs, whole
+	r.forTraining, r.memory = o.Training, o.Memory
 	r.countQuantised()
 	if err := r.initializers(d, ext); err != nil {
 		return nil, false, err
@@ -130,7 +133,7 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 		r.nameNumbered()
 		file.Model, file.NoModel = r.model()
 	}
-	return file, r.fixesInput(), nil
+	return file, r.fixesInputs(), nil
 }
 
 const lfsPointer = "version https://git-lfs"

@@ -50,6 +50,8 @@ type reader struct {
 	pixels      bool                      // the input is u8, of which the graph itself makes floats
 	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
 	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
+	inputShapes map[string][]int          // of several inputs, by name
+	fields      []models.Field            // of the input, if there are several inputs
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
 	done        []bool                    // nodes that need no more than the constants
 	unavailable map[string]bool           // what nodes that were refused would have made

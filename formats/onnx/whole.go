@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/formats/onnx/internal/fold"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
@@ -13,24 +15,16 @@ import (
 // picture without a batch, four pictures that are compared. If it fixes all lengths, its sample is the
 // whole input: an unbatched value, as those of a batch of 1 are; see unbatched.go.
 
-// fixesInput reports whether the file has one input, all of whose lengths it fixes.
-func (r *reader) fixesInput() bool {
-	var in []*onnxpb.ValueInfoProto
-	for _, v := range r.src.Input {
-		if x, ok := r.values[v.Name]; !ok || !x.IsConstant() {
-			in = append(in, v)
-		}
-	}
-	if len(in) != 1 {
-		return false
-	}
-	shape := in[0].GetType().GetTensorType().GetShape()
-	for _, n := range lengthsOf(shape.GetDim()) {
-		if n == 0 {
+// fixesInputs reports whether the file has inputs, and fixes all their lengths.
+func (r *reader) fixesInputs() bool {
+	in := r.fileInputs()
+	for _, v := range in {
+		shape := v.GetType().GetTensorType().GetShape()
+		if shape == nil || slices.Contains(lengthsOf(shape.Dim), 0) {
 			return false
 		}
 	}
-	return shape != nil
+	return len(in) > 0
 }
 
 // constantOutput makes an output that does not depend on the input the same in every row.

@@ -21,6 +21,13 @@ type Options struct {
 	Graph bool
 }
 
+// Input is one of several inputs of a model.
+type Input struct {
+	Name  string `json:"name"`
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"` // of a sample
+}
+
 // Report describes a file.
 type Report struct {
 	Format       string             `json:"format"`
@@ -29,7 +36,8 @@ type Report struct {
 	Parameters   int                `json:"parameters"`
 	Flops        float64            `json:"flops"` // of one prediction
 	Input        string             `json:"input"`
-	Layers       []models.Layer     `json:"layers"` // without a graph: the tensors
+	Inputs       []Input            `json:"inputs,omitempty"` // of a model with several
+	Layers       []models.Layer     `json:"layers"`           // without a graph: the tensors
 	Verified     bool               `json:"verified"`
 	Recipe       json.RawMessage    `json:"recipe,omitempty"`
 	BN           []Norm             `json:"bn"`
@@ -216,8 +224,11 @@ func (r *Report) model(m *models.Model) {
 	r.WeightsSum, r.Chain = m.WeightsSum(), m.Chain
 	r.Architecture, r.Parameters, r.Flops = m.Architecture, s.Parameters, s.Flops
 	r.Input, r.Layers, r.Recipe = s.Input, m.Layers(), m.Recipe
+	for _, p := range m.Fields {
+		r.Inputs = append(r.Inputs, Input{p.Name, p.DType.String(), append([]int{}, p.Shape...)})
+	}
 	if r.BN = []Norm{}; len(m.State) > 0 {
 		r.BN = norms(formats.ModelNorms(m))
 	}
-	r.Model = &models.Model{Architecture: m.Architecture, Graph: m.Graph, Labels: m.Labels}
+	r.Model = &models.Model{Architecture: m.Architecture, Graph: m.Graph, Labels: m.Labels, Fields: m.Fields}
 }

@@ -31,6 +31,9 @@ func (s stays) and(name, why string) stays {
 // prepare returns m without dropout, with activations joined and batch norms folded. keep are patterns
 // of names of nodes that stay float32.
 func prepare(m *models.Model, keep []string) (*prepared, error) {
+	if err := m.CheckOneInput("quantization needs a model with one input"); err != nil {
+		return nil, err
+	}
 	if m.Int8() {
 		advice := "take the template that it was made of"
 		if m.Quantised != nil {

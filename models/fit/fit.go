@@ -15,6 +15,9 @@ import (
 // of m are an error. Pictures for a model without preprocessing are a *problem.Error, since
 // preprocessing is never guessed.
 func Model(m *models.Model, info data.Info) (*models.Model, error) {
+	if err := m.CheckOneInput("training, evaluation and pictures need a model with one input"); err != nil {
+		return nil, err
+	}
 	if info.Pictures() {
 		return m, checkPictures(m)
 	}

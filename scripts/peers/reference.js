@@ -1,18 +1,26 @@
 // reference.js: outputs of ONNX models by ONNX Runtime, for families.py and survey.py.
 //
-// Says its version, then answers every line of standard input, {model, input: a file of numbers, shape, type: float32 or
-// uint8}, with {outputs: [{name, shape, type, file}]} or {error}.
+// Prints its version, then answers every line of standard input, {model, input: a file of numbers, shape, type: float32 or
+// uint8}, or {model, inputs: [{name, input, shape, type}]} with any type, with {outputs: [{name, shape, type, file}]} or {error}.
 const fs = require('fs')
 const readline = require('readline')
 const ort = require('onnxruntime-node')
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
 
-async function answer({ model, input, shape, type = 'float32' }) {
+const arrays = { float32: Float32Array, float64: Float64Array, int8: Int8Array, int16: Int16Array, int32: Int32Array,
+  int64: BigInt64Array, uint8: Uint8Array, uint16: Uint16Array, bool: Uint8Array, float16: Uint16Array }
+
+function tensorOf({ input, shape, type = 'float32' }) {
+  const bytes = new Uint8Array(fs.readFileSync(input))
+  return new ort.Tensor(type, new arrays[type](bytes.buffer), shape)
+}
+
+async function answer({ model, input, shape, type, inputs }) {
   const session = await ort.InferenceSession.create(model, { executionProviders: ['cpu'] })
-  const bytes = fs.readFileSync(input)
-  const x = type === 'uint8' ? new Uint8Array(bytes) : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4)
-  const result = await session.run({ [session.inputNames[0]]: new ort.Tensor(type, x, shape) })
+  const feeds = {}
+  for (const one of inputs ?? [{ name: session.inputNames[0], input, shape, type }]) feeds[one.name] = tensorOf(one)
+  const result = await session.run(feeds)
   const outputs = session.outputNames.map((name, i) => {
     const file = `${model}.out${i}`
     fs.writeFileSync(file, Buffer.from(result[name].data.buffer, result[name].data.byteOffset, result[name].data.byteLength))

@@ -54,7 +54,7 @@ put("self", "nothing before it makes", model([node("Add", ["x", "y"], ["y"])]))
 put("twice", "a second time", model([node("Relu", ["x"], ["a"]), node("Tanh", ["x"], ["a"]), node("Relu", ["a"], ["y"])]))
 put("no-output", "not computed from the input", model([node("Relu", ["x"], ["z"])]))
 put("two-initializers", "two initializers", model([relu], [kernel, kernel]))
-put("two-inputs", "2 inputs", (lambda m: (m.graph.input.append(helper.make_tensor_value_info("x2", 1, [1])), m)[1])(model([relu])))
+put("two-inputs", "data of the type STRING is not supported", (lambda m: (m.graph.input.append(helper.make_tensor_value_info("x2", 8, [1])), m)[1])(model([relu])))
 put("open-size", "say it with input 2,224,224", model([relu], shape=("N", 2, "H", "W")))
 put("open-conv", "say it with input 2,224,224", model([node("Conv", ["x", "w"], ["c"]), node("GlobalAveragePool", ["c"], ["p"]), node("Flatten", ["p"], ["y"])],
                                                      [kernel], shape=("N", 2, "height", "width")))

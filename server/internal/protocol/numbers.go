@@ -121,8 +121,8 @@ func (s *scanner) word(i int) error {
 	return nil
 }
 
-// putters write a word as an element. They omit the types that have no number of the same
-// type in JSON.
+// putters write a word as an element. They omit the floats that have no number of the same type in
+// JSON.
 var putters = map[tensor.DType]func(dst, word []byte) error{
 	tensor.U8: func(dst, word []byte) error {
 		v, err := strconv.ParseUint(string(word), 10, 8)
@@ -140,4 +140,45 @@ var putters = map[tensor.DType]func(dst, word []byte) error{
 		binary.LittleEndian.PutUint32(dst, math.Float32bits(float32(v)))
 		return nil
 	},
+	tensor.I8: putInteger(8), tensor.I16: putInteger(16), tensor.I32: putInteger(32), tensor.I64: putInteger(64),
+	tensor.U16: putUnsigned(16), tensor.U32: putUnsigned(32), tensor.U64: putUnsigned(64),
+	tensor.Bool: func(dst, word []byte) error {
+		switch string(word) {
+		case "true", "1":
+			dst[0] = 1
+		case "false", "0":
+		default:
+			return invalid("%.40q is neither true nor false", word)
+		}
+		return nil
+	},
+}
+
+func putInteger(bits int) func(dst, word []byte) error {
+	return func(dst, word []byte) error {
+		v, err := strconv.ParseInt(string(word), 10, bits)
+		if err != nil {
+			return invalid("%.40q is no whole number that INT%d holds", word, bits)
+		}
+		putBits(dst, uint64(v), bits)
+		return nil
+	}
+}
+
+func putUnsigned(bits int) func(dst, word []byte) error {
+	return func(dst, word []byte) error {
+		v, err := strconv.ParseUint(string(word), 10, bits)
+		if err != nil {
+			return invalid("%.40q is no whole number that UINT%d holds", word, bits)
+		}
+		putBits(dst, v, bits)
+		return nil
+	}
+}
+
+// putBits writes the lowest bits of v, little endian.
+func putBits(dst []byte, v uint64, bits int) {
+	for i := range bits / 8 {
+		dst[i] = byte(v >> (8 * i))
+	}
 }

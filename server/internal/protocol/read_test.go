@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 		{Invalid, withInput("UINT8", "[2,2]", `"data":[1,[2,3],4]`), "depth 2", ""},
 		{Invalid, withInput("FP32", "[1]", `"data":[1e99]`), "1e99", ""},
 		{Invalid, withInput("FP32", "[1]", `"data":[true]`), "true", ""},
-		{Invalid, withInput("INT16", "[1]", `"data":[1]`), "bytes only", ""},
+		{Invalid, withInput("FP64", "[1]", `"data":[1]`), "bytes only", ""},
 		{Invalid, withInput("INT4", "[1]", `"data":[1]`), "does not exist", ""},
 		{Invalid, withInput("FP32", "[-1]", `"data":[1]`), "negative", ""},
 		{Invalid, withInput("FP32", "[4611686018427387904,8]", `"data":[1]`), "", ""},

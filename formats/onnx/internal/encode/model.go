@@ -23,7 +23,8 @@ type writer struct {
 	f          *graph.Function
 	g          *onnxpb.GraphProto
 	names      map[graph.Value]string
-	takenNames foreign.Names // names that are taken
+	takenNames foreign.Names        // names that are taken
+	written    map[*graph.Node]bool // nodes that inputs replace
 	opset      int
 	err        error
 }
@@ -45,7 +46,9 @@ func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	}
 	w.inputs()
 	for i := range w.f.Nodes {
-		w.node(&w.f.Nodes[i])
+		if n := &w.f.Nodes[i]; !w.written[n] {
+			w.node(n)
+		}
 	}
 	w.outputs()
 	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: onnxpb.Producer, Graph: w.g,
@@ -108,10 +111,4 @@ func (w *writer) name(v graph.Value) string {
 	}
 	w.names[v] = n
 	return n
-}
-
-func (w *writer) inputs() {
-	for _, v := range w.f.Inputs {
-		w.g.Input = append(w.g.Input, w.info(w.name(v), w.f.Values[v].Type))
-	}
 }

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// product returns a model that multiplies its inputs a, f32[2,2], and rate, a whole number.
+func product(t *testing.T) *models.Model {
+	t.Helper()
+	g, err := graph.ParseGraph([]byte(`bnctl graph 1
+graph "product"
+
+func main(inputs rows f32[5]) {
+  a.flat = slice(inputs, begin=[0], end=[4])
+  a = reshape(a.flat, shape=[2,2])
+  rate = slice(inputs, begin=[4], end=[5])
+  y = mul(a, rate)
+  return y rows = y
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := models.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Fields = []models.Field{{Name: "a", DType: tensor.F32, Shape: []int{2, 2}}, {Name: "rate", DType: tensor.I64}}
+	return m
+}
+
+// Metadata lists all inputs, and a request names each of them.
+func TestSeveralInputs(t *testing.T) {
+	s := start(t, on("ref", write(t, product(t), "product.bnm")))
+	var meta modelMetadata
+	if err := json.Unmarshal(ask(t, s, "GET", "/v2/models/product", nil).body, &meta); err != nil {
+		t.Fatal(err)
+	}
+	if got := meta.Inputs; len(got) != 2 || got[0].String() != "a, FP32 of shape [-1 2 2]" ||
+		got[1].String() != "rate, INT64 of shape [-1]" {
+		t.Errorf("inputs %v", got)
+	}
+	if got := string(ask(t, s, "GET", "/v2/models/product/config", nil).body); !strings.Contains(got,
+		`{"name":"rate","data_type":"TYPE_INT64","dims":[]}`) {
+		t.Errorf("configuration %s", got)
+	}
+	const rate = `{"name":"rate","datatype":"INT64","shape":[2],"data":[3,-1]}`
+	const a = `{"name":"a","datatype":"FP32","shape":[2,2,2],"data":[1,2,3,4,5,6,7,8]}`
+	got := infer(t, s, a, rate)
+	var answer struct{ Outputs []struct{ Data []float32 } }
+	if err := json.Unmarshal(got.body, &answer); err != nil || got.status != http.StatusOK ||
+		!slices.Equal(answer.Outputs[0].Data, []float32{3, 6, 9, 12, -5, -6, -7, -8}) {
+		t.Errorf("%d %s, %v", got.status, got.body, err)
+	}
+	if other := infer(t, s, rate, a); string(other.body) != string(got.body) {
+		t.Errorf("in another order: %s, want %s", other.body, got.body)
+	}
+	for _, c := range []struct {
+		inputs []string
+		want   string
+	}{
+		{[]string{a}, `the request has 1 input, and input \"rate\" is missing; model product takes a, FP32 of ` +
+			`shape [-1 2 2], rate, INT64 of shape [-1]`},
+		{nil, `input \"a\" is missing`},
+		{[]string{a, rate, a}, `input \"a\" is given twice`},
+		{[]string{a, strings.Replace(rate, "rate", "x", 1)}, `there is no input \"x\"`},
+		{[]string{a, strings.Replace(rate, "INT64", "FP32", 1)}, `input \"rate\": datatype \"FP32\"`},
+		{[]string{a, strings.Replace(rate, "[2]", "[2,1]", 1)}, `input \"rate\": shape [2 1]`},
+		{[]string{a, `{"name":"rate","datatype":"INT64","shape":[1],"data":[3]}`},
+			`input \"rate\" has 1 row, and input \"a\" has 2`},
+		{[]string{a, strings.Replace(rate, "-1", "16777217", 1)}, `beyond float32`},
+	} {
+		if got := infer(t, s, c.inputs...); got.status != http.StatusBadRequest ||
+			!strings.Contains(string(got.body), c.want) {
+			t.Errorf("%v: %d %s, want %s", c.inputs, got.status, got.body, c.want)
+		}
+	}
+	raw := ask(t, s, "POST", "/v2/models/product/infer", make([]byte, 20), jsonLength, "0")
+	if raw.status != http.StatusBadRequest || !strings.Contains(string(raw.body), "has 2 inputs") {
+		t.Errorf("a body of elements: %d %s", raw.status, raw.body)
+	}
+}
+
+// infer asks model product with inputs in JSON.
+func infer(t *testing.T, s *Server, inputs ...string) reply {
+	t.Helper()
+	return ask(t, s, "POST", "/v2/models/product/infer", []byte(`{"inputs":[`+strings.Join(inputs, ",")+`]}`))
+}

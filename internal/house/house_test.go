@@ -248,6 +248,7 @@ scripts/plainsum: serialize train
 scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
 scripts/testtimes:
+scripts/vulndb:
 scripts/turns:
 scripts/mutate:
 `

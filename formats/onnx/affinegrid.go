@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
@@ -72,6 +74,8 @@ func meanVariance(c *call) graph.Value {
 	for _, a := range axes {
 		over = append(over, c.Axis(int64(a), len(c.Shape(0))))
 	}
+	slices.Sort(over) // the standard lists axes in any order
+	over = slices.Compact(over)
 	mean := func(suffix string, x graph.Value) graph.Value {
 		return c.node(graph.ReduceMean, suffix, []graph.Value{x}, "axes", over, "keep", true)
 	}

@@ -39,16 +39,33 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 	if err := r.subgraph(a.G); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for i, out := range n.Output {
+	results := make([]node.Value, len(n.Output))
+	for i := range n.Output {
 		x, ok := r.values[a.G.Output[i].Name]
 		if !ok {
 			return fmt.Errorf("%s: nothing makes %.80q", name, a.G.Output[i].Name)
 		}
-		if err := r.define(out, x); out != "" && err != nil {
+		results[i] = x
+	}
+	r.leave(a.G)
+	for i, out := range n.Output {
+		if err := r.define(out, results[i]); out != "" && err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// leave forgets the names that a branch made: another branch may use them for other values.
+func (r *reader) leave(g *onnxpb.GraphProto) {
+	for _, p := range g.Initializer {
+		delete(r.values, p.Name)
+	}
+	for _, n := range g.Node {
+		for _, out := range n.Output {
+			delete(r.values, out)
+		}
+	}
 }
 
 // subgraph reads the nodes of a branch.

@@ -227,6 +227,39 @@ func TestBranches(t *testing.T) {
 	}
 }
 
+// TestBranchesHaveNamesOfTheirOwn: two Ifs may give different values the same names, and a branch may name its
+// value as the If does.
+func TestBranchesHaveNamesOfTheirOwn(t *testing.T) {
+	weight := func(v float32) []*onnxpb.TensorProto {
+		return []*onnxpb.TensorProto{{Name: "w", DataType: int32(onnxpb.TensorProto_FLOAT), FloatData: []float32{v}}}
+	}
+	first := branches("c", "y", op("Mul", "x w", "t"), op("Neg", "x", "e"))
+	second := branches("c", "z", op("Mul", "y w", "t"), op("Neg", "y", "e"))
+	third := branches("c", "last", op("Abs", "z", "last"), op("Neg", "z", "e"))
+	first.Attribute[0].G.Initializer, second.Attribute[0].G.Initializer = weight(3), weight(5)
+	file := readModel(t, modelOf(13, 0, []int64{2}, nil, alwaysTrue("c"), first, second, third))
+	if file.NoModel != nil {
+		t.Fatal(file.NoModel)
+	}
+	got := became(file)
+	for _, want := range []string{"t = affine(x, by=3)", "t.2 = affine(t, by=5)", "relu(t.2)"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestMeanVarianceAxes: the axes have no order, and count from the end as well.
+func TestMeanVarianceAxes(t *testing.T) {
+	for _, axes := range [][]int{{2, 3}, {3, 2}, {-1, -2}, {-1, 2}} {
+		n := op("MeanVarianceNormalization", "x", "y", intsAttr("axes", axes...))
+		got := became(readModel(t, modelOf(13, 0, []int64{3, 4, 5}, nil, n)))
+		if strings.Count(got, "axes=[1,2]") != 2 {
+			t.Errorf("axes %v: %s", axes, got)
+		}
+	}
+}
+
 // TestLocalFunctions: calls become the nodes of what they call, with the attributes
 // of the call; one that calls itself is refused.
 func TestLocalFunctions(t *testing.T) {

@@ -1,7 +1,8 @@
 // reference.js: outputs of ONNX models by ONNX Runtime, for families.py and survey.py.
 //
 // Prints its version, then answers every line of standard input, {model, input: a file of numbers, shape, type: float32 or
-// uint8}, or {model, inputs: [{name, input, shape, type}]} with any type, with {outputs: [{name, shape, type, file}]} or {error}.
+// uint8}, or {model, inputs: [{name, input, shape, type}]} with any type, and how much is optimised, level.
+// The answer is {outputs: [{name, shape, type, file}]} or {error}.
 const fs = require('fs')
 const readline = require('readline')
 const ort = require('onnxruntime-node')
@@ -16,8 +17,9 @@ function tensorOf({ input, shape, type = 'float32' }) {
   return new ort.Tensor(type, new arrays[type](bytes.buffer), shape)
 }
 
-async function answer({ model, input, shape, type, inputs }) {
-  const session = await ort.InferenceSession.create(model, { executionProviders: ['cpu'] })
+async function answer({ model, input, shape, type, inputs, level = 'all' }) {
+  const session = await ort.InferenceSession.create(model,
+    { executionProviders: ['cpu'], graphOptimizationLevel: level, logSeverityLevel: 4 })
   const feeds = {}
   for (const one of inputs ?? [{ name: session.inputNames[0], input, shape, type }]) feeds[one.name] = tensorOf(one)
   const result = await session.run(feeds)

@@ -211,6 +211,14 @@ chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, roo
 test-peers: ## goldens and formats against PyTorch and others, which it installs
 	NODE_PATH=$$(sh scripts/peers.sh) BNCTL_PEERS=1 $(GO) test $(PATIENT) -count=1 -run Peer ./...
 
+.PHONY: test-random-graphs
+test-random-graphs: build ## COUNT=200 random modules of PyTorch and graphs of ONNX from SEED=0 on, beside ONNX Runtime (seconds each)
+	NODE_PATH=$$(sh scripts/peers.sh) nice /usr/bin/python3 scripts/peers/randomgraphs.py bin/bnctl $(or $(COUNT),200) $(or $(SEED),0)
+
+.PHONY: test-random-recipes
+test-random-recipes: build ## COUNT=50 random modules, optimizers, losses and schedules from SEED=0 on, trained beside PyTorch
+	NODE_PATH=$$(sh scripts/peers.sh) nice /usr/bin/python3 scripts/peers/randomrecipes.py bin/bnctl $(or $(COUNT),50) $(or $(SEED),0)
+
 .PHONY: test-strangers
 test-strangers: build ## ten networks of PyTorch's users, through ONNX and models draft into training and back (PyTorch 1.13 and 2.6, minutes)
 	sh scripts/peers.sh >/dev/null

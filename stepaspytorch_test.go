@@ -18,6 +18,7 @@ import (
 // have the names, shapes and values of PyTorch's state dict after the same step. The files are of
 //
 //	scripts/peers/trainrecipes.py --golden testdata/trainrecipes 3 12 13 17 31 42
+//	scripts/peers/randomrecipes.py --golden testdata/trainrecipes
 func TestStepAsPyTorch(t *testing.T) {
 	files, err := filepath.Glob("testdata/trainrecipes/*.onnx")
 	if err != nil || len(files) == 0 {

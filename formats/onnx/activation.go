@@ -41,10 +41,11 @@ func init() {
 		"PRelu": {attributes: accept(2, "", "consumed_inputs"), make: one(prelu), traits: needsBatch},
 		"Clip": {attributes: accept(3, "max min", "consumed_inputs"), make: clips, fold: fold.One(fold.Clip),
 			batch: batchaxis.Same, traits: hasSettings},
-		"Softmax":    {attributes: accept(1, "axis"), make: softmax, batch: batchaxis.Softmax},
-		"LogSoftmax": {attributes: accept(1, "axis"), make: one(logSoftmax), batch: batchaxis.Softmax},
-		"Celu":       {attributes: accept(1, "alpha"), make: one(celu), batch: batchaxis.Same},
-		"Mish":       {attributes: accept(1, ""), make: one(simple(graph.Mish)), batch: batchaxis.Same},
+		"Softmax": {attributes: accept(1, "axis"), make: softmax, fold: fold.Softmax, batch: batchaxis.Softmax},
+		"LogSoftmax": {attributes: accept(1, "axis"), make: one(logSoftmax), fold: fold.LogSoftmax,
+			batch: batchaxis.Softmax},
+		"Celu": {attributes: accept(1, "alpha"), make: one(celu), batch: batchaxis.Same},
+		"Mish": {attributes: accept(1, ""), make: one(simple(graph.Mish)), batch: batchaxis.Same},
 		"Erf": {attributes: accept(1, ""), make: one(simple(graph.Erf)), fold: fold.Erf,
 			batch: batchaxis.Same},
 		"Gelu": {attributes: accept(1, "approximate"), make: one(gelu), batch: batchaxis.Same},
@@ -82,6 +83,10 @@ func prelu(c *call) graph.Value {
 	t, ok := c.Constant(1)
 	if !ok || len(s) == 0 {
 		c.Fail("without constant slopes is not supported")
+		return graph.None
+	}
+	if len(t.Shape) > c.Rank(0) {
+		c.Fail("with slopes %v for a value of rank %d", t, c.Rank(0))
 		return graph.None
 	}
 	if t.Count() == 1 {

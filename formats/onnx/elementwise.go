@@ -70,7 +70,8 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
-	if t.Count() == 1 && !c.isParameter(k) && !c.isLifted(k) {
+	raises := len(shape) > len(c.Shape(x)) // the result has more axes than the value
+	if t.Count() == 1 && !raises && !c.isParameter(k) && !c.isLifted(k) {
 		if v, ok := addScalar(c, op, x, t.F32()[0]); ok {
 			return v
 		}

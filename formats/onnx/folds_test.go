@@ -249,6 +249,26 @@ func TestBranchesHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
+// TestOneNumberOfHigherRank: a constant of one number and more axes than the value gives the result its axes.
+func TestOneNumberOfHigherRank(t *testing.T) {
+	for _, name := range []string{"Add", "Sub", "Mul", "Sum", "Mean"} {
+		k := constantOf("k", &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT),
+			Dims: []int64{1, 1, 1, 1}, FloatData: []float32{0.5}})
+		n := op("Softmax", "v", "y", intAttr("axis", 1))
+		got := became(readModel(t, modelOf(13, 3, []int64{4}, nil, k, op(name, "x k", "v"), n)))
+		if !strings.Contains(got, "rows f32[1,1,3,4]") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	slope := constantOf("k", &onnxpb.TensorProto{DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{1, 1, 1},
+		FloatData: []float32{0.5}})
+	const want = "for a value of rank 2"
+	got := became(readModel(t, modelOf(13, 0, []int64{4}, nil, slope, op("PRelu", "x k", "y"))))
+	if !strings.Contains(got, want) {
+		t.Errorf("PRelu: %s\nwant %s", got, want)
+	}
+}
+
 // TestMeanVarianceAxes: the axes have no order, and count from the end as well.
 func TestMeanVarianceAxes(t *testing.T) {
 	for _, axes := range [][]int{{2, 3}, {3, 2}, {-1, -2}, {-1, 2}} {

@@ -16,8 +16,9 @@ import (
 // liftable are the operators that become nodes of the graph over parameters.
 var liftable = []string{"Slice", "Gather", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose",
 	"Concat", "Split", "Expand", "Add", "Sub", "Mul", "Div", "Neg", "Exp", "Sqrt", "Sigmoid", "Tanh", "Softplus",
-	"Relu",
-	"ReduceSum", "ReduceMean", "ReduceL2", "Identity"}
+	"Relu", "Abs", "Log", "Erf", "Clip", "Pow", "MatMul", "Softmax", "LogSoftmax", "Max", "Min", "Sum", "Tile",
+	"Reciprocal", "ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceMax", "ReduceMin",
+	"Identity"}
 
 // keepLift remembers a node that computes a constant from parameters.
 func (c *call) keepLift(op string, out []node.Value) {
@@ -89,6 +90,16 @@ func (c *call) liftedOperand(name string, role graph.Role) node.Value {
 	return x
 }
 
+// declareConstants makes values of the operands that are constants.
+func (c *call) declareConstants() {
+	for i, x := range c.In {
+		if x.IsConstant() {
+			c.In[i] = node.Rows(c.declare(c.Proto.Input[i], graph.Constant, c.ToF32(x.Tensor)))
+			c.In[i].Unbatched = true
+		}
+	}
+}
+
 // lifting adds the nodes of an operator over parameters, and returns result k, which has a shape.
 func (c *call) lifting(k int, shape []int) graph.Value {
 	first := c.In[0].V
@@ -99,6 +110,9 @@ func (c *call) lifting(k int, shape []int) graph.Value {
 		return c.node(graph.Transpose, "", []graph.Value{first}, "perm", c.Permutation(len(c.g.Type(first).Shape)))
 	case op == "Expand":
 		return c.node(graph.BroadcastTo, "", []graph.Value{first}, "shape", shape)
+	case op == "MatMul":
+		c.declareConstants()
+		return makeDynamicMatMul(c)
 	case op == "Gather" && c.In[0].IsConstant():
 		c.Fail("of a constant by parameters")
 		return graph.None

@@ -1,8 +1,8 @@
 """randomgraphs.py BNCTL COUNT [SEED] [--keep DIR] [--json FILE]: random graphs through bnctl, beside ONNX Runtime.
 
 Every second graph is a torch.nn module (randommodules.py), exported at a random operator set, the others are nodes
-(randomnodes.py). A graph depends on its number alone. Each is predicted by bnctl and by ONNX Runtime, stripped to a
-template and predicted again, and exported and run by ONNX Runtime; modules are compared with PyTorch too. Wrong is
+(randomnodes.py). A graph depends on its number alone. Each is predicted by bnctl and by ONNX Runtime: one in three as
+it is, all of them as the template that strip makes of it; one in three is exported and run by ONNX Runtime. Wrong is
 what is further away than 1e-5 of the largest value of the output and than ten times the movement of ONNX Runtime's own
 answer under noise of an ulp; other bits after strip; a crash, a wrong exit code or a refusal without a sentence. Prints
 what is wrong and counts refusals by reason; exits with 1 if something is wrong.
@@ -133,7 +133,7 @@ class Graphs:
         """compared returns the outputs that differ, with how far."""
         far = {}
         for name, w in want.items():
-            g = got.get("") if len(want) == 1 and "" in got else got.get(name, got.get(re.sub(r"[^\w.-]", "_", name)))
+            g = got.get("") if len(want) == 1 and "" in got else got.get(name, got.get(re.sub(r"\W+", "_", name).strip("_")))
             if g is None:
                 fits = [v for v in got.values() if v.size == w.size]
                 g = min(fits, key=lambda v: apart(v, w) if apart(v, w) is not None else np.inf, default=None)
@@ -177,13 +177,27 @@ class Graphs:
             return None
         if torchs and any((apart(a, b) or 0) > 1e-3 for a, b in zip(torchs, want.values())):
             self.tally["PyTorch and ONNX Runtime differ"] += 1
-        got, p = self.predicted("g.onnx", "y")
-        if got is None:
-            return self.refused(p)
-        far = self.loose(self.compared(got, want), x, want)
+        got = None
+        if number % 6 < 2:
+            got, p = self.predicted("g.onnx", "y")
+            if got is None:
+                return self.refused(p)
+        p = self.command("strip", self.path("g.onnx"), "-o", self.path("g.bnm"))
+        if p.returncode:
+            return self.refused(p) if got is None else "strip refuses what predict reads: " + p.stderr[:300]
+        again, p = self.predicted("g.bnm", "z")
+        if again is None and "a sample of npy is" in p.stderr:  # rows mix, and a sample is all of x
+            np.save(self.path("x.npy"), x[None])
+            again, p = self.predicted("g.bnm", "z")
+        if again is None:
+            return "predict of the template: " + p.stderr[:300]
+        if got is not None and (again.keys() != got.keys() or any(again[k].tobytes() != got[k].tobytes() for k in got)):
+            return "the template gives other bits"
+        far = self.loose(self.compared(again, want), x, want)
         if far:
             return f"predict: {far}"
-        return self.home(got, want, x)
+        self.tally["right"] += 1
+        return self.home(want, x) if number % 6 > 3 else None
 
     def refused(self, p):
         text = (p.stderr.strip().splitlines() or [""])[-1]
@@ -194,31 +208,26 @@ class Graphs:
         self.refusals[text[:160]] += 1
         return None
 
-    def home(self, got, want, x):
-        """home strips the graph, exports it and compares again."""
-        for args in (("strip", self.path("g.onnx"), "-o", self.path("g.bnm")), ("export", self.path("g.bnm"), "-o", self.path("h.onnx"))):
-            p = self.command(*args)
-            if p.returncode:
-                if p.returncode != 1 or "panic" in p.stderr:
-                    return f"{args[0]}: exit code {p.returncode}: {p.stderr[:300]}"
-                text = re.sub(r"\S*/[\w./:]+|\d+", "*", p.stderr.strip().splitlines()[-1])
-                self.refusals[f"{args[0]}: " + text[:160]] += 1
-                self.tally[f"{args[0]} refused"] += 1
-                return None
-            if args[0] == "strip":
-                again, p = self.predicted("g.bnm", "z")
-                if again is None:
-                    return "predict of the template: " + p.stderr[:300]
-                if again.keys() != got.keys() or any(again[k].tobytes() != got[k].tobytes() for k in got):
-                    return "the template gives other bits"
+    def home(self, want, x):
+        """home exports the template and compares again."""
+        p = self.command("export", self.path("g.bnm"), "-o", self.path("h.onnx"))
+        if p.returncode:
+            if p.returncode != 1 or "goroutine" in p.stderr:
+                return f"export: exit code {p.returncode}: {p.stderr[:300]}"
+            self.refusals["export: " + re.sub(r"\S*/[\w./:]+|\d+", "*", p.stderr.strip().splitlines()[-1])[:160]] += 1
+            self.tally["export refused"] += 1
+            return None
+        whole = len(onnx.load(self.path("h.onnx")).graph.input[0].type.tensor_type.shape.dim) > x.ndim  # a sample is all of x
         try:
-            back = self.runtime(self.path("h.onnx"), x)
+            back = self.runtime(self.path("h.onnx"), x[None] if whole else x)
         except RuntimeError as e:
             return f"ONNX Runtime refuses the export: {e}"
+        if whole:
+            back = {k: v[0] for k, v in back.items()}
         far = self.loose(self.compared(back, want), x, want)
         if far:
             return f"export: {far}"
-        self.tally["right"] += 1
+        self.tally["exported and right"] += 1
         return None
 
 
@@ -234,6 +243,9 @@ def main():
                 wrong = g.one(number)
             except subprocess.TimeoutExpired:
                 wrong = "bnctl does not end"
+            if out and number % 20 == 0:
+                with open(out, "w") as f:
+                    json.dump({"next": number + 1, "tally": g.tally, "refusals": g.refusals}, f)
             if wrong:
                 g.tally["wrong"] += 1
                 print(f"{number}: {wrong}", flush=True)

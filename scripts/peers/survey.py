@@ -177,7 +177,7 @@ def run(folder, bnctl, names, patterns):
     for line in open(names):
         if line.startswith("#") or not line.strip() or patterns and not any(p in line for p in patterns):
             continue
-        repository, path = line.rstrip("\n").split(" ", 1)
+        repository, path = line.rstrip("\n").split("\t")[0].split(" ", 1)
         print(json.dumps(survey(kind, folder, bnctl, repository, path)), flush=True)
 
 

@@ -2,7 +2,7 @@ module github.com/bnctl/bnctl
 
 go 1.26.0
 
-toolchain go1.26.9
+toolchain go1.26.10
 
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1

@@ -145,7 +145,7 @@ func (r *Run) checkStart() error {
 	} {
 		if given.set {
 			return problem.New("", "", "{"+given.option+"} says how a new model is made",
-				"leave it off to go on with that of the checkpoint")
+				"leave it off to continue with that of the checkpoint")
 		}
 	}
 	return r.sameSize()

@@ -163,7 +163,7 @@ func (r *Run) checkRecipe() error {
 // stopped adds to the error of a run that was interrupted how to continue it.
 func (r *Run) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && r.checkpoint != "" {
-		return problem.Advise("go on with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)
+		return problem.Advise("continue with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)
 	}
 	return err
 }

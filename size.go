@@ -60,5 +60,5 @@ func (r *Run) sameSize() error {
 		takes = is.Sides()
 	}
 	return problem.New("size", want.Sides(), "the model of the checkpoint takes "+takes,
-		"leave it off to go on with that")
+		"leave it off to continue with that")
 }

@@ -18,7 +18,7 @@ func (o *TrainOptions) checkTask(info data.Info) error {
 		return nil
 	case "classify", "segment":
 		return problem.New("task", o.Task, "contradicts {data}: the labels of "+info.Kind+" are "+labels,
-			"leave it off: the data says it")
+			"leave it off: the data decides it")
 	}
 	return &problem.Error{Field: "task", Value: strconv.Quote(o.Task), Known: []string{"classify", "segment"},
 		Text: "want classify or segment"}

@@ -63,7 +63,7 @@ func (l Loaded) String() string {
 		s += "; the file is of a " + l.Fits
 	case len(l.Mismatched) > len(l.Matched):
 		s += "; the file is of a network of other widths, and training begins nearly from nothing: take an ONNX " +
-			"file of that network as the model to go on with its weights"
+			"file of that network as the model to continue with its weights"
 	}
 	return s
 }

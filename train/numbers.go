@@ -64,14 +64,12 @@ func (r *Recipe) SetNumbers(m *models.Model, training, validation data.Source, i
 // usedParts collects the numbers of parts.
 type usedParts struct{ numbers []string }
 
-// add adds parts by name. A part without a number is a mistake in this program.
+// add adds parts by name. A name without a number comes from a field that Check refuses.
 func (u *usedParts) add(names ...string) {
 	for _, name := range names {
-		number := parts.Number(name)
-		if number == "" {
-			panic("train: part " + name + " has no number")
+		if number := parts.Number(name); number != "" {
+			u.numbers = append(u.numbers, number)
 		}
-		u.numbers = append(u.numbers, number)
 	}
 }
 

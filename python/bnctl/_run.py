@@ -81,7 +81,7 @@ class Run:
     def _failure(self) -> Error:
         assert self._code is not None
         if self._code in (130, 143, -15, -2):
-            at = f"; go on with bnctl.train(resume={self.checkpoint!r})" if self.checkpoint else ""
+            at = f"; continue with bnctl.train(resume={self.checkpoint!r})" if self.checkpoint else ""
             return StoppedError(f"the run was stopped after {self._steps()} steps{at}", self._code)
         return self._child.failure(self._code)
 

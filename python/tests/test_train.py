@@ -52,7 +52,7 @@ def test_stop_and_resume() -> None:
         if event["event"] == "step" and event["step"] >= 3:
             break
     assert run.stop() == "a.bnc" and not run.running
-    with pytest.raises(bnctl.StoppedError, match=r"stopped after \d+ steps; go on with bnctl.train\(resume='a.bnc'\)"):
+    with pytest.raises(bnctl.StoppedError, match=r"stopped after \d+ steps; continue with bnctl.train\(resume='a.bnc'\)"):
         run.wait()
     steps = run._steps()
     again = bnctl.train("glyphs:320", resume="a.bnc", log_every=1, progress=False)

@@ -130,8 +130,8 @@ func (e *RecipeError) Unwrap() error {
 		s = append(s, d.String())
 		switch d.Field {
 		case "parts", "classes":
-			advice = "its bits differ: continue with a release that has these numbers, or start anew from its weights " +
-				"with {init}"
+			advice = "its bits differ: continue with a release that has these numbers, or start anew from its " +
+				"weights with {init}"
 		case "decoder":
 			advice = "its pixels differ: start again, or continue with the release that wrote the checkpoint"
 		case "release":

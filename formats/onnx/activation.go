@@ -99,7 +99,8 @@ func prelu(c *call) graph.Value {
 	return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.state(1, graph.Weight, s[0])})
 }
 
-// makePrelu is relu(x) - slope*relu(-x), with slopes of any shape that broadcasts to that of x.
+// makePrelu is relu(x) - slope*relu(-x). The slopes may have any shape that broadcasts to
+// the shape of x.
 func makePrelu(c *call, s, slopes []int) graph.Value {
 	if full, err := graph.Broadcast(s, slopes); c.Err == nil && (err != nil || !slices.Equal(full, s)) {
 		c.Fail("with slopes %v for %v", slopes, s)

@@ -16,8 +16,8 @@ func init() {
 	})
 }
 
-// affineGrid places the pixels of an image, or of a volume, by a matrix for each sample: the pixels' own
-// places, from -1 to 1 and with a 1 behind them, times the matrix.
+// affineGrid transforms the positions of the pixels of an image or a volume by a matrix per
+// sample. A pixel's position has coordinates from -1 to 1, followed by a 1.
 func affineGrid(c *call) graph.Value {
 	s := c.Shape(0)
 	size, _ := c.List("size", 1)
@@ -40,7 +40,7 @@ func affineGrid(c *call) graph.Value {
 	for k := range count {
 		row := from.F32()[k*(axes+1):][:axes+1]
 		rest := k
-		for a := axes - 1; a >= 0; a-- { // x is the last axis, and stands first
+		for a := axes - 1; a >= 0; a-- { // x is the last axis and comes first
 			row[axes-1-a] = placePixel(c, rest%lengths[a], lengths[a])
 			rest /= lengths[a]
 		}
@@ -52,8 +52,8 @@ func affineGrid(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(lengths, axes))
 }
 
-// placePixel is where pixel i of n lies, from -1 to 1: its middle, or with align_corners its place
-// among the ends.
+// placePixel returns the coordinate of pixel i of n, from -1 to 1: of its middle or, with
+// align_corners, of its index between the ends.
 func placePixel(c *call, i, n int) float32 {
 	if c.Int("align_corners", 0) == 0 {
 		return float32(float64(2*i+1)/float64(n) - 1)
@@ -64,7 +64,7 @@ func placePixel(c *call, i, n int) float32 {
 	return float32(float64(2*i)/float64(n-1) - 1)
 }
 
-// meanVariance takes the mean off and divides by the deviation, over axes.
+// meanVariance subtracts the mean and divides by the deviation, over axes.
 func meanVariance(c *call) graph.Value {
 	axes := []int{0, 2, 3}
 	if a := c.Attribute("axes"); a != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestArgMax: a head that picks a class leaves the scores that it picks from,
-// with what is known of them; elsewhere ArgMax gives places.
+// TestArgMax: a head that picks a class leaves the scores that it picks from, with their
+// known properties. Elsewhere ArgMax returns indices.
 func TestArgMax(t *testing.T) {
 	node := func(op, in, out string) *onnxpb.NodeProto {
 		n := &onnxpb.NodeProto{OpType: op, Input: []string{in}, Output: []string{out}}

@@ -134,8 +134,8 @@ func selectTuples(c *call) graph.Value {
 		slices.Concat(index[:last], behind))
 }
 
-// gatherFlat picks elements that lie anywhere in operand 0: offsets says where, of
-// those in the order of its shape, and which shape they make.
+// gatherFlat picks elements anywhere in operand 0. offsets returns their offsets and the
+// shape of the result.
 func gatherFlat(c *call, offsets func(from []int) (at, shape []int)) graph.Value {
 	if !c.Unbatched {
 		c.FailAcrossBatch("picks elements of every row by constants of its own")

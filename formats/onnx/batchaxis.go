@@ -4,7 +4,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// batchAxisAfter returns where the batch is in the results of a node whose operands are unbatched.
+// batchAxisAfter returns the batch axis in the results of a node with unbatched operands.
 func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
 	rule := table[op].batch
 	if rule == nil || c.Opset < 7 && c.Attribute("axis") != nil && c.Int("broadcast", 0) != 0 {
@@ -17,7 +17,7 @@ func batchAxisAfter(c *node.Node, op string) (node.BatchAxis, error) {
 	return p, err
 }
 
-// resolveBatch gives results their batchAxis; where that is the first axis the batch is that of the
+// resolveBatch sets the batch axis of results. If it is the first axis, the results are
 // rows again.
 func (c *call) resolveBatch(out []node.Value, p node.BatchAxis) {
 	if c.Err != nil {

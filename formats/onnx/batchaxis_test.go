@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestMovedBatch: where the length of the batch is open, what moves it or joins it with another axis is
-// read as far as no row meets another one. (TestCases compares what such files compute with ONNX Runtime.)
+// TestMovedBatch: with an open batch, operators that move the batch axis or join it with
+// another are read if rows stay independent. (TestCases compares the results of such files
+// with ONNX Runtime.)
 func TestMovedBatch(t *testing.T) {
 	behind := op("Transpose", "x", "t", list64("perm", 1, 0, 2))                         // (4, N, 3)
 	joined := nodes{behind, ints("s", -1, 3), op("Reshape", "t s", "j")}                 // (4*N, 3)

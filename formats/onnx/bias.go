@@ -38,8 +38,9 @@ func (c *call) biasBehind(n int) graph.Value {
 	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
 }
 
-// endsInOutput reports whether a name becomes an output by nothing but a few operators that may follow an
-// ArgMax. A Cast to truth values is none of them, whatever stands behind it: it changes the numbers.
+// endsInOutput reports whether a name leads to an output through operators that may follow
+// an ArgMax. A Cast to truth values does not qualify, whatever follows it: it changes the
+// numbers.
 func (r *reader) endsInOutput(name string, steps int) bool {
 	readers := r.readersOf(name)
 	if len(readers) > 0 && steps == 0 {
@@ -61,8 +62,8 @@ func castsToTruth(n *onnxpb.NodeProto) bool {
 	})
 }
 
-// readersOf returns the nodes that take a name. An output counts as a node without an operator; in
-// a file with branches nobody is known.
+// readersOf returns the nodes that read a name. An output counts as a node without an
+// operator. In a file with branches no readers are known.
 func (r *reader) readersOf(name string) []*onnxpb.NodeProto {
 	if r.readers != nil {
 		return r.readers[name]

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// Weights in the branches of an If whose condition is computed are tensors of the file, as in voice activity
-// detectors for two sample rates. Both branches may use one name.
+// Weights in the branches of an If with a computed condition are tensors of the file, as in
+// voice activity detectors for two sample rates. Both branches may use one name.
 func TestWeightsOfBranches(t *testing.T) {
 	weight := func(name string, v float32) *onnxpb.TensorProto {
 		return &onnxpb.TensorProto{Name: name, DataType: int32(onnxpb.TensorProto_FLOAT), Dims: []int64{2},

@@ -43,8 +43,8 @@ func (r *reader) fileInputs() (in []*onnxpb.ValueInfoProto) {
 	return in
 }
 
-// declareInput adds the input to the graph: u8 pictures with what makes numbers of them,
-// other integers as the same numbers in f32.
+// declareInput adds the input to the graph: u8 pictures with their conversion to numbers,
+// other integers as f32.
 func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []bool) error {
 	t, err := r.inputType(info)
 	if err != nil {
@@ -111,9 +111,8 @@ func (r *reader) inputDType(info *onnxpb.ValueInfoProto, several bool) (tensor.D
 	return d, nil
 }
 
-// outputs declares the results by their names and in their order. Behind the one
-// result of a classifier that comes from a softmax stands what goes into it, as
-// logits.
+// outputs declares the results by name, in order. If the only result of a classifier is a
+// softmax, the operand of the softmax follows it as the logits.
 func (r *reader) outputs() error {
 	var names foreign.Names
 	var picks []pick
@@ -174,8 +173,8 @@ func (r *reader) outputs() error {
 	return r.g.Err()
 }
 
-// countOutputs notes the outputs that are an ArgMax, whose scores are the output
-// here, and returns how many outputs there are with each of these once.
+// countOutputs notes the outputs that are an ArgMax, for which the scores are the output
+// here. It returns the number of outputs, counting each of these once.
 func (r *reader) countOutputs() int {
 	count := 0
 	for _, o := range r.src.Output {

@@ -15,8 +15,8 @@ func init() {
 	})
 }
 
-// branch reads an If whose condition is a constant: the nodes of the branch
-// that it takes are nodes of the graph, which may take any value around them.
+// branch reads an If with a constant condition. The nodes of the chosen branch become nodes
+// of the graph and may read any value around them.
 func (r *reader) branch(n *onnxpb.NodeProto) error {
 	c, err := r.call(n)
 	if err != nil {

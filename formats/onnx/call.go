@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// call is one node on its way into the graph. The first error sticks: what is
-// asked for after it is empty.
+// call is one node on its way into the graph. The first error sticks: later results are
+// empty.
 type call struct {
 	*reader
 	node.Node
@@ -35,7 +35,7 @@ func nodeName(n *onnxpb.NodeProto) string {
 	return "node"
 }
 
-// define says what a name of ONNX stands for.
+// define sets the value of a name of ONNX.
 func (r *reader) define(name string, x node.Value) error {
 	if _, twice := r.values[name]; twice {
 		return fmt.Errorf("makes %.80q a second time", name)

@@ -25,8 +25,8 @@ func init() {
 	})
 }
 
-// cast passes floats on, whatever their width: values of the graph are f32. As
-// truth values they are 1 where they are not 0, as integers what stands before the point.
+// cast passes floats on, whatever their width: values of the graph are f32. Truth values
+// are 1 where the number is not 0. Integers are the number without its fraction.
 func cast(c *call) []node.Value {
 	d, err := onnxpb.DType(int32(c.Int("to", 0)))
 	if err != nil {
@@ -46,7 +46,7 @@ func castValue(c *call, d tensor.DType) []node.Value {
 	case d == tensor.I32 || d == tensor.I64:
 		return truncateTo(c, d)
 	}
-	if x := c.In[0]; x.HoldsIntegers() && x.Kind == d { // as PyTorch writes behind a QuantizeLinear
+	if x := c.In[0]; x.HoldsIntegers() && x.Kind == d { // PyTorch writes this after a QuantizeLinear
 		return same(c)
 	}
 	if within := c.Known(c.In[0]); within.Fits(d) { // the same numbers in another type

@@ -6,7 +6,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestOtherFloats: what a file computes in other floats than f32 is said, once for each type.
+// TestOtherFloats: computations of the file in floats other than f32 are reported, once for
+// each type.
 func TestOtherFloats(t *testing.T) {
 	half, double := int(onnxpb.TensorProto_FLOAT16), int(onnxpb.TensorProto_DOUBLE)
 	for _, c := range []struct {

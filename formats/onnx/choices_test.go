@@ -29,7 +29,7 @@ func onlyNode(t *testing.T, opset int64, n *onnxpb.NodeProto, batch int64, shape
 	return readModel(t, modelOf(opset, batch, shape, vectors, n))
 }
 
-// modelOf returns the model of operators of which the last one's first result is the output.
+// modelOf returns a model of operators. The first result of the last one is the output.
 func modelOf(opset, batch int64, shape []int64, vectors map[string][]float32,
 	nodes ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	in := &onnxpb.TensorShapeProto{}
@@ -77,7 +77,7 @@ func readOnly(m *onnxpb.ModelProto) (*foreign.File, error) {
 	return ReadFrom(bytes.NewReader(b), int64(len(b)), Options{TensorsOnly: true})
 }
 
-// readTensors is readOnly of a model whose tensors are.
+// readTensors is readOnly of a model with readable tensors.
 func readTensors(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	t.Helper()
 	f, err := readOnly(m)
@@ -87,7 +87,7 @@ func readTensors(t *testing.T, m *onnxpb.ModelProto) *foreign.File {
 	return f
 }
 
-// became returns the graph of a file, or why there is none.
+// became returns the graph of a file, or the reason why it has no graph.
 func became(f *foreign.File) string {
 	if f.NoModel != nil {
 		return f.NoModel.Error()
@@ -95,9 +95,9 @@ func became(f *foreign.File) string {
 	return string(f.Model.Graph.Text())
 }
 
-// TestTrainingMode: what says that a batch norm normalises by its batch depends on
-// the operator set: is_test in 6, results beside the first up to 13, training_mode
-// from 14 on. The like holds for spatial, which ended with 8.
+// TestTrainingMode: the mark of a batch norm that normalises by its batch depends on the
+// operator set: is_test in 6, additional results up to 13, training_mode from 14 on. The
+// same holds for spatial, which ended with 8.
 func TestTrainingMode(t *testing.T) {
 	const trains, apart = "a batch norm in training mode", "spatial=0"
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestMomentum(t *testing.T) {
 	}
 }
 
-// TestBlocks: blocks that do not divide what they are made of are refused.
+// TestBlocks: blocks that do not divide their operand are refused.
 func TestBlocks(t *testing.T) {
 	mode := func(s string) *onnxpb.AttributeProto {
 		return &onnxpb.AttributeProto{Name: "mode", Type: onnxpb.AttributeProto_STRING, S: []byte(s)}
@@ -201,8 +201,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestArgMaxOfClasses: a head picks along the first axis behind the batch, or along
-// the last where all others are of length 1; elsewhere the place is computed.
+// TestArgMaxOfClasses: a head picks along the first axis after the batch, or along the last
+// if all others have length 1. Elsewhere the index is computed.
 func TestArgMaxOfClasses(t *testing.T) {
 	for _, c := range []struct {
 		shape []int64

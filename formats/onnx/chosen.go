@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// chooseOf is what a Where takes of two values: integers of integers, constants among them, and truth values
-// of truth values. As floats they would be divided and written as such.
+// chooseOf is a Where of two values: integers of integers, constants included, and truth
+// values of truth values. As floats they would be divided and written as floats.
 func chooseOf(c *call) []node.Value {
 	if len(c.In) != 3 || c.In[0].HoldsIntegers() || c.In[1].HoldsBytes() || c.In[2].HoldsBytes() {
 		if len(c.In) == 3 {

@@ -46,7 +46,7 @@ func init() {
 
 // Truth values are rows of 0 and 1 here.
 
-// tells makes the maker of an operator whose result is a truth value.
+// tells makes the maker of an operator with a truth value as its result.
 func tells(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value {
 		out := node.Rows(f(c))

@@ -17,8 +17,8 @@ var (
 
 func castType(d onnxpb.TensorProto_DataType) *onnxpb.AttributeProto { return intAttr("to", int(d)) }
 
-// TestElements: operators of single elements and reductions of a value, by what the standard says and
-// NumPy and PyTorch compute.
+// TestElements: operators on single elements, and reductions, have the values of the
+// standard, as NumPy and PyTorch compute them.
 func TestElements(t *testing.T) {
 	float, truth := castType(onnxpb.TensorProto_FLOAT), castType(onnxpb.TensorProto_BOOL)
 	x := []float64{-2.5, -1, 0, 1, 2.5, none}
@@ -78,7 +78,8 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestReductions over axes behind the batch, with what is no number, and empty ones.
+// TestReductions reduces over axes after the batch, with NaN and infinities, and over empty
+// axes.
 func TestReductions(t *testing.T) {
 	x := []float64{1, -2, 3, 4, 0.5, -1}
 	for _, c := range []struct {
@@ -108,7 +109,7 @@ func TestReductions(t *testing.T) {
 	}
 }
 
-// elements compares what a model makes of one sample.
+// elements compares the results of a model for one sample.
 func elements(t *testing.T, name string, m *onnxpb.ModelProto, x, want []float64) {
 	t.Helper()
 	f := readModel(t, m)

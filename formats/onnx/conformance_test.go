@@ -28,7 +28,7 @@ func opened(path string) (*models.Model, error) {
 	return f.Model, f.NoModel
 }
 
-// eval runs a model in float64 on x, whose first axis is the batch.
+// eval runs a model in float64 on x. The first axis of x is the batch.
 func eval(m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
 	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
 	if err != nil {
@@ -80,7 +80,7 @@ func protoTensor(path string) (tensor.Tensor, error) {
 	return load(p)
 }
 
-// TestConformance runs ONNX's own backend test cases.
+// TestConformance runs the backend test cases of ONNX.
 func TestConformance(t *testing.T) {
 	dirs, err := filepath.Glob(shareddata.File(t, "onnx-conformance") + "/*/*/model.onnx")
 	if err != nil || len(dirs) < 50 {
@@ -105,7 +105,8 @@ func TestConformance(t *testing.T) {
 	t.Logf("%d cases: %d passed", len(dirs), passed)
 }
 
-// asSamples returns x as what a model takes: one sample, if that is the whole input.
+// asSamples returns x in the form of the model's input: one sample, if that is the whole
+// input.
 func asSamples(m *models.Model, x tensor.Tensor) tensor.Tensor {
 	if slices.Equal(x.Shape, m.Input().Shape) {
 		x.Shape = append([]int{1}, x.Shape...)

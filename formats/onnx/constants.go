@@ -12,14 +12,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A weight may be an initializer, the value of a node Constant, or what nodes
-// compute from those: filled, converted, turned, dequantised. The file's
-// tensors are all initializers, all Constants of floats with an axis, and what
-// is computed of floats where a layer takes it. Single numbers and integers
-// that no initializer has are settings of operators.
+// A weight may be an initializer, the value of a node Constant, or computed from these by
+// nodes: filled, converted, transposed, dequantised. The file's tensors are all
+// initializers, all Constants of floats with an axis, and computed floats that a layer
+// reads. Single numbers, and integers that are not initializers, are settings of operators.
 
-// constants computes what is constant whatever the input, and lists what of it
-// is a tensor of the file.
+// constants computes all values that do not depend on the input, and lists the ones that
+// are tensors of the file.
 func (r *reader) constants(d *decode.Decoder, ext *decode.External, floatQDQ bool) error {
 	listed := map[string]bool{}
 	for _, t := range r.file.Tensors {
@@ -85,8 +84,8 @@ func (r *reader) reached() []bool {
 	return need
 }
 
-// readConstant stores the value of a Constant, and lists it if it is a tensor. One of
-// text has none.
+// readConstant stores the value of a Constant, and lists it if it is a tensor. A Constant
+// of text has no value.
 func (r *reader) readConstant(n *onnxpb.NodeProto, d *decode.Decoder, ext *decode.External,
 	listed map[string]bool) error {
 	if len(n.Output) != 1 {
@@ -106,14 +105,14 @@ func (r *reader) readConstant(n *onnxpb.NodeProto, d *decode.Decoder, ext *decod
 	return nil
 }
 
-// isWeight reports whether a constant that is no initializer is a tensor of the file.
+// isWeight reports whether a constant other than an initializer is a tensor of the file.
 func isWeight(t *foreign.Tensor) bool {
 	return element.IsFloat(t.DType) && len(t.Shape) > 0 && tensor.Count(t.Shape) > 0
 }
 
-// compute computes node i if all its operands are constants, and reports
-// whether it could: what is wrong with one that could not is told when the
-// model is built. The error is of memory that is not there.
+// compute computes node i if all its operands are constants, and reports whether it did.
+// The fault of a node that could not be computed is reported when the model is built. The
+// error is for missing memory.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
 	if table[decode.Operator(n)].fold == nil {
@@ -138,7 +137,7 @@ func (r *reader) compute(i int) (done bool, err error) {
 	return done, err
 }
 
-// listWeights lists the constants of floats among what a layer takes.
+// listWeights lists the constants of floats among the operands of a layer.
 func (r *reader) listWeights(names []string, listed map[string]bool) error {
 	for _, name := range names {
 		x, ok := r.values[name]

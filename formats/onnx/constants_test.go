@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestConstants: weights that are no initializers are tensors of the file and
-// belong to their batch norm, also where the graph is not supported or not read.
+// TestConstants: weights other than initializers are tensors of the file and belong to
+// their batch norm, also if the graph is not supported or not read.
 func TestConstants(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/constants-*.onnx")
 	if err != nil || len(files) != 9 {
@@ -54,7 +54,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// unsupported puts an operator that does not exist behind the only output.
+// unsupported appends an operator that does not exist to the only output.
 func unsupported(t *testing.T, b []byte) []byte {
 	t.Helper()
 	m := &onnxpb.ModelProto{}
@@ -72,7 +72,7 @@ func unsupported(t *testing.T, b []byte) []byte {
 	return b
 }
 
-// TestTraining: batch norms in training mode are found, whatever says so.
+// TestTraining: batch norms in training mode are found by any of their marks.
 func TestTraining(t *testing.T) {
 	files, err := filepath.Glob("testdata/hostile/training*.onnx")
 	if err != nil || len(files) != 4 {

@@ -29,7 +29,7 @@ func readKernelShape(c *call, axes int) []int {
 	return t.Shape
 }
 
-// declareBias returns the value of operand 2, graph.None if there is none.
+// declareBias returns the value of operand 2, or graph.None if it is absent.
 func declareBias(c *call, n int) graph.Value {
 	if !c.Has(2) {
 		return graph.None
@@ -67,10 +67,9 @@ func convTranspose(c *call) graph.Value {
 	return c.fromImage(v, axes)
 }
 
-// readTransposedWindow reads a window whose pads may be said by the size of the
-// result: by auto_pad as many times the operand's as the stride says, or by
-// output_shape. more is by how many elements the result is longer than the windows
-// reach.
+// readTransposedWindow reads a window. Its pads may follow from the size of the result: by
+// auto_pad, the operand's size times the stride, or by output_shape. more is the number of
+// elements by which the result is longer than the reach of the windows.
 func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 	auto := c.Text("auto_pad", "NOTSET")
 	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution

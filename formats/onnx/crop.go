@@ -17,8 +17,8 @@ func init() {
 	})
 }
 
-// centerCropPad cuts an axis that is longer than is wanted, as much in front as behind or one element less,
-// and puts zeros around one that is shorter.
+// centerCropPad crops an axis that is too long, by the same number of elements at both ends
+// or one fewer at the front, and pads a shorter one with zeros.
 func centerCropPad(c *call) graph.Value {
 	s := c.Shape(0)
 	wanted, _ := c.List("shape", 1)

@@ -52,7 +52,7 @@ func gemm(c *call) graph.Value {
 		declareAddend(c, outputs, float32(c.Float("beta", 1)))})
 }
 
-// makeUnbatchedGemm is a Gemm whose rows are an axis of the value.
+// makeUnbatchedGemm is a Gemm with an axis of the value as its rows.
 func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	s := c.Shape(0)
 	if inputs := c.g.Type(weight).Shape[1]; c.Err == nil && (len(s) != 2 || s[1] != inputs) {
@@ -115,7 +115,7 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// declareAddend declares what is added to n outputs: one number each, or one for all.
+// declareAddend declares the addend of n outputs: one number each, or one for all.
 func declareAddend(c *call, n int, by float32) graph.Value {
 	t, ok := c.Constant(2)
 	if !ok || by == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// TestDynamicSizes opens networks whose file leaves height and width open, and which
-// scale maps to the size of the input, at two sizes. ONNX Runtime answered at these.
+// TestDynamicSizes opens networks with open height and width that scale maps to the size of
+// the input, at two sizes. The expected answers are from ONNX Runtime.
 func TestDynamicSizes(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/likeinput-*.onnx")
 	if err != nil || len(files) != 6 {
@@ -39,7 +39,7 @@ func TestDynamicSizes(t *testing.T) {
 	}
 }
 
-// open returns a file whose input has no height and width any more.
+// open returns a file after removing height and width from its input.
 func open(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

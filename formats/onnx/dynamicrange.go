@@ -12,8 +12,9 @@ func init() {
 	})
 }
 
-// dynamic is DynamicQuantizeLinear: the range of all numbers gives their scale. Here each row is quantised
-// by its own, as in a batch of 1, so that no answer depends on the rows beside it.
+// dynamic is DynamicQuantizeLinear: the range of all numbers determines their scale. Here
+// each row has a range of its own, as in a batch of 1, so that no answer depends on the
+// other rows.
 func (p *expansion) dynamic() {
 	if len(p.Proto.Output) != 3 || !p.Has(0) {
 		p.Fail("has %d results, want 3", len(p.Proto.Output))

@@ -21,10 +21,10 @@ func init() {
 	})
 }
 
-// Einsum of two operands is a product of matrices: the letters of both that the result keeps are
-// leading axes, those of both that it lacks are summed, and the others are those of one operand.
+// Einsum of two operands is a product of matrices. Letters of both operands that the result keeps are
+// leading axes; letters of both that it lacks are summed; the others belong to one operand.
 //
-//	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
+// 	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
 
 // einsum is one on its way to nodes.
 type einsum struct {
@@ -55,7 +55,8 @@ func einsumOf(c *call) graph.Value {
 	return e.product(in, terms)
 }
 
-// equation takes the equation apart, without the batch's letter, which is the first everywhere.
+// equation splits the equation and removes the batch's letter, which is the first of each
+// term.
 func (c *call) equation() (e *einsum, terms []string) {
 	given := c.Text("equation", "")
 	terms, result, ok := c.Letters()
@@ -93,7 +94,8 @@ func (c *call) equation() (e *einsum, terms []string) {
 	return &einsum{call: c, letters: map[byte]int{}, result: result}, terms
 }
 
-// drops takes the batch's letter from the term of a constant, whose axis has the length 1.
+// drops removes the batch's letter from the term of a constant. The axis must have length
+// 1.
 func (c *call) drops(i int, term *string, batch byte) bool {
 	t := c.In[i].Tensor
 	if (*term)[0] != batch || len(t.Shape) != len(*term) || t.Shape[0] != 1 {
@@ -104,7 +106,7 @@ func (c *call) drops(i int, term *string, batch byte) bool {
 	return true
 }
 
-// operand returns operand i, whose axes have these letters.
+// operand returns operand i with the axes of these letters.
 func (e *einsum) operand(i int, term string) graph.Value {
 	v := graph.None
 	if e.IsDynamic(i) {

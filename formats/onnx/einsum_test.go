@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEinsum: axes that ... stands for, results that are not named, and sums of one operand; the numbers are
-// by hand, of x = [[0 1 2] [3 4 5]].
+// TestEinsum: axes in place of "...", results without a name, and sums of one operand. The
+// numbers are by hand, for x = [[0 1 2] [3 4 5]].
 func TestEinsum(t *testing.T) {
 	weight := floats("w", []int64{3, 2}, 1, 0, 0, 1, 1, 1)
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ func init() {
 	})
 }
 
-// useOf is how operations take a constant.
+// useOf is the use that operations make of a constant.
 var useOf = map[graph.Op]use{graph.Add: added, graph.Sub: added, graph.Mul: factor, graph.Div: factor}
 
 var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
@@ -92,8 +92,9 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	return c.node(op, "", in)
 }
 
-// behindGroupNorm reports whether a name is that of an instance norm, of a group norm that PyTorch writes as
-// one between two Reshapes, or of its product with a constant.
+// behindGroupNorm reports whether a name is the result of an instance norm, of a group norm
+// that PyTorch writes as an instance norm between two Reshapes, or of its product with a
+// constant.
 func (r *reader) behindGroupNorm(name string, steps int) bool {
 	for _, n := range r.src.Node {
 		if !slices.Contains(n.Output, name) {
@@ -172,7 +173,7 @@ func reduce(c *call) graph.Value {
 	return c.node(op, "", []graph.Value{c.Dynamic(0)}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
 }
 
-// readReducedAxes returns the axes of a reduction in their order; none changes nothing.
+// readReducedAxes returns the axes of a reduction in order. An empty list changes nothing.
 func readReducedAxes(c *call) []int {
 	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {

@@ -42,8 +42,8 @@ func main(x rows f32[2,4,4]) {
 }
 `
 
-// TestEveryOperationOfBytes: what is written of a template of int8 computes the same when it is read, to a
-// step.
+// TestEveryOperationOfBytes: an int8 template that is written and read again computes the
+// same, to a step.
 func TestEveryOperationOfBytes(t *testing.T) {
 	g, err := graph.ParseGraph([]byte(everyByteOp))
 	if err != nil {

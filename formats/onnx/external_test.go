@@ -56,8 +56,7 @@ func TestExternalData(t *testing.T) {
 	}
 }
 
-// TestExternalTwice: tensors that lie on one another are held to the size of
-// their file.
+// TestExternalTwice: tensors that overlap in a file are limited by the size of that file.
 func TestExternalTwice(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "data"), make([]byte, 8<<20), 0o644); err != nil {
@@ -77,7 +76,8 @@ func TestExternalTwice(t *testing.T) {
 	}
 }
 
-// TestExternalBudget: what constants that are computed may take grows with the tensors in other files.
+// TestExternalBudget: the memory limit for computed constants grows with the tensors in
+// other files.
 func TestExternalBudget(t *testing.T) {
 	const n = 2200 // of a matrix of 37 MiB, which is turned four times
 	dir := t.TempDir()

@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 )
 
-// TestExternalPipe: a pipe that nobody writes is no external data, and is not waited for.
+// TestExternalPipe: a pipe without a writer is not external data, and the reader does not
+// wait for it.
 func TestExternalPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "data"), 0o600); err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Files without weights have ConstantOfShape in their place, of hundreds of MB. What is
-// that large stays undone, as if it were in the file, until a node takes it: all of
-// them are counted first, and have to fit half of the memory that is free.
+// Files without weights have ConstantOfShape in their place, with hundreds of MB. Large
+// ones are not filled until a node reads them, as if they were in the file. All of them are
+// counted first and must fit half of the free memory.
 const (
 	leastFill = 1 << 20
-	unknown64 = 8 << 30 // the memory of a system that does not say how much is free
+	unknown64 = 8 << 30 // assumed memory of a system that does not report its free memory
 )
 
 // fill makes a large ConstantOfShape a tensor that is filled when it is loaded, and
@@ -24,7 +24,7 @@ const (
 func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	c, err := r.call(n)
 	if err != nil || table["ConstantOfShape"].attributes.Check(&c.Node) != nil || len(n.Output) != 1 {
-		return false, nil // which is told where it is folded
+		return false, nil // folding reports it
 	}
 	one, shape := fold.ReadFilled(&c.Node)
 	size, err := tensor.Size(one.DType, shape)

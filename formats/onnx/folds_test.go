@@ -29,7 +29,7 @@ func scalarOf(name string, v int64) *onnxpb.NodeProto {
 		Attribute: settings{intAttr("value_int", int(v))}}
 }
 
-// computedBy returns what the nodes make of constants, as the file's reader sees it.
+// computedBy returns the result of nodes on constants, as the file's reader computes it.
 func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodeProto) string {
 	t.Helper()
 	m := modelOf(opset, 0, []int64{2, 3}, nil, append(list, op("Identity", result, "out"))...)
@@ -157,8 +157,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestBatchOfOne: where the file fixes the batch to 1, what moves, joins or drops its
-// axis is read, and a note says what a row is; where the batch is open it is refused.
+// TestBatchOfOne: if the file fixes the batch to 1, operators that move, join or drop its
+// axis are read, and a note describes a row. With an open batch they are refused.
 func TestBatchOfOne(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -208,8 +208,8 @@ func branches(condition, output string, then, otherwise *onnxpb.NodeProto) *onnx
 	return op("If", condition, output, of("then_branch", then), of("else_branch", otherwise))
 }
 
-// TestBranches: an If with a constant condition is the branch that it takes, as
-// PyTorch's squeeze asks whether a length is 1.
+// TestBranches: an If with a constant condition is its chosen branch. PyTorch's squeeze
+// writes one to test whether a length is 1.
 func TestBranches(t *testing.T) {
 	condition := nodes{op("Shape", "x", "s"), ints("i", 2), op("Gather", "s i", "n"), ints("k", 3),
 		op("Equal", "n k", "c")}
@@ -280,8 +280,8 @@ func TestMeanVarianceAxes(t *testing.T) {
 	}
 }
 
-// TestLocalFunctions: calls become the nodes of what they call, with the attributes
-// of the call; one that calls itself is refused.
+// TestLocalFunctions: a call becomes the nodes of the function, with the attributes of the
+// call. A function that calls itself is refused.
 func TestLocalFunctions(t *testing.T) {
 	slope := &onnxpb.AttributeProto{Name: "alpha", RefAttrName: "slope", Type: onnxpb.AttributeProto_FLOAT}
 	f := &onnxpb.FunctionProto{Name: "Twice", Domain: "mine", Input: []string{"a"}, Output: []string{"b"},

@@ -12,10 +12,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PyTorch's exporter of torch.export writes as_strided as a Gather in all elements of a value in a row, by
-// indices that it computes: a Range over the rows times how long one is, plus where in its row an element
-// lies. Such integers grow with the row, by the same number from each to the next; a Gather by them takes
-// of every row the same places if they grow by the elements of a row.
+// The exporter of torch.export writes as_strided as a Gather from all elements of a value,
+// by computed indices: a Range over the rows times the length of a row, plus the offset of
+// an element in its row. Such integers grow with the row, by the same number from each row
+// to the next. If they grow by the elements of a row, a Gather by them picks the same
+// offsets of every row.
 
 var growAlone = &growth{by: growFirst}
 
@@ -92,7 +93,7 @@ func countRows(c *call) []node.Value {
 	return []node.Value{node.Growing(out, times, node.BatchAxis{Axis: 0, Outer: 1, Inner: out.Count()})}
 }
 
-// makeGrowing computes the results of a node one of whose operands grows with the row.
+// makeGrowing computes the results of a node with an operand that grows with the row.
 func makeGrowing(c *call, op string) []node.Value {
 	if op == "Gather" {
 		return gatherRows(c)
@@ -146,8 +147,9 @@ func readShapeForOne(c *call, op string) tensor.Tensor {
 	return tensor.Of(append([]int64{}, l...), len(l))
 }
 
-// findGrownIndex makes of constant indices of rows, which a file has whose batch is fixed, the same that
-// grow: where along some axis one row's are those of the row before and as many more as a row has elements.
+// findGrownIndex returns constant indices of rows, as in a file with a fixed batch, as
+// indices that grow: along some axis the indices of each row are the previous row's plus
+// the number of elements in a row.
 func findGrownIndex(c *call, size int) (node.Value, bool) {
 	t, err := c.In[1].Tensor, error(nil)
 	all, err := element.IntegersOf(t)
@@ -190,8 +192,8 @@ func findGrownIndex(c *call, size int) (node.Value, bool) {
 	return node.Value{}, false
 }
 
-// takesRows reports whether a node takes elements along the axis of operand 0 that has the batch in it, by
-// indices that grow, or are constants which do.
+// takesRows reports whether a node picks elements along the axis of operand 0 that includes
+// the batch, by indices that grow or by constants that do.
 func takesRows(c *call, op string) bool {
 	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].IsGrowing() ||
 		!c.In[1].IsConstant() ||
@@ -205,7 +207,7 @@ func takesRows(c *call, op string) bool {
 	return ok
 }
 
-// gatherRows takes the same places of every row.
+// gatherRows picks the same offsets of every row.
 func gatherRows(c *call) []node.Value {
 	p, index := c.In[0].BatchAxis, c.In[1]
 	if c.In[0].IsConstant() || c.In[0].IsGrowing() || !index.IsGrowing() || c.AxisOf("axis", 0) != p.Axis ||
@@ -249,7 +251,8 @@ func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
 }
 
-// stepsOf returns how far places lie apart along each axis of their shape; 0 where that has one.
+// stepsOf returns the distance of offsets along each axis of their shape, 0 for an axis of
+// length 1.
 func stepsOf(at, shape []int) (steps []int, ok bool) {
 	steps, ok = make([]int, len(shape)), true
 	for a, n := range element.Strides(shape) {
@@ -271,11 +274,11 @@ func stepsOf(at, shape []int) (steps []int, ok bool) {
 // other, and the digits in another order.
 type digits struct {
 	radix, begin, end []int
-	order             []int // of what the digits select, less the last one's single element
+	order             []int // of the selection by the digits, without the last one's single element
 }
 
-// digitsOf finds the digits of an axis of n elements in which places are ranges; ok is false where they are
-// not.
+// digitsOf finds the digits of an axis of n elements in which the offsets are ranges. ok is
+// false if there are no such digits.
 func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	var axes []int
 	for a, m := range shape {
@@ -306,7 +309,7 @@ func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	return d, true
 }
 
-// pickDigits takes the places that have given digits from an axis.
+// pickDigits picks the offsets with given digits from an axis.
 func pickDigits(c *call, x graph.Value, axis int, d digits) graph.Value {
 	s := c.g.Type(x).Shape
 	whole := slices.Concat(s[:axis], d.radix, s[axis+1:])

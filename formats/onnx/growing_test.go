@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestGrowing: what computes indices of the number of each row is read where every row takes the same places
-// of itself, and refused elsewhere. (TestCases compares what such files compute with ONNX Runtime.)
+// TestGrowing: indices that are computed from the number of each row are read if every row
+// picks the same offsets of itself, and refused elsewhere. (TestCases compares such files
+// with ONNX Runtime.)
 func TestGrowing(t *testing.T) {
 	flat := nodes{op("Shape", "x", "all"), scalarOf("i", 0), op("Gather", "all i", "len"), scalarOf("zero", 0),
 		scalarOf("one", 1), scalarOf("twelve", 12), ints("wild", -1), op("Reshape", "x wild", "f"),
@@ -84,7 +85,7 @@ func TestDigits(t *testing.T) {
 		{24, 7, []int{6, 2}, []int{3, 2}, true},
 		{24, 7, []int{6, 2}, []int{4, 2}, false}, // beyond the last
 		{24, 4, []int{6, 2}, []int{3, 2}, false}, // into the next six
-		{24, 0, []int{5, 1}, []int{2, 2}, false}, // 24 is no multiple of 5
+		{24, 0, []int{5, 1}, []int{2, 2}, false}, // 5 does not divide 24
 		{24, 0, []int{2, 1}, []int{3, 3}, false}, // windows that overlap
 		{24, 0, []int{0, 1}, []int{3, 3}, false}, // the same again
 	} {

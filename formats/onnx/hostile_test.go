@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 )
 
-// TestHostile: testdata/make_hostile.py made the files and says in WANT what
-// the error of each must contain.
+// TestHostile: testdata/make_hostile.py made the files. Its WANT lists a required part of
+// each error.
 func TestHostile(t *testing.T) {
 	want, err := os.ReadFile("testdata/hostile/WANT")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestExternalLink: data behind a link is not read, data in the folder is.
+// TestExternalLink: data that is reached by a link is not read; data in the folder is.
 func TestExternalLink(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "model")
@@ -66,7 +66,7 @@ func TestExternalLink(t *testing.T) {
 	}
 }
 
-// TestBombs: files that would take far more memory than bytes.
+// TestBombs: files that would need far more memory than they have bytes.
 func TestBombs(t *testing.T) {
 	list := func(field protowire.Number, entry []byte, n int) []byte {
 		one := protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), entry)

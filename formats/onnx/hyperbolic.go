@@ -34,7 +34,8 @@ func addOddSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	return c.node(graph.Mul, ".series", []graph.Value{sum, x})
 }
 
-// chooseBySize is near for values whose size is small, and else far, with the sign of x.
+// chooseBySize returns near for values of small size and far for the others, with the sign
+// of x.
 func chooseBySize(c *call, suffix string, x, size, near, far graph.Value) graph.Value {
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	other := c.node(graph.Affine, ".other", []graph.Value{far}, "by", -1.0)

@@ -44,8 +44,8 @@ func TestHyperbolic(t *testing.T) {
 	}
 }
 
-// TestScatterRefuses: rows of a batch that is open have no indices of their own, and updates of as many
-// elements in another shape are no updates.
+// TestScatterRefuses: rows of an open batch have no separate indices, and updates with the
+// same number of elements in another shape are refused.
 func TestScatterRefuses(t *testing.T) {
 	for _, c := range []struct {
 		batch int64

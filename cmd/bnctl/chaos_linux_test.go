@@ -335,8 +335,8 @@ func (c *chaos) nothingLeft() {
 			c.Fatal(err)
 		}
 		for _, e := range entries {
-			if known := []string{"alone.bnc", "alone.bnm", "bnctl", "chaos.bnc", "chaos.bnm",
-				"tmp"}; !slices.Contains(known, e.Name()) {
+			if known := []string{"alone.bnc", "alone.bnm", "alone.chain.jsonl", "bnctl", "chaos.bnc",
+				"chaos.bnm", "chaos.chain.jsonl", "tmp"}; !slices.Contains(known, e.Name()) {
 				c.Errorf("%s is left in %s", e.Name(), dir)
 			}
 		}

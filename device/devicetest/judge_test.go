@@ -31,6 +31,7 @@ func (d *sick) Info() device.Info {
 	if i.Kernels = d.kernels; i.Kernels == "" {
 		i.Kernels = "sick"
 	}
+	i.Classes = nil
 	return i
 }
 

@@ -274,11 +274,26 @@ def total(values):
     return acc
 
 
+def finite_or(v, again):
+    """A sum of a span, or the sum in f64 if the first is not finite and that is."""
+    if np.isfinite(v):
+        return v
+    w = again()
+    return w if np.isfinite(w) else v
+
+
+def chain64(values):
+    acc = D(0)
+    for x in values:
+        acc = acc + x
+    return acc
+
+
 def sum_span(x):
     acc = D(0)
     for b in blocks(x):
         acc = acc + D(total(b))
-    return acc
+    return finite_or(acc, lambda: chain64(x.astype(D)))
 
 
 def moments_span(x):
@@ -296,7 +311,9 @@ def moments_span(x):
         a, b = a + h, b + ((p - s * u) + h * e)
     size = D(len(x))
     rest = b - a * (a / size)
-    return (size, k0 + a / size, D(0) if rest <= 0 else rest)
+    mean = chain64(x.astype(D)) / size
+    rest = finite_or(rest, lambda: chain64((x.astype(D) - mean) * (x.astype(D) - mean)))
+    return (size, finite_or(k0 + a / size, lambda: mean), D(0) if rest <= 0 else rest)
 
 
 def merge(one, two):
@@ -342,7 +359,9 @@ def normalise_grad_sums(v, n, a):
                 s1 = s2 = D(0)
                 for bx, bd in zip(blocks(x), blocks(dy)):
                     s1, s2 = s1 + D(total(bd)), s2 + D(total(bd * (bx - k)))
-                return np.array([s1, s2 - (mean - D(k)) * s1])
+                x64, dy64 = x.astype(D), dy.astype(D)
+                return np.array([finite_or(s1, lambda: chain64(dy64)),
+                                 finite_or(s2 - (mean - D(k)) * s1, lambda: chain64(dy64 * (x64 - mean)))])
 
             sums = over_channel([x[rows, c], dy[rows, c]], span, plus) if len(rows) else np.zeros(2)
             one.append(sums[0])

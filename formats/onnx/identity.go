@@ -21,7 +21,7 @@ func init() {
 	})
 }
 
-// same passes a value on, with what is known of it.
+// same passes a value on with its known properties.
 func same(c *call) []node.Value {
 	c.Dynamic(0)
 	return []node.Value{c.In[0]}
@@ -37,22 +37,24 @@ func (c *call) truth() []node.Value {
 	return []node.Value{out}
 }
 
-// castLike passes on a value beside floats; beside truth values it becomes one.
+// castLike passes a value on if the other operand is floats; for truth values it becomes a
+// truth value.
 func castLike(c *call) []node.Value {
 	switch {
 	case !c.Has(1):
 		c.Fail("operand 1 is absent")
-	case c.In[0].IsConstant() && c.Has(0): // beside a value, whose type it takes
+	case c.In[0].IsConstant() && c.Has(0): // it gets the type of the other value
 		return []node.Value{node.Constant(fold.CastTo(&c.Node, c.In[0].Tensor, c.In[1].DType()))}
 	}
 	return castValue(c, findStoredType(c, 1))
 }
 
-// dropouts is dropout, and where somebody takes it the mask of what stays, which is everything.
+// dropouts is dropout and, if a node reads it, the mask of retained elements, which is all
+// of them.
 func dropouts(c *call) []node.Value {
 	out := node.Rows(dropout(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil || len(c.readersOf(c.Proto.Output[1])) == 0 {
-		return []node.Value{out} // PyTorch names a mask that nobody takes; it would be a tensor of the model
+		return []node.Value{out} // PyTorch names a mask without readers; it would be a tensor of the model
 	}
 	if c.Opset < 12 {
 		c.Fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
@@ -63,8 +65,8 @@ func dropouts(c *call) []node.Value {
 	return []node.Value{out, mask}
 }
 
-// dropout stands where training drops elements. In training mode, as operand 2 or, in operator set
-// 6, is_test says, it would drop some now.
+// dropout is the identity: only training drops elements. It refuses training mode, as given
+// by operand 2 or, in operator set 6, by is_test.
 func dropout(c *call) graph.Value {
 	p, ok := c.Scalar("ratio", 1)
 	if !ok {

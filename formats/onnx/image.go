@@ -56,8 +56,8 @@ func attributesOf(i *models.Image) (a graph.Attrs) {
 	return a
 }
 
-// remark says what a graph that takes floats computes of them first, where that is what
-// programs do with pixels: then pictures are not to be normalised again.
+// remark notes how a graph with an input of floats normalises them first, if it does so as
+// programs normalise pixels: then pictures must not be normalised again.
 func (r *reader) remark(name string, shape []int, need []bool) {
 	p := newPixels(r, name, shape, true)
 	p.walk(need)

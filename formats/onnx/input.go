@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// sample returns the shape of one sample: the lengths behind the batch that
-// the file fixes, and for those that it leaves open what was given.
+// sample returns the shape of one sample: the lengths after the batch that the file fixes,
+// and the given lengths in place of open ones.
 func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if declared == nil {
 		if r.inputShape == nil {

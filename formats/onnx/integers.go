@@ -10,9 +10,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file may take integers and make floats of them itself. They are f32 here, as arrays
-// of integers become f32 where that is exact. Up to the cast nodes may only move
-// them: arithmetic of integers wraps around, and rounds towards zero.
+// A file may have an input of integers and convert them to floats itself. They are f32
+// here, as arrays of integers become f32 where that is exact. Before the cast nodes may
+// only move them: arithmetic of integers wraps around, and rounds towards zero.
 
 // A bias of integers may be added to sums of products, which are f32 like it.
 
@@ -61,7 +61,8 @@ func (c *call) make(op string) []node.Value {
 	return out
 }
 
-// findMovedType returns the type in the file of what a node only moves; 0 of others, and of floats.
+// findMovedType returns the file's type of a value that a node only moves; 0 for other
+// nodes, and for floats.
 func findMovedType(c *call, op string) tensor.DType {
 	if !c.moves(op) || element.IsFloat(c.In[0].DType()) {
 		return 0
@@ -92,8 +93,8 @@ func (c *call) failOfIntegers() {
 		"positive constant, below 2^24; compute with floats in the file, or end it before this node")
 }
 
-// ofPixels returns m, which takes the pixels of images as f32, with images as its input.
-// What is no image of 1 or 3 channels, or could be one in two ways, stays as it is.
+// ofPixels returns m with images as its input instead of their pixels as f32. Input other
+// than images of 1 or 3 channels, or images in an ambiguous layout, stays as it is.
 func ofPixels(m *models.Model) *models.Model {
 	s := m.Input().Shape
 	channels := func(n int) bool { return n == 1 || n == 3 }

@@ -51,8 +51,8 @@ func TestIntegerInputs(t *testing.T) {
 	}
 }
 
-// TestPixelsOfItsOwn: images of a file that casts, divides and transposes them itself are
-// what it says, in their own order.
+// TestPixelsOfItsOwn: a file that casts, divides and transposes images itself has input in
+// the declared order.
 func TestPixelsOfItsOwn(t *testing.T) {
 	m := modelOf(13, 0, []int64{2, 2, 3}, map[string][]float32{"k": {2}},
 		op("Cast", "x", "f", intAttr("to", int(onnxpb.TensorProto_FLOAT))), op("Div", "f k", "d"),
@@ -80,7 +80,7 @@ func TestFilledWeights(t *testing.T) {
 		return modelOf(13, 0, []int64{shape[0]}, nil, ints("s", shape...), op("ConstantOfShape", "s", "w"),
 			op("MatMul", "x w", "y"))
 	}
-	f := readTensors(t, of(1<<10, 1<<16)) // 256 MiB, which no fold may take
+	f := readTensors(t, of(1<<10, 1<<16)) // 256 MiB, more than a fold may use
 	if w, ok := f.Tensor("w"); !ok || w.Size() != 256<<20 {
 		t.Errorf("tensors %v", f.Tensors)
 	}

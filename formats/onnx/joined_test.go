@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestJoined: activations that exporters write as their parts are one operation, whose numbers are not
-// left behind as state. (TestCases compares what these files compute with ONNX Runtime.)
+// TestJoined: activations that exporters write as their parts become one operation, and
+// their numbers are not left over as state. (TestCases compares such files with ONNX
+// Runtime.)
 func TestJoined(t *testing.T) {
 	for name, want := range map[string]string{
 		"gelu-20": "gelu(w)", "gelu-20-tanh": "gelu_tanh(w)", "mish-18": "mish(w)", "erf": "erf(w)",
@@ -23,7 +24,7 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestPartsComeBack: what is written as its parts is read as what it was.
+// TestPartsComeBack: an activation that is written as its parts is read as one again.
 func TestPartsComeBack(t *testing.T) {
 	for _, node := range []string{"silu(x)", "mish(x)", "gelu(x)", "gelu(x, halve_last=true)", "gelu_tanh(x)",
 		"gelu_tanh(x, halve_last=true)"} {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// An output that holds the length of the batch is refused. It had the number that stands for the length.
+// An output with the length of the batch is refused. It used to have the marker for that
+// length.
 func TestLengthOfTheBatchAsOutput(t *testing.T) {
 	for name, n := range map[string]nodes{
 		"shape":  {op("Shape", "x", "y")},

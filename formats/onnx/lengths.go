@@ -13,7 +13,8 @@ import (
 // PyTorch's exporter joins lengths as floats where it writes as_strided as a loop: they are integers again
 // before anything has them for a shape. Such lists are kept as the integers that they are.
 
-// takesLengths reports whether a node makes floats of the length of the batch, or takes such.
+// takesLengths reports whether a node converts the length of the batch to floats, or reads
+// the result.
 func takesLengths(c *call, op string) bool {
 	if slices.ContainsFunc(c.In, node.Value.IsLengths) {
 		return true
@@ -41,7 +42,7 @@ func joinLengths(c *call, op string) error {
 	return node.ErrLength
 }
 
-// joinLists is a Concat of lists of lengths, and of constants that are such.
+// joinLists is a Concat of lists of lengths, and of constants used as lengths.
 func joinLists(c *call) error {
 	var all []int64
 	for _, x := range c.In {

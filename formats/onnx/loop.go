@@ -26,7 +26,8 @@ func init() {
 
 const maxRounds = 4096 // of a loop
 
-// loop reads a Loop whose number of rounds is a constant, or whose condition is one in every round.
+// loop reads a Loop with a constant number of rounds, or with a condition that is constant
+// in every round.
 func (r *reader) loop(n *onnxpb.NodeProto) error {
 	c, err := r.call(n)
 	if err != nil {
@@ -116,8 +117,8 @@ func (r *reader) holds(name string) (bool, error) {
 	return x.Tensor.Bytes[0] != 0, nil
 }
 
-// round reads the nodes of a body once. now are the names of the condition and of what goes from round to
-// round; it returns those behind the round.
+// round reads the nodes of a body once. now has the names of the condition and of the
+// carried values; round returns their names after the round.
 func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
 	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}
@@ -125,7 +126,7 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 	for _, n := range body.Node {
 		decode.EachInput(n, func(name string) {
 			if !made[name] {
-				c.Names[name] = name // of what is around the loop
+				c.Names[name] = name // defined around the loop
 			}
 		})
 	}
@@ -150,7 +151,7 @@ func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, 
 	}
 	inside := &onnxpb.GraphProto{Node: c.Copies(body.Node)}
 	for _, t := range body.Initializer {
-		t = proto.Clone(t).(*onnxpb.TensorProto) // reading one takes its elements
+		t = proto.Clone(t).(*onnxpb.TensorProto) // reading removes its elements
 		t.Name = c.Name(t.Name)
 		inside.Initializer = append(inside.Initializer, t)
 	}

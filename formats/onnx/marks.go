@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// markNonWeights says which tensors of the file are no weights: what was computed, settings of
-// operators, and what quantised weights are scaled by.
+// markNonWeights marks tensors of the file other than weights: computed tensors, settings
+// of operators, and scales of quantised weights.
 func (r *reader) markNonWeights() {
 	r.file.Marks = map[string]foreign.Mark{}
 	taken, quantised, set := map[string]bool{}, map[string]bool{}, map[string]bool{}

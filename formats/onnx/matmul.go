@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// makeDynamicMatMul is a MatMul of two computed values. Their batch axes have to meet in front of the
-// matrices; where the file has none each row is a matrix of its own.
+// makeDynamicMatMul is a MatMul of two computed values. Their batch axes must match and
+// precede the matrices. If the file has no batch axes, each row is a matrix.
 func makeDynamicMatMul(c *call) graph.Value {
 	a, b := c.Dynamic(0), c.Dynamic(1)
 	s, t := c.Shape(0), c.Shape(1)
@@ -21,8 +21,8 @@ func makeDynamicMatMul(c *call) graph.Value {
 	return c.node(graph.MatMul, "", []graph.Value{a, b})
 }
 
-// makeUnbatchedMatMul is a MatMul of whole values, of which one with a single axis is a row on the left and
-// a column on the right, which the result does not have.
+// makeUnbatchedMatMul is a MatMul of whole values. A value with a single axis is a row on
+// the left or a column on the right; the result lacks that axis.
 func makeUnbatchedMatMul(c *call, a, b graph.Value) graph.Value {
 	s, t := c.Shape(0), c.Shape(1)
 	if c.Err == nil && (len(s) == 0 || len(t) == 0) {

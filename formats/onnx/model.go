@@ -29,7 +29,7 @@ func (r *reader) model() (*models.Model, error) {
 	err := r.nodes(need)
 	switch {
 	case noInput != nil && err != nil:
-		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that nobody mends one for nothing
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that the user sees all that must be changed
 	case cmp.Or(noInput, err) != nil:
 		return nil, cmp.Or(noInput, err)
 	}
@@ -72,9 +72,8 @@ func (r *reader) model() (*models.Model, error) {
 	return m, nil
 }
 
-// nodes adds the nodes that are needed to the graph. What is not supported is
-// refused at once: a node behind one that was refused, or behind an input that
-// was, is judged by its operator and its attributes alone.
+// nodes adds the needed nodes to the graph. Unsupported nodes are refused all at once: a
+// node that follows a refused node or input is checked only by its operator and attributes.
 func (r *reader) nodes(need []bool) error {
 	var all refusals
 	for i, n := range r.src.Node {
@@ -101,12 +100,12 @@ func (r *reader) nodes(need []bool) error {
 	return all.error()
 }
 
-// checkOperator refuses a node whose operands are not known.
+// checkOperator refuses a node with unknown operands.
 func checkOperator(n *onnxpb.NodeProto) error {
 	op := decode.Operator(n)
 	o := table[op]
 	if o.structure != nil {
-		return nil // what they take would say which nodes run
+		return nil // their operands would decide which nodes run
 	}
 	if !o.isRead() {
 		return unknown(op)

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// Short names of the packages below, with which tests write models.
+// Short names of the internal packages, for tests that write models.
 var (
 	intAttr    = onnxpb.IntAttr
 	intsAttr   = onnxpb.IntsAttr

@@ -16,8 +16,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// policies are what no network in prediction has, by the sentences that refuse it; docs/formats.md
-// lists them.
+// policies are the refusals of operators that no network uses for prediction;
+// docs/formats.md lists them.
 var policies = []string{
 	// of training
 	"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss", "Adagrad", "Adam", "Momentum", "Gradient",
@@ -28,10 +28,10 @@ var policies = []string{
 	"operator set 0", "StringNormalizer", // trees and text
 	"a length of 0"}
 
-// TestNodeCases runs ONNX's backend cases of single operators that
-// testdata/node_cases.py wrote into the folder BNCTL_NODE_CASES: those whose
-// first input and results are f32, other inputs being constants; those of QuantizeLinear,
-// DequantizeLinear and the operators of integers have integers there, which are f32 here.
+// TestNodeCases runs ONNX's backend cases of single operators that testdata/node_cases.py
+// wrote into the folder BNCTL_NODE_CASES. The first input and the results of a case are
+// f32, and other inputs are constants. Cases of QuantizeLinear, DequantizeLinear and the
+// operators of integers have integers instead, which are f32 here.
 func TestNodeCases(t *testing.T) {
 	root := os.Getenv("BNCTL_NODE_CASES")
 	if root == "" {
@@ -81,7 +81,7 @@ var (
 	errEmpty = fmt.Errorf("an input with a length of 0")
 )
 
-// nodeCase reports whether the model was read and run, and what is wrong.
+// nodeCase reports whether the model was read and run, and returns the difference.
 func nodeCase(dir string) (ran bool, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, "model.onnx"))
 	if err != nil {
@@ -129,7 +129,7 @@ func nodeCase(dir string) (ran bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if f.Model.Input().DType == tensor.U8 { // the file takes the channels first, the model images
+	if f.Model.Input().DType == tensor.U8 { // the file has channels first, the model has images
 		x = imagesOf(x)
 	}
 	got, err := eval(f.Model, asSamples(f.Model, x))

@@ -61,7 +61,7 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	return graph.Constant
 }
 
-// defaultDecay is what an exporter leaves out.
+// defaultDecay is the value that an exporter leaves out.
 const defaultDecay = 0.9
 
 // readDecay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
@@ -77,8 +77,8 @@ func readDecay(c *call) float64 {
 	return d
 }
 
-// isTraining reports whether a batch norm normalises by the batch at hand: training_mode says so
-// since operator set 14, results after the first do before, and is_test in set 6.
+// isTraining reports whether a batch norm normalises by the current batch. The mark is
+// training_mode from operator set 14 on, additional results before, and is_test in set 6.
 func isTraining(c *call) bool {
 	if c.Opset >= 14 {
 		return c.Int("training_mode", 0) != 0
@@ -93,7 +93,7 @@ func isTraining(c *call) bool {
 func (r *reader) norms(need []bool) {
 	r.file.Norms = []foreign.BatchNorm{}
 	listed, seen := map[string]bool{}, map[string]bool{}
-	var still []string // layers whose momentum is 1
+	var still []string // layers with momentum 1
 	for _, t := range r.file.Tensors {
 		listed[t.Name] = true
 	}
@@ -133,7 +133,7 @@ func (r *reader) norms(need []bool) {
 	}
 }
 
-// theseLayers tells of layers: the first by its name, the others by their number.
+// theseLayers describes layers: the first by name, the others by number.
 func theseLayers(layers []string) string {
 	if n := len(layers) - 1; n > 0 {
 		return fmt.Sprintf("%s and %s", layers[0], problem.Plural(n, "other batch norm"))

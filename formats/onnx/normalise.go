@@ -22,7 +22,7 @@ func init() {
 		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
 		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
-		// stash_type is the type in which the moments are computed.
+		// stash_type is the type of the moments during computation.
 		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
 			batch: batchaxis.LayerNorm},
 		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),
@@ -42,7 +42,7 @@ func addAffine(c *call, v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Add, "", []graph.Value{v, c.state(2, c.learned(2, added), shape...)})
 }
 
-// readEpsilon is what is added to the variance.
+// readEpsilon returns the number that is added to the variance.
 func readEpsilon(c *call) float64 {
 	eps := shortest(c.Float("epsilon", 1e-5))
 	if !(eps >= 0) || math.IsInf(eps, 0) {
@@ -54,7 +54,7 @@ func readEpsilon(c *call) float64 {
 	return eps
 }
 
-// declareScaleAndBias are operands 1 and 2, of a shape; an absent one is none.
+// declareScaleAndBias declares operands 1 and 2 with a shape, and leaves out absent ones.
 func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	in := []graph.Value{c.Dynamic(0), graph.None, graph.None}
 	for i, role := range []graph.Role{graph.Gamma, graph.Beta} {
@@ -151,8 +151,8 @@ func groupNorm(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
 
-// instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them for a
-// group norm between two Reshapes, are none.
+// instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them
+// for a group norm between two Reshapes, are left out.
 func instanceNorm(c *call) graph.Value {
 	s, eps := c.Shape(0), readEpsilon(c)
 	if c.Err == nil && len(s) < 2 {
@@ -202,8 +202,8 @@ func (r *reader) trains(name string, role graph.Role) {
 	}
 }
 
-// lpNorm divides by the sum of sizes, or the root of the sum of squares, along
-// an axis; what is zero stays so.
+// lpNorm divides by the sum of sizes, or the root of the sum of squares, along an axis.
+// Zeros stay zeros.
 func lpNorm(c *call) graph.Value {
 	s, p := c.Shape(0), c.Int("p", 2)
 	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
@@ -255,7 +255,7 @@ func reduceOf(c *call) graph.Value {
 	return x
 }
 
-// addLogSumExp takes the largest out of the sum, so that it stays finite.
+// addLogSumExp subtracts the largest element before the sum, so that the sum stays finite.
 func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
 	if len(at) == 0 {
 		return x

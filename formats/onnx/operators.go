@@ -93,7 +93,7 @@ type growth struct {
 	by   func(c *call) int64 // by how much the result grows from row to row
 }
 
-// integers is what an operator does with integers that come from the input.
+// integers defines how an operator treats integers that come from the input.
 type integers uint8
 
 func (i integers) has(j integers) bool { return i&j != 0 }
@@ -102,6 +102,6 @@ const (
 	move         integers = 1 << iota // it computes nothing: each element of a result is one of the operand
 	moveNumbers                       // it moves, and has no form for bytes of the graph
 	tellApart                         // it compares them
-	computeWhole                      // it computes with those of known bounds
-	keepBounds                        // it adds no integers to those of its operands
+	computeWhole                      // it computes with integers of known bounds
+	keepBounds                        // its results are among the integers of its operands
 )

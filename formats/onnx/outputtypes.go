@@ -17,7 +17,7 @@ type pick struct {
 	position int        // among the outputs of the file
 }
 
-// hasType notes in which type the file has an output of the graph, which computes in f32.
+// hasType records the file's type of an output of the graph, which computes in f32.
 func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 	d := x.DType()
 	if x.HoldsIntegers() {
@@ -41,7 +41,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	if dims := p.output.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 {
 		declared := lengthsOf(dims[1:])
 		if tensor.Count(declared) == tensor.Count(shape) && !slices.Contains(declared, 0) {
-			shape = declared // what stands behind the ArgMax may have moved its axes
+			shape = declared // nodes after the ArgMax may have moved its axes
 		}
 	}
 	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}

@@ -188,8 +188,8 @@ func typedOutputs(t *testing.T, m *models.Model, x tensor.Tensor) (all string) {
 	return all
 }
 
-// TestSameOfShortKernel: ONNX Runtime 1.21 and 1.30 give a transposed convolution of a kernel of 2 and a stride of
-// 3, of one element, a length of 2; the standard says 3.
+// TestSameOfShortKernel: for a transposed convolution of one element with a kernel of 2 and
+// a stride of 3, ONNX Runtime 1.21 and 1.30 return a length of 2; the standard defines 3.
 func TestSameOfShortKernel(t *testing.T) {
 	m := modelOf(20, 0, []int64{1, 1}, map[string][]float32{"w": {1, 2}}, op("ConvTranspose", "x w", "y",
 		list64("strides", 3), textAttr("auto_pad", "SAME_UPPER")))

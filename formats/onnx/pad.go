@@ -14,7 +14,7 @@ func init() {
 	})
 }
 
-// wrapSince is the operator set from which on Pad has the mode wrap.
+// wrapSince is the first operator set with the mode wrap of Pad.
 const wrapSince = 19
 
 // pad adds elements around a value: of one number, or others of the same axis. A
@@ -63,7 +63,7 @@ func padBytes(c *call, x graph.Value, before, after []int, value float64) graph.
 	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
 }
 
-// cropNegative cuts what is negative and sets it to 0.
+// cropNegative applies negative pads and sets them to 0.
 func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Value, []int) {
 	shape = slices.Clone(shape)
 	if len(shape) == 0 || min(slices.Min(before), slices.Min(after)) >= 0 {
@@ -79,8 +79,9 @@ func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Val
 	return c.node(graph.Slice, ".cropped", []graph.Value{x}, "begin", begin, "end", end), shape
 }
 
-// outside gives the element of an axis of n, from 0, that stands at place i, before
-// its first or behind its last one; it is not inside where there is none.
+// outside returns the index of the element that fills position i before the first or after
+// the last of n elements, by mode. The result is out of range if there is no element for
+// it.
 var outside = map[string]func(i, n int) int{
 	"reflect": func(i, n int) int {
 		if i < 0 {
@@ -92,7 +93,7 @@ var outside = map[string]func(i, n int) int{
 	"wrap": func(i, n int) int { return ((i % n) + n) % n },
 }
 
-// extendAxis puts elements of an axis of n in front of it and behind it.
+// extendAxis adds elements before and after an axis of n elements.
 func extendAxis(c *call, x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
 	if before+n+after > maxIndices {
 		c.Fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)

@@ -21,9 +21,9 @@ func init() {
 	})
 }
 
-// PyTorch's exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which make
-// the axis the first one. What is set is computed, and the batch behind that axis: all places are taken from
-// the value and what is set, one behind the other.
+// The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes,
+// which make the axis the first one. The updates are computed, and the batch follows that
+// axis: all positions are picked from the value and the updates, joined in that order.
 
 // setParts sets places of the first axis to values, or else elements of one row to constants.
 func setParts(c *call) graph.Value {
@@ -54,8 +54,8 @@ func setParts(c *call) graph.Value {
 	return c.gatherAxis(joined, 0, index, "")
 }
 
-// readPlaces returns where each place of the first axis is taken from, of a value of a shape and the places
-// behind it that are set, and how many these are.
+// readPlaces returns the source of each position of the first axis, among a value of a
+// shape followed by the updates, and the number of updates.
 func readPlaces(c *call, s []int) (index []int, set int) {
 	if c.Err != nil {
 		return nil, 0

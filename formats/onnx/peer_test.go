@@ -80,8 +80,8 @@ func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
 	return out
 }
 
-// compareORT checks that a model, written, passes ONNX's checker and gives in
-// ONNX Runtime what it gives here.
+// compareORT checks that a written model passes ONNX's checker and has the same results in
+// ONNX Runtime as here.
 func compareORT(t *testing.T, m *models.Model) {
 	t.Helper()
 	path := written(t, m)

@@ -26,8 +26,8 @@ func init() {
 	})
 }
 
-// Places of elements, which are integers in the file, are the same numbers as f32 here: the least of the
-// places that hold what is looked for.
+// Indices of elements, integers in the file, are the same numbers as f32 here. Among equal
+// elements the least index is chosen.
 
 const maxPicks = 256 // elements that a TopK picks
 
@@ -205,7 +205,8 @@ func oneHot(c *call) graph.Value {
 		c.number("off", float64(two.F32()[0]))})
 }
 
-// compress takes the places of an axis that a constant marks, or of all elements in a row.
+// compress picks the indices that a constant marks, along an axis or among all elements in
+// order.
 func compress(c *call) graph.Value {
 	marks, ok := c.Constant(1)
 	if !ok || marks.DType != tensor.Bool {

@@ -60,7 +60,7 @@ func TestPicked(t *testing.T) {
 	}
 }
 
-// TestAngles: sines and arcs are those of package math to 1e-7, whatever the angle.
+// TestAngles: sines and arcs equal package math's to 1e-7 for any angle.
 func TestAngles(t *testing.T) {
 	for kind, f := range map[string]func(float64) float64{"Sin": math.Sin, "Cos": math.Cos, "Tan": math.Tan,
 		"Asin": math.Asin, "Acos": math.Acos, "Atan": math.Atan} {
@@ -125,7 +125,7 @@ func TestWholeInput(t *testing.T) {
 	}
 }
 
-// TestAnyOrder: nodes stand in any order, and an output may be a constant.
+// TestAnyOrder: nodes may be in any order, and an output may be a constant.
 func TestAnyOrder(t *testing.T) {
 	m := modelOf(13, 0, []int64{2}, map[string][]float32{"k": {3, 4}}, op("Neg", "b", "y"), op("Abs", "a", "b"),
 		op("Neg", "x", "a"))

@@ -12,14 +12,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A graph that takes u8 pictures begins with what makes numbers of pixels, in any order: a
-// Cast to floats, a Transpose from (N, H, W, C) to (N, C, H, W), the channels in another
-// order, and Mul, Div, Sub and Add of constants, one for all channels or one for each. As
-// far as that is (x*scale - mean) / std by channel it becomes the graph's operation image,
-// which computes in f64 and rounds once; what follows stays an operation of the graph. What
-// is written here is
+// A graph with an input of u8 pictures begins with the conversion of pixels to numbers, in any order: a
+// Cast to floats, a Transpose from (N, H, W, C) to (N, C, H, W), a reordering of the channels, and Mul,
+// Div, Sub and Add of constants, one for all channels or one for each. The part that is
+// (x*scale - mean) / std by channel becomes the graph's operation image, which computes in f64 and rounds
+// once. The rest stays operations of the graph. This package writes
 //
-//	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
+// 	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
 
 // pixels walks over these nodes, one by one.
 type pixels struct {
@@ -34,7 +33,7 @@ type pixels struct {
 	nodes  []int  // that lead to it
 }
 
-// The order of the axes that the operation image makes, and of those that it takes.
+// The orders of the axes of the results and of the operand of the operation image.
 const (
 	pictures  = "CHW"
 	asDecoded = "HWC"
@@ -49,7 +48,7 @@ func layoutOf(shape []int) string {
 	return asDecoded
 }
 
-// newPixels begins at an input whose samples have a shape.
+// newPixels starts at an input with samples of a shape.
 func newPixels(r *reader, name string, shape []int, floats bool) *pixels {
 	layout := layoutOf(shape)
 	p := &pixels{reader: r, image: models.Image{Scale: 1}, size: map[byte]int{}, from: layout, layout: layout,
@@ -60,8 +59,8 @@ func newPixels(r *reader, name string, shape []int, floats bool) *pixels {
 	return p
 }
 
-// walk goes on while one node alone takes a value, and that node is one that is read. It
-// reports whether it came to floats.
+// walk follows a value while it has a single reader that can be absorbed. It reports
+// whether it reached floats.
 func (p *pixels) walk(need []bool) bool {
 	for next := p.users(need); ; {
 		i, ok := next[p.at]
@@ -72,8 +71,8 @@ func (p *pixels) walk(need []bool) bool {
 	}
 }
 
-// users returns, for every value that one node alone takes, and that is no output, the index of
-// that node. A Shape of the input does not count, where pictures keep that shape.
+// users returns the index of the reader of every value that has a single reader and is not
+// an output. A Shape of the input does not count if pictures keep that shape.
 func (p *pixels) users(need []bool) map[string]int {
 	users, count := map[string]int{}, map[string]int{}
 	for i, n := range p.src.Node {
@@ -95,7 +94,7 @@ func (p *pixels) users(need []bool) map[string]int {
 	return users
 }
 
-// reads takes in what a node does, and reports whether it could.
+// reads absorbs the effect of a node, and reports whether it could.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	c, op := &call{reader: p.reader, Node: p.nodeOf(n)}, decode.Operator(n)
 	if len(n.Output) != 1 || table[op].attributes.Check(&c.Node) != nil {
@@ -119,7 +118,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	switch op {
 	case "Identity":
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
-		return !slices.ContainsFunc(p.src.Output, named) // its name is that of the output alone
+		return !slices.ContainsFunc(p.src.Output, named) // the output alone has its name
 	case "Cast":
 		d, err := onnxpb.DType(int32(c.Int("to", 0)))
 		p.floats = p.floats || err == nil && element.IsFloat(d)
@@ -132,7 +131,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	return false
 }
 
-// turns takes in another order of the axes.
+// turns absorbs a permutation of the axes.
 func (p *pixels) turns(perm []int) bool {
 	for i, a := range slices.Sorted(slices.Values(perm)) {
 		if a != i {
@@ -150,7 +149,7 @@ func (p *pixels) turns(perm []int) bool {
 	return true
 }
 
-// reverses takes in that the channels come in the opposite order.
+// reverses absorbs a reversal of the channels.
 func (p *pixels) reverses(op string, c *call) bool {
 	channel := strings.IndexByte(p.layout, 'C')
 	if op == "Gather" && !p.gathersBackwards(c, channel) || op == "Slice" && !p.slicesBackwards(c, channel) {
@@ -175,7 +174,7 @@ func (p *pixels) axis(c *call, a int64) int {
 	return int(a - 1)
 }
 
-// gathersBackwards reports whether a Gather takes all of an axis from its end.
+// gathersBackwards reports whether a Gather reverses a whole axis.
 func (p *pixels) gathersBackwards(c *call, axis int) bool {
 	n := p.size[p.layout[axis]]
 	t, ok := c.Constant(1)
@@ -192,8 +191,8 @@ func (p *pixels) gathersBackwards(c *call, axis int) bool {
 	return true
 }
 
-// slicesBackwards reports whether a Slice takes all of an axis from its end, and all others
-// as they are.
+// slicesBackwards reports whether a Slice reverses a whole axis and leaves all others
+// unchanged.
 func (p *pixels) slicesBackwards(c *call, axis int) bool {
 	shape := make([]int, len(p.layout))
 	for i := range shape {

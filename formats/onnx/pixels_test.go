@@ -14,7 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takesPictures is a model whose input is u8 of a shape; the last node's result is the output.
+// takesPictures is a model with an input of u8 of a shape. The result of the last node is
+// the output.
 func takesPictures(opset int64, shape []int64, nodes ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 	m := modelOf(opset, 0, shape, nil, nodes...)
 	m.Graph.Input[0].Type.TensorType.ElemType = int32(onnxpb.TensorProto_UINT8)
@@ -32,8 +33,8 @@ func toCHW(in, out string) *onnxpb.NodeProto {
 	return op("Transpose", in, out, list64("perm", 0, 3, 1, 2))
 }
 
-// pictureGraphs are graphs of what makes numbers of pixels, with what they are read as, by
-// arithmetic on (x*scale - mean) / std.
+// pictureGraphs are graphs that convert pixels to numbers, with the graph that is read from
+// them, by arithmetic on (x*scale - mean) / std.
 var pictureGraphs = []struct {
 	name  string
 	shape []int64
@@ -71,7 +72,7 @@ var pictureGraphs = []struct {
 		"image(x, scale=0.5)\n  y = transpose(y.image, perm=[1,2,0])"},
 	{"in halves", []int64{5, 4, 3}, nodes{op("Identity", "x", "n"), castTo("n", "h", onnxpb.TensorProto_FLOAT16),
 		toFloat("h", "f"), toCHW("f", "y")}, "y = image(x, scale=1)"},
-	// What is no (x*scale - mean) / std stays an operation.
+	// Arithmetic other than (x*scale - mean) / std stays an operation.
 	{"from a constant", []int64{5, 4, 3}, nodes{toFloat("x", "f"), toCHW("f", "t"), floats("k", nil, 255),
 		op("Sub", "k t", "y")}, "t = image(x, scale=1)\n"},
 	{"negative", []int64{5, 4, 3}, nodes{toFloat("x", "f"), toCHW("f", "t"), floats("k", nil, -1),
@@ -87,10 +88,11 @@ var pictureGraphs = []struct {
 		op("Reshape", "t to", "y")}, "t = image(x, scale=1)\n  y = reshape(t, shape=[60])"},
 }
 
-// types are those behind the nodes of a graph in text form.
+// types are the comments with types after the nodes of a graph in text form.
 var types = regexp.MustCompile(`  # .*\n`)
 
-// TestPictures: what a graph does with u8 pixels is the operation image, as far as that can be.
+// TestPictures: the arithmetic of a graph on u8 pixels becomes the operation image where
+// possible.
 func TestPictures(t *testing.T) {
 	for _, c := range pictureGraphs {
 		m := takesPictures(13, c.shape, c.nodes...)
@@ -107,8 +109,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestNormalisesItself: of a graph that takes floats it is said what it makes of them, and
-// from which pixels.
+// TestNormalisesItself: for a graph with an input of floats a note describes its
+// normalisation and the pixels that it expects.
 func TestNormalisesItself(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -162,7 +164,7 @@ func TestPeerPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if c.shape[0] == 3 { // the file takes the channels first
+		if c.shape[0] == 3 { // the file has the channels first
 			x = channelsFirst(x)
 		}
 		want := ort(t, path, x)["y"]
@@ -188,7 +190,7 @@ func channelsFirst(x tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// TestInputAndNodesRefused: what is wrong with the input does not hide what is wrong behind it.
+// TestInputAndNodesRefused: a fault of the input does not hide the faults of nodes.
 func TestInputAndNodesRefused(t *testing.T) {
 	open := modelOf(13, 0, []int64{3, 0, 0}, nil, op("Relu", "x", "a"), op("LSTM", "a", "b"), op("LSTM",
 		"b", "c"),

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// computes takes in arithmetic with a constant, unless the result is nothing that
-// (x*scale - mean) / std can be, with a scale and a std above 0.
+// computes absorbs arithmetic with a constant, unless the result cannot be (x*scale - mean)
+// / std with a scale and a std above 0.
 func (p *pixels) computes(op string, c *call) bool {
 	if !p.floats || len(c.In) != 2 || c.Attribute("broadcast") != nil || c.Attribute("axis") != nil {
 		return false
@@ -40,7 +40,7 @@ func (p *pixels) computes(op string, c *call) bool {
 	return true
 }
 
-// shifted returns the mean and the std of what an operator makes of (x - mean) / std.
+// shifted returns the mean and the std after an operator is applied to (x - mean) / std.
 func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 	newMean, newStd = slices.Clone(mean), slices.Clone(std)
 	switch {

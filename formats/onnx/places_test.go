@@ -28,7 +28,7 @@ func evalCounting(t *testing.T, m *onnxpb.ModelProto) []float64 {
 }
 
 // TestPlaces: elements of an axis in any order, as NumPy's indexing, pad, tile and take
-// give them.
+// return them.
 func TestPlaces(t *testing.T) {
 	pad := func(mode string, before, after int64) []*onnxpb.NodeProto {
 		return nodes{ints("p", 0, before, 0, after), op("Pad", "x p", "y", textAttr("mode", mode))}
@@ -80,7 +80,7 @@ func TestManyPlaces(t *testing.T) {
 	}
 }
 
-// TestNoPlaces: what is picked where nothing is is refused by a sentence.
+// TestNoPlaces: picking an index that does not exist is refused by a sentence.
 func TestNoPlaces(t *testing.T) {
 	pad := func(mode string, p ...int64) []*onnxpb.NodeProto {
 		return nodes{ints("p", p...), op("Pad", "x p", "y", textAttr("mode", mode))}
@@ -117,8 +117,8 @@ func TestNoPlaces(t *testing.T) {
 	}
 }
 
-// TestOutputShape: a transposed convolution that is asked for more than its windows
-// reach has zeros behind them.
+// TestOutputShape: a transposed convolution with a result longer than the reach of its
+// windows ends with zeros.
 func TestOutputShape(t *testing.T) {
 	m := modelOf(13, 0, []int64{1, 5}, nil, op("ConvTranspose", "x w", "y", list64("strides", 2),
 		list64("output_shape", 12)))
@@ -140,7 +140,8 @@ func TestWrapHasASet(t *testing.T) {
 	}
 }
 
-// TestPadOfNothing: an axis of which pads cut all has nothing to repeat at its ends.
+// TestPadOfNothing: an axis that pads crop completely has no elements to repeat at its
+// ends.
 func TestPadOfNothing(t *testing.T) {
 	for _, mode := range []string{"wrap", "edge", "reflect"} {
 		got := became(readModel(t, modelOf(19, 0, []int64{2}, nil, ints("p", 0, -2, 0, 1),
@@ -151,7 +152,7 @@ func TestPadOfNothing(t *testing.T) {
 	}
 }
 
-// TestLongInput: a length that no axis may have is no open one.
+// TestLongInput: a length that no axis may have does not count as open.
 func TestLongInput(t *testing.T) {
 	m := modelOf(17, 0, []int64{2, 1 << 31}, nil, op("Relu", "x", "y"))
 	if got, want := became(readModel(t, m)), "a length of 2147483648, want at most 1073741824"; !strings.Contains(got,

@@ -39,8 +39,8 @@ func pool(c *call) graph.Value {
 	return addPool(c, "", c.Dynamic(0), s, w, count)
 }
 
-// makeVolumePool is a pool over three axes, whose window is one element of the first, or of the others:
-// PyTorch writes local_response_norm as an average over channels.
+// makeVolumePool is a pool over three axes with a window of one element along the first, or
+// along the other two: PyTorch writes local_response_norm as an average over channels.
 func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
 	if !w.isElement(0) {
@@ -108,7 +108,7 @@ func readPoolWindow(c *call, s []int) (w window, count bool) {
 	return w, count
 }
 
-// maxTaps bounds the places of a window whose maximum is taken one by one.
+// maxTaps bounds the size of a window that is reduced tap by tap.
 const maxTaps = 256
 
 // addDilatedMax is the largest of the pixels at each place of a window.

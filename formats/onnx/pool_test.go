@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A pool over three axes that is refused says which of kernel, strides and pads the reason is.
+// The refusal of a pool over three axes names the reason: kernel, strides or pads.
 func TestPoolOfVolumeRefused(t *testing.T) {
 	for want, attrs := range map[string]struct{ kernel, strides, pads []int64 }{
 		"a kernel of [2 2 1], strides of [1 1 1] and pads of [0 0 0 0 0 0]": {

@@ -16,14 +16,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators that take integers and give integers, each with its scale and zero point among its operands, are
-// one operation of bytes of the graph where there is one that computes the same. Elsewhere they are what
-// they are short for: the operator of floats, between a DequantizeLinear of each operand and a
-// QuantizeLinear.
+// Operators on integers, with scales and zero points as operands, become one operation of
+// bytes of the graph if one computes the same. Otherwise they are expanded: the operator of
+// floats between a DequantizeLinear of each operand and a QuantizeLinear.
 
-// quantisedOp is such an operator.
+// quantisedOp describes an operator on integers.
 type quantisedOp struct {
-	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false where there is none
+	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false if the graph has none
 	expand func(*expansion)               // reads the nodes that the operator is short for
 	// the operands that are weights; all others but the first are settings
 	weights []int
@@ -51,7 +50,8 @@ func readQuantised(c *call, op string) error {
 	return cmp.Or(c.Err, c.g.Err())
 }
 
-// byteScale is what bytes of the graph stand for, of*(q - zero), and what integers of the file they are.
+// byteScale is the meaning of bytes of the graph, of*(q - zero), and their type in the
+// file.
 type byteScale struct {
 	of   float32
 	zero int
@@ -78,7 +78,8 @@ func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScal
 	return s, ok
 }
 
-// readFactors returns the scales that operand i has: one, or n; ok says that they can be multiplied by.
+// readFactors returns the scales in operand i: one, or n. ok reports whether all can be
+// used as factors.
 func readFactors(c *call, i, n int) (of []float32, ok bool) {
 	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
 		return nil, false
@@ -102,7 +103,7 @@ func canBeBytes(c *call, i int, kind tensor.DType) bool {
 		(x.Kind == 0 || x.Kind == kind)
 }
 
-// toBytes returns operand i as bytes, which isBytes says that it can be.
+// toBytes returns operand i as bytes. canBeBytes must have accepted it.
 func toBytes(c *call, i int, kind tensor.DType) graph.Value {
 	if x := c.In[i]; x.HoldsBytes() {
 		return x.V
@@ -115,7 +116,7 @@ func bytesOf(v graph.Value, kind tensor.DType) node.Value {
 	return node.Value{V: v, Logits: graph.None, Elements: node.Bytes, Kind: kind}
 }
 
-// countQuantised says in what form a file is quantised.
+// countQuantised records the form in which a file is quantised.
 func (r *reader) countQuantised() {
 	count := map[string]int{}
 	for _, n := range r.src.Node {
@@ -129,7 +130,8 @@ func (r *reader) countQuantised() {
 	}
 }
 
-// quantiseMarks says what the operands of quantised nodes are: weights, or what weights are scaled by.
+// quantiseMarks classifies the operands of quantised nodes as weights, or as scales of
+// weights.
 func quantiseMarks(n *onnxpb.NodeProto, weight, setting func(name string)) (known bool) {
 	o := table[decode.Operator(n)].quantised
 	if o == nil && n.OpType != "DequantizeLinear" && n.OpType != "QuantizeLinear" {
@@ -159,8 +161,8 @@ func quantisedForm(count map[string]int) string {
 	return form + ": " + strings.Join(list, ", ")
 }
 
-// expansion reads the nodes that an operator is short for. The names of their results are the node's own,
-// with a number.
+// expansion reads the nodes that replace an operator. The names of their results are the
+// node's name with a number.
 type expansion struct {
 	*call
 	made int

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// ms is a node of ONNX Runtime's own operators.
+// ms is a node of one of ONNX Runtime's additional operators.
 func ms(kind, inputs, output string, with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	n := op(kind, inputs, output, with...)
 	n.Domain = "com.microsoft"
@@ -144,13 +144,13 @@ func TestIntegerOperators(t *testing.T) {
 			t.Errorf("%s: operations are %v", c.name, operations(t, m))
 		}
 	}
-	// i8 by the same steps: the zero points are 128 less, and so is what is cut off.
+	// i8 by the same steps: zero points and bounds are 128 less.
 	m := modelOf(13, 0, row, nil, ofIntegers(i8, -125, 1, -118, ms("QLinearAdd", "q s z q s z ys yz", "r"))...)
 	elements(t, "i8", m, x, []float64{0, 2, 2, 0, -3, 245})
 }
 
-// TestDynamicRanges: each row is quantised by its own range. By hand: -51 to 204 are 255 steps of 1, and 51
-// the zero point; a row of 0 has a scale of 1.
+// TestDynamicRanges: each row is quantised by its range. By hand: -51 to 204 are 255 steps
+// of 1, and 51 is the zero point; a row of 0 has a scale of 1.
 func TestDynamicRanges(t *testing.T) {
 	list := nodes{op("DynamicQuantizeLinear", "x", "q s z"), floats("ws", nil, 0.5),
 		wholes("w", i8, []int64{6, 2}, 1, 2, 1, -1, 1, 0, 1, 0, 1, 1, 1, 0), op("MatMulInteger", "q w z", "i"),
@@ -214,7 +214,7 @@ func TestSaturation(t *testing.T) {
 				}
 			}
 			want := c.want
-			if form == "QDQ" { // the layer's result is that of the QuantizeLinear
+			if form == "QDQ" { // the layer's result is the QuantizeLinear's
 				want = strings.Replace(want, "(r)", "(g)", 1)
 			}
 			if (want == "") != (got == "") || !strings.HasPrefix(got, want) {
@@ -224,7 +224,7 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// TestIntegerRefusals: what has no answer of its own is named.
+// TestIntegerRefusals: nodes without a defined result are named.
 func TestIntegerRefusals(t *testing.T) {
 	for _, c := range []struct {
 		want  string
@@ -293,8 +293,8 @@ func integerNetwork(kind onnxpb.TensorProto_DataType, zero int32, weights onnxpb
 	return m
 }
 
-// TestPeerIntegers: a network of integer operators gives what ONNX Runtime gives, and so does, within a step,
-// what is written of it, read here and run by ONNX Runtime.
+// TestPeerIntegers: a network of integer operators has the same results in ONNX Runtime. So
+// has the written file, within a step, read here and run by ONNX Runtime.
 func TestPeerIntegers(t *testing.T) {
 	needPeers(t)
 	for _, c := range []struct {

@@ -41,12 +41,12 @@ func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto)
 	return p.to(p.fresh(), op, in, with...)
 }
 
-// result is the node that makes the node's own result.
+// result reads the node that makes the original node's result.
 func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
 	p.to(decode.First(p.Proto.Output, "node"), op, in, with...)
 }
 
-// operandName returns the name of operand i; "" if it has none.
+// operandName returns the name of operand i; "" if it is absent.
 func (p *expansion) operandName(i int) string {
 	if !p.Has(i) {
 		return ""
@@ -96,7 +96,7 @@ func (p *expansion) wholes(x, zero, axis int) string {
 		onnxpb.IntAttr("axis", axis))
 }
 
-// quantised makes the result, of a type that a zero point tells, or operand 0.
+// quantised makes the result. Its type is the type of the zero point, or else of operand 0.
 func (p *expansion) quantised(v string, scale, zero int) {
 	with := []*onnxpb.AttributeProto{}
 	if !p.Has(zero) && p.In[0].Kind == tensor.I8 {
@@ -141,7 +141,7 @@ func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 	p.result("QuantizeLinear", []string{v, p.constant(tensor.Scalar(float32(1))), p.operandName(zero)})
 }
 
-// clipOperandsSince is the operator set from which on the bounds of a Clip are operands.
+// clipOperandsSince is the first operator set with the bounds of a Clip as operands.
 const clipOperandsSince = 11
 
 const convAttributes = windowAttributes + " group"
@@ -247,7 +247,8 @@ func (p *expansion) qLinearActivation() {
 	}
 }
 
-// qLinearSoftmax: up to operator set 12 the axis begins a range; the attribute says by which it counts.
+// qLinearSoftmax: up to operator set 12 the axis begins a range; the attribute opset
+// selects the meaning.
 func (p *expansion) qLinearSoftmax() {
 	if (p.Int("opset", p.Opset) < 13) != (p.Opset < 13) {
 		p.Fail("of operator set %d in a file of %d is not supported", p.Int("opset", 0), p.Opset)

@@ -29,7 +29,7 @@ func (p *expansion) matMulToFloat() {
 	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
 }
 
-// dynamicMatMul is that of a row that is quantised by its own range.
+// dynamicMatMul is a product with a row that is quantised by its range.
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}

@@ -34,7 +34,7 @@ func init() {
 	})
 }
 
-// byteMap is an operand of bytes with what they stand for.
+// byteMap is an operand of bytes with its scale.
 type byteMap struct {
 	at    int
 	scale byteScale
@@ -152,7 +152,7 @@ func lookUpBytes(c *call) (node.Value, bool) {
 	return bytesOf(lookUpTable(c, m, y, f), y.kind), true
 }
 
-// tableFunction returns the function of a node that a table computes; nil if there is none.
+// tableFunction returns the function of a node that a table computes, or nil.
 func tableFunction(c *call) func(float64) float64 {
 	n := &graph.Node{}
 	switch functionOf(c) {

@@ -32,11 +32,11 @@ type byteSum struct {
 	weight  tensor.Tensor // i8
 	bias    tensor.Tensor // i32
 	by      tensor.Tensor // f32
-	at      [2]int        // the operands that are weight and bias; 0: there is no bias
+	at      [2]int        // the operands with weight and bias; 0 if there is no bias
 }
 
-// readByteSum reads the operands of a sum by their places; columns says that the weight has its outputs
-// last. Where a sum of the graph computes something else, ok is false.
+// readByteSum reads the operands of a sum by their indices. columns means that the weight
+// has its outputs last. ok is false if a sum of the graph would compute something else.
 func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
 	if c.Has(x[1]) {
@@ -78,7 +78,7 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 	return s, true
 }
 
-// readIntegerScale is that of an operand whose scale the file applies later, or nowhere.
+// readIntegerScale reads an operand with a scale that the file applies later, or never.
 func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
 	s = byteScale{of: 1, kind: findKind(c, x)}
 	if c.Has(zero) {

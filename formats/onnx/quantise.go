@@ -25,15 +25,17 @@ func init() {
 	})
 }
 
-// Values that a file quantises run by the standard's own rule, in f32 between a DequantizeLinear and the
-// next QuantizeLinear. Bytes with one scale are bytes of the graph: those of i8 are 128 more there, and so is
-// their zero point, which changes no result: what is rounded is x/scale, and both bounds move with it. All
-// other integers are the same numbers as f32.
+// Values that a file quantises and that package qdq leaves follow the standard's rule, in
+// f32 between a DequantizeLinear and the next QuantizeLinear. Bytes with one scale are
+// bytes of the graph. Bytes of i8 are 128 more there, and so is their zero point, which
+// changes no result: x/scale is rounded, and both bounds move with it. All other integers
+// are the same numbers as f32.
 
-// shift is what is added to integers of a type to make them u8 of the graph.
+// shift is the number added to integers of a type to make them u8 of the graph.
 var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
 
-// unpackBytes makes f32 of operands that are bytes of the graph, for an operator that takes none.
+// unpackBytes converts operands that are bytes of the graph to f32, for an operator that
+// does not accept bytes.
 func (c *call) unpackBytes(op string) {
 	o := table[op]
 	if o.make == nil || o.bytes != nil && o.bytes(c) {
@@ -46,7 +48,7 @@ func (c *call) unpackBytes(op string) {
 	}
 }
 
-// anyBytes is of operators that take all bytes of the graph as they are: what moves with them stays bytes.
+// anyBytes is for operators that accept all bytes of the graph: moved bytes stay bytes.
 func anyBytes(*call) bool { return true }
 
 // oneScale reports whether a DequantizeLinear has one scale.
@@ -59,7 +61,8 @@ func sameBytes(c *call) bool {
 	return err == nil && (wider || d == c.In[0].Kind)
 }
 
-// nearestBytes reports whether a Resize moves pixels. One that crops takes a number from outside.
+// nearestBytes reports whether a Resize moves pixels. One that crops inserts an additional
+// number.
 func nearestBytes(c *call) bool {
 	return c.moves(c.Proto.OpType) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
 }
@@ -67,7 +70,8 @@ func nearestBytes(c *call) bool {
 // gathersBytes reports whether a Gather picks bytes, or from a table by bytes.
 func gathersBytes(c *call) bool { return c.In[0].HoldsBytes() || looksUp(c) }
 
-// withoutDilations reports whether a MaxPool has none; one with dilations is made of other operations.
+// withoutDilations reports whether a MaxPool has no dilations. With dilations it is built
+// from other operations.
 func withoutDilations(c *call) bool {
 	a := c.Attribute("dilations")
 	return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
@@ -153,8 +157,8 @@ func dequantizeLinear(c *call) graph.Value {
 	return c.node(graph.Mul, "", []graph.Value{v, declarePerIndex(c, "scale", q, q.Scale)})
 }
 
-// checkUsable refuses what a value cannot be quantised by: scales that are not positive or subnormal, and
-// integers that f32 does not hold.
+// checkUsable refuses unusable parameters: scales that are not positive or subnormal, and
+// integers that f32 cannot hold.
 func checkUsable(c *call, q fold.Quantisation) bool {
 	if q.D == tensor.I32 && slices.ContainsFunc(q.Zero, func(z int64) bool { return z != 0 }) {
 		c.Fail("with a zero point of %v is not supported for what comes from the input", q.D)

@@ -35,8 +35,8 @@ func between(kind onnxpb.TensorProto_DataType, scale float32, zero int32, more .
 	return append(append(list, more...), op("DequantizeLinear", "r s z", "y"))
 }
 
-// TestQuantisedValues: x/scale is rounded in f32, halves to the even number, moved and cut off; what comes
-// back is scale*(q - zero). The numbers are by hand.
+// TestQuantisedValues: x/scale is rounded in f32, halves to even, moved and clipped; the
+// dequantised value is scale*(q - zero). The numbers are by hand.
 func TestQuantisedValues(t *testing.T) {
 	x := []float64{0.25, 0.75, 1.25, -0.25, -1000, 1000}
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestQuantisedInput(t *testing.T) {
 	elements(t, "a scale for each channel", m, []float64{1, 2, -128, 127, 0, -2}, []float64{0, 0.5, -64.5, 516, 8, 0})
 }
 
-// TestQuantisedRefusals: what cannot be run is named.
+// TestQuantisedRefusals: nodes that cannot be run are named.
 func TestQuantisedRefusals(t *testing.T) {
 	scaled := func(s float32) nodes { return between(u8, s, 0) }
 	for _, c := range []struct {

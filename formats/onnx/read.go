@@ -15,9 +15,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Sniff reports whether a file that starts with head (512 bytes will do) may
-// be an ONNX model. The format has no magic number: it is a protobuf message
-// whose first field is the version, as all writers have it.
+// Sniff reports whether a file that starts with head (512 bytes are enough) may be an ONNX
+// model. The format has no magic number: it is a protobuf message that all writers begin
+// with the version.
 func Sniff(head []byte) bool {
 	number, wire, n := protowire.ConsumeTag(head)
 	if n < 0 || number != 1 || wire != protowire.VarintType {
@@ -33,7 +33,7 @@ func Sniff(head []byte) bool {
 		n > 0 && wire == protowire.VarintType && number == 5
 }
 
-// Options say how a file is read.
+// Options determine how a file is read.
 type Options struct {
 	// TensorsOnly leaves out the model, so that no initializers are read.
 	TensorsOnly bool
@@ -62,13 +62,14 @@ func Read(path string, o Options) (*foreign.File, error) {
 	})
 }
 
-// ReadFrom is Read for size bytes of src, from which tensors are read later,
-// when asked for. The model must have no external data.
+// ReadFrom is Read for size bytes of src. Tensors are read from src later, on demand. The
+// model must have no external data.
 func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, "", o)
 }
 
-// read reads a model of rows and, where that cannot be, one whose sample is the whole input; see whole.go.
+// read reads a model of rows or, if that fails, a model with the whole input as its sample;
+// see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
 	file, fixed, err := readAs(src, size, &decode.External{Dir: dir}, o, false)
 	if err != nil || file.NoModel == nil || !fixed || o.Input != nil || o.Inputs != nil {
@@ -81,8 +82,8 @@ func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, er
 	return file, nil
 }
 
-// readAs reads a model of rows or of whole inputs. fixed says that the file fixes all lengths of its
-// inputs.
+// readAs reads a model of rows or of whole inputs. fixed reports whether the file fixes all
+// lengths of its inputs.
 func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole bool) (file *foreign.File,
 	fixed bool, err error) {
 	head := make([]byte, min(size, int64(len(lfsPointer))))

@@ -19,7 +19,7 @@ type reader struct {
 	shared *node.Shared
 	file   *foreign.File
 	biased bool              // batch norms keep the biased variance
-	images models.Preprocess // how image files become the input, if the file says so
+	images models.Preprocess // how image files become the input, if the file defines it
 
 	g           *graph.Builder
 	table       []graph.State
@@ -35,7 +35,7 @@ type reader struct {
 	homes       map[string]string         // numbered initializers, by the names that they were given
 	aliases     map[string][]string       // further names in the file of a tensor that layers share
 	initial     map[string]bool           // names of initializers
-	forTraining bool                      // the graph is read for training, whose form it may have
+	forTraining bool                      // the graph is read for training and may have training form
 	memory      *tensor.Region            // of large initializers; nil: the heap
 	inTraining  []string                  // batch norms that are in the form of training
 	takenLabels foreign.Names             // labels that are taken
@@ -47,7 +47,7 @@ type reader struct {
 	unrolled    int                       // nodes in rounds of loops
 	placed      map[string]graph.Value    // the places of axes, by shape and axis
 	rowsInput   graph.Value               // the input as floats; graph.None before it is there
-	pixels      bool                      // the input is u8, of which the graph itself makes floats
+	pixels      bool                      // the input is u8, and the graph converts it to floats
 	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
 	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
 	inputShapes map[string][]int          // of several inputs, by name
@@ -61,7 +61,7 @@ type reader struct {
 
 	computed map[string]bool // tensors of the file that nodes make of others
 
-	readers map[string][]*onnxpb.NodeProto // by a name, who takes it; nil before it is asked for
+	readers map[string][]*onnxpb.NodeProto // readers by name; nil until first needed
 }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {
@@ -74,7 +74,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		aliases: map[string][]string{}, homes: map[string]string{},
 		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
 	r.fromTorch = m.ProducerName == "pytorch"
-	// the graph of another program says it; of ours, resizeKey
+	// Another program's graph defines it; for ours, ResizeKey does.
 	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"
@@ -92,8 +92,8 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	return r
 }
 
-// initializers lists all initializers as the file's tensors. They are read when
-// a node takes them.
+// initializers lists all initializers as the file's tensors. They are read when a node
+// needs them.
 func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 	for _, p := range r.src.Initializer {
 		if _, twice := r.values[p.Name]; twice {
@@ -109,8 +109,8 @@ func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 	return nil
 }
 
-// operand returns what a name stands for. An initializer is read when it is
-// asked for first; halves become f32 then.
+// operand returns the value of a name. An initializer is read at its first use; f16 and
+// bf16 then become f32.
 func (r *reader) operand(name string) (node.Value, bool, error) {
 	x, ok := r.values[name]
 	if !ok || x.File == nil {

@@ -28,7 +28,7 @@ func expandsToBatch(c *call, op string) bool {
 	return i < len(c.In) && c.In[i].HasLength()
 }
 
-// expandToBatch makes such a constant: the same numbers in every row.
+// expandToBatch makes a constant with the same numbers in every row.
 func expandToBatch(c *call) []node.Value {
 	t, p, shape := readAlongBatch(c)
 	if c.Err == nil && !element.IsFloat(t.DType) {
@@ -80,7 +80,7 @@ func repeatIntegers(c *call) []node.Value {
 	return []node.Value{node.Growing(c.Gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
-// readAlongBatch is batchShape with the shape to which the constant broadcasts for N = 1.
+// readAlongBatch is batchShape plus the shape to which the constant broadcasts for N = 1.
 func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	t, p, to := readBatchShape(c)
 	if c.Err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 )
 
-// resampling says how the pixels of one axis become others: arithmetic in f32,
-// as ONNX Runtime does it, so that pixels half-way go where they go there.
+// resampling describes how one axis of pixels is resampled: arithmetic in f32, as in ONNX
+// Runtime, so that pixels half-way between two get the same neighbour.
 type resampling struct {
 	from, to int     // lengths of the axis
 	scale    float32 // of the file, or to/from; to need not be from*scale
@@ -54,12 +54,12 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	},
 }
 
-// tie is the distance from the middle between two pixels up to which a coordinate counts as
-// the middle, as in ONNX Runtime: coordinates are rounded, and exact ties miss the middle.
+// tie is the largest distance from the middle between two pixels that counts as the middle,
+// as in ONNX Runtime: coordinates are rounded, and exact ties miss the middle.
 const tie = 1e-6
 
-// roundings are the ways in which nearest picks a pixel. Up to operator set 10
-// there was only "simple": down when growing, up when shrinking.
+// roundings are the ways in which nearest picks a pixel. Up to operator set 10 there was
+// only "simple": down when growing, up when shrinking.
 var roundings = map[string]func(x float64, shrinks bool) float64{
 	"round_prefer_floor": func(x float64, _ bool) float64 { return math.Ceil(x - 0.5 - tie) },
 	"round_prefer_ceil":  func(x float64, _ bool) float64 { return math.Floor(x + 0.5 + tie) },
@@ -73,7 +73,7 @@ var roundings = map[string]func(x float64, shrinks bool) float64{
 	},
 }
 
-// check refuses what is not known, by name.
+// check refuses unknown modes by name.
 func (r *resampling) check() error {
 	switch {
 	case coordinateTransforms[r.coordinates] == nil:
@@ -88,7 +88,7 @@ func (r *resampling) check() error {
 	return nil
 }
 
-// at returns where the middle of result i lies.
+// at returns the original coordinate of the middle of result i.
 func (r *resampling) at(i int) float32 {
 	if r.scale == 1 && r.coordinates != cropping {
 		return float32(i)
@@ -96,7 +96,7 @@ func (r *resampling) at(i int) float32 {
 	return coordinateTransforms[r.coordinates](r, float32(i))
 }
 
-// inside reports whether the middle of result i lies in the image.
+// inside reports whether the middle of result i is inside the image.
 func (r *resampling) inside(i int) bool {
 	x := r.at(i)
 	return r.coordinates != cropping || x >= 0 && x <= float32(r.from-1)
@@ -153,8 +153,8 @@ func (r *resampling) filtered(row []float32, i int) {
 	r.setWeights(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
 }
 
-// setWeights sets the weights of the pixels first to last, which sum to 1. What lies
-// outside falls on the edge, or counts nothing.
+// setWeights sets the weights of the pixels first to last, which sum to 1. Pixels outside
+// the image add to the edge, or are ignored.
 func (r *resampling) setWeights(row []float32, first, last int, weight func(k int) float64) {
 	sums, total := make([]float64, len(row)), 0.0
 	for k := first; k <= last; k++ {

@@ -31,8 +31,7 @@ func init() {
 	})
 }
 
-// reshape keeps the batch where it is: the first length of the target must
-// stand for it.
+// reshape keeps the batch axis: the first length of the target must be the batch.
 func reshape(c *call) graph.Value {
 	from := c.Shape(0)
 	target, ok := c.List("shape", 1)
@@ -151,7 +150,7 @@ func unsqueeze(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", shape)
 }
 
-// expand broadcasts to a shape whose first length leaves the batch as it is.
+// expand broadcasts to a shape with the batch as its first length.
 func expand(c *call) graph.Value {
 	from := c.Shape(0)
 	l, _ := c.List("shape", 1)

@@ -61,7 +61,7 @@ func (r resampling) identity() resampling {
 	return r
 }
 
-// readResamplings reads how the axes behind the channels become others.
+// readResamplings reads the resampling of the axes after the channels.
 func readResamplings(c *call, s []int) []resampling {
 	coordinates, rounding := "asymmetric", "simple" // the only ones up to operator set 10
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
@@ -107,7 +107,7 @@ func readRegions(c *call, axes []resampling, rank int) {
 	}
 }
 
-// addOutside adds the number that stands for what lies outside of the region's image.
+// addOutside adds the number for pixels outside the region's image.
 func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	value := float32(c.Float("extrapolation_value", 0))
 	if c.Err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
@@ -126,12 +126,12 @@ func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	return c.node(graph.Add, ".outside", []graph.Value{x, outside})
 }
 
-// readResized returns the lengths that scales or sizes ask for behind the channels, and their scales.
+// readResized returns the requested lengths after the channels, and their scales.
 func readResized(c *call, s []int) (size []int, scales []float32) {
 	full := append([]int{1}, s...) // the batch keeps its length, whatever it is
 	at, byScales := readResizedAxes(c, len(full)), 1
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
-		byScales = 2 // roi stands before it
+		byScales = 2 // roi precedes it
 	}
 	to, factor := slices.Clone(full), slices.Repeat([]float32{1}, len(full))
 	if c.Has(3) {

@@ -21,8 +21,8 @@ func (c *call) firstShape() []int {
 	return nil
 }
 
-// value returns operand i as rows, whose rank is that of the other operands: a
-// constant becomes the same in every row.
+// value returns operand i as rows of the given rank. A constant becomes the same in every
+// row.
 func (c *call) value(i, rank int) graph.Value {
 	if i < len(c.In) && c.Has(i) && c.In[i].IsConstant() {
 		shape := c.In[i].Tensor.Shape
@@ -37,8 +37,8 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.Dynamic(i)
 }
 
-// inRows adds the constant i to zeros of the rows: what is put in front of some
-// value and cut off again, whatever that value is.
+// inRows puts constant i into every row. The rows come from one of the other operands, whatever
+// its values are.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
 	for _, x := range c.In {
@@ -72,8 +72,8 @@ func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
 	return c.node(graph.Add, ".constant", []graph.Value{v, constant})
 }
 
-// aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank with
-// the batch. Operator set 6 may say where it begins.
+// aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank
+// with the batch. Operator set 6 may name its first axis.
 func (c *call) aligned(shape []int, rank int) []int {
 	shape = slices.Clone(shape)
 	if c.Opset < 7 && c.Int("broadcast", 0) != 0 && c.Attribute("axis") != nil {
@@ -106,7 +106,7 @@ func (c *call) checkAligned(i, k int) {
 	}
 }
 
-// operandPair returns both operands, of which one may be constant, where they broadcast.
+// operandPair returns both operands, which must broadcast. One may be constant.
 func (c *call) operandPair() []graph.Value {
 	if len(c.In) != 2 {
 		c.Fail("has %d operands, want 2", len(c.In))

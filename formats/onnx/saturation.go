@@ -11,13 +11,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Processors without VNNI multiply u8 by i8 with an instruction that adds products in pairs, in 16 bits, and
-// cuts off what is beyond them: elsewhere such a file gives other answers there. Sums are exact here.
+// Processors without VNNI multiply u8 by i8 with an instruction that adds products in
+// pairs, in 16 bits, and saturates. Other runtimes give different answers there. Sums are
+// exact here.
 
 // mostPair is the most that two weights of one sign may be together: 255 times one more leaves 16 bits.
 const mostPair = 128
 
-// countSaturating names the layers of u8 maps and i8 weights whose products can saturate elsewhere.
+// countSaturating names the layers of u8 maps and i8 weights with products that can
+// saturate elsewhere.
 func (r *reader) countSaturating() {
 	made, layers, names := map[string]*onnxpb.NodeProto{}, 0, []string(nil)
 	for _, n := range r.src.Node {
@@ -48,8 +50,9 @@ func (r *reader) countSaturating() {
 		problem.Plural(layers, "layer"), list, mostPair))
 }
 
-// byteOperands returns the name of a layer's weight of integers, the type of the integers of its maps, and
-// whether the outputs are the last axis of the weight; no name for a node that is no such layer.
+// byteOperands returns the name of a layer's weight of integers, the type of the integers
+// of its maps, and whether the outputs are the last axis of the weight. The name is "" for
+// other nodes.
 func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) (weight string,
 	maps tensor.DType, last bool) {
 	in := func(of *onnxpb.NodeProto, i int) string {

@@ -89,7 +89,7 @@ func scatterElements(c *call, offsets func(shape []int) (at, updates []int)) gra
 	return combineUpdates(c, s, at, updates.F32())
 }
 
-// scatterReductions is how what is set meets what is there: neutral changes nothing.
+// scatterReductions combine updates with old elements; neutral changes nothing.
 var scatterReductions = map[string]struct {
 	op      graph.Op
 	neutral float32
@@ -102,13 +102,13 @@ var scatterReductions = map[string]struct {
 	"min":  {graph.Min, float32(math.Inf(1)), func(a, b float32) float32 { return min(a, b) }},
 }
 
-// combineUpdates joins operand 0 with updates, which lie at offsets.
+// combineUpdates joins operand 0 with updates at offsets.
 func combineUpdates(c *call, s, at []int, updates []float32) graph.Value {
 	reduction, ok := scatterReductions[c.Text("reduction", "none")]
 	if !ok || len(at) == 0 {
 		c.Fail("of %d elements with the reduction %.40q is not supported", len(at), c.Text("reduction", "none"))
 	}
-	for range 2 { // what is set, and the values
+	for range 2 { // the mask of updates, and their values
 		if !c.Reserve(tensor.F32, s) {
 			return graph.None
 		}

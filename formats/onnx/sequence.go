@@ -28,8 +28,9 @@ func init() {
 	})
 }
 
-// A sequence is a list of values while the file is read: what is put together and taken apart again at places
-// that are known then. PyTorch's second exporter writes chunk and split so.
+// A sequence is a list of values that exists only while the file is read: values are joined
+// and split at indices that are known then. PyTorch's second exporter writes chunk and
+// split in this way.
 
 // sequenceNode makes the reader of nodes that make one value of sequences.
 func sequenceNode(f func(*call) node.Value) func(*reader, *onnxpb.NodeProto) error {
@@ -86,7 +87,7 @@ func readItems(c *call) []node.Value {
 	return c.In[0].Items
 }
 
-// readPosition returns operand i, a place from 0 to last, or counted from behind it.
+// readPosition returns operand i, an index from 0 to last, or counted from the end.
 func readPosition(c *call, i, last int) int {
 	if _, ok := c.Constant(i); !ok {
 		c.Fail("operand %d is computed from the input; a constant is supported", i)
@@ -216,7 +217,7 @@ func concatSequence(c *call) error {
 	return c.reader.node(concat)
 }
 
-// addReshape is a value without an axis, or with a new one, under a name of its own.
+// addReshape is a value without an axis, or with a new one, under a separate name.
 func addReshape(c *call, op, name string, axis int) string {
 	if c.Err != nil {
 		return name

@@ -15,7 +15,8 @@ func scalarInt(name string, v int64) *onnxpb.NodeProto {
 	return n
 }
 
-// TestSequences: what is put together and taken apart at known places, as NumPy has it, of x = 0 1 2 3 4 5.
+// TestSequences: values joined and split at known indices, as in NumPy, for x = 0 1 2 3 4
+// 5.
 func TestSequences(t *testing.T) {
 	along := intAttr("axis", 1)
 	empty := &onnxpb.NodeProto{OpType: "SequenceEmpty", Output: []string{"e"}}
@@ -112,7 +113,7 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-// TestUnreadIndices: PyTorch names the indices of a MaxPool that nobody takes.
+// TestUnreadIndices: PyTorch names the indices of a MaxPool even without readers.
 func TestUnreadIndices(t *testing.T) {
 	m := modelOf(17, 0, []int64{1, 2, 2}, nil, op("MaxPool", "x", "y indices", list64("kernel_shape", 2, 2)))
 	if got := evalCounting(t, m); !slices.Equal(got, []float64{3}) {
@@ -120,7 +121,7 @@ func TestUnreadIndices(t *testing.T) {
 	}
 }
 
-// TestLoopInFunction: the names of a loop's body are those of the function's call.
+// TestLoopInFunction: the names in a loop's body belong to the function's call.
 func TestLoopInFunction(t *testing.T) {
 	value := func(name string) *onnxpb.ValueInfoProto { return &onnxpb.ValueInfoProto{Name: name} }
 	body := &onnxpb.GraphProto{Node: nodes{op("Cast", "i", "f", intAttr("to", 1)), op("Add", "v f", "w")},

@@ -129,7 +129,7 @@ func (r *reader) placeBatch(in []*fileInput) error {
 	return nil
 }
 
-// usedNames returns the names that needed nodes read, and those of outputs.
+// usedNames returns the names that needed nodes read, and the names of outputs.
 func (r *reader) usedNames(need []bool) map[string]bool {
 	used := map[string]bool{}
 	for i, n := range r.src.Node {

@@ -18,9 +18,9 @@ func normOf(from, to string) *onnxpb.NodeProto {
 	return op("BatchNormalization", from+" g b m v", to)
 }
 
-// TestSharedNorms: layers that share their tensors are one batch norm and have one
-// state, whatever type the file keeps it in; what leads to no output is none, and
-// neither is what takes as many operands.
+// TestSharedNorms: layers that share their tensors are one batch norm with one state,
+// whatever type the file stores it in. A node that leads to no output does not count, and
+// neither does another with the same number of operands.
 func TestSharedNorms(t *testing.T) {
 	two := []float32{1, 2}
 	vectors := map[string][]float32{"g": two, "b": two, "m": two, "v": two}
@@ -65,7 +65,7 @@ func TestSharedNorms(t *testing.T) {
 	}
 }
 
-// TestOperandsOfNorms: what a batch norm takes fits the channels.
+// TestOperandsOfNorms: the operands of a batch norm must fit the channels.
 func TestOperandsOfNorms(t *testing.T) {
 	two, three := []float32{1, 2}, []float32{1, 2, 3}
 	vectors := map[string][]float32{"g": two, "b": two, "m": two, "v": two, "long": three}
@@ -91,7 +91,7 @@ func TestOperandsOfNorms(t *testing.T) {
 	}
 }
 
-// TestTypesOfInputs: what a file computes in becomes f32, which is said.
+// TestTypesOfInputs: the file's float types become f32, with a note.
 func TestTypesOfInputs(t *testing.T) {
 	for kind, want := range map[onnxpb.TensorProto_DataType]string{
 		onnxpb.TensorProto_FLOAT: "", onnxpb.TensorProto_FLOAT16: "computes in f16",
@@ -146,8 +146,8 @@ func TestTensorsOnce(t *testing.T) {
 	}
 }
 
-// TestVersions: the operator set is that of ONNX's own domain, by either name; it is
-// counted with the producer.
+// TestVersions: the operator set is the one of ONNX's domain, by either name. It is counted
+// with the producer.
 func TestVersions(t *testing.T) {
 	m := modelOf(maxOpset, 0, []int64{2}, nil, op("Relu", "x", "y"))
 	m.OpsetImport = []*onnxpb.OperatorSetIdProto{{Domain: "ai.onnx", Version: maxOpset},

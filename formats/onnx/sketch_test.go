@@ -22,7 +22,7 @@ type dice func(n int) int
 // seeded dice fall alike for one seed.
 func seeded(seed uint64) dice { return rand.New(rand.NewPCG(seed, 1)).IntN }
 
-// byBytes makes dice of a fuzzer's bytes, a byte a throw; 0 when there are none left.
+// byBytes makes dice of a fuzzer's bytes, one byte per throw; 0 after the last.
 func byBytes(b []byte) dice {
 	return func(n int) int {
 		if len(b) == 0 {
@@ -68,8 +68,8 @@ type sketch struct {
 	have  map[string]operand
 }
 
-// operand is what is known of a value: its shape in the file, a batch that is
-// open being as long as rows.
+// operand has the known properties of a value: its shape in the file. The length of an open
+// batch is rows.
 type operand struct {
 	name     string
 	shape    []int
@@ -171,7 +171,7 @@ func (s *sketch) axis(rank int) int {
 	return s.between(-rank, rank-1)
 }
 
-// behind draws one that is not the batch's, mostly.
+// behind draws an axis, mostly one after the batch.
 func (s *sketch) behind(rank int) int {
 	if rank > 1 && !s.oneIn(6) {
 		return oneOf(s.dice, s.between(1, rank-1), -s.between(1, rank-1))
@@ -190,7 +190,7 @@ func (s *sketch) axes(rank int) []int {
 	return l
 }
 
-// add draws a node of an operator whose first operand is x.
+// add draws a node of an operator with x as its first operand.
 func (s *sketch) add(op string, x operand) []string {
 	n := &onnxpb.NodeProto{OpType: op, Name: s.free("n"), Input: []string{x.name}, Output: []string{s.free("v")}}
 	if draw := draws[op]; draw != nil {
@@ -266,9 +266,9 @@ func (s *sketch) bringBack(x operand) string {
 	return n.Output[0]
 }
 
-// sketched draws a graph that ends in an operator, whose first operand has a
-// rank with the batch: a value behind up to five other operators, or a constant
-// if the operator can be computed.
+// sketched draws a graph that ends in an operator. The operator's first operand has a rank
+// with the batch: it is a value after up to five other operators, or a constant if the
+// operator can be computed.
 func sketched(d dice, op string, rank int) *sketch {
 	if o := table[op]; o.fold != nil && (o.make == nil || d.oneIn(4)) {
 		return computed(d, op, rank)
@@ -296,12 +296,12 @@ func sketched(d dice, op string, rank int) *sketch {
 	return s
 }
 
-// before are operators that change what the one behind them sees.
+// before are operators that change the operand of the next operator.
 func before() []string {
 	return slices.DeleteFunc(made(), func(op string) bool { return op == "ArgMax" })
 }
 
-// computed draws an operator of constants, and adds what it makes to the input.
+// computed draws an operator of constants, and adds its result to the input.
 func computed(d dice, op string, rank int) *sketch {
 	s := newSketch(d, []int{2, 1, 1, 1, 1, 1})
 	kind := oneOf(d, tensor.F32, tensor.F32, tensor.I64, tensor.I64, tensor.I32, tensor.F64,

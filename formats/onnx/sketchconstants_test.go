@@ -60,7 +60,7 @@ func drawResize(s *sketch, n *onnxpb.NodeProto, x operand) {
 	}
 	from := rank - len(axes)
 	part := scales.F32()[min(from, len(scales.F32())):]
-	roi, scale := "", "" // what is absent was empty first
+	roi, scale := "", "" // an absent operand was an empty one first
 	if s.opset < 13 {
 		roi, scale = s.keep(tensor.New(tensor.F32, 0)), s.keep(tensor.New(tensor.F32, 0))
 	}
@@ -71,7 +71,7 @@ func drawResize(s *sketch, n *onnxpb.NodeProto, x operand) {
 	n.Input = append(n.Input, roi, scale, s.integers(sizes[from:]...))
 }
 
-// placed puts the attributes of Resize that say where pixels lie.
+// placed adds the attributes of Resize that define the coordinates of pixels.
 func (s *sketch) placed(n *onnxpb.NodeProto) {
 	if s.oneIn(2) {
 		s.put(n, textAttr("coordinate_transformation_mode", oneOf(s.dice, "asymmetric", "half_pixel",

@@ -29,7 +29,7 @@ func made() (all []string) {
 	return all
 }
 
-// read reads a sketch as a file; what is refused is the error.
+// read reads a sketch as a file. A refusal is the error.
 func (s *sketch) read() (*models.Model, error) {
 	b := s.bytes()
 	f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
@@ -39,8 +39,8 @@ func (s *sketch) read() (*models.Model, error) {
 	return f.Model, f.NoModel
 }
 
-// runs reads a sketch, and runs and writes it if it is supported: nothing of
-// that may panic, and what is read can be computed.
+// runs reads a sketch, and runs and writes it if it is supported. It must not panic, and a
+// model that is read must run.
 func (s *sketch) runs() (read bool, err error) {
 	m, refused := s.read()
 	if refused != nil {
@@ -53,8 +53,8 @@ func (s *sketch) runs() (read bool, err error) {
 	return true, err
 }
 
-// TestEveryRank: every operator, with operands of every rank, is read or
-// refused by an error, and what is read can be computed and written.
+// TestEveryRank: every operator, with operands of every rank, is read or refused by an
+// error, and every model that is read runs and can be written.
 func TestEveryRank(t *testing.T) {
 	for _, op := range operatorNames() {
 		read := 0
@@ -75,7 +75,7 @@ func TestEveryRank(t *testing.T) {
 	}
 }
 
-// TestImageOfEveryRank: an input of u8 that is no image is refused.
+// TestImageOfEveryRank: an input of u8 other than an image is refused.
 func TestImageOfEveryRank(t *testing.T) {
 	m := fromText(t, `bnctl graph 1
 graph "image"

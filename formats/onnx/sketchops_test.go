@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// draws completes a node whose first operand is x: other operands, attributes,
-// more results. Most of what is drawn is what ONNX allows, and some is not.
+// draws completes a node with x as its first operand: other operands, attributes, more
+// results. Most drawn nodes are valid ONNX, and some are not.
 var draws = map[string]func(s *sketch, n *onnxpb.NodeProto, x operand){
 	"Conv": drawConv, "ConvTranspose": drawConv, "MaxPool": drawPool, "AveragePool": drawPool,
 	"Gemm": drawGemm, "MatMul": drawMatMul, "BatchNormalization": drawNorm,

@@ -24,7 +24,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// runtime is ONNX Runtime in a process of its own.
+// runtime is ONNX Runtime in a separate process.
 type runtime struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -52,7 +52,7 @@ func startRuntime(t *testing.T) *runtime {
 
 func (r *runtime) stop() { r.in.Close(); r.cmd.Wait() }
 
-// answered is what ONNX Runtime says of a model.
+// answered is the answer of ONNX Runtime for a model.
 type answered struct {
 	Outputs map[string]struct {
 		Dims []int
@@ -79,9 +79,9 @@ func (r *runtime) run(model []byte, x tensor.Tensor) (a answered, err error) {
 	return a, json.Unmarshal(line, &a)
 }
 
-// TestPeerSketches: graphs of one to six operators, drawn with operands of
-// every rank, are right by ONNX Runtime or refused. BNCTL_SEEDS says how many
-// there are of an operator and a rank, BNCTL_SEED which is the first.
+// TestPeerSketches: graphs of one to six operators, drawn with operands of every rank, have
+// ONNX Runtime's results or are refused. BNCTL_SEEDS is the number of graphs for an
+// operator and a rank, BNCTL_SEED the first seed.
 func TestPeerSketches(t *testing.T) {
 	needPeers(t)
 	peer := startRuntime(t)
@@ -126,7 +126,7 @@ func number64(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// judged compares what a sketch makes here with what ONNX Runtime makes of it.
+// judged compares the results of a sketch here and in ONNX Runtime.
 func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 	m, refused := s.read()
 	if refused != nil {
@@ -154,7 +154,7 @@ func (s *sketch) judged(peer *runtime) (verdict string, err error) {
 	if err == nil {
 		return "right", nil
 	}
-	rounded, failed := evalF32(m, x) // what float64 tells apart may be one number in f32: beside a pole
+	rounded, failed := evalF32(m, x) // numbers that differ in float64 may be equal in f32: near a pole
 	switch {
 	case failed != nil:
 		return "wrong", failed
@@ -204,7 +204,7 @@ func (s *sketch) compared(m *models.Model, got []tensor.Tensor, want answered) e
 	return nil
 }
 
-// evalF32 returns what the reference device makes of x, in f32.
+// evalF32 returns the results of the reference device for x, in f32.
 func evalF32(m *models.Model, x tensor.Tensor) ([]tensor.Tensor, error) {
 	p, err := parallel.PredictProgram(m.Graph)
 	if err != nil {
@@ -228,21 +228,22 @@ func narrow(t tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// undefined are the operators of which ONNX does not say what they make of
-// infinities and of what is no number: a maximum, and sums of weights of 0, or
-// whose sign of a division by zero hangs on that of a zero.
+// undefined are the operators for which ONNX does not define the result for infinities and
+// NaN: a maximum, sums with weights of 0, or a division by zero with a sign that depends on
+// the sign of the zero.
 var undefined = []string{"MeanVarianceNormalization", "ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "LRN",
 	"Resize",
 	"Upsample", "Div", "Pow", "Reciprocal", "Softmax", "LogSoftmax"}
 
-// logarithms are the operators that make a small number of one that is near to 1, whose last bit is as large.
+// logarithms are the operators that make a small number of one near 1, so that its last bit
+// has a large effect.
 var logarithms = []string{"Log", "ReduceLogSum", "ReduceLogSumExp"}
 
-// cancelling are the operators whose function bodies in ONNX take the variance as the mean of squares less
-// the square of the mean. ONNX Runtime computes that in float32: groups of one element or two are wrong by
-// up to 3e-5 of the largest element against float64, as the same formula in NumPy is; two passes by 4e-7.
-// Where all elements are equal the difference may be below 0, of which the deviation is NaN there, and 0
-// here.
+// cancelling are the operators with function bodies in ONNX that compute the variance as
+// the mean of squares minus the square of the mean. ONNX Runtime computes that in float32:
+// groups of one or two elements are wrong by up to 3e-5 of the largest element against
+// float64, as the same formula in NumPy is; two passes by 4e-7. If all elements are equal
+// the difference may be below 0: the deviation is then NaN there, and 0 here.
 var cancelling = []string{"GroupNormalization", "MeanVarianceNormalization"}
 
 // shaky reports whether a millionth of the input moves the output by 1e-5 of
@@ -268,13 +269,13 @@ func (s *sketch) shaky(m *models.Model, x tensor.Tensor, got []tensor.Tensor) bo
 	return false
 }
 
-// agrees compares an output with that of ONNX Runtime to a part, near, of the largest
-// element, and its type. A batch of one that the file drops is an axis here.
+// agrees compares an output with ONNX Runtime's, to a fraction near of the largest element,
+// and its type. A batch of one that the file drops is an axis here.
 func agrees(got tensor.Tensor, dims []int, kind string, data []byte, loose bool, near, size float64) error {
 	d := map[string]tensor.DType{"float32": tensor.F32, "float64": tensor.F64, "bool": tensor.Bool,
 		"int64": tensor.I64, "int32": tensor.I32, "uint8": tensor.U8, "int8": tensor.I8, "int16": tensor.I16,
 		"uint16": tensor.U16}[kind]
-	undeclared := got.DType == tensor.I64 && d == tensor.I32 // a sketch says no types of outputs
+	undeclared := got.DType == tensor.I64 && d == tensor.I32 // a sketch declares no types of outputs
 	if d != got.DType && !undeclared && (d != tensor.F64 || got.DType != tensor.F32) {
 		return fmt.Errorf("has the type %v, want %s", got.DType, kind)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// other draws an operand beside x: a constant that broadcasts, or a value.
+// other draws a second operand for x: a constant that broadcasts, or a value.
 func (s *sketch) other(x operand) string {
 	if !s.oneIn(4) {
 		if x.dtype == tensor.I64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// state adds operand i, a constant, to the model's state and returns the value
-// that reads it. The shape may only be another one of as many elements.
+// state adds operand i, a constant, to the model's state and returns the value that reads
+// it. The shape may differ from the constant's if it has the same number of elements.
 func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	t, ok := c.Constant(i)
 	if !ok {
@@ -29,8 +29,8 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	return c.declare(c.Proto.Input[i], role, t.Reshape(shape...))
 }
 
-// declare adds a tensor to the model's state under a name of ONNX. moves turn it into the constant of that
-// name; another shape needs none.
+// declare adds a tensor to the model's state under a name of ONNX. moves turn it into the
+// constant with that name; a change of shape needs no move.
 func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...models.Move) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -58,7 +58,7 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...m
 	return c.g.Declare(s)
 }
 
-// initOf says how a new tensor of a role is filled.
+// initOf returns how a new tensor of a role is filled.
 func initOf(role graph.Role) graph.Init {
 	rule := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
 		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]

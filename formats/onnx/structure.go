@@ -92,8 +92,8 @@ func slice(c *call) graph.Value {
 	return sliceSpans(c, "", spans)
 }
 
-// maxTake bounds the places that one node picks, as all lists of attributes are,
-// and maxIndices those of an axis.
+// maxTake bounds the indices that one node picks, as for all lists in attributes, and
+// maxIndices the indices along an axis.
 const (
 	maxTake    = 1 << 12
 	maxIndices = 1 << 20

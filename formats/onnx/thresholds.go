@@ -53,8 +53,8 @@ func hardmax(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{markFirstLargest(c, ".over", v, axis)}, "shape", s)
 }
 
-// markFirstLargest numbers the largest along an axis from the last to the first: the largest number is
-// that of the first.
+// markFirstLargest numbers the largest elements along an axis from the last to the first:
+// the first of them gets the largest number.
 func markFirstLargest(c *call, suffix string, x graph.Value, axis int) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None

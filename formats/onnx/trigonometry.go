@@ -19,9 +19,10 @@ func init() {
 	})
 }
 
-// Sines are the series of what is left of the argument after whole quarters of the circle, at most an
-// eighth of it. A quarter is taken off in three parts, of which the first is so short that its products are
-// exact: the argument's own rounding is all the error, up to farAngle. Beyond it there is no number (NaN).
+// Sines are the series of the remainder of the argument after whole quarters of the circle,
+// at most an eighth of it. A quarter is subtracted in three parts. The first is so short
+// that its products are exact: up to farAngle the only error is the argument's rounding.
+// Beyond it the result is NaN.
 
 const (
 	quarterHigh = 201.0 / 128 // the first 8 bits of pi/2, then 24, then the rest
@@ -30,7 +31,8 @@ const (
 	farAngle    = 1e5
 )
 
-// addAngle is what is left of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
+// addAngle returns the remainder of x, from -pi/4 to pi/4, and the number of the quarter, 0
+// to 3.
 func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})
@@ -94,8 +96,8 @@ func tangent(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{makeSine(c, ".sine", x, 0), makeSine(c, ".cosine", x, 1)})
 }
 
-// makeArcTangent is the polynomial of Cephes (S. Moshier, atanf) next to 0; what is further away is turned
-// there by an eighth of the circle, or by a quarter.
+// makeArcTangent is the polynomial of Cephes (S. Moshier, atanf) near 0. Larger arguments
+// are turned towards 0 by an eighth of the circle, or by a quarter.
 func makeArcTangent(c *call, suffix string, x graph.Value) graph.Value {
 	one := c.number("one", 1)
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)

@@ -20,14 +20,15 @@ func init() {
 	})
 }
 
-// In a file that fixes the batch to 1 every row is a batch of its own, and its axis of length 1 an
-// axis like any other: it may be dropped, moved, joined along. Values that have it in front are
-// rows without it here; the others are unbatched: their rows have the whole shape that the file
-// has. A value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
-// wants it so. In files whose batch is open or longer unbatched values have a batchAxis: see there.
+// In a file that fixes the batch to 1 every row is a batch, and its axis of length 1 is
+// like any other: it may be dropped, moved, joined along. Values that have it in front are
+// rows without it here. The others are unbatched: their rows have the file's whole shape. A
+// value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
+// needs it. In files with an open or longer batch unbatched values have a batchAxis: see
+// there.
 
-// checkPlaces refuses a Cast behind an ArgMax to integers that do not have all places: they would wrap
-// around.
+// checkPlaces refuses a Cast after an ArgMax to integers that cannot hold all indices: they
+// would wrap around.
 func checkPlaces(c *call, op string) {
 	if op != "Cast" {
 		return
@@ -97,8 +98,8 @@ func (c *call) withoutFirst(v graph.Value) graph.Value {
 	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
 }
 
-// unbatchedShape returns the shape of rows that stand for a whole shape of the file, in
-// which a first length of 1 is the batch.
+// unbatchedShape returns the shape of rows for a whole shape of the file. A first length of
+// 1 in it is the batch.
 func (c *call) unbatchedShape(shape []int) []int {
 	c.Unbatched = len(shape) == 0 || shape[0] != 1 || c.Tracked()
 	if c.Unbatched {
@@ -122,7 +123,7 @@ func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	if c.Tracked() {
-		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // its error was told by reshapedAxis
+		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // reshapedAxis has reported its error
 	}
 	for i, n := range target {
 		if times, ok := element.TimesBatch(n); ok {

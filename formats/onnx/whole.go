@@ -11,9 +11,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file may compute along the first axis of its input, which is no batch then: a vector of features, a
-// picture without a batch, four pictures that are compared. If it fixes all lengths, its sample is the
-// whole input: an unbatched value, as those of a batch of 1 are; see unbatched.go.
+// A file may compute along the first axis of its input, which is then not a batch: a vector
+// of features, a picture without a batch, four pictures to compare. If it fixes all
+// lengths, its sample is the whole input: an unbatched value, as with a batch of 1; see
+// unbatched.go.
 
 // fixesInputs reports whether the file has inputs, and fixes all their lengths.
 func (r *reader) fixesInputs() bool {

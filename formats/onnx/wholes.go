@@ -20,10 +20,10 @@ func init() {
 	})
 }
 
-// Of places, whose bounds are known, integers may be computed too: what stays below 2^24 is exact in
-// f32, and so is the floor of a quotient, since a quotient that is no whole number is further from the
-// next one than f32 rounds. So heads make rows and columns of what a TopK picks of a picture that is
-// one axis.
+// Integers may be computed from indices with known bounds, too: below 2^24 they are exact
+// in f32, and so is the floor of a quotient, because a quotient that is not whole is
+// further from the next whole number than the rounding of f32. Heads compute rows and
+// columns in this way from the indices that a TopK picks in a flattened picture.
 
 // findFloatBounds returns the bounds of what moves or rounds numbers within bounds.
 func findFloatBounds(c *call, op string) *node.Extent {
@@ -38,7 +38,8 @@ func findFloatBounds(c *call, op string) *node.Extent {
 	return nil
 }
 
-// findMovedBounds returns the bounds of what a node takes out of its operands, without adding any.
+// findMovedBounds returns the bounds of the elements that a node copies from its operands,
+// if it adds no others.
 func findMovedBounds(c *call, op string) *node.Extent {
 	if !table[op].integers.has(keepBounds) {
 		return nil
@@ -88,8 +89,8 @@ func computeWholes(c *call, op string) []node.Value {
 	return out
 }
 
-// findBounds returns the bounds of a op b; nil of quotients by what is not one positive number, and of
-// those that f32 may not round down.
+// findBounds returns the bounds of a op b. It returns nil for quotients by anything but one
+// positive number, and for quotients that f32 may not round down.
 func findBounds(c *call, op string, a, b *node.Extent) *node.Extent {
 	switch op {
 	case "Add":
@@ -117,7 +118,7 @@ func addWholeQuotient(c *call, suffix string, by float64) graph.Value {
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }
 
-// remainder is Mod of what are no such integers.
+// remainder is Mod of other values.
 func remainder(c *call) []node.Value {
 	c.Fail("of values that come from the input is not supported, only of places that ArgMax, ArgMin or TopK " +
 		"make, by one positive constant")

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestWholes: integers are computed of places, as heads do that make rows and columns of the points that they pick.
-// The numbers are those of Python's // and %: the largest of 0 1 ... 11 are at 11 and 10, of a picture of width 4.
+// TestWholes: integers are computed from indices, as in heads that compute rows and columns
+// of the points that they pick. The numbers are Python's // and %: the largest of 0 1 ...
+// 11 are at 11 and 10, in a picture of width 4.
 func TestWholes(t *testing.T) {
 	picks := nodes{ints("k", 2), op("TopK", "x k", "v i"), ints("W", 4), op("Div", "i W", "row")}
 	i64 := onnxpb.TensorProto_INT64

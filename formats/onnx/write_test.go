@@ -45,7 +45,7 @@ func textOf(g *graph.Graph) string {
 	return string(c.Text())
 }
 
-// firstDifference returns the first line in which two texts differ.
+// firstDifference returns the first line that differs between two texts.
 func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(g), len(w)) {
@@ -234,7 +234,7 @@ func ramp(m *models.Model, n int) tensor.Tensor {
 	return x
 }
 
-// TestEveryOperation: what is written computes the same when it is read.
+// TestEveryOperation: a model that is written and read again computes the same.
 func TestEveryOperation(t *testing.T) {
 	m := fromText(t, everyOp)
 	got := back(t, m).Model
@@ -262,7 +262,7 @@ func TestEveryOperation(t *testing.T) {
 		used[m.Graph.Main.Nodes[i].Op] = true
 	}
 	for _, op := range encode.Operations() {
-		if !used[op] && op != graph.Image && !op.Int8() { // those of bytes: TestEveryOperationOfBytes
+		if !used[op] && op != graph.Image && !op.Int8() { // for bytes see TestEveryOperationOfBytes
 			t.Errorf("the model does not use %v", op)
 		}
 	}
@@ -295,7 +295,7 @@ func TestNotWritten(t *testing.T) {
 	}
 }
 
-// TestOpset: the oldest operator set says the same, others are refused.
+// TestOpset: the oldest operator set gives the same graph, others are refused.
 func TestOpset(t *testing.T) {
 	m := fromText(t, everyOp)
 	var b bytes.Buffer

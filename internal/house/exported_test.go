@@ -57,7 +57,6 @@ var unusedNames = map[string]string{
 	"graph.Op.Decomposes":     devices,
 	"device/devicetest.Judge": "JudgeSome with all cases, for authors of devices",
 
-	"bn.Modes":                    "as bn.Rules and bn.Updates, which commands list",
 	"data.Transform.ApplyMask":    checked,
 	"modelfile/doctor.Reestimate": "what Repair does, for callers who write no file",
 	"train.Progress":              "part of every checkpoint, which others may read",

@@ -42,6 +42,7 @@ func TestReadmeSum(t *testing.T) {
 	if err := r.SetData(ctx, src, val); err != nil {
 		t.Fatal(err)
 	}
+	r.SetNumbers(m.Model, src, val, "")
 	var devices []parallel.Member
 	for _, name := range []string{"cpu:0", "cpu:1"} {
 		d, err := cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Threads: 1})
@@ -51,6 +52,7 @@ func TestReadmeSum(t *testing.T) {
 		t.Cleanup(func() { d.Close() })
 		devices = append(devices, parallel.Member{Name: name, Device: d})
 	}
+	r.Classes = train.NumberedClasses(devices)
 	s, err := train.New(ctx, r, m.Model, train.Config{Train: src, Validation: val, Devices: devices})
 	if err != nil {
 		t.Fatal(err)

@@ -147,6 +147,10 @@ func TestDifferences(t *testing.T) {
 	was := newBench(t, 42).recipe
 	typ := reflect.TypeOf(was)
 	for i := range typ.NumField() {
+		was := was
+		if name := typ.Field(i).Name; name == "Numbers" || name == "Classes" {
+			was.Numbers = []string{"order/1"} // recipes without numbers are compared by their releases
+		}
 		now := was
 		f := reflect.ValueOf(&now).Elem().Field(i)
 		switch f.Kind() {

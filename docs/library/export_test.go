@@ -13,7 +13,7 @@ import (
 
 func Example_export() {
 	const template, onnx, weights = "export.bnm", "export.onnx", "export.safetensors"
-	for _, name := range []string{template, "export.bnc", onnx, weights} {
+	for _, name := range []string{template, "export.bnc", "export.chain.jsonl", onnx, weights} {
 		defer os.Remove(name)
 	}
 	m := trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: template})

@@ -13,6 +13,7 @@ func Example_finetune() {
 	const base = "base.bnm" // or resnet18.pth, mobilenet.onnx ...
 	defer os.Remove(base)
 	defer os.Remove("base.bnc")
+	defer os.Remove("base.chain.jsonl")
 	trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: base})
 
 	// Its weights with a new head for two classes; batch norm keeps its statistics.

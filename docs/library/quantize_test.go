@@ -12,7 +12,7 @@ import (
 
 func Example_quantize() {
 	const template, small, calibrated = "quantize.bnm", "quantize-int8.bnm", "quantize-data.bnm"
-	for _, name := range []string{template, "quantize.bnc", small, calibrated} {
+	for _, name := range []string{template, "quantize.bnc", "quantize.chain.jsonl", small, calibrated} {
 		defer os.Remove(name)
 	}
 	trained(bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Output: template})

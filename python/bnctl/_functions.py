@@ -56,7 +56,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     augment : str or number or sequence, optional
         Random changes of pictures, 'crop flip jitter:0.4 ...' (docs/data.md lists them), or none, cifar
         (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours) (default: none).
@@ -85,7 +85,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         Of the classes in the loss, W,W, or by how often they are labels: balanced, auto (balanced where one
         class has most, or less than a tenth of another), or median (masks) (default: 1).
     classes : int, optional
-        Make a head for N classes (default: those of the data, or of the model file).
+        Make a head for N classes (default: the classes of the data, or of the model file).
     clip_norm : float, optional
         Largest norm of the gradient (default: no limit).
     csv_columns : str or number or sequence, optional
@@ -109,8 +109,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     eval_every : int, optional
         EPOCHS between evaluations on val (default: 1).
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     find_lr : bool, optional
         Try learning rates in a hundred steps, and suggest one.
     freeze : str or sequence of str, optional
@@ -118,11 +118,12 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     ignore : str or number or sequence, optional
         Of masks: which values of pixels count for nothing, as V,V (default: 255).
     init : str or number or sequence, optional
-        Take the weights from FILE, of bnctl or another program, by name and shape.
+        Use the weights from FILE, of bnctl or another program, by name and shape.
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     kernels : str or number or sequence, optional
         Kernel class: auto, amx, fma or generic (default: auto).
     key : str or number or sequence, optional
@@ -132,13 +133,12 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     labels : str or number or sequence, optional
         Names of the model's classes, in their order: A,B,C, or a file with one on a line.
     log_dir : str or number or sequence, optional
-        Write curves to DIR, for TensorBoard and as metrics.jsonl and metrics.csv; with resume none: no
-        longer.
+        Write curves to DIR, for TensorBoard and as metrics.jsonl and metrics.csv; with resume none ends them.
     log_every : int, optional
         STEPS between progress lines (default: 10).
     loss : str or number or sequence, optional
         Of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary
-        (default: that of the data).
+        (default: by the data).
     lr : str or number or sequence, optional
         Learning rate, or X@B: X for a batch of B, scaled linearly (default: the model's).
     lr_of : str or sequence of str, optional
@@ -171,14 +171,14 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         F32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32 (default:
         f32).
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     preset : str or number or sequence, optional
         Flags for a purpose, photos, finetune or from-scratch; the command line and recipe win (default:
         none).
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     recipe : str or number or sequence, optional
-        Read flags from a YAML FILE (recipe: and run:); the command line wins.
+        Read flags from a YAML FILE (recipe: and run:) or a template; the command line wins.
     recompute : str or number or sequence, optional
         Compute activations again for gradients, with less memory and the same bits: none, auto (where memory
         lacks) or all (default: auto).
@@ -187,7 +187,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     replicas : int, optional
         Logical copies that share the batch (default: 8, or the batch if that is smaller).
     resume : str or number or sequence, optional
-        Go on from a checkpoint FILE, or auto: from checkpoint if it exists.
+        Continue from a checkpoint FILE, or auto: from checkpoint if it exists.
     sampling : str or number or sequence, optional
         Draw samples with replacement, by weights of classes, W,W or balanced, or by a column of csv:
         (default: each once an epoch).
@@ -201,7 +201,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     seed : int, optional
         Of initialisation, order, augmentation and dropout.
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     skip_bad : str or number or sequence, optional
         Leave out up to N picture files that cannot be read, or all (default: none).
     split_groups : str or number or sequence, optional
@@ -219,7 +219,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     tail : str or number or sequence, optional
         The last, incomplete batch: keep, pad, repeat or drop (default: keep).
     task : str or number or sequence, optional
-        Refuse data that is not for it: segment (masks) or classify (default: that of the data).
+        Refuse data that is not for it: segment (masks) or classify (default: by the data).
     threads : int, optional
         N per CPU device (default: the cores, shared evenly).
     train_tensors : str or sequence of str, optional
@@ -230,7 +230,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         Set this SHARE of each class of data apart for evaluation, in the place of val: 0.2; auto: a fifth,
         unless it has a part val (default: none).
     warmup : float, optional
-        EPOCHS in which the learning rate rises linearly.
+        EPOCHS of a linear rise of the learning rate.
     weight_decay : float, optional
         Of kernels and matrices (default: 0.0001).
     weight_sync : str or number or sequence, optional
@@ -293,15 +293,15 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     data : Data
         A source, arrays ``(x, y)``, or an iterable of (picture, label).
     against : str or number or sequence, optional
-        Evaluate MODEL too, and say how far the answers agree.
+        Evaluate MODEL too, and report how far the answers agree.
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     batch : int, optional
         Rows at once, over all devices; changes no result (default: 128).
     calibrate : str or number or sequence, optional
-        Write a template to FILE whose probabilities fit the data best, by a temperature.
+        Write a template to FILE with the temperature that fits the probabilities to the data best.
     csv_columns : str or number or sequence, optional
         Names of columns of csv:, path=NAME,label=NAME, target= (numbers), split=, group=, weight= (default:
         by their usual names).
@@ -312,17 +312,18 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     fit : str or number or sequence, optional
-        Pictures of any size, whole: scale (as training does), resize, pad or windows (of their own size); or
+        Pictures of any size, whole: scale (as training does), resize, pad or windows (of their full size); or
         crop: the middle (default: crop).
     ignore : str or number or sequence, optional
         Of masks: which values of pixels count for nothing, as V,V (default: 255).
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     kernels : str or number or sequence, optional
         Kernel class: auto, amx, fma or generic (default: auto).
     key : str or number or sequence, optional
@@ -339,15 +340,15 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     overlap : float, optional
         Share of a window that the next shows too (default: 0.5).
     precision : str or number or sequence, optional
-        F32, or bf16: less precise, and faster where the device has it (default: that of its training).
+        F32, or bf16: less precise, and faster where the device has it (default: as in its training).
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     skip_bad : str or number or sequence, optional
         Leave out up to N picture files that cannot be read, or all (default: none).
     stages : str or number or sequence, optional
@@ -358,7 +359,7 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     threads : int, optional
         N per CPU device (default: the cores, shared evenly).
     threshold_for : str or number or sequence, optional
-        Print the probabilities from which on labels have a precision:SHARE or a recall:SHARE (default: none).
+        Print the least probabilities that give labels a precision:SHARE or a recall:SHARE (default: none).
     workers : int, optional
         Goroutines that read (default: one per core).
 
@@ -392,21 +393,22 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
     output : PathLike
         The template to write.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     ema : bool, optional
-        Take the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights.
+        Use the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights.
     epoch : str or number or sequence, optional
-        Of a checkpoint of bnctl, take the weights of the last or the best EPOCH (default: that of the run's
-        template).
+        Of a checkpoint of bnctl, use the weights of the last or the best EPOCH (default: the epoch of the
+        run's template).
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     key : str or number or sequence, optional
         NAME of the state dict in a PyTorch checkpoint.
     labels : str or number or sequence, optional
@@ -416,13 +418,13 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
     merge : str or number or sequence, optional
         Statistics of several ranks or replicas: pooled, mean or first.
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     std : str or number or sequence, optional
         R,G,B to divide by, in the units of mean.
 
@@ -455,7 +457,7 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
@@ -463,14 +465,15 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     fold_bn : bool, optional
         Make every batch norm part of the convolution or dense layer before it.
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     kernels : str or number or sequence, optional
         Kernel class: auto, amx, fma or generic (default: auto).
     key : str or number or sequence, optional
@@ -482,13 +485,13 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     opset : int, optional
         Operator set of ONNX: 14 to 17 (default: 17).
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     std : str or number or sequence, optional
         R,G,B to divide by, in the units of mean.
     threads : int, optional
@@ -527,7 +530,7 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     batch : int, optional
         Samples at once (default: 128).
     data : source or arrays, optional
@@ -541,12 +544,13 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     keep : str or sequence of str, optional
         PATTERN of names of layers that stay float32.
     kernels : str or number or sequence, optional
@@ -560,7 +564,7 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     method : str or number or sequence, optional
         Least-squares, percentile or minmax (default: what loses least on the samples).
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
@@ -568,7 +572,7 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     samples : int, optional
         At most N samples of it (default: 512).
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     std : str or number or sequence, optional
         R,G,B to divide by, in the units of mean.
     threads : int, optional
@@ -609,13 +613,13 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     batch : int, optional
         Samples that batch norm sees at once while it is estimated (default: 128).
     data : source or arrays, optional
-        SRC to estimate over, what the model was trained on: glyphs[:N], shapes[:N], cifar10:PATH, mnist:PATH,
-        folder:PATH, csv:FILE, npy:X.npy,Y.npy, masks:IMAGES,MASKS[,TABLE], voc:PATH; with @train, @val or
-        @test behind it that part; several with ++ between them.
+        SRC to estimate over, the data of the model's training: glyphs[:N], shapes[:N], cifar10:PATH,
+        mnist:PATH, folder:PATH, csv:FILE, npy:X.npy,Y.npy, masks:IMAGES,MASKS[,TABLE], voc:PATH; with @train,
+        @val or @test behind it that part; several with ++ between them.
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
@@ -623,12 +627,13 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
-        Apply the orientation that picture files tell, or ignore it (default: train applies it; otherwise as
-        the model was trained).
+        Apply the orientation in picture files, or ignore it (default: train applies it; otherwise as the
+        model was trained).
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     interpolation : str or number or sequence, optional
-        Bilinear or bicubic: how pictures are resized (default: as the model says, or bilinear).
+        Bilinear or bicubic: how pictures are resized (default: as in the model, or bilinear).
     kernels : str or number or sequence, optional
         Kernel class: auto, amx, fma or generic (default: auto).
     key : str or number or sequence, optional
@@ -640,9 +645,9 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     output : str or number or sequence, optional
         FILE to write: .bnm, .pth or .safetensors.
     precision : str or number or sequence, optional
-        F32, or bf16: less precise, and faster where the device has it (default: that of its training).
+        F32, or bf16: less precise, and faster where the device has it (default: as in its training).
     preprocess : str or number or sequence, optional
-        Imagenet, unit, raw or caffe: how pixels become the model's input; none: not known.
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     rename : str or sequence of str, optional
@@ -652,7 +657,7 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     samples : int, optional
         At most N samples of it, and of its test split to evaluate on (default: 8192).
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     std : str or number or sequence, optional
         R,G,B to divide by, in the units of mean.
     threads : int, optional
@@ -684,13 +689,14 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
     file : ModelLike
         The file to read.
     arch : str or number or sequence, optional
-        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: what a file holds.
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     graph : str or number or sequence, optional
         Draw the graph to FILE: .dot, or .svg with Graphviz.
     input : str or number or sequence, optional
-        C,H,W: how large the input is, where the graph in a file leaves that open.
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
     key : str or number or sequence, optional
         NAME of the state dict in a PyTorch checkpoint.
     qdq : str or number or sequence, optional
@@ -698,7 +704,7 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
     rename : str or sequence of str, optional
         REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
     size : str or number or sequence, optional
-        HxW of pictures, of a network that can take several (default: the network's own).
+        HxW of pictures, of a network that supports several (default: the native size).
     verify : bool, optional
         Read everything of the file of another program.
 

@@ -123,3 +123,18 @@ func TestWrittenQDQ(t *testing.T) {
 		}
 	}
 }
+
+// TestQDQOfOtherTypes: an integer keeps its type where no zero point names it, and a scale is checked
+// although no operator of floats is left.
+func TestQDQOfOtherTypes(t *testing.T) {
+	m := modelOf(21, 0, []int64{3}, nil, floats("s", nil, 0.5), wholes("z", u8, nil, 0),
+		op("QuantizeLinear", "x s", "q", intAttr("output_dtype", int(i8))), op("DequantizeLinear", "q s", "a"),
+		op("QuantizeLinear", "a s z", "r"), op("DequantizeLinear", "r s z", "y"))
+	elements(t, "i8 without a zero point", m, []float64{-1, 1, 100}, []float64{0, 1, 63.5})
+	m = modelOf(13, 0, []int64{1, 2, 3}, nil, ofIntegers(u8, 3, 1, 0, floats("n", nil, -0.5),
+		op("DequantizeLinear", "q n z", "a"), op("MaxPool", "a", "f", list64("kernel_shape", 1, 2)),
+		op("QuantizeLinear", "f n z", "r"))...)
+	if f := readModel(t, m); f.NoModel == nil || !strings.Contains(f.NoModel.Error(), "with a scale of -0.5;") {
+		t.Errorf("a negative scale: %v", f.NoModel)
+	}
+}

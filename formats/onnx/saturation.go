@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/formats/onnx/internal/qdq"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -68,12 +69,12 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 		return nil
 	}
 	turned := (&node.Node{Proto: n}).Int("transB", 0) == 0
-	switch decode.Operator(n) {
+	switch strings.TrimPrefix(decode.Operator(n), qdq.Domain+".") {
 	case "QLinearConv":
 		return in(n, 3), r.kindNamed(in(n, 2)), false
 	case "QLinearMatMul":
 		return in(n, 3), r.kindNamed(in(n, 2)), true
-	case microsoft + "QGemm":
+	case microsoft + "QGemm", "QGemm":
 		return in(n, 3), r.kindNamed(in(n, 2)), turned
 	case "ConvInteger":
 		return in(n, 1), r.kindNamed(in(n, 2)), false

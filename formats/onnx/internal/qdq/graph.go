@@ -43,7 +43,7 @@ type Float struct{ Name, Op, Reason string }
 func Rewrite(g Graph) Result {
 	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{}},
 		made: map[string]*onnxpb.NodeProto{}, uses: map[string]int{}, scaled: map[string]scaled{},
-		taken: map[string]bool{}}
+		taken: map[string]bool{}, kinds: map[string]tensor.DType{}}
 	w.count()
 	for _, n := range g.Nodes {
 		w.node(n)
@@ -62,6 +62,7 @@ type rewriter struct {
 	uses   map[string]int               // nodes and outputs that read a name, in the file
 	scaled map[string]scaled            // names of floats that are dequantised bytes
 	taken  map[string]bool              // names of the file
+	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
 }
 
 // scaled is integers of bytes with their scale.

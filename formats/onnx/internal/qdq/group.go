@@ -47,6 +47,7 @@ func (w *rewriter) quantise(n *onnxpb.NodeProto) bool {
 	if !ok {
 		return false
 	}
+	w.kinds[n.Output[0]] = t.kind
 	v := n.Input[0]
 	if s, ok := w.scaled[v]; ok {
 		return w.requantise(n, s, t)

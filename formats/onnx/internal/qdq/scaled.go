@@ -1,6 +1,7 @@
 package qdq
 
 import (
+	"math"
 	"slices"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
@@ -34,11 +35,17 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	return s, ok
 }
 
-// scales returns the elements of a constant scale.
+// scales returns the elements of a constant scale. All must be positive and not subnormal: the
+// reader refuses others by name.
 func (w *rewriter) scales(name string) ([]float32, bool) {
 	t, ok := w.file.Value(name)
 	if !ok || t.DType != tensor.F32 || t.Count() < 1 {
 		return nil, false
+	}
+	for _, v := range t.F32() {
+		if !(v >= 0x1p-126 && v <= math.MaxFloat32) {
+			return nil, false
+		}
 	}
 	return t.F32(), true
 }
@@ -57,10 +64,12 @@ func (w *rewriter) zeros(name string) ([]int64, tensor.DType, bool) {
 	return z, t.DType, err == nil && len(z) > 0
 }
 
-// isBytes reports whether integers are u8 or i8 with one scale, as maps are.
+// isBytes reports whether integers are u8 or i8 with one scale, as maps are. Without a zero
+// point their type must be known, and with one the types must agree.
 func (w *rewriter) isBytes(s scaled) bool {
-	_, _, ok := w.zeros(s.zero)
-	return ok && s.channels == 1
+	_, kind, ok := w.zeros(s.zero)
+	made, known := w.kinds[s.bytes]
+	return ok && s.channels == 1 && (kind == made || !known && s.zero != "")
 }
 
 // alike reports whether two maps of bytes have the same scale, zero point and type.
@@ -135,5 +144,8 @@ func (w *rewriter) move(n *onnxpb.NodeProto) {
 		}
 		w.emit(&onnxpb.NodeProto{OpType: "DequantizeLinear", Input: in, Output: []string{name}})
 		w.scaled[name] = scaled{bytes: m.Output[i], scale: s.scale, zero: s.zero, channels: 1}
+		if kind, known := w.kinds[s.bytes]; known {
+			w.kinds[m.Output[i]] = kind
+		}
 	}
 }

@@ -4,8 +4,8 @@
 //	go run ./scripts/op take     the places of one operation, which may be a new one
 //	go run ./scripts/op          every operation that lacks a place
 //
-// It exits with 1 if a place is missing. docs/contributing/operation.md describes what
-// belongs in each place.
+// It exits with 1 if a place is missing. docs/contributing/operation.md describes the content
+// of each place.
 package main
 
 import (

@@ -20,7 +20,7 @@ func TestEveryOperationHasItsPlaces(t *testing.T) {
 	}
 }
 
-// TestMissing takes an operation out of one place after another.
+// TestMissing removes an operation from one place after another.
 func TestMissing(t *testing.T) {
 	o, tree := operationNamed("take"), treeOf(t)
 	for _, p := range locations {

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// tree has the words of every place, by path. The words of a folder are those of its Go
-// files without the tests.
+// tree has the words of every place, by path. For a folder these are the words in its
+// Go files, without the tests.
 type tree map[string]words
 
 type words map[string]bool

@@ -17,11 +17,10 @@ var update = flag.Bool("update", false, "add what is new in device.proto to the 
 
 const golden = "testdata/v1.txt"
 
-// TestNothingBreaks holds device.proto to what plugins were built against.
-// Version 1 of the protocol may grow; what it has stays. Breaking is: a name,
-// number, type or cardinality of a field, the oneof that it is in, a value of an
-// enum or a method that is changed or gone. Such a change is a version of its
-// own: device/proto/device/v2, beside v1.
+// TestNothingBreaks compares device.proto with the version that plugins were built with.
+// Version 1 of the protocol may grow, but nothing may be changed or removed: the name,
+// number, type, cardinality or oneof of a field, a value of an enum, or a method. A
+// change like that needs a new version, device/proto/device/v2.
 func TestNothingBreaks(t *testing.T) {
 	b, err := os.ReadFile(golden)
 	if err != nil {
@@ -50,7 +49,7 @@ func TestNothingBreaks(t *testing.T) {
 	}
 }
 
-// describe lists what a plugin in any language depends on, a line each, in the
+// describe lists the parts of the protocol that plugins depend on, one per line, in the
 // order of the file.
 func describe(f protoreflect.FileDescriptor) []string {
 	out := []string{"package " + string(f.Package()) + " " + f.Syntax().String()}

@@ -205,9 +205,10 @@ func TestSaturation(t *testing.T) {
 			op("Gemm", "a b", "r", intAttr("transB", 1)), op("QuantizeLinear", "r ys yz", "g"))
 		bounded := append(slices.Clone(qdq[:len(qdq)-1]), op("Relu", "r", "p"), op("QuantizeLinear", "p ys yz", "g"))
 		for form, m := range map[string]*onnxpb.ModelProto{
-			"QGemm":     modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, append(weight, sum)...)...),
-			"QDQ":       modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, qdq...)[:12]...),
-			"QDQ, Relu": modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, bounded...)[:13]...),
+			"QGemm": modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, append(weight, sum)...)...),
+			"QDQ":   modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, qdq...)[:12]...),
+			"QDQ, Relu": modelOf(13, 0, []int64{3}, nil,
+				ofIntegers(c.kind, zero, 1, zero, bounded...)[:13]...),
 		} {
 			got := ""
 			for _, k := range readModel(t, m).Counters {

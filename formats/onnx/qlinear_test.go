@@ -203,7 +203,8 @@ func TestSaturation(t *testing.T) {
 		sum := ms("QGemm", "q s z w ws wz - ys yz", "r", intAttr("transB", 1))
 		qdq := append(slices.Clone(weight), op("DequantizeLinear", "q s z", "a"), op("DequantizeLinear", "w ws wz", "b"),
 			op("Gemm", "a b", "r", intAttr("transB", 1)), op("QuantizeLinear", "r ys yz", "g"))
-		bounded := append(slices.Clone(qdq[:len(qdq)-1]), op("Relu", "r", "p"), op("QuantizeLinear", "p ys yz", "g"))
+		bounded := append(slices.Clone(qdq[:len(qdq)-1]), op("Relu", "r", "p"),
+			op("QuantizeLinear", "p ys yz", "g"))
 		for form, m := range map[string]*onnxpb.ModelProto{
 			"QGemm": modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, append(weight, sum)...)...),
 			"QDQ":   modelOf(13, 0, []int64{3}, nil, ofIntegers(c.kind, zero, 1, zero, qdq...)[:12]...),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu.sh OUT: what a quarter of an hour with a GPU is used for: bits first, then speed, in BUDGET seconds (350).
-# It runs from the kit that `make gpu-kit` builds, and needs bash, coreutils, awk, tar and the driver. Where python3
-# has PyTorch, speed is measured beside it. A step has a time limit; one that fails or takes too long does not stop
+# It runs from the kit that `make gpu-kit` builds, and needs bash, coreutils, awk, tar, xz (or python3) and the
+# driver. Where python3 has PyTorch, speed is measured beside it. A step has a time limit; one that fails or takes too long does not stop
 # the next. OUT then has, each written as results come:
 #   steps.jsonl   a line for each step: rc (124: too long; null: no time was left), seconds, figures
 #   sums.tsv      group, devices, sum, stored sum, seconds, recipe of each training
@@ -9,16 +9,17 @@
 #   profiles.txt, tests.log, errors.log, driver.txt, and summary.md at the end
 # DEVICE (cuda:0) is the device, MIXED (DEVICE,cpu) what mixed trainings run on: DEVICE=opencl:0 and DEVICE=cpu try
 # the script without a GPU, BNCTL_PTX=instead the tests on the interpreter of PTX. ONLY picks recipes, NETWORKS and
-# BATCHES rows of speed, CASES cases; SCALE multiplies the limits, ROW is how many seconds a row of speed runs, SIDE the
-# side of pictures of the int8 network, LIMIT_CONFORMANCE the limit of conformance.
+# BATCHES rows of speed, CASES cases, CONFORMANCE cases of conformance (CASES); SCALE multiplies the limits, ROW is
+# how many seconds a row of speed runs, SIDE the side of pictures of the int8 network, LIMIT_CONFORMANCE the limit
+# of conformance.
 set -uo pipefail
 export LC_ALL=C
 self=$(realpath "$0")
 : "${SCALE:=1}" "${BUDGET:=$((350 * SCALE))}" "${PYTHON:=python3}" "${DEVICE:=cuda:0}" "${LANES:=4}"
-: "${ROW:=1}" "${BATCHES:=1 8 64}" "${ONLY:=.}" "${CASES:=.}" "${SIDE:=224}" "${LIMIT_CONFORMANCE:=150}"
+: "${ROW:=1}" "${BATCHES:=1 8 64}" "${ONLY:=.}" "${CASES:=.}" "${CONFORMANCE:=$CASES}" "${SIDE:=224}" "${LIMIT_CONFORMANCE:=150}"
 : "${NETWORKS:=resnet50 mobilenetv2 efficientnet-b0 vit-b-16}"
 [ -n "${MIXED:-}" ] || case $DEVICE in cpu) MIXED=2xcpu ;; *) MIXED=$DEVICE,cpu ;; esac
-export SCALE PYTHON BUDGET DEVICE MIXED LANES ROW BATCHES ONLY CASES NETWORKS SIDE
+export SCALE PYTHON BUDGET DEVICE MIXED LANES ROW BATCHES ONLY CASES CONFORMANCE NETWORKS SIDE
 
 # milliseconds is the time.
 milliseconds() {
@@ -219,7 +220,7 @@ bits() {
 	ends=$((start + BUDGET * 600))
 	{
 		step cases 60 tests Cases $((60 * SCALE)) "/$CASES"
-		step conformance "$LIMIT_CONFORMANCE" tests Conformance $((150 * SCALE)) "/.*/$CASES"
+		step conformance "$LIMIT_CONFORMANCE" tests Conformance $((150 * SCALE)) "/.*/$CONFORMANCE"
 		step training 60 tests Training $((60 * SCALE)) "/$CASES"
 	} &
 	step zoo 120 sums zoo "$DEVICE" "$LANES"
@@ -247,8 +248,9 @@ main() {
 	export OUT KIT WORK
 	trap 'rm -rf "$WORK"' EXIT
 	mkdir -p "$OUT"
-	if [ -e "$KIT/kit.tar.gz" ]; then
-		tar xzf "$KIT/kit.tar.gz" -C "$WORK"
+	if [ -e "$KIT/kit.tar.xz" ]; then
+		tar xJf "$KIT/kit.tar.xz" -C "$WORK" ||
+			python3 -m tarfile -e "$KIT/kit.tar.xz" "$WORK"
 		KIT=$WORK/kit
 	fi
 	[ -x "$KIT/bnctl" ] || { echo "gpu.sh: $KIT has no bnctl; run make gpu-kit, and bin/gpu-kit/gpu.sh" >&2; exit 2; }

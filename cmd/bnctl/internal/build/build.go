@@ -8,15 +8,19 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Version returns the tag of the build, or the release that it becomes, and the commit, if the build
-// knows them.
-func Version() string {
-	release := train.Release
+// Release returns the tag of the build without its v, or the release that the build becomes.
+func Release() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if tag, ok := strings.CutPrefix(info.Main.Version, "v"); ok && !strings.ContainsAny(tag, "-+") {
-			release = tag
+			return tag
 		}
 	}
+	return train.Release
+}
+
+// Version returns the release and the commit, if the build knows it.
+func Version() string {
+	release := Release()
 	const short = 12
 	if c := Commit(); len(c) >= short {
 		release += " (" + c[:short] + ")"

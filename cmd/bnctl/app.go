@@ -16,7 +16,7 @@ import (
 func commands() []*cli.Command {
 	return []*cli.Command{
 		demoCommand(), trainCommand(), evalCommand(), predictCommand(), stripCommand(), exportCommand(),
-		quantizeCommand(), reproduceCommand(),
+		quantizeCommand(), reproduceCommand(), verifyCommand(), keygenCommand(),
 		inspectCommand(), doctorCommand(), benchCommand(), serveCommand(), studyCommand(), reportCommand(),
 		devicesCommand(), dataCommand(), modelsCommand(), pluginCommand(), manual.Command(), versionCommand(),
 	}

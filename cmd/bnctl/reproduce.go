@@ -12,6 +12,7 @@ func reproduceCommand() *cli.Command {
 		Fleet: func(c *cli.Context) (fleet.Options, error) { return fleetOptions(c, "", noLimit) },
 		Output: func(c *cli.Context) reproduce.Output {
 			o := outputOf(c)
-			return reproduce.Output{Result: o.result, Event: o.event, Note: o.noteOptions}
+			return reproduce.Output{Result: o.result, Event: o.event, Note: o.noteOptions,
+				Wrote: func(files []string) { reportWritten(o, files) }}
 		}})
 }

@@ -58,6 +58,9 @@ func trainAction(c *cli.Context) error {
 		}
 		options.Peers = p
 		t := &trainer{out: o, view: askedFor(c, "view"), findLR: c.Bool("find-lr")}
+		if t.statement, err = statementFlags(c, p, resumed); err != nil {
+			return err
+		}
 		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -127,7 +128,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "view", Usage: "show curves, devices and events on the terminal while it trains; " +
 			"--view=false: one line (default: on a terminal of 80x20 and more, but not in CI)"},
 		fabricFlag(),
-	}, deviceFlags()...)
+	}, append(attest.Flags(), deviceFlags()...)...)
 }
 
 func trainFlags() []cli.Flag {

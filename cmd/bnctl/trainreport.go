@@ -44,6 +44,15 @@ func reportTrained(o *output, done train.Finished) {
 	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
 }
 
+// writeStatement writes the statement about a template that was trained, if one was requested.
+func writeStatement(o *output, s statement) error {
+	file, err := s.WriteTrained()
+	if file != "" {
+		reportWritten(o, []string{file})
+	}
+	return err
+}
+
 // reportWritten prints which files were written.
 func reportWritten(o *output, files []string) {
 	for _, f := range files {

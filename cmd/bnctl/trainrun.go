@@ -12,12 +12,13 @@ import (
 
 // trainer is one call of bnctl train.
 type trainer struct {
-	out    *output
-	logDir string       // for TensorBoard; ""
-	view   *bool        // whether to show a view; nil: where it can be seen
-	board  *train.Board // of logDir; nil
-	findLR bool         // try learning rates, and write nothing
-	page   *reports.Log // of logDir
+	out       *output
+	logDir    string       // for TensorBoard; ""
+	view      *bool        // whether to show a view; nil: where it can be seen
+	board     *train.Board // of logDir; nil
+	findLR    bool         // try learning rates, and write nothing
+	page      *reports.Log // of logDir
+	statement statement    // to write about the template; nil
 }
 
 // logIn makes the run write into the folder that its options name, if they do.
@@ -37,7 +38,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	defer t.closeBoard()
 	p := newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
 	defer p.stop()
-	o.Observer, o.Events, o.Watch = t.observer(o), t.events(p), p.watch
+	o.Observer, o.Events, o.Watch = t.observer(o), t.statement.Observe(t.events(p)), p.watch
 	t.logIn(&o)
 	o.Observer.Resumed = func(o *bnctl.TrainOptions) {
 		o.LogEvery = cmp.Or(o.LogEvery, 10) // of an older checkpoint
@@ -70,5 +71,8 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 	saved() // the page is made from files that are already saved
 	saved = func() {}
 	t.writePage(ctx)
-	return err
+	if err != nil {
+		return err
+	}
+	return writeStatement(t.out, t.statement)
 }

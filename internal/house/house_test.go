@@ -228,8 +228,13 @@ cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/re
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
 cmd/bnctl: cmd/bnctl/internal/build cmd/bnctl/internal/reproduce
+cmd/bnctl: cmd/bnctl/internal/attest cmd/bnctl/internal/version
+cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
+cmd/bnctl/internal/attest: problem serialize serialize/chain train
+cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts
 cmd/bnctl/internal/build: train
-cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/commandline data fleet models problem serialize
+cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/attest cmd/bnctl/internal/commandline data fleet models
+cmd/bnctl/internal/reproduce: problem serialize
 cmd/bnctl/internal/reproduce: serialize/chain train
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit
@@ -264,6 +269,9 @@ var outside = map[string][]string{
 	"go.opentelemetry.io":          {"server/"},
 	"github.com/vmihailenco":       {"serialize/"},
 	"github.com/hashicorp":         {"device/"},
+
+	"github.com/in-toto":            {"cmd/bnctl/internal/attest/"}, // in tests
+	"github.com/secure-systems-lab": {"cmd/bnctl/internal/attest/"},
 }
 
 // thirdParty returns the folders that may import a package of another module; nil if

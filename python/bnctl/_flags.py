@@ -51,6 +51,8 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "accumulate": "int",
         "allow-unlocked": "bool",
         "arch": "string",
+        "attest": "string",
+        "attest-key": "string",
         "augment": "string",
         "aux-weight": "float",
         "batch": "int",

@@ -23,7 +23,7 @@ var groups = map[string]string{
 	"Devices": "devices threads kernels precision placement device-timeout recompute device-plugin " +
 		"allow-unlocked fabric",
 	"Files and progress": "output checkpoint overwrite checkpoint-every resume recipe preset " +
-		"print-recipe log-every log-dir view",
+		"print-recipe log-every log-dir view attest attest-key",
 }
 
 // least is the smallest number of flags that are grouped. Fewer can be read at a glance.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/problem"
@@ -23,6 +24,7 @@ type Host struct {
 type Output struct {
 	Result, Note func(format string, args ...any)
 	Event        func(name string, v any)
+	Wrote        func(files []string) // reports files that were written
 }
 
 // Command returns the command reproduce.
@@ -49,7 +51,7 @@ differs; the first epoch that differs is named if the chain of the training is t
 			&cli.StringFlag{Name: "epochs", Usage: "repeat epochs `A..B` only", DefaultText: "all"},
 			&cli.StringFlag{Name: "from", Usage: "begin with a checkpoint `FILE` of the same training"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "check the inputs and estimate the time; train nothing"},
-		}, h.Flags...),
+		}, append(attest.Flags("key"), h.Flags...)...),
 		Action: func(c *cli.Context) error { return run(c, h) },
 	}
 }
@@ -68,6 +70,9 @@ func run(c *cli.Context, h Host) error {
 	if o.first, o.last, err = epochs(c.String("epochs"), o.from); err != nil {
 		return err
 	}
+	if o.statement, err = attest.FromFlags(c, false); err != nil {
+		return err
+	}
 	r, err := o.reproduce(c.Context)
 	if err != nil {
 		return err
@@ -75,9 +80,36 @@ func run(c *cli.Context, h Host) error {
 	o.out.Event("reproduce", r)
 	if r.Equal || r.DryRun {
 		o.out.Result("%s", r.text())
-		return nil
+		return o.attest()
 	}
 	return h.Sick("check the devices of both trainings with bnctl devices verify", "%s", r.text())
+}
+
+// checkStatement refuses a statement about a training that does not end with the template w.
+func (o *options) checkStatement(w *original) error {
+	switch {
+	case o.statement == nil:
+		return nil
+	case o.dryRun || o.last > 0:
+		return problem.New("attest", "", "a statement is about a whole training",
+			"leave {dry-run} and {epochs} out")
+	case w.sum == "":
+		return problem.New("attest", "", o.model+" is a checkpoint, and a statement is about a template",
+			"name the template")
+	}
+	return nil
+}
+
+// attest writes the statement about a template that was reproduced, if one was requested.
+func (o *options) attest() error {
+	if o.statement == nil {
+		return nil
+	}
+	file, err := o.statement.Write(o.model, o.chain, attest.Reproduced)
+	if err == nil {
+		o.out.Wrote([]string{file})
+	}
+	return err
 }
 
 // epochs reads A..B. It returns 0 for all epochs.

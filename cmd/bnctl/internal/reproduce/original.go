@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
@@ -32,7 +33,7 @@ type original struct {
 // readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file has
 // no recipe that can be reproduced.
 func (o *options) readOriginal() (*original, error) {
-	if err := isNative(o.model); err != nil {
+	if err := attest.RequireNative(o.model); err != nil {
 		return nil, err
 	}
 	f, err := serialize.Open(o.model)
@@ -50,21 +51,6 @@ func (o *options) readOriginal() (*original, error) {
 		return nil, err
 	}
 	return w, w.check()
-}
-
-// isNative refuses the file of another program, which has no recipe.
-func isNative(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	head := make([]byte, 4)
-	if _, err := f.Read(head); err != nil || !bytes.Equal(head[:3], []byte("\x89BN")) {
-		return problem.New("", "", path+" is a file of another program: it has no recipe",
-			"name a template (.bnm) or a checkpoint (.bnc) that bnctl train has written")
-	}
-	return nil
 }
 
 func (o *options) fromTemplate() (*original, error) {

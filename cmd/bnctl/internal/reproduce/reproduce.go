@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
@@ -28,6 +29,7 @@ type options struct {
 	model, data, validation, init, chain, from string
 	first, last                                int // epochs; 0: all
 	dryRun                                     bool
+	statement                                  *attest.Signing // to write if the result is equal; nil
 	fleet                                      fleet.Options
 	out                                        Output
 }
@@ -76,6 +78,9 @@ var (
 func (o *options) reproduce(ctx context.Context) (*report, error) {
 	w, err := o.readOriginal()
 	if err != nil {
+		return nil, err
+	}
+	if err := o.checkStatement(w); err != nil {
 		return nil, err
 	}
 	if o.last > 0 && w.chain == nil {

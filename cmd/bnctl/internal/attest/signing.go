@@ -1,0 +1,162 @@
+package attest
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/build"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// Actions in statements.
+const (
+	Trained    = "trained"
+	Reproduced = "reproduced"
+)
+
+// keyFlag is the flag of the key that signs. In train --key is the name of a state dict.
+const keyFlag = "attest-key"
+
+// Flags returns the flags that request a statement. aliases are other names of the key's flag.
+func Flags(aliases ...string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "attest", Usage: "write a signed statement about the template to `FILE`: in-toto " +
+			"and SLSA provenance, for bnctl verify"},
+		&cli.StringFlag{Name: keyFlag, Aliases: aliases,
+			Usage: "`FILE` of the private key that signs it: ed25519, of bnctl keygen"},
+	}
+}
+
+// Signing describes a statement that a command will write. A nil Signing writes nothing.
+type Signing struct {
+	path     string
+	key      ed25519.PrivateKey
+	builder  builder
+	internal internalValues
+	started  time.Time
+	template string // that the training has written
+}
+
+// FromFlags returns the Signing of --attest and --attest-key, or nil. It reads the key and checks that the
+// file can be written, so that no long training ends with an error.
+func FromFlags(c *cli.Context, resumed bool) (*Signing, error) {
+	r := &Signing{path: c.String("attest"), started: time.Now(), internal: internalValues{Resumed: resumed}}
+	switch {
+	case !c.IsSet("attest") && !c.IsSet(keyFlag):
+		return nil, nil
+	case r.path == "":
+		return nil, problem.New(keyFlag, "", "there is no statement to sign", "name its file with {attest}")
+	case c.String(keyFlag) == "":
+		return nil, problem.New("attest", r.path, "a statement has to be signed",
+			"name a private key with {attest-key}; "+makeKeys)
+	}
+	if err := regular.NotInput(r.path, c.String(keyFlag)); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.key, err = readPrivate(c.String(keyFlag)); err != nil {
+		return nil, err
+	}
+	if err = regular.Writable(r.path); err != nil {
+		return nil, problem.Wrap("attest", err)
+	}
+	r.builder, err = thisBuilder()
+	return r, err
+}
+
+// Observe returns next, and remembers the template that a training has written.
+func (r *Signing) Observe(next func(train.Event)) func(train.Event) {
+	if r == nil {
+		return next
+	}
+	return func(e train.Event) {
+		if done, ok := e.(train.Finished); ok {
+			r.template = done.Model
+		}
+		next(e)
+	}
+}
+
+// WriteTrained writes the statement about the template of the training that Observe has seen. It returns
+// the file, or "" if there is nothing to write.
+func (r *Signing) WriteTrained() (string, error) {
+	if r == nil || r.template == "" {
+		return "", nil
+	}
+	return r.Write(r.template, "", Trained)
+}
+
+// Write writes the statement about a template with its chain, by default the file next to it.
+func (r *Signing) Write(model, chain, action string) (string, error) {
+	t, err := readTemplate(model, chain)
+	if err == nil {
+		err = regular.WriteFile(r.path, 0o666, func(w io.Writer) error {
+			_, err := w.Write(sign(r.statement(t, action).bytes(), r.key))
+			return err
+		})
+	}
+	if err != nil {
+		return "", problem.Advise("the template is complete: make its statement with {reproduce}",
+			"the statement was not written: %w", err)
+	}
+	return r.path, nil
+}
+
+// statement returns the statement about t.
+func (r *Signing) statement(t *template, action string) *statement {
+	s := &statement{Type: statementType, PredicateType: predicateType,
+		Subject: []resource{{filepath.Base(t.path), map[string]string{sha256Digest: t.sum}}}}
+	p := &s.Predicate
+	p.Definition = definition{Type: buildType, Parameters: parameters{t.model.Recipe}, Internal: r.internal,
+		Dependencies: t.dependencies()}
+	p.Definition.Internal.Action = action
+	p.Run.Builder = r.builder
+	p.Run.Builder.Version = maps.Clone(r.builder.Version)
+	p.Run.Builder.Version["classes"] = cmp.Or(strings.Join(t.recipe.Classes, " "), "none")
+	p.Run.Metadata = metadata{r.started.UTC().Truncate(time.Second), time.Now().UTC().Truncate(time.Second)}
+	return s
+}
+
+func (s *statement) bytes() []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings, and a recipe that was parsed
+	}
+	return b
+}
+
+// thisBuilder describes this program.
+func thisBuilder() (b builder, err error) {
+	path, err := os.Executable()
+	if err != nil {
+		return b, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return b, fmt.Errorf("the sum of this program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return b, fmt.Errorf("the sum of this program: %w", err)
+	}
+	return builder{ID: "https://github.com/bnctl/bnctl/releases/tag/v" + build.Release(),
+		Version:      map[string]string{"bnctl": build.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH},
+		Dependencies: []resource{{"bnctl", map[string]string{sha256Digest: hex.EncodeToString(h.Sum(nil))}}},
+	}, nil
+}

@@ -1,0 +1,95 @@
+package attest
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/serialize/chain"
+	"github.com/bnctl/bnctl/train"
+)
+
+// template is a template with the parts that statements name.
+type template struct {
+	path, sum string
+	model     *models.Model
+	recipe    *train.Recipe
+	chain     *chain.Chain // nil if its file does not exist
+	chainSum  string       // of the file of the chain
+}
+
+// RequireNative refuses the file of another program, which has no recipe.
+func RequireNative(path string) error {
+	f, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head := make([]byte, 3)
+	if _, err := io.ReadFull(f, head); err != nil || !bytes.Equal(head, []byte("\x89BN")) {
+		return problem.New("", "", path+" is a file of another program: it has no recipe",
+			"name a template (.bnm) or a checkpoint (.bnc) that bnctl train has written")
+	}
+	return nil
+}
+
+// readTemplate reads a template, and its chain from a path, or by default from the file next to it.
+// The error is a misuse if it has no recipe, or if the chain is another one.
+func readTemplate(path, chainPath string) (*template, error) {
+	if err := RequireNative(path); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &template{path: path, sum: sumOf(b)}
+	if t.model, err = serialize.ParseModel(path, b); err != nil {
+		return nil, err
+	}
+	if t.model.Recipe == nil {
+		return nil, problem.New("", "", path+" has no recipe: bnctl did not train it",
+			"name the template of a training")
+	}
+	if t.recipe, err = train.ParseRecipe(t.model.Recipe); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, t.readChain(chainPath)
+}
+
+// readChain reads the chain, if it is there.
+func (t *template) readChain(given string) error {
+	path := cmp.Or(given, chain.Path(t.path))
+	b, err := os.ReadFile(path)
+	if t.model.Chain == "" || errors.Is(err, fs.ErrNotExist) && given == "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c, err := chain.Parse(b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if c.Seal(t.model.Recipe) != t.model.Chain {
+		return problem.New("", "", fmt.Sprintf("%s is not the chain of %s", path, t.path),
+			"use the files that the training wrote")
+	}
+	t.chain, t.chainSum = c, sumOf(b)
+	return nil
+}
+
+func sumOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

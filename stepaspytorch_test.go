@@ -19,6 +19,9 @@ import (
 //
 //	scripts/peers/trainrecipes.py --golden testdata/trainrecipes 3 12 13 17 31 42
 //	scripts/peers/randomrecipes.py --golden testdata/trainrecipes
+//
+// The second names of parameters that modules share are written too, and a weight that is computed from
+// buffers is not trained.
 func TestStepAsPyTorch(t *testing.T) {
 	files, err := filepath.Glob("testdata/trainrecipes/*.onnx")
 	if err != nil || len(files) == 0 {
@@ -30,8 +33,18 @@ func TestStepAsPyTorch(t *testing.T) {
 	}
 }
 
-// trainStep trains the network of a recipe for a step, and returns the tensors of its state dict.
+// trainStep returns the tensors of the state dict of a recipe's network after a step.
 func trainStep(t *testing.T, base string) []formats.Tensor {
+	t.Helper()
+	m, err := serialize.ReadModel(trainStepTo(t, base))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return formats.Tensors(m)
+}
+
+// trainStepTo trains the network of a recipe for a step, and returns the template's name.
+func trainStepTo(t *testing.T, base string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "net.bnm")
 	r, err := bnctl.Open(t.Context(), bnctl.TrainOptions{Model: base + ".onnx",
@@ -44,11 +57,7 @@ func trainStep(t *testing.T, base string) []formats.Tensor {
 	if _, err := r.Train(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	m, err := serialize.ReadModel(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return formats.Tensors(m)
+	return out
 }
 
 // stepOfSGD sets the recipe of RATE and ROWS in trainrecipes.py.

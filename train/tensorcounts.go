@@ -15,7 +15,11 @@ type TensorCounts struct {
 	Frozen     int      `json:"frozen"`
 	Statistics int      `json:"statistics"`
 	Constant   int      `json:"constant"`
-	Constants  []string `json:"constants,omitempty"` // their names
+	Constants  []string `json:"constants,omitempty"` // names of constant tensors
+
+	TrainedNames    []string `json:"trained_names,omitempty"`
+	FrozenNames     []string `json:"frozen_names,omitempty"`
+	StatisticsNames []string `json:"statistics_names,omitempty"`
 }
 
 // countTensors counts the tensors of a state. Patterns freeze some of them.
@@ -25,10 +29,13 @@ func countTensors(state []graph.State, freeze []string) (c TensorCounts) {
 		switch {
 		case frozen[s.Name]:
 			c.Frozen++
+			c.FrozenNames = append(c.FrozenNames, s.Name)
 		case s.Role.Trained():
 			c.Trained++
+			c.TrainedNames = append(c.TrainedNames, s.Name)
 		case s.Role.Statistic():
 			c.Statistics++
+			c.StatisticsNames = append(c.StatisticsNames, s.Name)
 		case s.Role == graph.Constant:
 			c.Constant++
 			c.Constants = append(c.Constants, s.Name)

@@ -64,7 +64,7 @@ func TestScripts(t *testing.T) {
 			for name, dir := range map[string]string{"DATA": data, "KERAS": "../../formats/keras/testdata",
 				"ONNX": "../../formats/onnx/testdata", "TORCH": "../../formats/torch/testdata",
 				"CAFFE": "../../formats/caffe/testdata/cases", "SPEC": "../../spec",
-				"TF": "../../formats/tensorflow/testdata/cases"} {
+				"TF": "../../formats/tensorflow/testdata/cases", "RECIPES": "../../testdata/trainrecipes"} {
 				path, err := filepath.Abs(dir)
 				if err != nil {
 					return err

@@ -20,7 +20,7 @@ func init() {
 			make:    one(selectTuples), fold: fold.One(fold.GatherND), batch: batchaxis.Tuples,
 			integers: move | keepBounds},
 		"Tile": {attributes: accept(2, ""), make: one(tile), fold: fold.One(fold.Tile),
-			integers: move | keepBounds, traits: hasSettings},
+			integers: move | keepBounds, traits: hasSettings | onWeights},
 	})
 }
 

@@ -21,7 +21,8 @@ func init() {
 		"Cast": {attributes: accept(1, "to", "saturate"),
 			refused: "of floats to integers other than int32 and int64, unless a Clip keeps them within " +
 				"those; to integers that may not have the number", make: cast, fold: fold.One(fold.Cast),
-			batch: batchaxis.Same, bytes: sameBytes, grows: growAlone, traits: followsArgMax},
+			batch: batchaxis.Same, bytes: sameBytes, grows: growAlone,
+			traits: followsArgMax | preparesInput},
 	})
 }
 

@@ -21,7 +21,7 @@ const (
 // doubt notes operand i, a constant that a node adds, multiplies or concatenates, if it may be a parameter.
 func (c *call) doubt(i int) {
 	name, t := c.originOf(c.Proto.Input[i]).name, c.In[i].Tensor
-	buffer := isParameterName(name) && bufferName.MatchString(lastPart(name))
+	buffer := c.sourceOf(name) == fromBuffers
 	if !c.forTraining || c.isLifted(i) || buffer || c.atInput() || !element.IsFloat(t.DType) || t.Count() < 2 ||
 		isUniform(t) || isMask(t) {
 		return
@@ -54,7 +54,7 @@ func (r *reader) findDoubtful() {
 	for _, t := range r.file.Tensors {
 		_, there := state[t.Name]
 		if !there && r.fromTorch && r.initial[t.Name] && isParameterName(t.Name) && element.IsFloat(t.DType) &&
-			!bufferName.MatchString(lastPart(t.Name)) {
+			!isBufferName(t.Name) {
 			r.file.Find(t.Name, partOf, "")
 		}
 	}

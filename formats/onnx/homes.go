@@ -48,6 +48,7 @@ func (r *reader) nameNumbered() {
 			r.nameFlat(n.Input[1], join(path, "bias"))
 		}
 	}
+	r.nameShared()
 }
 
 // nameMatrix names the weight of a linear layer that is a MatMul and perhaps an Add.

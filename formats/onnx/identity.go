@@ -11,7 +11,7 @@ func init() {
 	register(operators{
 		"Identity": {attributes: accept(1, ""), make: same, fold: fold.One(fold.Identity),
 			batch: batchaxis.Same, integers: move | keepBounds, bytes: anyBytes, grows: growAlone,
-			traits: followsArgMax},
+			traits: followsArgMax | onWeights | preparesInput},
 		// seed is for training.
 		"Dropout": {attributes: accept(3, "is_test ratio", "consumed_inputs seed"),
 			refused: "training mode, but in train; a mask that is taken, before operator set 12", make: dropouts,

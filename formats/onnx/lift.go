@@ -13,16 +13,9 @@ import (
 // normalised weight. If the graph is to be trained, these nodes become nodes of the graph, so that the
 // gradient reaches the parameters. Their values are the same in every row: they are of the kind whole.
 
-// liftable are the operators that become nodes of the graph over parameters.
-var liftable = []string{"Slice", "Gather", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose",
-	"Concat", "Split", "Expand", "Add", "Sub", "Mul", "Div", "Neg", "Exp", "Sqrt", "Sigmoid", "Tanh", "Softplus",
-	"Relu", "Abs", "Log", "Erf", "Clip", "Pow", "MatMul", "Softmax", "LogSoftmax", "Max", "Min", "Sum", "Tile",
-	"Reciprocal", "ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceMax", "ReduceMin",
-	"Identity"}
-
 // keepLift remembers a node that computes a constant from parameters.
 func (c *call) keepLift(op string, out []node.Value) {
-	if !c.forTraining || !slices.Contains(liftable, op) || len(out) == 0 || len(c.Proto.Output) == 0 {
+	if !c.forTraining || !table[op].traits.has(onWeights) || len(out) == 0 || len(c.Proto.Output) == 0 {
 		return
 	}
 	for k, name := range c.Proto.Output {

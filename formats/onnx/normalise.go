@@ -14,11 +14,11 @@ import (
 func init() {
 	register(operators{
 		"ReduceL1": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL1,
-			batch: batchaxis.Reduced, traits: hasSettings},
+			batch: batchaxis.Reduced, traits: hasSettings | onWeights},
 		"ReduceL2": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceL2,
-			batch: batchaxis.Reduced, traits: hasSettings},
+			batch: batchaxis.Reduced, traits: hasSettings | onWeights},
 		"ReduceSumSquare": {attributes: accept(2, reduceAttributes), make: one(reduceOf),
-			fold: fold.ReduceSumSquare, batch: batchaxis.Reduced},
+			fold: fold.ReduceSumSquare, batch: batchaxis.Reduced, traits: onWeights},
 		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
 		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},

@@ -38,6 +38,8 @@ const (
 	followsArgMax                    // it may be between an ArgMax and an output
 	onlyReshapes                     // it gives a constant another shape, and does nothing else
 	hasSettings                      // its operands after the first are settings
+	onWeights                        // it becomes a node of the graph if it computes a weight: see lift.go
+	preparesInput                    // files prepare their input by it: see parameters.go
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }

@@ -40,11 +40,17 @@ var bufferName = regexp.MustCompile(`^(.*_)?(mean|std|stdev|variance|anchors?|an
 // inputName matches the last part of the name of a constant that prepares the input.
 var inputName = regexp.MustCompile(`^(.*_)?(scale|shift|offset|range|min|max|div|sub|factor)$`)
 
+// isBufferName reports whether a name is one of a buffer of a PyTorch module.
+func isBufferName(name string) bool {
+	return isParameterName(name) && bufferName.MatchString(lastPart(name))
+}
+
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// isBuffer reports whether a tensor of a file is a buffer by its name although a layer uses it as a weight.
+// isBuffer reports whether a tensor of a file is a buffer by its name, or computed from buffers, although a
+// layer uses it as a weight.
 func (r *reader) isBuffer(name string, role graph.Role) bool {
-	return role.Trained() && isParameterName(name) && bufferName.MatchString(lastPart(name))
+	return role.Trained() && r.sourceOf(name) == fromBuffers
 }
 
 // isParameter reports whether operand i is an initializer of floats with the name of a parameter.
@@ -52,7 +58,7 @@ func (c *call) isParameter(i int) bool {
 	name := c.originOf(c.Proto.Input[i]).name
 	named := c.fromTorch || strings.Contains(name, ".") && c.In[i].Tensor.Count() > 1
 	return c.initial[name] && named && isParameterName(name) && element.IsFloat(c.In[i].Tensor.DType) &&
-		!bufferName.MatchString(lastPart(name)) && !(c.atInput() && inputName.MatchString(lastPart(name)))
+		!isBufferName(name) && !(c.atInput() && inputName.MatchString(lastPart(name)))
 }
 
 // isPrepared reports whether x is the input as it comes, or prepared by constants.
@@ -63,13 +69,9 @@ func (c *call) atInput() bool {
 	return slices.ContainsFunc(c.In, isPrepared)
 }
 
-// preparing are the operators that a file prepares its input by.
-var preparing = []string{"Add", "Sub", "Mul", "Div", "Cast", "Transpose", "Identity", "Reshape", "Unsqueeze",
-	"Squeeze", "Resize", "Gather", "Slice"}
-
 // prepares reports whether the result of a node is still the input, prepared by constants.
 func (c *call) prepares(op string) bool {
-	return slices.Contains(preparing, op) && !slices.ContainsFunc(c.In, func(x node.Value) bool {
+	return table[op].traits.has(preparesInput) && !slices.ContainsFunc(c.In, func(x node.Value) bool {
 		return !x.IsConstant() && !isPrepared(x)
 	})
 }

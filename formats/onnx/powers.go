@@ -14,14 +14,15 @@ import (
 func init() {
 	register(operators{
 		"Reciprocal": {attributes: accept(1, "", "consumed_inputs"), make: one(reciprocal),
-			fold: fold.Reciprocal, batch: batchaxis.Same},
-		"Pow": {attributes: accept(2, legacyBroadcast), make: one(pow), fold: fold.Pow, batch: batchaxis.Aligned},
+			fold: fold.Reciprocal, batch: batchaxis.Same, traits: onWeights},
+		"Pow": {attributes: accept(2, legacyBroadcast), make: one(pow), fold: fold.Pow, batch: batchaxis.Aligned,
+			traits: onWeights},
 		"Mean": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(mean),
 			batch: batchaxis.Aligned},
 		"Max": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(maximum),
-			fold: fold.Max, batch: batchaxis.Aligned},
+			fold: fold.Max, batch: batchaxis.Aligned, traits: onWeights},
 		"Min": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(minimum),
-			fold: fold.Min, batch: batchaxis.Aligned},
+			fold: fold.Min, batch: batchaxis.Aligned, traits: onWeights},
 	})
 }
 

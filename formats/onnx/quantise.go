@@ -16,7 +16,8 @@ func init() {
 	register(operators{
 		"Gather": {attributes: accept(2, "axis"), refused: "indices that are not constant", make: gathers,
 			fold: fold.One(fold.Gather), batch: batchaxis.Gathered, integers: move | keepBounds,
-			bytes: gathersBytes, grows: growPair(growFirst), traits: hasSettings},
+			bytes: gathersBytes, grows: growPair(growFirst),
+			traits: hasSettings | onWeights | preparesInput},
 		"QuantizeLinear": {attributes: accept(3, "axis block_size output_dtype", "saturate"),
 			refused: "block_size", make: quantizeLinear, fold: fold.One(fold.Quantize), batch: batchaxis.Quantised},
 		"DequantizeLinear": {attributes: accept(3, "axis block_size"), refused: "block_size",

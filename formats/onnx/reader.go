@@ -32,6 +32,7 @@ type reader struct {
 	lifted      map[string]graph.Value
 	fromTorch   bool                      // the file is of PyTorch
 	doubtful    []doubt                   // constants that may be parameters
+	sources     map[string]source         // of computed constants
 	homes       map[string]string         // numbered initializers, by the names that they were given
 	aliases     map[string][]string       // further names in the file of a tensor that layers share
 	initial     map[string]bool           // names of initializers
@@ -71,7 +72,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		state:     map[string]tensor.Tensor{}, values: map[string]node.Value{}, labels: map[string]string{},
 		computed: map[string]bool{}, filled: map[string]bool{}, placed: map[string]graph.Value{},
 		origins: map[string]origin{}, forms: map[string]fileForm{}, initial: map[string]bool{},
-		aliases: map[string][]string{}, homes: map[string]string{},
+		aliases: map[string][]string{}, homes: map[string]string{}, sources: map[string]source{},
 		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
 	r.fromTorch = m.ProducerName == "pytorch"
 	// Another program's graph defines it; for ours, ResizeKey does.

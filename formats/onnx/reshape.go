@@ -14,20 +14,23 @@ import (
 func init() {
 	register(operators{
 		"Expand": {attributes: accept(2, ""), make: one(expand), fold: fold.One(fold.Expand),
-			batch: batchaxis.Expanded, integers: move | keepBounds, grows: growPair(growFirst), traits: hasSettings},
+			batch: batchaxis.Expanded, integers: move | keepBounds, grows: growPair(growFirst),
+			traits: hasSettings | onWeights},
 		"Flatten": {attributes: accept(1, "axis"),
 			refused: "axes other than 1, unless the file fixes the batch to 1", make: one(flatten),
 			fold: fold.One(fold.Flatten), batch: batchaxis.Flattened, integers: move | keepBounds,
-			bytes: anyBytes, grows: growAlone, traits: followsArgMax | onlyReshapes},
+			bytes: anyBytes, grows: growAlone, traits: followsArgMax | onlyReshapes | onWeights},
 		"Reshape": {attributes: accept(2, "allowzero shape", "consumed_inputs"), make: one(reshape),
 			fold: fold.One(fold.Reshape), batch: batchaxis.Reshaped, integers: move | keepBounds, bytes: anyBytes,
-			grows: growAlone, traits: followsArgMax | onlyReshapes | hasSettings},
+			grows:  growAlone,
+			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
 		"Squeeze": {attributes: accept(2, "axes"), refused: "an empty list of axes", make: one(squeeze),
 			fold: fold.One(fold.Squeeze), batch: batchaxis.Squeezed, integers: move | keepBounds, bytes: anyBytes,
-			grows: growAlone, traits: followsArgMax | onlyReshapes | hasSettings},
+			grows:  growAlone,
+			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
 		"Unsqueeze": {attributes: accept(2, "axes"), make: one(unsqueeze), fold: fold.One(fold.Unsqueeze),
 			batch: batchaxis.Unsqueezed, integers: move | keepBounds, bytes: anyBytes, grows: growAlone,
-			traits: followsArgMax | onlyReshapes | hasSettings},
+			traits: followsArgMax | onlyReshapes | hasSettings | onWeights | preparesInput},
 	})
 }
 

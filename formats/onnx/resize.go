@@ -15,7 +15,8 @@ func init() {
 			attributes: accept(4, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "+
 				"extrapolation_value keep_aspect_ratio_policy mode nearest_mode"),
 			refused: "antialias of nearest; volumes; axes other than those behind the channels",
-			make:    one(resize), integers: move, bytes: nearestBytes, traits: needsBatch | hasSettings},
+			make:    one(resize), integers: move, bytes: nearestBytes,
+			traits: needsBatch | hasSettings | preparesInput},
 		"Upsample": {attributes: accept(2, "mode scales"),
 			refused: "volumes; axes other than those behind the channels", make: one(resize), integers: move,
 			bytes: nearestBytes, traits: needsBatch | hasSettings},

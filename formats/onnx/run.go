@@ -125,6 +125,7 @@ func (c *call) run(op string) []node.Value {
 func (c *call) store(op string, out []node.Value) error {
 	c.keepOrigin(op, out)
 	c.keepLift(op, out)
+	c.keepSource(out)
 	for i, name := range c.Proto.Output {
 		if name == "" {
 			continue

@@ -345,15 +345,74 @@ class Derived(nn.Module):
         return self.head(F.linear(x, F.softmax(self.mix.weight, -1), self.mix.bias.clamp(-0.3, 0.3)).flatten(1))
 
 
+class Block(nn.Module):
+    """Block is a layer in a module that may share it."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return torch.tanh(self.layer(x))
+
+
+class Shared(nn.Module):
+    """Shared has parameters and a layer with two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.decode = nn.Embedding(7, 5), nn.Linear(5, 7, bias=False)
+        self.decode.weight = self.embed.weight
+        self.register_buffer("position_ids", torch.arange(4))
+        self.a, self.b, self.c = nn.Linear(5, 5), nn.Linear(5, 5), nn.Linear(5, 5, bias=False)
+        self.b.weight = self.c.weight = self.a.weight
+        layer = nn.Linear(7, 7)
+        self.first, self.second = Block(layer), Block(layer)
+        self.norm, self.then = nn.LayerNorm(7), nn.LayerNorm(7)
+        nn.init.normal_(self.norm.weight, 1, 0.3)
+        self.then.weight = self.norm.weight
+        self.conv, self.again = nn.Conv1d(4, 4, 3, padding=1), nn.Conv1d(4, 4, 3, padding=1)
+        self.again.weight = self.conv.weight
+        self.head = nn.Linear(28, 3)
+
+    def forward(self, x):
+        x = x + self.embed(self.position_ids)
+        x = self.decode(self.c(torch.tanh(self.b(torch.tanh(self.a(x))))))
+        x = self.then(torch.tanh(self.norm(self.second(self.first(x)))))
+        return self.head(self.again(torch.tanh(self.conv(x))).flatten(1))
+
+
+class Buffered(nn.Module):
+    """Buffered computes weights of buffers, which stay as they are."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("grid", torch.randn(5, 5))
+        self.register_buffer("window", torch.randn(4, 4, 3))
+        self.register_buffer("index", torch.arange(25).reshape(5, 5))
+        self.mix, self.gain, self.head = nn.Linear(5, 5), nn.Parameter(torch.randn(5)), nn.Linear(20, 3)
+
+    def forward(self, x):
+        x = F.linear(x, self.grid.abs(), self.gain)
+        x = F.conv1d(x, torch.sigmoid(self.window) / self.window.abs().sum((1, 2), keepdim=True), padding=1)
+        return self.head((self.mix(x) @ (self.index.float() / 25)).flatten(1))
+
+
 def golden(folder):
-    """golden writes Derived with a step of it, for go test -run TestStepAsPyTorch ."""
-    torch.manual_seed(5)
-    net, x, y = Derived(), torch.randn(6, 4, 5), torch.tensor([0, 1, 2, 0, 1, 2])
-    torch.onnx.export(net.eval(), x[:2], os.path.join(folder, "derived.onnx"), opset_version=13, input_names=["x"], output_names=["logits"],
-                      dynamic_axes={"x": {0: "n"}, "logits": {0: "n"}}, training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
-    np.save(os.path.join(folder, "derived.x.npy"), x.numpy()), np.save(os.path.join(folder, "derived.y.npy"), y.numpy())
-    F.cross_entropy(net(x), y).backward()
-    torch.save({k: (p - 0.25 * p.grad).detach() for k, p in net.named_parameters()}, os.path.join(folder, "derived.pth"))
+    """golden writes networks with a step of them, for go test -run TestStepAsPyTorch . and TestComputedWeightsInONNX."""
+    for name, seed, make in (("derived", 5, Derived), ("shared", 6, Shared), ("buffered", 7, Buffered)):
+        torch.manual_seed(seed)
+        net, x, y = make(), torch.randn(6, 4, 5), torch.tensor([0, 1, 2, 0, 1, 2])
+        path = lambda end: os.path.join(folder, f"{name}.{end}")
+        torch.onnx.export(net.eval(), x[:2], path("onnx"), opset_version=17 if name == "shared" else 13, input_names=["x"], output_names=["logits"],
+                          dynamic_axes={"x": {0: "n"}, "logits": {0: "n"}}, training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False)
+        np.save(path("x.npy"), x.numpy()), np.save(path("y.npy"), y.numpy())
+        F.cross_entropy(net(x), y).backward()
+        with torch.no_grad():
+            for p in net.parameters():
+                p -= 0.25 * p.grad
+            np.save(path("logits.npy"), net(x).numpy())
+        torch.save({k: v.clone() for k, v in net.state_dict().items()}, path("pth"))
 
 
 def main():

@@ -20,7 +20,7 @@ func (e *encoding) raise() {
 	rank := len(e.result())
 	for i, v := range e.n.In {
 		t := e.f.Values[v].Type
-		if more := rank - len(t.Shape); more > 0 && t.Kind == graph.Rows {
+		if more := rank - len(t.Shape); more > 0 && e.isRows(i) {
 			shape := append([]int{0}, slices.Repeat([]int{1}, more)...)
 			e.in[i] = e.intermediate("Reshape", ".raised", []string{e.in[i],
 				e.ints(e.out+".shape", append(shape, t.Shape...)...)})

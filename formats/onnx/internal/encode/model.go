@@ -23,8 +23,9 @@ type writer struct {
 	f          *graph.Function
 	g          *onnxpb.GraphProto
 	names      map[graph.Value]string
-	takenNames foreign.Names        // names that are taken
-	written    map[*graph.Node]bool // nodes that inputs replace
+	rows       map[graph.Value]string // names of weights with an axis in front: see weights.go
+	takenNames foreign.Names          // names that are taken
+	written    map[*graph.Node]bool   // nodes that inputs replace
 	opset      int
 	err        error
 }
@@ -35,7 +36,7 @@ func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 		return nil, err
 	}
 	w := &writer{m: m, f: m.Graph.Main, g: &onnxpb.GraphProto{Name: m.Graph.Name},
-		names: map[graph.Value]string{}, opset: opset}
+		names: map[graph.Value]string{}, rows: map[graph.Value]string{}, opset: opset}
 	for _, s := range m.Graph.State {
 		w.takenNames.Free(s.Name)
 	}
@@ -104,7 +105,9 @@ func (w *writer) name(v graph.Value) string {
 		return n
 	}
 	n := w.f.Values[v].State
-	if n == "" {
+	if w.isComputedWeight(v) {
+		n = w.withoutAxis(v)
+	} else if n == "" {
 		n = w.takenNames.Free(w.f.Values[v].Name)
 	} else {
 		w.initializer(n, w.m.State[n])

@@ -53,32 +53,50 @@ func Operations() []graph.Op { return slices.Sorted(maps.Keys(encoders)) }
 // encoding is one node while it is written to ONNX.
 type encoding struct {
 	*writer
-	n   *graph.Node
-	in  []string
-	out string
+	n       *graph.Node
+	in      []string
+	out     string
+	weights bool // the node computes a weight: see weights.go
 }
 
 func (w *writer) node(n *graph.Node) {
 	if w.err != nil {
 		return
 	}
-	e := &encoding{writer: w, n: n}
+	e := &encoding{writer: w, n: n, weights: w.isComputedWeight(n.Out[0])}
 	encode := encoders[n.Op]
 	if encode == nil {
 		w.fail("node %s: operation %v has no counterpart in ONNX", w.f.NodeName(n), n.Op)
 		return
 	}
-	if t := w.f.Values[n.Out[0]].Type; t.Kind != graph.Rows {
-		w.fail("node %s (%v): %v is computed from weights alone; that is not written", w.f.NodeName(n), n.Op, t)
+	if t := w.f.Values[n.Out[0]].Type; t.Kind != graph.Rows && !e.weights {
+		w.fail("node %s (%v): %v is not written", w.f.NodeName(n), n.Op, t)
 		return
 	}
-	if n.Op != graph.Prelu { // its slope is written in another shape
-		for _, v := range n.In {
-			e.in = append(e.in, w.name(v))
+	e.operands()
+	encode(e)
+}
+
+// operands names the operands and the result.
+func (e *encoding) operands() {
+	if e.weights {
+		for _, v := range e.n.In {
+			e.in = append(e.in, e.rowName(v))
+		}
+		e.out = e.rowName(e.n.Out[0])
+		return
+	}
+	if e.n.Op != graph.Prelu { // its slope is written in another shape
+		for _, v := range e.n.In {
+			e.in = append(e.in, e.name(v))
 		}
 	}
-	e.out = w.name(n.Out[0])
-	encode(e)
+	e.out = e.name(e.n.Out[0])
+}
+
+// isRows reports whether operand i is written with an axis for the batch.
+func (e *encoding) isRows(i int) bool {
+	return e.weights || e.f.Values[e.n.In[i]].Type.Kind == graph.Rows
 }
 
 // shape returns the shape of operand i without the batch.
@@ -169,6 +187,12 @@ func encodePrelu(e *encoding) {
 	shape := []int{e.shape(1)[0]}
 	for range len(e.shape(0)) - 1 {
 		shape = append(shape, 1)
+	}
+	if name == "" {
+		slopes := e.ints(e.out+".slopes", shape...)
+		e.in = []string{e.name(e.n.In[0]), e.intermediate("Reshape", ".slope", []string{e.name(e.n.In[1]), slopes})}
+		e.is("PRelu")
+		return
 	}
 	if _, ok := e.names[e.n.In[1]]; !ok {
 		e.names[e.n.In[1]] = e.initializer(name, e.m.State[name].Reshape(shape...))

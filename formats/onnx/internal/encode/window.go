@@ -48,7 +48,7 @@ func encodeMatMul(e *encoding) {
 			continue
 		}
 		axes := len(e.shape(i))
-		if e.f.Values[e.n.In[i]].Type.Kind == graph.Rows {
+		if e.isRows(i) {
 			axes++
 		}
 		perm := make([]int, axes)
@@ -66,7 +66,7 @@ func encodeMatMul(e *encoding) {
 func (e *encoding) alignBatch(in []string) []string {
 	for i := range in {
 		s, other := e.shape(i), e.shape(1-i)
-		if e.f.Values[e.n.In[i]].Type.Kind != graph.Rows || len(s) >= len(other) {
+		if !e.isRows(i) || len(s) >= len(other) {
 			continue
 		}
 		shape := append([]int{0}, slices.Repeat([]int{1}, len(other)-len(s))...)

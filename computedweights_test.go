@@ -1,0 +1,50 @@
+package bnctl_test
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/bnctl/bnctl"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile/export"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TestComputedWeightsInONNX exports networks that compute weights from other weights. The ONNX files have the
+// logits of PyTorch after the same step.
+func TestComputedWeightsInONNX(t *testing.T) {
+	for _, name := range []string{"derived", "shared", "buffered"} {
+		base := "testdata/trainrecipes/" + name
+		file := filepath.Join(t.TempDir(), "net.onnx")
+		o := export.Options{Input: trainStepTo(t, base), Output: file}
+		if _, err := export.File(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		want, err := data.ReadNPYFile(base + ".logits.npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := logitsOf(t, file, base+".x.npy")
+		for i, v := range want.F32() {
+			if d := math.Abs(float64(v - got[i])); !(d < 2e-5) {
+				t.Errorf("%s: logit %d is %g, want %g", name, i, got[i], v)
+			}
+		}
+	}
+}
+
+// logitsOf returns the logits of all rows of an array.
+func logitsOf(t *testing.T, model, array string) (all []float32) {
+	t.Helper()
+	for p, err := range bnctl.Predict(t.Context(), bnctl.PredictOptions{Model: model, Inputs: []string{array}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Outputs[0].DType != tensor.F32 {
+			t.Fatal(p.Outputs[0])
+		}
+		all = append(all, p.Outputs[0].F32()...)
+	}
+	return all
+}

@@ -1,0 +1,42 @@
+package encode
+
+import "github.com/bnctl/bnctl/graph"
+
+// A weight may be computed from other weights, by the same operations as rows. These nodes are written for
+// rows with a batch of 1: their operands get an axis of length 1 in front, and a layer that uses the result
+// drops it.
+
+// isComputedWeight reports whether v is the result of a node over weights alone.
+func (w *writer) isComputedWeight(v graph.Value) bool {
+	x := w.f.Values[v]
+	return x.State == "" && x.Type.Kind == graph.Whole
+}
+
+// rowName returns the name of a weight with an axis of length 1 in front.
+func (w *writer) rowName(v graph.Value) string {
+	if v == graph.None {
+		return ""
+	}
+	if name, ok := w.rows[v]; ok {
+		return name
+	}
+	x := w.f.Values[v]
+	if w.isComputedWeight(v) {
+		w.rows[v] = w.takenNames.Free(x.Name + ".row")
+	} else {
+		w.rows[v] = w.reshaped(w.name(v), x.State+".row", append([]int{1}, x.Type.Shape...))
+	}
+	return w.rows[v]
+}
+
+// withoutAxis returns the name of a computed weight without the axis in front.
+func (w *writer) withoutAxis(v graph.Value) string {
+	x := w.f.Values[v]
+	return w.reshaped(w.rowName(v), x.Name, x.Type.Shape)
+}
+
+// reshaped adds a Reshape with a name that is free.
+func (w *writer) reshaped(from, name string, shape []int) string {
+	name = w.takenNames.Free(name)
+	return w.add("Reshape", []string{from, w.ints(name+".shape", shape...)}, name)
+}

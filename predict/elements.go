@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -62,7 +63,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 				known = strconv.Itoa(int(bits))
 			}
 			if !numbers {
-				said = sigmoid(said)
+				said = answer.Sigmoid(said)
 			}
 			line = append(line, known, strconv.FormatFloat(said, 'g', 9, 64))
 		}

@@ -2,7 +2,6 @@ package predict
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 
@@ -189,24 +188,6 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 
 // Close frees the executables and closes the devices. It joins the errors of both.
 func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
-
-// Terms are the settings that outputs depend on in addition to model and input: on the same
-// terms they have the same bits.
-type Terms struct {
-	Kernels   string // kernel class: one name, or several joined by "+"
-	Precision string // device.F32 or device.BF16
-}
-
-// TrainedOn returns the terms in the recipe of m: training evaluated it on these. Unknown
-// terms are "", as in models of other programs, and in int8 templates, which training never
-// evaluated.
-func TrainedOn(m *models.Model) Terms {
-	var t Terms
-	if m.Int8() || json.Unmarshal(m.Recipe, &t) != nil {
-		return Terms{}
-	}
-	return t
-}
 
 // Terms returns the terms on which p runs the model.
 func (p *Predictor) Terms() Terms {

@@ -191,7 +191,7 @@ func TestBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Class{{"output 2 (no class)", 2, 0.625}, {"b", 1, 0.25}}
+	want := []Class{{Label: "output 2 (no class)", Index: 2, P: 0.625}, {Label: "b", Index: 1, P: 0.25}}
 	for i, k := range want {
 		if got[i].Label != k.Label || got[i].Index != k.Index || math.Abs(float64(got[i].P-k.P)) > 1e-7 {
 			t.Errorf("place %d: %v, want %v", i, got[i], k)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/train"
 )
@@ -74,12 +75,12 @@ func (w *Wish) of(all []scored) *Threshold {
 		if a.positive {
 			met++
 		}
-		if i+1 < len(all) && float32(sigmoid(all[i+1].score)) == float32(sigmoid(a.score)) {
+		if i+1 < len(all) && float32(answer.Sigmoid(all[i+1].score)) == float32(answer.Sigmoid(a.score)) {
 			continue // on the same side of every threshold, for probabilities are float32 where they are asked
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
 		if i+1 < len(all) {
-			t.Threshold = train.Figure((sigmoid(a.score) + sigmoid(all[i+1].score)) / 2)
+			t.Threshold = train.Figure((answer.Sigmoid(a.score) + answer.Sigmoid(all[i+1].score)) / 2)
 		}
 		if w.reached(t) && !(w.figure(best, !w.Recall) >= w.figure(t, !w.Recall)) {
 			best = t

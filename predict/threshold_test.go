@@ -1,6 +1,10 @@
 package predict
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bnctl/bnctl/predict/answer"
+)
 
 // TestThresholdsOfProbabilities: answers are float32, where logits 40 and 39 both have
 // probability 1. No threshold separates them, so that a precision of 1 is out of reach;
@@ -12,8 +16,8 @@ func TestThresholdsOfProbabilities(t *testing.T) {
 		t.Errorf("threshold %v of precision %v, want none, and 2/3 for the most", same.Threshold, same.Precision)
 	}
 	apart := wish.of([]scored{{3, true}, {1, false}, {-2, true}})
-	if want := (sigmoid(3) + sigmoid(1)) / 2; float64(apart.Threshold) != want || apart.Precision != 1 ||
-		apart.Recall != 0.5 {
+	want := (answer.Sigmoid(3) + answer.Sigmoid(1)) / 2
+	if float64(apart.Threshold) != want || apart.Precision != 1 || apart.Recall != 0.5 {
 		t.Errorf("%+v, want threshold %v, precision 1, recall 1/2", *apart, want)
 	}
 }

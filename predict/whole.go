@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -155,7 +156,7 @@ func (p *Predictor) PixelProbabilities(w Whole, scores tensor.Tensor) tensor.Ten
 	if op, _ := p.Model.Graph.Main.OutputOp(p.Model.Outputs()[w.Output].Of); op == graph.Softmax {
 		return scores
 	}
-	return softmaxOfPixels(scores)
+	return answer.SoftmaxOfPixels(scores)
 }
 
 func (w Whole) crops() bool { return w.Fit == data.CropFit || w.Fit == "" }

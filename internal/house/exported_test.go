@@ -41,8 +41,9 @@ var unusedNames = map[string]string{
 	"data.Options.CacheBytes":        option,
 	"data.Plan.Prefetch":             option,
 	"data.SkipAll":                   option,
-	"server.Options.Request":         option,
 	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
+
+	"Load": "inprocess.Load for programs that import the front door",
 
 	"formats/keras.ReadFrom": inBytes,
 	"formats/torch.ReadFrom": inBytes,

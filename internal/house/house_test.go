@@ -97,7 +97,11 @@ modelfile/doctor: bn data fleet formats graph modelfile models parallel predict 
 modelfile/doctor: internal/regular models/fit tensor train
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel parallel/stage problem tensor
-predict: internal/style train
+predict: internal/style predict/answer train
+bnctltest: inprocess tensor
+predict/answer: device graph models problem tensor
+inprocess: data device graph internal/memory modelfile models models/fit parallel plugins/cpu/local
+inprocess: predict/answer problem tensor train
 cmd/bnctl/internal/live: internal/waiting train
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
@@ -191,6 +195,7 @@ plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machi
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
 plugins/cpu: device device/serve graph plugins/cpu/internal/cpu
+plugins/cpu/local: device plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
 plugins/gpu: device/collective device device/class device/lifecycle graph tensor problem
@@ -209,8 +214,8 @@ plugins/cuda/internal/cuda: device plugins/cuda/internal/cu plugins/gpu problem
 plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-.: data device/fabric fleet internal/regular modelfile models models/fit parallel parallel/stage predict
-.: problem serialize serialize/chain tensor train
+.: data device/fabric fleet inprocess internal/regular modelfile models models/fit parallel parallel/stage
+.: predict problem serialize serialize/chain tensor train
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/nearest:
@@ -240,6 +245,7 @@ cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit
 
 docs/examples/pictures:
+docs/examples/service: inprocess
 scripts/internal/report:
 scripts/architecture:
 scripts/benchpeers: scripts/internal/report

@@ -22,7 +22,7 @@ type Plan struct {
 // PlanOf returns the plan of a device that is opened with o on this machine, for runs of
 // the given number of rows. Nothing is run, and no state is read.
 func PlanOf(_ context.Context, p *graph.Program, o device.Options, rows int) (*Plan, error) {
-	b, err := open(device.DefaultID, o)
+	b, err := open(device.DefaultID, o, false)
 	if err != nil {
 		return nil, err
 	}

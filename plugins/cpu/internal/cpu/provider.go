@@ -17,7 +17,11 @@ import (
 )
 
 // Provider provides the CPU of this machine, as often as it is asked for.
-type Provider struct{}
+type Provider struct {
+	// Shared is for a process that also does other work. Waiting workers leave their threads to its
+	// goroutines. The rates of the machine are assumed, not measured, and no file is written.
+	Shared bool
+}
 
 // Describe names the plugin.
 func (Provider) Describe() device.Plugin {
@@ -34,15 +38,15 @@ func (Provider) List(context.Context) ([]device.Info, string, error) {
 const mostThreads = 1024
 
 // Open starts a pool of workers.
-func (Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
-	b, err := open(id, o)
+func (p Provider) Open(_ context.Context, id string, o device.Options) (device.Device, error) {
+	b, err := open(id, o, p.Shared)
 	if err != nil {
 		return nil, err
 	}
 	return lifecycle.New(b.info, b), nil
 }
 
-func open(id string, o device.Options) (*backend, error) {
+func open(id string, o device.Options, shared bool) (*backend, error) {
 	fail := func(format string, args ...any) (*backend, error) {
 		return nil, device.Errorf("cpu", "Open", device.Invalid, format, args...)
 	}
@@ -67,10 +71,13 @@ func open(id string, o device.Options) (*backend, error) {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	here := machine.System()
-	reached := ratesOf(here, set)
+	reached := rates{Rates: machine.Typical}
+	if !shared {
+		reached = ratesOf(here, set)
+	}
 	b := &backend{described: describe(here, set, threads, precision),
 		machine: run.Machine{Kernels: set, Schedule: schedule.For(here, reached.Rates),
-			Pool: workers.NewPool(threads), Reduced: precision == device.BF16}}
+			Pool: workers.NewPool(threads, shared), Reduced: precision == device.BF16}}
 	if reached.note != "" {
 		b.described.Description += "; " + reached.note
 	}

@@ -32,6 +32,9 @@ type Rates struct {
 	Copy   float64 `json:"copied"`  // bytes per second read and written when memory is copied
 }
 
+// Typical are the rates of one core of a current server. They decide about speed alone.
+var Typical = Rates{Flops: 100e9, L2: 35e9, L3: 14e9, Memory: 10e9, Write: 6.5e9, Copy: 6e9}
+
 // Lines returns the description as sentences for a person.
 func (d Description) Lines() []string {
 	cores := fmt.Sprintf("%d cores", d.Cores)

@@ -12,8 +12,9 @@ import (
 // bell wakes sleeping workers by a futex. A goroutine that waits in any other way is
 // returned to its thread by the scheduler, and this needs more time than many layers.
 type bell struct {
-	asleep atomic.Bool   // a worker sleeps, or is about to, and has not been woken yet
-	rung   atomic.Uint32 // how often while a worker slept
+	shared *goroutineBell // used instead of the futex; nil: the process has nothing else to run
+	asleep atomic.Bool    // a worker sleeps, or is about to, and has not been woken yet
+	rung   atomic.Uint32  // how often while a worker slept
 }
 
 // The operations of futex(2) on memory of one process.
@@ -22,9 +23,17 @@ const (
 	futexWake = 1 | 128
 )
 
+// leaveThreads makes sleepers leave their threads to other goroutines of the program. It is called
+// before the first sleep.
+func (b *bell) leaveThreads() { b.shared = new(goroutineBell) }
+
 // ring wakes all sleepers. It is free without sleepers, or if they are already
 // being woken. The system call can cost more than a task.
 func (b *bell) ring() {
+	if b.shared != nil {
+		b.shared.ring()
+		return
+	}
 	if b.asleep.Load() && b.asleep.Swap(false) {
 		b.rung.Add(1)
 		b.futexUnseen(futexWake, 1<<30, nil)
@@ -42,6 +51,10 @@ func (b *bell) ring() {
 // frees it if the world has to stop. Later sleeps are short, because a worker that stays
 // longer than 10 milliseconds alerts the monitor, too.
 func (b *bell) sleep(over func() bool) {
+	if b.shared != nil {
+		b.shared.sleep(over)
+		return
+	}
 	const short, naps = 8 * time.Millisecond, 64
 	limit := unix.NsecToTimespec(int64(short))
 	rung := b.rung.Load()

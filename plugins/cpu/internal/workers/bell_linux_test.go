@@ -16,7 +16,7 @@ import (
 func TestMonitorSleeps(t *testing.T) {
 	const pause = 400 * time.Microsecond            // longer than a helper is awake
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // no P is free
-	p := NewPool(2)
+	p := NewPool(2, false)
 	defer p.Close()
 	run := func() {
 		p.KeepAwake()

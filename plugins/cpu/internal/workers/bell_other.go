@@ -2,43 +2,8 @@
 
 package workers
 
-import (
-	"sync"
-	"sync/atomic"
-)
-
 // bell wakes sleeping workers.
-type bell struct {
-	sleepers atomic.Int32 // workers that sleep or are about to
-	mu       sync.Mutex
-	rung     chan struct{} // closed when the bell is rung; nil without sleepers
-}
+type bell struct{ goroutineBell }
 
-// ring wakes all sleepers. Without any it costs nothing.
-func (b *bell) ring() {
-	if b.sleepers.Load() == 0 {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.rung != nil {
-		close(b.rung)
-		b.rung = nil
-	}
-}
-
-// sleep returns when the bell has been rung, immediately if over returns true, and
-// sometimes without a reason.
-func (b *bell) sleep(over func() bool) {
-	b.sleepers.Add(1)
-	defer b.sleepers.Add(-1)
-	b.mu.Lock()
-	if b.rung == nil {
-		b.rung = make(chan struct{})
-	}
-	rung := b.rung
-	b.mu.Unlock()
-	if !over() {
-		<-rung
-	}
-}
+// leaveThreads does nothing: sleepers always leave their threads to others here.
+func (b *bell) leaveThreads() {}

@@ -33,6 +33,7 @@ type Pool struct {
 	// tasks are done.
 	do    func(w *Worker, task int)
 	tasks int
+	fault atomic.Pointer[Panic] // the first panic of a task
 
 	_      [cacheLine]byte
 	open   atomic.Uint64 // number of the job << 32 | its unclaimed tasks
@@ -54,9 +55,14 @@ const exclusive = 1 << 31
 // MostOwn is the largest number of tasks with a preferred worker for each.
 const MostOwn = 30
 
-// NewPool starts a pool of the given number of workers.
-func NewPool(threads int) *Pool {
+// NewPool starts a pool of the given number of workers. shared is for a process that also does
+// other work: sleeping workers leave their threads to its goroutines, and wake a little later.
+func NewPool(threads int, shared bool) *Pool {
 	p := &Pool{}
+	if shared {
+		p.work.leaveThreads()
+		p.done.leaveThreads()
+	}
 	for i := range threads {
 		w := &Worker{Index: i}
 		p.Workers = append(p.Workers, w)
@@ -76,7 +82,9 @@ func (p *Pool) KeepAwake() {
 // LetSleep ends the effect of KeepAwake.
 func (p *Pool) LetSleep() { p.runs.Add(-1) }
 
-// Each calls do for every task from 0 to tasks-1, on all workers, in arbitrary order.
+// Each calls do for every task from 0 to tasks-1, on all workers, in arbitrary order. If a
+// task panics, Each panics once all tasks have ended, with a *Panic if it ran on several
+// workers.
 func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 	if p.Fault != nil {
 		do = p.Fault(tasks, do)
@@ -101,6 +109,9 @@ func (p *Pool) Each(tasks int, do func(w *Worker, task int)) {
 			p.done.sleep(func() bool { return p.undone.Load() == 0 })
 		}
 	}
+	if fault := p.fault.Swap(nil); fault != nil {
+		panic(fault)
+	}
 }
 
 // take runs tasks until all are claimed, and reports whether it ran any.
@@ -121,7 +132,7 @@ func (p *Pool) take(w *Worker) bool {
 			} else {
 				task = ownTask(task, len(p.Workers), p.tasks)
 			}
-			p.do(w, task)
+			p.run(w, task)
 			took++
 		}
 	}

@@ -1,17 +1,18 @@
 package workers
 
 import (
+	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
 )
 
 func TestPoolRunsEveryTaskOnce(t *testing.T) {
-	for _, threads := range []int{1, 2, 5} {
-		p := NewPool(threads)
+	for _, threads := range []int{1, 2, 5, -5} { // below 0: shared with other goroutines
+		p := NewPool(max(threads, -threads), threads < 0)
 		for round := range 300 {
 			tasks := round % 7 * (round % 3) // includes the number of threads, and twice that
-			ran, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, threads)
+			ran, busy := make([]atomic.Int32, tasks), make([]atomic.Int32, len(p.Workers))
 			p.Each(tasks, func(w *Worker, i int) {
 				if busy[w.Index].Add(1) != 1 {
 					t.Errorf("worker %d has two tasks at a time", w.Index)
@@ -23,6 +24,38 @@ func TestPoolRunsEveryTaskOnce(t *testing.T) {
 				if n := ran[i].Load(); n != 1 {
 					t.Errorf("%d threads: task %d of %d ran %d times", threads, i, tasks, n)
 				}
+			}
+		}
+		p.Close()
+	}
+}
+
+// A panic of a task, on whatever worker, is a panic of Each. All other tasks run, and so do later ones.
+func TestPanicsOfTasks(t *testing.T) {
+	broken := errors.New("broken")
+	for _, threads := range []int{1, 2, 5} {
+		p := NewPool(threads, true)
+		for round := range 100 {
+			var ran atomic.Int32
+			fault := func() (v any) {
+				defer func() { v = recover() }()
+				p.Each(20, func(_ *Worker, i int) {
+					ran.Add(1)
+					if i == round%20 {
+						panic(broken)
+					}
+				})
+				return nil
+			}()
+			if err, ok := fault.(error); !ok || !errors.Is(err, broken) {
+				t.Fatalf("%d threads: Each panics with %v, want %v", threads, fault, broken)
+			}
+			if n := ran.Load(); threads > 1 && n != 20 {
+				t.Errorf("%d threads: %d tasks ran, want 20", threads, n)
+			}
+			ran.Store(0)
+			if p.Each(7, func(*Worker, int) { ran.Add(1) }); ran.Load() != 7 {
+				t.Errorf("%d threads: %d tasks ran after a panic, want 7", threads, ran.Load())
 			}
 		}
 		p.Close()

@@ -1,4 +1,4 @@
-package predict
+package answer
 
 import (
 	"fmt"
@@ -17,12 +17,13 @@ const threshold = 0.5
 func sigmoids(logits []float32) []float32 {
 	p := make([]float32, len(logits))
 	for i, v := range logits {
-		p[i] = float32(sigmoid(float64(v)))
+		p[i] = float32(Sigmoid(float64(v)))
 	}
 	return p
 }
 
-func sigmoid(v float64) float64 {
+// Sigmoid returns the probability of a logit, NaN for NaN.
+func Sigmoid(v float64) float64 {
 	if e := tensor.Exp(-math.Abs(v)); v < 0 {
 		return e / (1 + e)
 	} else {
@@ -69,7 +70,7 @@ func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
 }
 
 // Words formats the result of Best for people: "cat 91.2 %". For labels that do not exclude
-// each other it formats Holding, or "none" with the surest one; for numbers it formats
+// each other it formats Holding, or the surest one if no label holds; for numbers it formats
 // Values: "age 41.5". The errors are theirs.
 func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
 	if a.Numbers() {
@@ -78,7 +79,7 @@ func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
 	best, err := a.Best(outs)
 	if err == nil && a.Several() {
 		if best, err = a.Holding(outs); len(best) == 0 {
-			return a.none(outs), err
+			return a.nothingHolds(outs), err
 		}
 	}
 	return inWords(best), err
@@ -92,8 +93,8 @@ func (a *Answers) wordsOfNumbers(outs []tensor.Tensor) (words []string, err erro
 	return words, err
 }
 
-// none names the surest label of a sample without a label that holds.
-func (a *Answers) none(outs []tensor.Tensor) []string {
+// nothingHolds names the surest label of a sample without a label that holds.
+func (a *Answers) nothingHolds(outs []tensor.Tensor) []string {
 	one := *a
 	one.Top = 1
 	surest, _ := one.Best(outs)

@@ -1,0 +1,61 @@
+package bnctltest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/bnctl/bnctl/inprocess"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// rows is the number of samples of a sum.
+const rows = 4
+
+// Sum returns the SHA-256, in hexadecimal, of the outputs of a model for the samples of Inputs: the
+// elements of all outputs in their order, little-endian.
+func Sum(ctx context.Context, p *inprocess.Predictor) (string, error) {
+	outputs, err := p.Run(ctx, Inputs(p)...)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, out := range outputs {
+		h.Write(out.Bytes)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Inputs returns 4 samples for each input of a model. They are numbers of a generator that any
+// language can repeat: s begins as 1 for each input, is replaced by s*6364136223846793005 +
+// 1442695040888963407 modulo 2^64 for each element, and its upper bits are the element. It is the
+// upper 8 bits for integers (the upper bit for booleans), and the upper 24 bits times 2^-23, minus 1,
+// for floats.
+func Inputs(p *inprocess.Predictor) (all []tensor.Tensor) {
+	for _, in := range p.Inputs() {
+		x := tensor.New(in.Type.DType, append([]int{rows}, in.Type.Shape...)...)
+		fill(x)
+		all = append(all, x)
+	}
+	return all
+}
+
+// fill writes the numbers of the generator to x.
+func fill(x tensor.Tensor) {
+	s, size := uint64(1), x.DType.Size()
+	for i := range x.Count() {
+		s = s*6364136223846793005 + 1442695040888963407
+		switch x.DType {
+		case tensor.F32:
+			x.F32()[i] = float32(s>>40)/(1<<23) - 1
+		case tensor.F64:
+			x.F64()[i] = float64(s>>40)/(1<<23) - 1
+		case tensor.Bool:
+			x.Bytes[i] = byte(s >> 63)
+		case tensor.I8:
+			x.Bytes[i] = byte(s >> 57) // not negative
+		default: // integers, little-endian
+			x.Bytes[i*size] = byte(s >> 56)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package workers
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// goroutineBell wakes sleeping workers. A sleeper is a goroutine that waits for a channel, so its
+// thread runs other goroutines of the program meanwhile.
+type goroutineBell struct {
+	sleepers atomic.Int32 // workers that sleep or are about to
+	mu       sync.Mutex
+	rung     chan struct{} // closed when the bell is rung; nil without sleepers
+}
+
+// ring wakes all sleepers. Without any it costs nothing.
+func (b *goroutineBell) ring() {
+	if b.sleepers.Load() == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rung != nil {
+		close(b.rung)
+		b.rung = nil
+	}
+}
+
+// sleep returns when the bell has been rung, immediately if over returns true, and
+// sometimes without a reason.
+func (b *goroutineBell) sleep(over func() bool) {
+	b.sleepers.Add(1)
+	defer b.sleepers.Add(-1)
+	b.mu.Lock()
+	if b.rung == nil {
+		b.rung = make(chan struct{})
+	}
+	rung := b.rung
+	b.mu.Unlock()
+	if !over() {
+		<-rung
+	}
+}

@@ -1,29 +1,28 @@
 package spec
 
 import (
+	"path"
 	"slices"
-
-	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/device/class"
-	"github.com/bnctl/bnctl/graph"
 )
 
-// classesOf returns the numbered classes with vectors here that a device has.
-func classesOf(info device.Info) []string {
-	var all []string
-	if info.Kernels == class.FMA {
-		all = append(all, "fma/1")
-	}
-	if slices.Contains(info.Ops, graph.ConvInt8) {
-		all = append(all, "int8/1")
-	}
-	return all
-}
-
-// ofClasses returns the vectors of some classes.
+// ofClasses returns the vectors of some numbered classes.
 func ofClasses(all []*Vector, classes []string) []*Vector {
 	return slices.DeleteFunc(slices.Clone(all), func(v *Vector) bool {
-		return !slices.Contains(classes,
-			v.Class)
+		return !slices.Contains(classes, v.Class)
 	})
+}
+
+// Spread returns vectors in another order: the first ones are of one operation each, the next ones are
+// again of one operation each, and so on. So the beginning of the list covers all operations.
+func Spread(all []*Vector) []*Vector {
+	turn := map[string]int{} // vectors of a class and an operation so far
+	turns := map[*Vector]int{}
+	for _, v := range all {
+		operation := path.Dir(v.Name)
+		turns[v] = turn[operation]
+		turn[operation]++
+	}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b *Vector) int { return turns[a] - turns[b] })
+	return out
 }

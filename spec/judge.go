@@ -62,13 +62,25 @@ func (v *Vector) Judge(ctx context.Context, d device.Device) Outcome {
 	return o
 }
 
-// JudgeAll runs the vectors of the classes that the device has, and calls each after every one. It
-// stops when the device is lost.
+// JudgeAll runs the vectors of the numbered classes that the device announces, and calls each after
+// every one. It stops when the device is lost.
 func JudgeAll(ctx context.Context, d device.Device, all []*Vector, each func(Outcome)) Summary {
+	return JudgeWithin(ctx, d, all, 0, each)
+}
+
+// JudgeWithin is JudgeAll with a limit of time: after it no further vector starts. 0 means no limit. At
+// least one vector runs.
+func JudgeWithin(ctx context.Context, d device.Device, all []*Vector, limit time.Duration,
+	each func(Outcome)) Summary {
 	s := Summary{Kernels: d.Info().Kernels}
 	start := time.Now()
-	for _, v := range ofClasses(all, classesOf(d.Info())) {
+	all = ofClasses(all, d.Info().Classes)
+	for i, v := range all {
 		if ctx.Err() != nil {
+			break
+		}
+		if limit > 0 && i > 0 && time.Since(start) >= limit {
+			s.LeftOut = len(all) - i
 			break
 		}
 		if !slices.Contains(s.Classes, v.Class) {
@@ -89,8 +101,9 @@ func JudgeAll(ctx context.Context, d device.Device, all []*Vector, each func(Out
 // Summary has the figures of all vectors on a device.
 type Summary struct {
 	Kernels string   `json:"kernels"`
-	Classes []string `json:"classes"` // numbered classes of the device that have vectors
-	Vectors int      `json:"vectors"` // that ran
-	Faults  int      `json:"faults"`  // vectors with other bits or without results
+	Classes []string `json:"classes"`            // numbered classes of the device that have vectors
+	Vectors int      `json:"vectors"`            // that ran
+	Faults  int      `json:"faults"`             // vectors with other bits or without results
+	LeftOut int      `json:"left_out,omitempty"` // vectors that did not run, because of a limit of time
 	Seconds float64  `json:"seconds"`
 }

@@ -203,3 +203,52 @@ func TestDifference(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// TestWithinALimit checks that JudgeWithin starts no vector after the limit, counts the others, and that
+// the vectors before it cover as many operations as possible.
+func TestWithinALimit(t *testing.T) {
+	list, err := Small()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spread := Spread(list)
+	operations := map[string]bool{}
+	for _, v := range list {
+		operations[path.Dir(v.Name)] = true
+	}
+	for _, v := range spread[:len(operations)] {
+		delete(operations, path.Dir(v.Name))
+	}
+	if len(operations) > 0 || len(spread) != len(list) {
+		t.Errorf("%d of %d vectors, and the first do not cover %v", len(spread), len(list), operations)
+	}
+	s := JudgeWithin(t.Context(), opened(t, cpu.Provider{}), spread, 1, func(Outcome) {})
+	if s.Vectors != 1 || s.LeftOut != len(list)-1 || s.Faults > 0 {
+		t.Errorf("within a nanosecond: %+v, want one vector", s)
+	}
+}
+
+// unnumbered is a device that announces no class.
+type unnumbered struct{ device.Device }
+
+// Info implements device.Device.
+func (u unnumbered) Info() device.Info {
+	i := u.Device.Info()
+	i.Classes = nil
+	return i
+}
+
+// TestOfAnnouncedClasses checks that vectors run on devices that announce their class, and on no others.
+func TestOfAnnouncedClasses(t *testing.T) {
+	list, err := Small()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := opened(t, ref.Provider{})
+	if s := JudgeAll(t.Context(), unnumbered{d}, list, func(Outcome) {}); s.Vectors != 0 || s.Classes != nil {
+		t.Errorf("without classes: %+v", s)
+	}
+	if s := JudgeAll(t.Context(), d, list, func(Outcome) {}); s.Vectors != len(list) || len(s.Classes) != 2 {
+		t.Errorf("with classes: %+v", s)
+	}
+}

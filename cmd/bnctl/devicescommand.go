@@ -65,7 +65,11 @@ func devicesVerify(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	faults, err := golden.Verify(c.Context, options, c.Args().Slice(), outputOf(c).golden())
+	limit, err := golden.Limit(c)
+	if err != nil {
+		return err
+	}
+	faults, err := golden.Verify(c.Context, options, c.Args().Slice(), limit, outputOf(c).golden())
 	if faults > 0 {
 		err = sickError{golden.Fault(faults, err)}
 	}

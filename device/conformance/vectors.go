@@ -39,8 +39,8 @@ func Vectors(ctx context.Context, cmd remote.Command, o Options, all []*spec.Vec
 		}
 		if len(s.Classes) == 0 {
 			return 0, problem.Failure("",
-				"the device has kernel class "+s.Kernels+", and there are no vectors of its "+
-					"numbered classes", "run the cases, without {vectors}")
+				"the device has kernel class "+s.Kernels+" and announces no numbered class that has vectors",
+				"announce it in the classes of the device, as fma/1, or run the cases, without {vectors}")
 		}
 		done(level, s)
 		faults += s.Faults

@@ -47,7 +47,7 @@ device/ref: device/collective device device/class device/lifecycle graph interna
 device/class: device/collective device graph tensor
 device/devicetest: device/collective device device/class device/ref graph tensor
 device/conformance: device device/devicetest device/remote graph problem spec
-spec: device device/class graph problem tensor
+spec: device graph problem tensor
 device/starter: problem
 device/starter/mine: device device/lifecycle device/ref device/serve graph
 device/internal/devicepb:
@@ -88,8 +88,8 @@ cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fl
 cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
 modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular train
-modelfile/quantize: bn data device/class fleet graph modelfile formats models models/fit predict
-modelfile/quantize: problem internal/regular serialize tensor train
+modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict
+modelfile/quantize: parts problem internal/regular serialize tensor train
 modelfile/export: modelfile/doctor fleet formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
 modelfile/inspect: train
@@ -239,7 +239,7 @@ cmd/bnctl/internal/attest: problem serialize serialize/chain train
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts
 cmd/bnctl/internal/build: train
 cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/attest cmd/bnctl/internal/commandline data fleet models
-cmd/bnctl/internal/reproduce: problem serialize
+cmd/bnctl/internal/reproduce: modelfile problem serialize
 cmd/bnctl/internal/reproduce: serialize/chain train
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit

@@ -23,6 +23,8 @@ func ill(ctx context.Context) {
 		time.Sleep(time.Hour) // it does not hear that either
 	case fault == "late" && calls%7 == 0:
 		time.Sleep(40 * time.Second)
+	case fault == "slow":
+		time.Sleep(20 * time.Millisecond)
 	case fault == "panic" && calls%7 == 0:
 		panic("the seventh call")
 	case fault == "prints":

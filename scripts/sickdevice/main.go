@@ -1,8 +1,8 @@
 // Command bnctl-device-sick is a device plugin with a fault, which the variable BNCTL_SICK
 // names, to see how the judge reports it, and how a run together with the CPU device ends.
 // scripts/sick.sh makes a table of both. BNCTL_SICK_KERNELS is the kernel class that it
-// names: "ref" is true, except for faults in its results, and makes bits independent of
-// which device has which replicas.
+// names: "ref" and "fma" are true, except for faults in its results, and make bits independent of
+// the devices that have the replicas.
 package main
 
 import (
@@ -52,7 +52,9 @@ func (p provider) List(ctx context.Context) ([]device.Info, string, error) {
 
 // Open implements device.Provider.
 func (p provider) Open(ctx context.Context, id string, o device.Options) (device.Device, error) {
-	o.Kernels = ""
+	if o.Kernels = ""; os.Getenv("BNCTL_SICK_KERNELS") == class.FMA {
+		o.Kernels = class.FMA
+	}
 	d, err := p.Provider.Open(ctx, id, o)
 	return sick{d}, err
 }
@@ -147,6 +149,8 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 		v[64*len(v)/t.Shape[0]]++
 	case fault == "class":
 		v[len(v)-1] = math.Nextafter32(v[len(v)-1], 9)
+	case fault == "last bit":
+		v[len(v)-1] = math.Float32frombits(math.Float32bits(v[len(v)-1]) ^ 1)
 	case fault == "NaN" && s.Function == graph.Predict:
 		v[0] = float32(math.NaN())
 	case fault == "type":

@@ -56,6 +56,10 @@ func (o Output) printSummary(s summary) {
 	}
 	o.Result("%s%s: %s of %s, %s, %.1f s", s.Device, s.Level, problem.Plural(s.Vectors, "vector"),
 		strings.Join(s.Classes, " and "), problem.Plural(s.Faults, "fault"), s.Seconds)
+	if s.LeftOut > 0 {
+		o.Result("%s%s: %s did not run for lack of time: --limit 0 runs all", s.Device, s.Level,
+			problem.Plural(s.LeftOut, "vector"))
+	}
 }
 
 // Plugin runs the vectors of a folder on the plugin that cmd starts, and returns the number of faults.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/fleet"
@@ -12,22 +13,29 @@ import (
 )
 
 // Verify runs the vectors that are part of the program on devices, all of this machine if names is
-// empty, and returns the number of faults. Options.Devices is not used. A device that is named must
-// have a numbered class.
-func Verify(ctx context.Context, o fleet.Options, names []string, out Output) (faults int, err error) {
+// empty, and returns the number of faults. After the limit, for all devices together, no further vector
+// starts; 0 means no limit. Options.Devices is not used. A device that is named must have a numbered
+// class.
+func Verify(ctx context.Context, o fleet.Options, names []string, limit time.Duration, out Output) (
+	faults int, err error) {
 	vectors, err := spec.Small()
 	if err != nil {
 		return 0, err
 	}
-	named := len(names) > 0
+	vectors = spec.Spread(vectors)
+	end, named := time.Now().Add(limit), len(names) > 0
 	if !named {
 		if names, err = present(ctx, o.Plugins); err != nil {
 			return 0, err
 		}
 	}
 	verified := 0
-	for _, name := range names {
-		s, err := verify(ctx, o, name, vectors, out)
+	for i, name := range names {
+		each := limit
+		if limit > 0 { // a device leaves time for the next ones
+			each = max(time.Until(end)/time.Duration(len(names)-i), 1)
+		}
+		s, err := verify(ctx, o, name, vectors, each, out)
 		if err != nil {
 			return faults, err
 		}
@@ -73,8 +81,9 @@ func present(ctx context.Context, p fleet.Plugins) (names []string, err error) {
 }
 
 // verify runs vectors on one device.
-func verify(ctx context.Context, o fleet.Options, name string, vectors []*spec.Vector, out Output) (summary,
-	error) {
+func verify(ctx context.Context, o fleet.Options, name string, vectors []*spec.Vector, limit time.Duration,
+	out Output) (summary, error) {
+	start := time.Now()
 	o.Devices, o.Precision = name, device.F32
 	s := summary{Device: name}
 	one, err := fleet.FindOne(ctx, o)
@@ -87,9 +96,11 @@ func verify(ctx context.Context, o fleet.Options, name string, vectors []*spec.V
 		return s, err
 	}
 	defer d.Close()
-	s.Summary = spec.JudgeAll(ctx, d, vectors, func(r spec.Outcome) {
-		out.printOutcome(outcome{Device: name,
-			Outcome: r})
+	if limit > 0 {
+		limit = max(limit-time.Since(start), 1)
+	}
+	s.Summary = spec.JudgeWithin(ctx, d, vectors, limit, func(r spec.Outcome) {
+		out.printOutcome(outcome{Device: name, Outcome: r})
 	})
 	return s, nil
 }

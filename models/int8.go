@@ -14,6 +14,9 @@ type Quantised struct {
 	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
 	By      string `msgpack:"by" json:"by"`           // where ranges come from: "batch norm", or a method
 	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
+	// Numbers are the numbered class that the template needs and the part that made it, "int8/1" and
+	// "quantise/1". It is nil in files of earlier builds.
+	Numbers []string `msgpack:"numbers,omitempty" json:"numbers,omitempty"`
 }
 
 // Check returns an error for values that quantisation does not write.
@@ -22,6 +25,12 @@ func (q *Quantised) Check() error {
 	if len(q.From) != digits || len(q.By) > digits || q.Samples < 0 {
 		return fmt.Errorf("int8: from %.80q, by %.80q, over %s: want a SHA-256, a method and a number", q.From,
 			q.By, problem.Plural(q.Samples, "sample"))
+	}
+	for _, n := range q.Numbers {
+		if len(n) > digits || len(q.Numbers) > digits {
+			return fmt.Errorf("int8: %s, with %.80q: want few short ones",
+				problem.Plural(len(q.Numbers), "number"), n)
+		}
 	}
 	return nil
 }

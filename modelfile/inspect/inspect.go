@@ -3,6 +3,7 @@ package inspect
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
@@ -98,14 +99,18 @@ func (r *Report) SumLine() string {
 
 // Int8Line describes the source model of an int8 template; "" for other files.
 func (r *Report) Int8Line() string {
-	switch {
-	case r.Int8 == nil:
+	if r.Int8 == nil {
 		return ""
-	case r.Int8.Samples == 0:
-		return fmt.Sprintf("int8, made of the model with sha256 %s; ranges by its batch norms", r.Int8.From)
 	}
-	return fmt.Sprintf("int8, made of the model with sha256 %s; ranges by %s over %s", r.Int8.From, r.Int8.By,
-		problem.Plural(r.Int8.Samples, "sample"))
+	ranges := "its batch norms"
+	if r.Int8.Samples > 0 {
+		ranges = r.Int8.By + " over " + problem.Plural(r.Int8.Samples, "sample")
+	}
+	line := fmt.Sprintf("int8, made of the model with sha256 %s; ranges by %s", r.Int8.From, ranges)
+	if len(r.Int8.Numbers) > 0 {
+		line += "; " + strings.Join(r.Int8.Numbers, ", ")
+	}
+	return line
 }
 
 // LagLine describes how far the replicas have moved from their average, or returns "".

@@ -8,10 +8,13 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parts"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -81,7 +84,8 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	for _, w := range r.Warnings {
 		r.note(o, "%s: %s; %s", w.Layer, w.Text, w.Advice)
 	}
-	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples}
+	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples,
+		Numbers: append(class.Numbered(class.Int8Class, device.F32), parts.Number("quantise"))}
 	if r.Model.Quantised.From, err = modelfile.Digest(o.Input); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/reproduce"
@@ -8,7 +10,9 @@ import (
 )
 
 func reproduceCommand() *cli.Command {
-	return reproduce.Command(reproduce.Host{Flags: runningFlags(), Sick: sick,
+	flags := slices.Concat(fileFlags(), preprocessFlags()[:3], []cli.Flag{labelsFlag()}, runningFlags())
+	// exif and interpolation are in the recipe
+	return reproduce.Command(reproduce.Host{Flags: flags, File: modelOptions, Sick: sick,
 		Fleet: func(c *cli.Context) (fleet.Options, error) { return fleetOptions(c, "", noLimit) },
 		Output: func(c *cli.Context) reproduce.Output {
 			o := outputOf(c)

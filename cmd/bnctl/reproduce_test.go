@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"image/png"
@@ -8,7 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/serialize"
 )
 
 // TestReproduceNamesTheEpoch checks that a device that errs in one bit of the second epoch is found, and
@@ -90,4 +94,106 @@ func drawPicture(t *testing.T, path string, grey uint8) {
 	if err := png.Encode(f, picture); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestReproduceRefusesAnotherRecipe edits the recipe in a template. With the chain of the training the
+// edit is found; without it the numbers of the recipe are still checked, and the result differs.
+func TestReproduceRefusesAnotherRecipe(t *testing.T) {
+	folder := t.TempDir()
+	model := filepath.Join(folder, "m.bnm")
+	says(t, exitDone, "", "train", "--quiet", "--model", "mlp-bn", "--data", "glyphs:16", "--batch", "8",
+		"--replicas", "2", "--epochs", "2", "--devices", "ref", "-o", model)
+	for _, c := range []struct {
+		is, other, want string
+		code            int
+		chain           bool
+	}{
+		{`"lr":0.1`, `"lr":0.2`, "is not the chain of", exitMisused, true},
+		{`"lr":0.1`, `"lr":0.2`, "differs; its chain is not there", exitSick, false},
+		{`"order/1"`, `"order/2"`, "is not the chain of", exitMisused, true},
+		{`"order/1"`, `"order/2"`, "the recipe needs part order/2, and release 0.1 has order/1; use a newer release",
+			exitMisused, false},
+		{`"ref/1"`, `"ref/7"`, "the recipe needs kernel class ref/7, and release 0.1 has ref/1", exitMisused, false},
+		{`"samples":16`, `"samples":15`, "data is glyphs (train), 16 samples, was glyphs (train), 15 samples",
+			exitMisused, false},
+		{`"seed":0`, `"seed":1`, "differs", exitSick, false},
+	} {
+		edited := filepath.Join(folder, "edited.bnm")
+		editRecipe(t, model, edited, c.is, c.other)
+		if err := os.RemoveAll(filepath.Join(folder, "edited.chain.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		if c.chain {
+			b := contents(t, filepath.Join(folder, "m.chain.jsonl"))
+			if err := os.WriteFile(filepath.Join(folder, "edited.chain.jsonl"), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		says(t, c.code, c.want, "reproduce", edited, "--quiet", "--devices", "ref", "--data", "glyphs:16")
+	}
+}
+
+// editRecipe writes a template with another recipe. The digest of its chain stays.
+func editRecipe(t *testing.T, from, to, is, other string) {
+	t.Helper()
+	m, err := serialize.ParseModel(from, contents(t, from))
+	if err != nil || !bytes.Contains(m.Recipe, []byte(is)) {
+		t.Fatalf("%v: the recipe %s has no %s", err, m.Recipe, is)
+	}
+	m.Recipe = bytes.Replace(m.Recipe, []byte(is), []byte(other), 1)
+	if _, err := serialize.WriteModel(to, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReproduceRefusesFilesWithoutNumbers checks that files of release 0.1 before numbers answer, and that
+// reproduce refuses them by name.
+func TestReproduceRefusesFilesWithoutNumbers(t *testing.T) {
+	for _, name := range []string{"tiny.bnm", "middle.bnc"} {
+		file := filepath.Join("testdata/releases/0.1", name)
+		want := name + " lists no numbers of classes and parts: release 0.1 wrote it before there were any, and its " +
+			"bits were promised within one build; use its weights as they are, or train again"
+		says(t, exitMisused, want, "reproduce", file, "--devices", "ref", "--data", "glyphs:16")
+		stripped := file
+		if name == "middle.bnc" {
+			stripped = filepath.Join(t.TempDir(), "stripped.bnm")
+			says(t, exitDone, "", "strip", "--quiet", file, "-o", stripped)
+		}
+		answersOf(t, stripped)
+	}
+}
+
+// TestReproduceOnOtherDevices trains on one device, stops, resumes, and reproduces on three.
+func TestReproduceOnOtherDevices(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m.bnm")
+	on := []string{"--quiet", "--devices", "ref"}
+	says(t, exitDone, "", append([]string{"train", "--model", "mlp-bn", "--data", "glyphs:24", "--val", "glyphs:8",
+		"--schedule", "constant", "--batch", "8", "--replicas", "3", "--epochs", "1", "-o", model}, on...)...)
+	says(t, exitDone, "", append([]string{"train", "--resume", strings.TrimSuffix(model, "bnm") + "bnc", "--epochs",
+		"2", "-o", model}, on...)...)
+	says(t, exitDone, "epoch 2: equal", "reproduce", model, "--devices", "3xref")
+}
+
+// TestVerifyFindsASickDevice checks that devices verify exits with 3 for a device with another bit, prints
+// the vector, and keeps to its limit of time.
+func TestVerifyFindsASickDevice(t *testing.T) {
+	plugin := filepath.Join(t.TempDir(), "bnctl-device-sick")
+	build := exec.Command("go", "build", "-o", plugin, "../../scripts/sickdevice")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("BNCTL_SICK_KERNELS", "fma")
+	on := []string{"devices", "verify", "sick", "--device-plugin", plugin, "--allow-unlocked"}
+	says(t, exitDone, "", on...)
+	t.Setenv("BNCTL_SICK", "last bit")
+	text := says(t, exitSick, "failed: the bits are not those of the class; train and predict without the device", on...)
+	if !strings.Contains(text, "FAULT  sick: fma/1/") || !strings.Contains(text, "got bits 0x") {
+		t.Errorf("no fault is described:\n%s", text)
+	}
+	t.Setenv("BNCTL_SICK", "slow")
+	text = says(t, exitDone, "", append(on, "--limit", "2")...)
+	if !strings.Contains(text, "did not run for lack of time: --limit 0 runs all") {
+		t.Errorf("the limit of time was not kept:\n%s", text)
+	}
+	says(t, exitMisused, "--limit -1: want 0 to 86400 seconds", append(on, "--limit", "-1")...)
 }

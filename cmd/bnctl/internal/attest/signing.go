@@ -32,13 +32,13 @@ const (
 // keyFlag is the flag of the key that signs. In train --key is the name of a state dict.
 const keyFlag = "attest-key"
 
-// Flags returns the flags that request a statement. aliases are other names of the key's flag.
-func Flags(aliases ...string) []cli.Flag {
+// Flags returns the flags that request a statement.
+func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "attest", Usage: "write a signed statement about the template to `FILE`: in-toto " +
 			"and SLSA provenance, for bnctl verify"},
-		&cli.StringFlag{Name: keyFlag, Aliases: aliases,
-			Usage: "`FILE` of the private key that signs it: ed25519, of bnctl keygen"},
+		&cli.StringFlag{Name: keyFlag, Usage: "`FILE` of the private key that signs it: ed25519, " +
+			"of bnctl keygen"},
 	}
 }
 

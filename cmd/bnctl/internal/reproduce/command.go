@@ -9,12 +9,14 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // Host has the parts of the command line that commands share.
 type Host struct {
-	Flags  []cli.Flag // of devices
+	Flags  []cli.Flag // of the file of the initial weights, and of devices
+	File   func(*cli.Context) (modelfile.Options, error)
 	Fleet  func(*cli.Context) (fleet.Options, error)
 	Output func(*cli.Context) Output
 	Sick   func(advice, format string, args ...any) error // an error with exit code 3
@@ -42,16 +44,21 @@ differs; the first epoch that differs is named if the chain of the training is t
    bnctl reproduce model.bnm
    bnctl reproduce model.bnm --data folder:photos --devices 3xcpu
    bnctl reproduce model.bnm --dry-run
+   bnctl reproduce model.bnm --init net.pth --rename 'backbone.(.*)=$1'
    bnctl reproduce model.bnm --epochs 40..42 --from epoch39.bnc --json`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "`SRC` of the data", DefaultText: "as in the checkpoint of the run"},
 			&cli.StringFlag{Name: "val", Usage: "`SRC` of the validation data", DefaultText: "likewise"},
+			&cli.StringFlag{Name: "model", Usage: "name or `FILE` of the network, as in the training, if the " +
+				"recipe is not enough", DefaultText: "as in the recipe"},
 			&cli.StringFlag{Name: "init", Usage: "`FILE` with the initial weights, if they were not drawn"},
+			&cli.IntFlag{Name: "classes", Usage: "as in the training, if the head was new",
+				DefaultText: "of the data"},
 			&cli.StringFlag{Name: "chain", Usage: "`FILE` of the chain", DefaultText: "MODEL.chain.jsonl"},
 			&cli.StringFlag{Name: "epochs", Usage: "repeat epochs `A..B` only", DefaultText: "all"},
 			&cli.StringFlag{Name: "from", Usage: "begin with a checkpoint `FILE` of the same training"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "check the inputs and estimate the time; train nothing"},
-		}, append(attest.Flags("key"), h.Flags...)...),
+		}, append(attest.Flags(), h.Flags...)...),
 		Action: func(c *cli.Context) error { return run(c, h) },
 	}
 }
@@ -61,9 +68,13 @@ func run(c *cli.Context, h Host) error {
 		return commandline.Misuse("reproduce needs one MODEL: a template or a checkpoint of bnctl train")
 	}
 	o := options{model: c.Args().First(), data: c.String("data"), validation: c.String("val"),
-		init: c.String("init"), chain: c.String("chain"), from: c.String("from"),
+		network: c.String("model"), classes: c.Int("classes"), init: c.String("init"),
+		chain: c.String("chain"), from: c.String("from"),
 		dryRun: c.Bool("dry-run"), out: h.Output(c)}
 	var err error
+	if o.file, err = h.File(c); err != nil {
+		return err
+	}
 	if o.fleet, err = h.Fleet(c); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
@@ -27,7 +28,10 @@ import (
 // options are the options of the command line.
 type options struct {
 	model, data, validation, init, chain, from string
-	first, last                                int // epochs; 0: all
+	network                                    string            // if the recipe is not enough
+	file                                       modelfile.Options // of the files network and init
+	classes                                    int               // of a new head; 0: of the data
+	first, last                                int               // epochs; 0: all
 	dryRun                                     bool
 	statement                                  *attest.Signing // to write if the result is equal; nil
 	fleet                                      fleet.Options
@@ -153,7 +157,8 @@ func (a *again) prepare(ctx context.Context) error {
 		return inputsDiffer(a.model, diff)
 	}
 	if a.from == "" && a.of.chain != nil && p.Model.WeightsSum() != a.of.chain.Start {
-		return problem.New("", "", "the initial weights are not those of "+a.model, "give their file with {init}")
+		return problem.New("", "", "the initial weights are not those of "+a.model,
+			"give their file with {init}, and the options of the file as in the training")
 	}
 	a.report.Steps = want.TotalSteps()
 	return nil
@@ -174,7 +179,8 @@ func inputsDiffer(model string, diff []train.Difference) error {
 	for _, d := range diff {
 		texts = append(texts, d.String())
 		if d.Field == "graph" || d.Field == "init" {
-			advice = "give the file of the initial weights with {init}"
+			advice = "give the file of the initial weights with {init}, and {model} and the options of the file as " +
+				"in the training"
 		}
 	}
 	text := fmt.Sprintf("the inputs are not those of %s: %s", model, strings.Join(texts, "; "))

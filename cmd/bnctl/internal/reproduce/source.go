@@ -53,15 +53,21 @@ func sourceOf(option, given, known string, d train.Data) (string, error) {
 // start sets the model to begin with.
 func (a *again) start(o *bnctl.TrainOptions) (err error) {
 	r, m := a.of.recipe, a.of.template
+	o.Start.Options, o.Start.Classes = a.file, a.classes
 	o.Start.Seed, o.Start.TrainTensors = r.Seed, r.TrainTensors
 	o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation = r.EXIF, r.Interpolation
-	if r.Init != train.Drawn && a.init == "" {
+	if r.Init != train.Drawn && a.init == "" && a.network == "" {
 		return problem.New("init", "", "the training of "+a.model+" began with weights of a file, sha256 "+r.Init,
 			"give that file with {init}")
 	}
+	if a.network != "" {
+		o.Model, o.Start.Init = a.network, a.init
+		return nil
+	}
 	if _, err := models.Lookup(r.Model); err == nil {
 		o.Model, o.Start.Init = r.Model, a.init
-		if shape := m.Input().Shape; len(shape) == 3 && m.Input().DType.Size() == 1 {
+		if shape := m.Input().Shape; len(shape) == 3 && m.Input().DType.Size() == 1 &&
+			o.Start.Size == (models.Size{}) {
 			o.Start.Size = models.Size{Height: shape[0], Width: shape[1]}
 		}
 		return nil

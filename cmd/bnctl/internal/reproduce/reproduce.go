@@ -144,8 +144,10 @@ func (a *again) run(ctx context.Context) (*report, error) {
 // prepare gives the second training the recipe of the first, and refuses inputs that differ.
 func (a *again) prepare(ctx context.Context) error {
 	want := a.of.recipe
-	if a.from == "" {
-		*a.training.Recipe() = *want
+	if r := a.training.Recipe(); a.from == "" {
+		*r = *want
+	} else { // the training may have been made longer after the checkpoint
+		r.Epochs, r.Steps = want.Epochs, want.Steps
 	}
 	p, err := a.training.Prepare(ctx)
 	if err != nil {

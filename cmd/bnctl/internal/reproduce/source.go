@@ -3,6 +3,7 @@ package reproduce
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
@@ -32,6 +33,8 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 	}
 	if a.from != "" {
 		o.Resume = a.from
+		// The checkpoint names the files of the first training, which must not change.
+		o.Output, o.Checkpoint = filepath.Join(a.folder, "again.bnm"), filepath.Join(a.folder, "again.bnc")
 		return o, a.checkFrom()
 	}
 	return o, a.start(&o)

@@ -17,7 +17,6 @@ func init() {
 		"Range":      {attributes: accept(3, ""), fold: fold.One(fold.Range), traits: hasSettings},
 		"EyeLike":    {attributes: accept(1, "dtype k"), fold: fold.One(fold.EyeLike)},
 		"NonZero":    {attributes: accept(1, ""), fold: fold.One(fold.NonZero)},
-		"CumSum":     {attributes: accept(2, "exclusive reverse"), fold: fold.One(fold.CumSum)},
 		"BitwiseNot": {attributes: accept(1, ""), fold: fold.BitwiseNot},
 		"BitwiseAnd": {attributes: accept(2, ""), fold: fold.BitwiseAnd},
 		"BitwiseOr":  {attributes: accept(2, ""), fold: fold.BitwiseOr},

@@ -18,7 +18,8 @@ func init() {
 			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
 			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
 		"MatMul": {attributes: accept(2, ""), refused: "of computed values whose batch axes do not meet",
-			make: matMulBias, fold: fold.One(fold.MatMul), batch: batchaxis.Product, traits: onWeights},
+			make: matMulBias, fold: fold.One(fold.MatMul), batch: batchaxis.Product,
+			traits: onWeights | alignsBatch},
 	})
 }
 

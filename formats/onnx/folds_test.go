@@ -136,7 +136,12 @@ func TestFolds(t *testing.T) {
 		{"i64[3] [N 2 3]", nodes{op("Shape", "x", "s"), ints("k", 1), op("Max", "s k", "r")}},
 		{"computes with the length of the batch", nodes{op("Shape", "x", "s"), ints("k", 2),
 			op("Mod", "s k", "r")}},
-		{"computes with the length of the batch", nodes{op("Size", "x", "r")}},
+		{"i64[1] [6]", nodes{op("Size", "x", "p"), op("Shape", "x", "s"), ints("z", 0), op("Gather", "s z", "n"),
+			op("Div", "p n", "r")}},
+		{"i64[1] [6]", nodes{op("Shape", "x", "s"), op("ReduceProd", "s", "p"), ints("z", 0),
+			op("Gather", "s z", "n"), op("Div", "p n", "r")}},
+		{"computes with the length of the batch", nodes{op("Shape", "x", "s"), op("ReduceSum", "s", "r")}},
+		{"computes with the length of the batch", nodes{op("Shape", "x", "s"), op("ReduceSumSquare", "s", "r")}},
 		// Hostile sizes are refused before they are taken.
 		{"take more than", nodes{scalarOf("z", 0), scalarOf("l", 1<<31-2), scalarOf("d", 1),
 			op("Range", "z l d", "r")}},

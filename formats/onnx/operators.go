@@ -39,6 +39,7 @@ const (
 	onlyReshapes                     // it gives a constant another shape, and does nothing else
 	hasSettings                      // its operands after the first are settings
 	onWeights                        // it becomes a node of the graph if it computes a weight: see lift.go
+	alignsBatch                      // a constant with the batch as its first axis meets the rows of a value
 	preparesInput                    // files prepare their input by it: see parameters.go
 )
 

@@ -16,10 +16,10 @@ func init() {
 				"element of the first axis or of the other two", make: one(pool), integers: move,
 			bytes: withoutDilations, traits: needsBatch},
 		"AveragePool": {attributes: accept(1, windowAttributes+" ceil_mode count_include_pad"),
-			refused: "dilations above 1; ceil_mode and count_include_pad where they meet; volumes, unless the " +
-				"window is one element of the first axis or of the other two", make: one(pool), traits: needsBatch},
+			refused: "dilations above 1; volumes, unless the window is one element of the first axis or of the " +
+				"other two", make: one(pool), traits: needsBatch},
 		"LpPool": {attributes: accept(1, windowAttributes+" ceil_mode p"),
-			refused: "dilations above 1; ceil_mode where it changes the size; p below 1", make: one(lpPool),
+			refused: "dilations above 1; p below 1", make: one(lpPool),
 			traits: needsBatch},
 		"GlobalMaxPool":     {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
 		"GlobalAveragePool": {attributes: accept(1, ""), make: one(globalPool), traits: needsBatch},
@@ -83,6 +83,11 @@ func addPool(c *call, suffix string, x graph.Value, s []int, w window, count boo
 		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
 	}
+	if count && slices.Max(w.beyond) > 0 { // the padding becomes elements
+		ends := []int{0, w.end[0] - w.beyond[0], w.end[1] - w.beyond[1]}
+		x = c.node(graph.Pad, ".padded", []graph.Value{x}, "before", append([]int{0}, w.begin...), "after", ends)
+		w.begin, w.end, count = []int{0, 0}, w.beyond, false
+	}
 	v := c.node(graph.AvgPool, suffix, []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
 		"count_pad", count && slices.Max(w.pads()) > 0)
 	return c.fromImage(v, axes)
@@ -102,8 +107,8 @@ func readPoolWindow(c *call, s []int) (w window, count bool) {
 		c.Fail("with indices is not supported")
 	}
 	count = c.Proto.OpType != "MaxPool" && c.Int("count_include_pad", 0) != 0
-	if c.Int("ceil_mode", 0) != 0 && c.Err == nil && w.roundUp(s[1:]) && count {
-		c.Fail("with ceil_mode and count_include_pad, where they meet, is not supported")
+	if c.Int("ceil_mode", 0) != 0 && c.Err == nil {
+		w.roundUp(s[1:])
 	}
 	return w, count
 }
@@ -145,19 +150,17 @@ func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 }
 
 // roundUp pads the end so that the last window, which begins inside but ends
-// outside, is one too; it reports whether there is one.
-func (w *window) roundUp(size []int) bool {
-	changed := false
+// outside, is one too.
+func (w *window) roundUp(size []int) {
 	for a, n := range size {
 		extent := n + w.begin[a] + w.end[a] - w.span(a)
 		windows := node.Ceil(extent, w.stride[a])
 		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
 		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {
 			w.end[a] += more
-			changed = true
+			w.beyond[a] = more
 		}
 	}
-	return changed
 }
 
 // globalPool is GlobalMaxPool and GlobalAveragePool.
@@ -186,8 +189,8 @@ func lpPool(c *call) graph.Value {
 	if p < 1 || slices.Max(w.dilation) > 1 || c.Attribute("kernel_shape") == nil {
 		c.Fail("with p=%d and dilations %v is not supported", p, w.dilation)
 	}
-	if c.Int("ceil_mode", 0) != 0 && c.Err == nil && w.roundUp(s[1:]) {
-		c.Fail("with ceil_mode, where it changes the size, is not supported")
+	if c.Int("ceil_mode", 0) != 0 && c.Err == nil {
+		w.roundUp(s[1:])
 	}
 	if c.Err != nil {
 		return graph.None

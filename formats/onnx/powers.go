@@ -16,13 +16,13 @@ func init() {
 		"Reciprocal": {attributes: accept(1, "", "consumed_inputs"), make: one(reciprocal),
 			fold: fold.Reciprocal, batch: batchaxis.Same, traits: onWeights},
 		"Pow": {attributes: accept(2, legacyBroadcast), make: one(pow), fold: fold.Pow, batch: batchaxis.Aligned,
-			traits: onWeights},
+			traits: onWeights | alignsBatch},
 		"Mean": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(mean),
-			batch: batchaxis.Aligned},
+			batch: batchaxis.Aligned, traits: alignsBatch},
 		"Max": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(maximum),
-			fold: fold.Max, batch: batchaxis.Aligned, traits: onWeights},
+			fold: fold.Max, batch: batchaxis.Aligned, traits: onWeights | alignsBatch},
 		"Min": {attributes: accept(node.ManyOperands, "", "consumed_inputs"), make: one(minimum),
-			fold: fold.Min, batch: batchaxis.Aligned, traits: onWeights},
+			fold: fold.Min, batch: batchaxis.Aligned, traits: onWeights | alignsBatch},
 	})
 }
 

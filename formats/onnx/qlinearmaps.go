@@ -213,7 +213,7 @@ func averageBytes(c *call) (node.Value, bool) {
 		w, count = readPoolWindow(c, s)
 	}
 	w = w.image()
-	if c.Err != nil || tensor.Count(w.kernel) > maxMean {
+	if c.Err != nil || tensor.Count(w.kernel) > maxMean || count && slices.Max(w.beyond) > 0 {
 		return node.Value{}, false
 	}
 	x := c.toImage(m.value(c), s)

@@ -19,7 +19,7 @@ func expandsToBatch(c *call, op string) bool {
 	}
 	i := 0
 	switch op {
-	case "Expand":
+	case "Expand", "Tile":
 		i = 1
 	case "ConstantOfShape":
 	default:
@@ -48,7 +48,7 @@ func expandToBatch(c *call) []node.Value {
 // repeatedConstant declares the constant. The operand of an Expand keeps its name, because it may be a
 // parameter: a class token. Another constant has the name of the result.
 func (c *call) repeatedConstant(t tensor.Tensor) graph.Value {
-	if c.Proto.OpType != "Expand" {
+	if c.Proto.OpType == "ConstantOfShape" || !slices.Equal(t.Shape, c.In[0].Tensor.Shape) {
 		return c.declare(c.Proto.Output[0], graph.Constant, t)
 	}
 	if c.isLifted(0) {
@@ -95,14 +95,44 @@ func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	return t, p, shape
 }
 
+// readTile returns the constant of a Tile, repeated along the other axes than the batch, and the shape of the
+// result.
+func readTile(c *call) (t tensor.Tensor, to []int64) {
+	l, _ := c.List("repeats", 1)
+	one := *c
+	one.In = slices.Clone(c.In)
+	once := slices.Clone(l)
+	for i, n := range l {
+		if _, ok := element.TimesBatch(n); ok {
+			once[i] = 1
+		}
+	}
+	one.In[1] = node.Constant(tensor.Of(once, len(once)))
+	t = fold.Tile(&one.Node)
+	if c.Err = one.Err; c.Err != nil {
+		return t, nil
+	}
+	for i, n := range t.Shape {
+		if _, ok := element.TimesBatch(l[i]); ok {
+			to = append(to, l[i])
+		} else {
+			to = append(to, int64(n))
+		}
+	}
+	return t, to
+}
+
 // readBatchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
 // axis of the result that is, and the shape for N = 1.
 func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, to []int) {
 	var l []int64
-	if c.Proto.OpType == "Expand" {
+	switch c.Proto.OpType {
+	case "Expand":
 		t = c.Required(0)
 		l, _ = c.List("shape", 1)
-	} else {
+	case "Tile":
+		t, l = readTile(c)
+	default:
 		l, _ = element.IntegersOf(c.Required(0))
 		t = fold.ReadFillingNumber(&c.Node)
 	}

@@ -42,6 +42,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	if err := c.unifyBatch(op); err != nil {
 		return err
 	}
+	c.takeOneRow(op)
 	out := c.run(op)
 	if c.Err != nil && c.MixesBatch && !c.Unbatched && !table[op].traits.has(needsBatch) {
 		// What works along the batch axis works on a batch of 1 as a whole, and may for rows.

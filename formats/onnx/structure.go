@@ -14,7 +14,7 @@ func init() {
 	register(operators{
 		"Concat": {attributes: accept(node.ManyOperands, "axis"), make: one(concat),
 			fold: fold.One(fold.Concat), batch: batchaxis.Concat, integers: move | keepBounds, bytes: alikeBytes,
-			traits: onWeights},
+			traits: onWeights | alignsBatch},
 		"Split": {attributes: accept(2, "axis num_outputs split"), make: split, fold: fold.Split,
 			batch: batchaxis.AlongOther, integers: move | keepBounds, bytes: anyBytes,
 			traits: hasSettings | onWeights},

@@ -64,6 +64,9 @@ func computeWholes(c *call, op string) []node.Value {
 	if !table[op].integers.has(computeWhole) || len(c.In) != 2 {
 		return nil
 	}
+	if op == "CumSum" {
+		return cumSumWhole(c)
+	}
 	a, b := c.In[0].Extent(), c.In[1].Extent()
 	if !a.IsExact() || !b.IsExact() {
 		return nil

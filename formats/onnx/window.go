@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// window is how a convolution or a pool walks over the axes of space of its operand.
-type window struct{ kernel, stride, dilation, begin, end []int }
+// window is how a convolution or a pool walks over the axes of space of its operand. The last beyond elements
+// of the end are there because the number of windows is rounded up; an average does not count them.
+type window struct{ kernel, stride, dilation, begin, end, beyond []int }
 
 // window reads the attributes of a window over axes of the given lengths.
 func (c *call) window(kernel, size []int) window {
@@ -18,7 +19,7 @@ func (c *call) window(kernel, size []int) window {
 	}
 	w := window{kernel: kernel, stride: c.Ints("strides", n, 1), dilation: c.Ints("dilations", n, 1)}
 	pads := c.Ints("pads", 2*n, 0)
-	w.begin, w.end = pads[:n], pads[n:]
+	w.begin, w.end, w.beyond = pads[:n], pads[n:], make([]int, n)
 	for _, v := range slices.Concat(w.kernel, w.stride, w.dilation) {
 		if v < 1 {
 			c.Fail("kernel %v, strides %v, dilations %v: want at least 1 everywhere", kernel, w.stride, w.dilation)
@@ -62,7 +63,7 @@ func (w window) image() window {
 	}
 	return window{append([]int{1}, w.kernel...), append([]int{1}, w.stride...),
 		append([]int{1}, w.dilation...),
-		append([]int{0}, w.begin...), append([]int{0}, w.end...)}
+		append([]int{0}, w.begin...), append([]int{0}, w.end...), append([]int{0}, w.beyond...)}
 }
 
 // isElement reports whether the window is every element of an axis.
@@ -72,7 +73,8 @@ func (w *window) isElement(a int) bool {
 
 // only returns the window over some of its axes.
 func (w *window) only(from, to int) window {
-	return window{w.kernel[from:to], w.stride[from:to], w.dilation[from:to], w.begin[from:to], w.end[from:to]}
+	return window{w.kernel[from:to], w.stride[from:to], w.dilation[from:to], w.begin[from:to], w.end[from:to],
+		w.beyond[from:to]}
 }
 
 func (w *window) pads() []int { return slices.Concat(w.begin, w.end) }

@@ -220,7 +220,7 @@ func (a *arrayFile) numbers(x tensor.Tensor) (tensor.Tensor, error) {
 	}
 	x, err := a.floats(x)
 	switch {
-	case err == nil && len(want.Shape) != 3 && slices.Equal(x.Shape, want.Shape):
+	case err == nil && slices.Equal(x.Shape, want.Shape):
 		a.note("is taken as one sample")
 		x.Shape = append([]int{1}, x.Shape...)
 	case err == nil && channelsLast(x.Shape[1:], want.Shape):

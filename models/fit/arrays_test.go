@@ -70,6 +70,7 @@ func TestArrays(t *testing.T) {
 		{"negative int32", colour, ramp(tensor.I32, 0, -1, 2, 32, 32, 3), "", "", "-1 is among the values"},
 		{"float64 pixels", colour, ramp(tensor.F64, 255.0/n, 0, 2, 3, 32, 32), "", "", "values from 0 to 255"},
 		{"float pixels, channels last", colour, ramp(tensor.F32, 255.0/n, 0, 2, 32, 32, 3), "", "", "preprocess none"},
+		{"one sample", none, ramp(tensor.F32, 1, 0, 3, 32, 32), "f32[1,3,32,32]", "taken as one sample", ""},
 		{"normalised", colour, inRange, "f32[2,3,32,32]", "goes past the model's preprocessing", ""},
 		{"normalised float64", colour, ramp(tensor.F64, 4.0/n, -2, 2, 3, 32, 32), "f32[2,3,32,32]", "taken as f32", ""},
 		{"normalised, channels last", colour, ramp(tensor.F32, 4.0/n, -2, 2, 32, 32, 3), "f32[2,32,32,3]", "[N,H,W,C]", ""},

@@ -498,3 +498,33 @@ case("bare-set", [node("Slice", ["x", "zero", "two", "axis"], ["s"]), node("Tran
 for name, more, k in ("upper", {}, 1), ("lower", {"upper": 0}, -2):
     case("trilu-" + name, [node("Trilu", ["x", "k"], ["y"], **more)], {"k": np.int64(k)}, 14)
 case("trilu-moved", [node("Transpose", ["x"], ["t"], perm=[1, 0, 2, 3]), node("Trilu", ["t"], ["u"]), node("Transpose", ["u"], ["y"], perm=[1, 0, 2, 3])], {}, 14)
+
+# Rounded numbers of windows, sums along an axis, constants with a row for each sample of a fixed batch, and products of a shape.
+f32 = lambda *s, rng=np.random.RandomState(55): rng.uniform(-1, 1, s).astype(np.float32)
+for opset in 10, 11, 19:
+    case("window-ceil-count-%d" % opset, one("AveragePool", kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 1, 1], ceil_mode=1, count_include_pad=1), opset=opset)
+case("window-ceil-count-line", one("AveragePool", kernel_shape=[3], strides=[2], pads=[1, 1], ceil_mode=1, count_include_pad=1), shape=("N", 4, 8))
+case("window-ceil-lp", one("LpPool", kernel_shape=[3, 2], strides=[2, 3], pads=[1, 0, 0, 1], ceil_mode=1, p=3), opset=18)
+for axis, exclusive, reverse in (1, 0, 0), (2, 1, 0), (-1, 0, 1), (3, 1, 1):
+    case("cumsum-%d-%d-%d" % (axis % 4, exclusive, reverse), [node("CumSum", ["x", "a"], ["y"], exclusive=exclusive, reverse=reverse)], {"a": np.int64(axis)})
+case("cumsum-integers", [node("Greater", ["x", "zero"], ["g"]), node("Cast", ["g"], ["i"], to=7), node("CumSum", ["i", "a"], ["s"]), node("Mul", ["s", "i"], ["m"]),
+                         node("Cast", ["m"], ["y"], to=1)], {"zero": np.float32(0), "a": np.int32(2)})
+row, fixed = f32(1, 4, 6, 5), dict(shape=(2, 4, 6, 5))
+case("row-concat", [node("Concat", ["t", "x"], ["y"], axis=2)], {"t": np.repeat(row[:, :, :1], 2, 0)}, **fixed)
+case("row-expand", [node("Expand", ["t", "s"], ["e"]), node("Concat", ["e", "x"], ["y"], axis=2)], {"t": row[:, :, :1], "s": i64(2, 4, 1, 5)}, **fixed)
+case("row-tile", [node("Tile", ["t", "s"], ["e"]), node("Concat", ["x", "e"], ["y"], axis=2)], {"t": row[:, :, :1], "s": i64(2, 1, 2, 1)}, **fixed)
+for op in "Add", "Mul", "Max":
+    case("row-" + op.lower(), [node(op, ["t", "x"], ["y"])], {"t": np.repeat(row, 2, 0)}, **fixed)
+case("row-where", [node("Less", ["x", "t"], ["l"]), node("Where", ["l", "t", "x"], ["y"])], {"t": np.repeat(row, 2, 0)}, **fixed)
+case("row-matmul", [node("MatMul", ["x", "t"], ["y"])], {"t": np.repeat(f32(1, 4, 5, 3), 2, 0)}, **fixed)
+repeat = length() + [node("Unsqueeze", ["n", "z"], ["n1"]), to_shape("r", "n1", "one", "two", "one")]
+case("tile-token", repeat + [node("Tile", ["t", "r"], ["e"]), node("Concat", ["e", "x"], ["y"], axis=2)],
+     {"first": np.int64(0), "z": i64(0), "one": i64(1), "two": i64(2), "t": row[:, :, :1]})
+shape = [node("Shape", ["x"], ["s"])]
+case("product-of-shape", shape + [node("ReduceProd", ["s"], ["p"], keepdims=0), node("Gather", ["s", "first"], ["n"]), node("Div", ["p", "n"], ["d"]),
+                                  node("Unsqueeze", ["n", "z"], ["n1"]), node("Unsqueeze", ["d", "z"], ["d1"]), to_shape("r", "n1", "d1"), node("Reshape", ["x", "r"], ["y"])],
+     {"first": np.int64(0), "z": i64(0)})
+case("product-with-batch", shape + [node("Slice", ["s", "z", "two"], ["h"]), node("ReduceProd", ["h"], ["p"]), node("Slice", ["s", "two", "four"], ["t"]),
+                                    to_shape("r", "p", "t"), node("Reshape", ["x", "r"], ["f"]), node("Relu", ["f"], ["q"]), node("Reshape", ["q", "s"], ["y"])],
+     {"z": i64(0), "two": i64(2), "four": i64(4)})
+case("size-of-batch", shape + [node("Size", ["x"], ["p"]), node("Unsqueeze", ["p", "z"], ["p1"]), node("Reshape", ["x", "p1"], ["f"]), node("Reshape", ["f", "s"], ["y"])], {"z": i64(0)})

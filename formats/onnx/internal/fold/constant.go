@@ -79,11 +79,15 @@ func Shape(c *node.Node) tensor.Tensor {
 func Size(c *node.Node) tensor.Tensor {
 	n := int64(1)
 	for _, d := range c.Dims() {
+		if times, ok := element.TimesBatch(d); ok && times == 1 {
+			n = multiplyIntegers(c, n, d)
+			continue
+		}
 		if d = c.Concrete(d); d > 0 && n > math.MaxInt64/d {
 			c.Fail("the shape has too many elements")
 			return node.Nothing
 		}
-		n *= d
+		n = multiplyIntegers(c, n, d)
 	}
 	return tensor.Scalar(n)
 }

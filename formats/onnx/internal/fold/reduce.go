@@ -27,21 +27,27 @@ func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 // The reductions.
 var (
 	ReduceSum = reduce(reduction{0, plus, same64, true,
-		ofIntegers(0, func(acc, v int64) int64 { return acc + v })})
+		ofIntegers(0, addIntegers)})
 	ReduceMean = reduce(reduction{0, plus, func(acc float64, n int) float64 { return acc / float64(n) }, false,
 		nil})
 	ReduceProd = reduce(reduction{1, times, same64, true,
-		ofIntegers(1, func(acc, v int64) int64 { return acc * v })})
+		ofIntegers(1, multiplyIntegers)})
 	ReduceMax = reduce(reduction{math.Inf(-1), larger, same64, false,
-		ofIntegers(math.MinInt64, func(acc, v int64) int64 { return max(acc, v) })})
+		ofIntegers(math.MinInt64, largerInteger)})
 	ReduceMin = reduce(reduction{math.Inf(1), smaller, same64, false,
-		ofIntegers(math.MaxInt64, func(acc, v int64) int64 { return min(acc, v) })})
+		ofIntegers(math.MaxInt64, smallerInteger)})
 	ReduceL1 = reduce(reduction{0, func(acc, v float64) float64 { return acc + math.Abs(v) }, same64, true,
-		ofIntegers(0, func(acc, v int64) int64 { return acc + max(v, -v) })})
+		ofIntegers(0, func(c *node.Node, acc, v int64) int64 {
+			v = c.Concrete(v)
+			return acc + max(v, -v)
+		})})
 	ReduceL2 = reduce(reduction{0, addSquare, func(acc float64, _ int) float64 { return math.Sqrt(acc) }, true,
 		nil})
 	ReduceSumSquare = reduce(reduction{0, addSquare, same64, true,
-		ofIntegers(0, func(acc, v int64) int64 { return acc + v*v })})
+		ofIntegers(0, func(c *node.Node, acc, v int64) int64 {
+			v = c.Concrete(v)
+			return acc + v*v
+		})})
 	ReduceLogSum = reduce(reduction{0, plus, func(acc float64, _ int) float64 { return tensor.Log(acc) }, false,
 		nil})
 )
@@ -49,10 +55,10 @@ var (
 // integerReduction folds integers, in integers.
 type integerReduction struct {
 	first int64
-	add   func(acc, v int64) int64
+	add   func(c *node.Node, acc, v int64) int64
 }
 
-func ofIntegers(first int64, add func(acc, v int64) int64) *integerReduction {
+func ofIntegers(first int64, add func(c *node.Node, acc, v int64) int64) *integerReduction {
 	return &integerReduction{first, add}
 }
 
@@ -120,7 +126,7 @@ func foldReduce(c *node.Node, f reduction) tensor.Tensor {
 	to := element.BroadcastIndex(ones, len(ones))
 	element.Each(t.Shape, func(k int, index []int) {
 		if i := to(index); c.Err == nil {
-			acc[i] = f.whole.add(acc[i], c.Concrete(at(k)))
+			acc[i] = f.whole.add(c, acc[i], at(k))
 		}
 	})
 	for k, v := range acc {

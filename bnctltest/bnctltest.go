@@ -11,7 +11,8 @@ import (
 )
 
 // SameBits fails the test if the sum of the model differs from sha. model is the path of a model
-// file, or the bytes of a template. The message has the sum of now: a new test is written with "".
+// file, or the bytes of a template. The message has the sum that the model has, so a new test
+// may begin with "".
 //
 // Sum defines the sum. It depends on the kernel class: "fma", the best class of every machine at
 // float32, unless the template is int8 and has one sum everywhere.

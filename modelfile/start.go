@@ -285,6 +285,10 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "torch.onnx.export(model.eval(), " +
 				"..., training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False) keeps them"})
 		}
+		if text := equalParameters(m); text != "" {
+			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "if they are one parameter of the " +
+				"module, torch.onnx.export(..., do_constant_folding=False) keeps them together"})
+		}
 	}
 	sum, err := Digest(path)
 	return &Started{Opened: Opened{m, was.Choice}, Weights: sum}, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
@@ -153,4 +154,26 @@ func join(path, name string) string {
 		return ""
 	}
 	return path + "." + name
+}
+
+// moduleTensors returns the tensors of the file under the names and in the forms that modules have for them.
+func (r *reader) moduleTensors() (all []foreign.Tensor) {
+	used := map[string]bool{}
+	for _, t := range r.file.Tensors {
+		used[t.Name] = true
+	}
+	for _, t := range r.file.Tensors {
+		if o, ok := r.origins[t.Name]; ok && !used[o.name] && numbered.MatchString(t.Name) {
+			used[o.name] = true
+			t = foreign.InMemory(o.name, moveAll(r.values[t.Name].Tensor, o.undo))
+		}
+		all = append(all, t)
+		for _, second := range r.aliases[t.Name] {
+			if !used[second] {
+				used[second] = true
+				all = append(all, t.Renamed(second))
+			}
+		}
+	}
+	return all
 }

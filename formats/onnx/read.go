@@ -35,7 +35,8 @@ func Sniff(head []byte) bool {
 
 // Options determine how a file is read.
 type Options struct {
-	// TensorsOnly leaves out the model, so that no initializers are read.
+	// TensorsOnly leaves out the model. Tensors then have the names and shapes of PyTorch's state dict,
+	// and a tensor that modules share is listed under each name.
 	TensorsOnly bool
 	// Input is the shape of one sample if the file leaves lengths open, in the
 	// file's order or, if it has three lengths, with the channels first.
@@ -130,8 +131,10 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 		return nil, false, err
 	}
 	r.countSaturating()
-	if !o.TensorsOnly {
-		r.nameNumbered()
+	r.nameNumbered()
+	if o.TensorsOnly {
+		file.Tensors = r.moduleTensors()
+	} else {
 		file.Model, file.NoModel = r.model()
 	}
 	return file, r.fixesInputs(), nil

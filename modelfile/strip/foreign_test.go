@@ -1,8 +1,10 @@
 package strip_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/formats"
@@ -52,4 +54,44 @@ func TestFaultOfTheGraph(t *testing.T) {
 	if faults := r.Sick.Faults(); len(faults) > 0 || r.BN.Health != "healthy" {
 		t.Errorf("the tensors are %s: %v", r.BN.Health, faults)
 	}
+}
+
+// TestNamesOfTheModule strips ONNX files of PyTorch modules. The result has every float tensor of the
+// state dict under its name and in its shape; the files lack counts and indices.
+func TestNamesOfTheModule(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/trainrecipes/*.onnx")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d recipes, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out.pth")
+			if _, err := strip.Files(strip.Options{Inputs: []string{file}, Output: out}); err != nil {
+				t.Fatal(err)
+			}
+			have := shapes(t, out)
+			for name, want := range shapes(t, strings.TrimSuffix(file, ".onnx")+".pth") {
+				if have[name] != want {
+					t.Errorf("%s %s, want %s", name, have[name], want)
+				}
+			}
+		})
+	}
+}
+
+// shapes returns the shapes of the float tensors of a file.
+func shapes(t *testing.T, path string) map[string]string {
+	t.Helper()
+	f, err := formats.Open(path, formats.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all := map[string]string{}
+	for _, t := range f.Tensors {
+		if t.DType == tensor.F32 {
+			all[t.Name] = fmt.Sprint(t.Shape)
+		}
+	}
+	return all
 }

@@ -57,7 +57,7 @@ check-machines: ## arm64, and x86-64 with SSE2 alone, under qemu-user
 	GO=$(GO) sh scripts/machines.sh
 
 .PHONY: check-systems
-check-systems: ## builds for macOS and Windows
+check-systems: ## builds for macOS, Windows and WebAssembly
 	GO=$(GO) sh scripts/systems.sh
 
 .PHONY: check-story
@@ -345,6 +345,10 @@ test-report: build ## pages of runs in headless Chromium, light and dark, 400 an
 	bin/bnctl study bn --quiet -o docs/study --measure nothing
 	NODE_PATH=$$(sh scripts/web.sh) node scripts/web/report.js bin/report bin/report/sync/report.html bin/report/compare.html \
 		bin/report/masks/report.html docs/study/index.html
+
+.PHONY: test-wasm
+test-wasm: build ## 12 networks under wazero (wasip1): the outputs of the command, by every bit (a minute)
+	cd scripts/wasm && $(GO) test -count=1 -v -run TestWasip1 .
 
 .PHONY: test-container
 test-container: build ## the image of server/deploy/Dockerfile (Debian, root)

@@ -246,6 +246,7 @@ cmd/bnctl: modelfile/quantize internal/ulimit
 
 docs/examples/pictures:
 docs/examples/service: inprocess
+docs/examples/wasi: inprocess
 scripts/internal/report:
 scripts/architecture:
 scripts/benchpeers: scripts/internal/report

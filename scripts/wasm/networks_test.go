@@ -1,0 +1,151 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/inprocess"
+	"github.com/bnctl/bnctl/modelfile/quantize"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// network is a template of the tests.
+type network struct {
+	Name    string `json:"name"`
+	Kernels string `json:"kernels"`
+	Model   string `json:"model"` // path
+	Picture string `json:"picture"`
+	Sum     string `json:"sum"`  // of the outputs by the command
+	Load    bool   `json:"load"` // the page loads the template by its button
+	zoo     string
+	side    int // of the input; 0: the network's usual size
+	int8    bool
+}
+
+// networks are 12 networks in 15 templates: of float32 in both classes, and of int8.
+func networks() []*network {
+	return []*network{
+		{zoo: "mlp-bn", Kernels: "fma"},
+		{zoo: "lenet-bn", Kernels: "fma"},
+		{zoo: "lenet-bn", Kernels: "generic"},
+		{zoo: "resnet20", Kernels: "fma"},
+		{zoo: "resnet20", Kernels: "generic"},
+		{zoo: "unet-bn", side: 32, Kernels: "generic"},
+		{zoo: "mobilenetv3-small", side: 64, Kernels: "fma"},
+		{zoo: "squeezenet1-1", side: 64, Kernels: "fma"},
+		{zoo: "shufflenet-v2-x1-0", side: 64, Kernels: "generic"},
+		{zoo: "regnet-x-400mf", side: 64, Kernels: "generic"},
+		{zoo: "lenet-bn", int8: true},
+		{zoo: "resnet18", side: 64, int8: true},
+		{zoo: "googlenet", side: 64, int8: true},
+		{zoo: "efficientnet-b0", side: 64, int8: true},
+		{zoo: "mobilenetv2", int8: true},
+	}
+}
+
+// templates writes the templates of all networks and the picture to folder, with the sums of
+// the command. The process has the same sums.
+func templates(t *testing.T, folder string, all []*network) {
+	picture := filepath.Join(folder, "picture.png")
+	drawPicture(t, picture)
+	for i, n := range all {
+		n.Name = n.zoo
+		if n.side > 0 {
+			n.Name += fmt.Sprintf(" %dx%d", n.side, n.side)
+		}
+		n.Name += " " + n.Kernels
+		if n.int8 {
+			n.Name += "int8"
+		}
+		n.Model, n.Picture = filepath.Join(folder, fmt.Sprint(i, ".bnm")), picture
+		makeTemplate(t, n)
+		n.Sum = command(t, n)
+		if sum := inProcess(t, n); sum != n.Sum {
+			t.Errorf("%s: %s in the process, %s by the command", n.Name, sum, n.Sum)
+		}
+	}
+}
+
+// drawPicture writes a picture that is larger than some inputs and smaller than others.
+func drawPicture(t *testing.T, path string) {
+	m := image.NewRGBA(image.Rect(0, 0, 150, 110))
+	for y := range 110 {
+		for x := range 150 {
+			m.SetRGBA(x, y, color.RGBA{byte(x * y), byte(3*x + y), byte(x ^ y), 255})
+		}
+	}
+	file, err := os.Create(path)
+	if err == nil {
+		err = png.Encode(file, m)
+	}
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeTemplate writes the template of n.
+func makeTemplate(t *testing.T, n *network) {
+	o := models.Options{}
+	if n.side > 0 {
+		o.Input = models.Size{Height: n.side, Width: n.side, Channels: 3}
+	}
+	m, err := models.Build(n.zoo, o)
+	if err == nil {
+		err = models.Init(m, 5)
+	}
+	if err == nil {
+		_, err = serialize.WriteModel(n.Model, m)
+	}
+	if err == nil && n.int8 {
+		input := n.Model
+		n.Model = strings.TrimSuffix(input, ".bnm") + "-int8.bnm"
+		_, err = quantize.File(t.Context(), quantize.Options{Input: input, Output: n.Model})
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", n.Name, err)
+	}
+}
+
+// command returns the sum of the outputs of bnctl predict.
+func command(t *testing.T, n *network) string {
+	args := []string{"predict", n.Model, n.Picture, "--logits", "--format", "npy"}
+	if n.Kernels != "" {
+		args = append(args, "--kernels", n.Kernels)
+	}
+	out, err := exec.Command("../../bin/bnctl", args...).Output()
+	if err != nil {
+		t.Fatalf("%s: bin/bnctl predict: %v (make build makes bin/bnctl)\n%s", n.Name, err, out)
+	}
+	header := 10 + int(out[8]) + int(out[9])<<8 // version 1 of .npy
+	return fmt.Sprintf("%x", sha256.Sum256(out[header:]))
+}
+
+// inProcess returns the sum of the outputs in this process.
+func inProcess(t *testing.T, n *network) string {
+	p, err := inprocess.Load(n.Model, inprocess.Options{Kernels: n.Kernels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	file, err := os.ReadFile(n.Picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.Predict(t.Context(), inprocess.Image{File: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(all[0].Outputs[0].Bytes))
+}

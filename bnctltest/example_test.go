@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/bnctltest"
 )
 
-// A program has the template in its binary: //go:embed digits.bnm
+// digits is the template in the binary of a program: //go:embed digits.bnm
 var digits []byte
 
 // A test of the program.

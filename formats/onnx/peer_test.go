@@ -17,8 +17,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The peer tests need BNCTL_PEERS=1, python3 with onnx, and node with
-// onnxruntime-node where NODE_PATH finds it.
+// needPeers skips a test without BNCTL_PEERS=1. Its tests need python3 with onnx, and node with onnxruntime-node
+// in NODE_PATH.
 func needPeers(t *testing.T) {
 	t.Helper()
 	if os.Getenv("BNCTL_PEERS") == "" {

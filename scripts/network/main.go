@@ -32,11 +32,10 @@ var (
 	speeds   = []float64{10, 25, 100}
 )
 
-// shared is the number of bytes from which sums are shared out, as in package fabric.
+// shared is the number of bytes above which members divide a sum, as in package fabric.
 const shared = 16 << 10
 
-// backward is the share of a step in which gradients can move in parallel with the
-// computation.
+// backward is the share of a step that can hide the transfer of gradients.
 const backward = 2.0 / 3
 
 // plan has the exchanges of a step.

@@ -1,5 +1,5 @@
-// Package form is what the generators of all processors know of Winograd tiles.
-// device/class/winograd.go states what is computed.
+// Package form describes Winograd tiles for the generators of all processors.
+// device/class/winograd.go defines the computation.
 package form
 
 // Form is tiles with a choice of points: 0, plus and minus each of Pairs, and infinity.
@@ -14,7 +14,7 @@ var All = []Form{{2, 3, []float64{1}}, {4, 3, []float64{0.75, 1.5}}, {2, 5, []fl
 // Tile returns the inputs of a tile along one side.
 func (f Form) Tile() int { return f.Side + f.Kernel - 1 }
 
-// Coefficients returns those of x^0 and x^2 of the product of x^2 - p^2 over all pairs.
+// Coefficients returns the coefficients of x^0 and x^2 of the product of x^2 - p^2 over all pairs.
 func (f Form) Coefficients() []float64 {
 	if len(f.Pairs) == 1 {
 		return []float64{-f.Pairs[0] * f.Pairs[0]}
@@ -31,7 +31,7 @@ func (f Form) Other(i int) (float64, bool) {
 	return -f.Pairs[1-i] * f.Pairs[1-i], true
 }
 
-// Factor returns what makes up for the scale of the value at point i: one over the
+// Factor returns the factor that undoes the scale of the value at point i: one over the
 // product of its distances from the other points.
 func (f Form) Factor(i int) float64 {
 	if i == f.Tile()-1 {

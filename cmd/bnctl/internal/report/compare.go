@@ -14,6 +14,7 @@ import (
 type comparison struct {
 	Sentences []string
 	Results   table
+	Seeds     *table // nil if no recipe ran with several seeds
 	Differing *table
 }
 
@@ -26,8 +27,9 @@ func (p *page) several(runs []*Run) {
 	p.Title = problem.Plural(len(runs), "run") + " side by side"
 	p.Subtitle = few(names)
 	differs := differences(runs)
-	p.Comparison = &comparison{Sentences: append(inSentences(runs, differs), outcome(runs)...),
-		Results: results(runs)}
+	groups := seedGroups(runs, differs)
+	p.Comparison = &comparison{Sentences: append(inSentences(runs, differs), outcome(runs, groups)...),
+		Results: results(runs), Seeds: seedTable(groups)}
 	if len(differs) > 0 {
 		t := differenceTable(runs, differs)
 		p.Comparison.Differing = &t
@@ -130,7 +132,7 @@ func bestOf(runs []*Run) int {
 }
 
 // outcome compares the results of runs in sentences.
-func outcome(runs []*Run) []string {
+func outcome(runs []*Run, groups []*seedGroup) []string {
 	var out []string
 	at := bestOf(runs)
 	if at < 0 {
@@ -154,7 +156,10 @@ func outcome(runs []*Run) []string {
 			text = strings.TrimSuffix(text, "0.00 points below") + "as good"
 		}
 	}
-	out = append(out, text+". One run of each is weak evidence: seeds differ by about as much.")
+	if text += "."; !hasSeveralSeeds(groups) {
+		text += " One run of each is weak evidence: seeds differ by about as much."
+	}
+	out = append(out, text)
 	if judgedApart(runs) {
 		out = append(out, "The runs were evaluated on different data: their figures are not of the same samples.")
 	}

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
@@ -16,7 +19,7 @@ func chartsOf(runs []*Run) []chart.Chart {
 	speed := chart.Chart{Title: "Images a second", X: "epoch", Integer: true}
 	for i, r := range runs {
 		c := palette{i, len(runs) > 1, r.Name}
-		add(&loss, c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainLoss })
+		add(&loss, c.training(r.trainingLoss()), r.epochs, func(e *epoch) figure { return e.TrainLoss })
 		add(&loss, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValLoss })
 		add(&quality, c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainAccuracy })
 		add(&quality, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValAccuracy })
@@ -32,6 +35,17 @@ func chartsOf(runs []*Run) []chart.Chart {
 		}
 	}
 	return out
+}
+
+// isSmoothed reports whether the loss of training is of smoothed labels. The loss of validation never is.
+func (r *Run) isSmoothed() bool { return r.start.known.Smoothing > 0 }
+
+// trainingLoss is the name of the curve of the loss of training.
+func (r *Run) trainingLoss() string {
+	if r.isSmoothed() {
+		return fmt.Sprintf("train (labels smoothed by %g)", r.start.known.Smoothing)
+	}
+	return "train"
 }
 
 // palette determines the look of a run's curves.
@@ -93,6 +107,9 @@ func curvesOf(runs []*Run) []drawing {
 		d := drawn(&c)
 		if len(runs) > 1 && dashed(&c) {
 			d.Caption = "Solid: validation; dashed: training."
+			if c.Title == "Loss" && slices.ContainsFunc(runs, (*Run).isSmoothed) {
+				d.Caption += " The loss of training is of smoothed labels where the recipe smooths them."
+			}
 		}
 		out = append(out, d)
 	}

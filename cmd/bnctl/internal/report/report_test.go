@@ -211,6 +211,35 @@ func TestComparison(t *testing.T) {
 	wants(t, pageOf(t, a, other), apart)
 }
 
+// TestSeeds groups runs by their recipe. A second run of a seed counts once.
+func TestSeeds(t *testing.T) {
+	var folders []string
+	for seed := range 3 {
+		for _, norm := range []string{"sync", "replica"} {
+			log := strings.ReplaceAll(logOf(seed, 2, 2, norm), `"epoch":2,"train_loss"`, fmt.Sprintf(
+				`"epoch":2,"val_accuracy":%g,"train_loss"`, 0.5+0.01*float64(seed)))
+			log = strings.ReplaceAll(log, `"val_accuracy":0.4975`, `"was":0.4975`)
+			folders = append(folders, folderOf(t, log, nil))
+		}
+	}
+	folders = append(folders, folders[0])
+	page := pageOf(t, folders...)
+	wants(t, page, "By seed", "bn replica", "bn sync", "0 1 2", "51.00 % accuracy", "1.00</td>")
+	if strings.Contains(page, "weak evidence") {
+		t.Error("three seeds of each are called weak evidence")
+	}
+	if page := pageOf(t, folders[:2]...); strings.Contains(page, "By seed") {
+		t.Error("a table of seeds for one seed")
+	}
+}
+
+// TestSmoothedLoss: the loss of training has another name where labels are smoothed.
+func TestSmoothedLoss(t *testing.T) {
+	log := strings.ReplaceAll(logOf(0, 3, 2, "sync"), `"freeze":null`, `"freeze":null,"label_smoothing":0.1`)
+	wants(t, pageOf(t, folderOf(t, log, nil)), "train (labels smoothed by 0.1)")
+	wants(t, pageOf(t, folderOf(t, log, nil), folderOf(t, logOf(1, 3, 2, "sync"), nil)), "of smoothed labels")
+}
+
 // A run of unknown origin, for example a checkpoint, does not count as different in its
 // devices.
 func TestComparisonWithUnknown(t *testing.T) {

@@ -87,6 +87,7 @@ type recipe struct {
 	Save       string     `json:"save"`
 	BN         string     `json:"bn"`
 	Precision  string     `json:"precision"`
+	Smoothing  float64    `json:"label_smoothing"`
 }
 
 type step struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -25,6 +26,9 @@ func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	restore := ownerOnly()
 	l, err := lc.Listen(ctx, "unix", path)
 	restore()
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = problem.Advise("stop it, or choose another path", "unix:%s: another server listens there: %w", path, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -59,5 +63,16 @@ func checkUnix(field, path string) error {
 		return problem.New(field, "unix:"+path, "the path is longer than 103 bytes, the limit of a socket",
 			"choose a shorter folder")
 	}
+	if folder := filepath.Dir(path); !isFolder(folder) {
+		return problem.New(field, "unix:"+path, folder+" is not a folder", "create it, or choose another path")
+	}
+	if at, err := os.Lstat(path); err == nil && at.Mode().Type() != os.ModeSocket {
+		return problem.New(field, "unix:"+path, "a file that is not a socket has that name", "choose another path")
+	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	at, err := os.Stat(path)
+	return err == nil && at.IsDir()
 }

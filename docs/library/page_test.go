@@ -41,7 +41,7 @@ func TestPage(t *testing.T) {
 	} else if string(text) != want {
 		t.Errorf("%s differs from its programs; go test ./docs/library -run TestPage -update writes it", page)
 	}
-	if len(shown) != 15 {
-		t.Errorf("%d programs are on the page, want 4 of docs/examples/library and 11: %v", len(shown), shown)
+	if len(shown) != 16 {
+		t.Errorf("%d programs are on the page, want 4 of docs/examples/library and 12: %v", len(shown), shown)
 	}
 }

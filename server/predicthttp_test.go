@@ -133,8 +133,8 @@ func TestUnixSocketGone(t *testing.T) {
 	}
 	for at, want := range map[string]string{"unix:": "a path is missing",
 		"unix:/" + strings.Repeat("x", 110): "longer than 103 bytes",
-		"unix:/no/such/folder/s":             "/no/such/folder is not a folder",
-		"unix:" + os.Args[0]:                 "a file that is not a socket"} {
+		"unix:/no/such/folder/s":            "/no/such/folder is not a folder",
+		"unix:" + os.Args[0]:                "a file that is not a socket"} {
 		o.HTTP = at
 		if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", at, err, want)

@@ -27,7 +27,8 @@ func listenOn(ctx context.Context, address string) (net.Listener, error) {
 	l, err := lc.Listen(ctx, "unix", path)
 	restore()
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = problem.Advise("stop it, or choose another path", "unix:%s: another server listens there: %w", path, err)
+		err = problem.Advise("stop it, or choose another path", "unix:%s: another server listens there: %w",
+			path, err)
 	}
 	if err != nil {
 		return nil, err

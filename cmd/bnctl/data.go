@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/boxes"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models/fit"
 )
@@ -27,7 +28,8 @@ func dataCommand() *cli.Command {
 				Description: sourceIs + `   bnctl data info glyphs
    bnctl data info folder:photos --json
    bnctl data info folder:photos --skip-bad all
-   bnctl data info masks:photos,masks --mask-values 0,255`, Flags: dataFlags(), Action: dataInfo},
+   bnctl data info masks:photos,masks --mask-values 0,255
+   bnctl data info coco:instances.json`, Flags: dataFlags(), Action: dataInfo},
 			{Name: "mean-std", ArgsUsage: "SRC",
 				Usage:       "mean and deviation of pictures, for --mean and --std of train; reads everything",
 				Description: sourceIs + `   bnctl data mean-std folder:photos@train`,
@@ -72,7 +74,15 @@ func openOne(c *cli.Context,
 	return open(c.Context, spec, options)
 }
 
+func boxesOutput(c *cli.Context) boxes.Output {
+	o := outputOf(c)
+	return boxes.Output{Result: o.result, Note: o.noteOptions, Event: o.event}
+}
+
 func dataInfo(c *cli.Context) error {
+	if done, err := boxes.Info(c, boxesOutput(c)); done {
+		return err
+	}
 	src, err := openOne(c, data.OpenAll)
 	if err != nil {
 		return err
@@ -111,6 +121,9 @@ func dataShow(c *cli.Context) error {
 		if n := c.Int(flag); n < 1 || n > 4096 {
 			return misuse("--%s %d: want 1 to 4096", flag, n)
 		}
+	}
+	if done, err := boxes.Show(c, boxesOutput(c)); done {
+		return err
 	}
 	src, err := openOne(c, data.Open)
 	if err != nil {

@@ -65,6 +65,7 @@ models: graph problem tensor
 models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
+objects: data internal/regular problem tensor
 serialize: bn graph models problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
@@ -234,6 +235,8 @@ cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/interna
 cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
 cmd/bnctl: cmd/bnctl/internal/build cmd/bnctl/internal/reproduce
 cmd/bnctl: cmd/bnctl/internal/attest cmd/bnctl/internal/version
+cmd/bnctl: cmd/bnctl/internal/boxes
+cmd/bnctl/internal/boxes: internal/regular objects problem
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
 cmd/bnctl/internal/attest: problem serialize serialize/chain train
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts

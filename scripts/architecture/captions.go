@@ -15,6 +15,7 @@ var captions = map[string]string{
 	"internal":  "small helpers",
 	"modelfile": "files: open, strip, export, doctor",
 	"models":    "the zoo; what a model is",
+	"objects":   "annotated boxes, average precision",
 	"parallel":  "replicas over devices, losses",
 	"parts":     "numbers of what a result depends on",
 	"plugins":   "CPU, CUDA, OpenCL, MPI",

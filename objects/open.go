@@ -1,0 +1,154 @@
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options control how a set is opened. The zero value is valid.
+type Options struct {
+	// OnlyAnnotations permits pictures without a file, if their sizes are in the annotations.
+	OnlyAnnotations bool
+}
+
+// kinds has the readers by the name of their kind.
+var kinds = map[string]func(context.Context, *opening) error{
+	"voc": openVOC, "coco": openCOCO, "yolo": openYOLO,
+}
+
+// forms lists the forms of a spec.
+const forms = "voc:FOLDER, coco:FILE, yolo:FOLDER"
+
+// IsSpec reports whether text names a kind of set that Open reads.
+func IsSpec(text string) bool {
+	kind, _, ok := strings.Cut(text, ":")
+	return ok && kinds[kind] != nil
+}
+
+// opening is a set while it is opened.
+type opening struct {
+	faults
+	path    string
+	options Options
+	set     *Set
+}
+
+// Open reads the annotations of a spec:
+//
+//	voc:FOLDER   PASCAL VOC: an XML file for each picture; ImageSets/Main if it is there
+//	coco:FILE    COCO: a JSON file, or a folder with one for each split
+//	yolo:FOLDER  YOLO: a text file for each picture, and data.yaml with the names of classes
+//
+// FOLDER may be a .tar, .tar.gz or .zip. A suffix @train, @val or @test selects a split; all
+// pictures are in the set without it. The error of broken annotations is a *Faults; any other
+// error is about the spec, the files or the context.
+func Open(ctx context.Context, spec string, options Options) (*Set, error) {
+	form, split := cutSplit(spec)
+	kind, name, _ := strings.Cut(form, ":")
+	read := kinds[kind]
+	if read == nil || name == "" {
+		return nil, problem.New("", "", fmt.Sprintf("%q is not a set of annotated pictures", spec),
+			"write "+forms)
+	}
+	o := &opening{path: name, options: options, set: &Set{Spec: form}}
+	err := read(ctx, o)
+	if err == nil {
+		err = o.finish(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", form, err), o.set.Close())
+	}
+	selected, err := o.set.Select(split)
+	if err != nil {
+		return nil, errors.Join(err, o.set.Close())
+	}
+	return selected, nil
+}
+
+// cutSplit returns a spec without its suffix, and the split of the suffix.
+func cutSplit(spec string) (string, data.Split) {
+	for _, split := range []data.Split{data.Train, data.Val, data.Test} {
+		if form, ok := strings.CutSuffix(spec, "@"+string(split)); ok {
+			return form, split
+		}
+	}
+	return spec, ""
+}
+
+// list opens the folder or archive name, with its pictures and the files that keep accepts.
+func (o *opening) list(ctx context.Context, name string, keep func(string) bool) error {
+	files, err := data.OpenFiles(ctx, name, func(name string) bool {
+		return data.IsPictureName(name) || keep(name)
+	})
+	o.set.files = files
+	return err
+}
+
+// pictureFiles returns the pictures of the opened files by their full names.
+func (o *opening) pictureFiles() map[string]data.File {
+	files := map[string]data.File{}
+	for _, f := range o.set.files.All {
+		if data.IsPictureName(f.Name) {
+			files[f.Name] = f
+		}
+	}
+	return files
+}
+
+// finish checks the pictures against their annotations, and returns all faults.
+func (o *opening) finish(ctx context.Context) error {
+	for i := range o.set.Pictures {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if p := &o.set.Pictures[i]; p.read != nil {
+			o.measure(ctx, p)
+		}
+	}
+	if err := o.err(); err != nil {
+		return err
+	}
+	if len(o.set.Pictures) == 0 {
+		return problem.Failure("", "there is no annotated picture", "check the path")
+	}
+	return nil
+}
+
+// measure compares the size of a picture's file with the annotation, and turns the boxes with
+// the picture if they are boxes of the stored rows.
+func (o *opening) measure(ctx context.Context, p *Picture) {
+	d := p.dimensions
+	if d.Width == 0 {
+		b, err := p.read()
+		if err == nil {
+			d, err = data.MeasurePicture(ctx, b)
+		}
+		if err != nil {
+			o.add(p.Name, 0, "mend or remove it", "%v", err)
+			return
+		}
+	}
+	width, height := d.Width, d.Height
+	if d.Orientation > 4 {
+		width, height = height, width
+	}
+	isUpright := p.Width == width && p.Height == height
+	if isStored := p.Width == d.Width && p.Height == d.Height; p.Width > 0 && !isUpright && !isStored {
+		o.add(p.file, p.line, "the annotations are of another picture, or it was resized",
+			"the size of %s is %d x %d here, and the file has %d x %d pixels", path.Base(p.Name), p.Width,
+			p.Height, width, height)
+		return
+	}
+	if p.Width > 0 && !isUpright {
+		for i := range p.Objects {
+			p.Objects[i].Box = p.Objects[i].Box.turn(d.Orientation, d.Width, d.Height)
+		}
+	}
+	p.Width, p.Height = width, height
+}

@@ -1,0 +1,103 @@
+package objects
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Object is an annotated object of a picture.
+type Object struct {
+	Box       Box
+	Class     int     // index into Set.Classes
+	Area      float64 // of the mask, in square pixels; of the box without a mask
+	Difficult bool    // VOC: neither a hit nor a miss
+	Crowd     bool    // COCO: many objects in one box
+
+	line int // of the annotation in its file
+}
+
+// Picture is a picture with its objects.
+type Picture struct {
+	Name          string // of the file; slash-separated, relative to the folder or archive
+	ID            int64  // COCO's number; otherwise the index in the set before Select
+	Width, Height int    // of the upright picture, in pixels
+	Split         data.Split
+	Objects       []Object
+
+	file       string // the annotation file
+	line       int    // in file
+	dimensions data.Dimensions
+	read       func() ([]byte, error) // nil without the picture's file
+}
+
+// Set is a set of annotated pictures. It is valid until Close.
+type Set struct {
+	Spec     string
+	Classes  []string
+	Numbers  []int64 // COCO's number of each class; otherwise the index
+	Pictures []Picture
+	Notes    []string // remarks for the user
+
+	files *data.Files
+}
+
+// Close closes the archive of the pictures.
+func (s *Set) Close() error {
+	if s.files == nil {
+		return nil
+	}
+	return s.files.Close()
+}
+
+// Decode returns the upright picture i, u8 [height, width, 3].
+func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
+	p := &s.Pictures[i]
+	if p.read == nil {
+		return tensor.Tensor{}, problem.Failure("", s.Spec+": "+p.Name+": there is no such file",
+			"put the pictures next to the annotations")
+	}
+	b, err := p.read()
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, p.Name, err)
+	}
+	t, err := data.DecodePicture(ctx, b, true)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, p.Name, err)
+	}
+	return t, nil
+}
+
+// Select returns the pictures of one split; all for "". The result shares the files of s: only
+// one of them has to be closed.
+func (s *Set) Select(split data.Split) (*Set, error) {
+	if split == "" {
+		return s, nil
+	}
+	selected := *s
+	selected.Pictures = slices.DeleteFunc(slices.Clone(s.Pictures), func(p Picture) bool {
+		return p.Split != split
+	})
+	if len(selected.Pictures) == 0 {
+		return nil, problem.Failure("", fmt.Sprintf("%s: none of %s is in %s", s.Spec,
+			problem.Plural(len(s.Pictures), "picture"), split), "name another split, or leave @"+
+			string(split)+" off")
+	}
+	return &selected, nil
+}
+
+// CheckObjects returns an error if no picture has an object: figures of precision and recall
+// would mean nothing.
+func (s *Set) CheckObjects() error {
+	for _, p := range s.Pictures {
+		if len(p.Objects) > 0 {
+			return nil
+		}
+	}
+	return problem.Failure("", fmt.Sprintf("%s: none of %s has a box", s.Spec,
+		problem.Plural(len(s.Pictures), "picture")), "choose a split with annotated pictures")
+}

@@ -350,6 +350,14 @@ test-report: build ## pages of runs in headless Chromium, light and dark, 400 an
 test-wasm: build ## 12 networks under wazero (wasip1): the outputs of the command, by every bit (a minute)
 	cd scripts/wasm && $(GO) test -count=1 -v -run TestWasip1 .
 
+.PHONY: page
+page: ## bin/bnctl.html: predictions in a browser, offline, in one file
+	mkdir -p bin && $(GO) run ./scripts/browserpage bin/bnctl.html
+
+.PHONY: test-page
+test-page: build ## the page of make page in headless Chromium, which it installs (Debian, npm): the outputs of the command, by every bit
+	export NODE_PATH=$$(sh scripts/web.sh) && cd scripts/wasm && $(GO) test -count=1 -v -timeout 30m -run TestPage .
+
 .PHONY: test-container
 test-container: build ## the image of server/deploy/Dockerfile (Debian, root)
 	sh scripts/container.sh bin/bnctl

@@ -8,6 +8,6 @@ packages=$(git ls-files '*_linux*.go' '*_unix*.go' '*_other*.go' | xargs -n 1 di
 export CGO_ENABLED=0
 GOOS=windows GOARCH=amd64 $go build -ldflags '-s -w' ./cmd/... ./plugins/...
 GOOS=darwin GOARCH=arm64 $go build -ldflags '-s -w' ./cmd/... ./plugins/...
-GOOS=js GOARCH=wasm $go build ./inprocess ./bnctltest
+GOOS=js GOARCH=wasm $go build -o /dev/null ./docs/examples/browser
 GOOS=wasip1 GOARCH=wasm $go build -o /dev/null ./docs/examples/wasi
 GOOS=darwin GOARCH=arm64 $go vet $packages

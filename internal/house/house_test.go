@@ -248,11 +248,13 @@ cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit
 
 docs/examples/pictures:
+docs/examples/browser: inprocess predict/answer tensor
 docs/examples/service: inprocess
 docs/examples/wasi: inprocess
 scripts/internal/report:
 scripts/architecture:
 scripts/benchpeers: scripts/internal/report
+scripts/browserpage:
 scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu
 scripts/results: scripts/internal/report

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,13 +26,13 @@ type network struct {
 	Model   string `json:"model"` // path
 	Picture string `json:"picture"`
 	Sum     string `json:"sum"`  // of the outputs by the command
-	Load    bool   `json:"load"` // the page loads the template by its button
+	Time    bool   `json:"time"` // the page measures the time of a prediction
 	zoo     string
 	side    int // of the input; 0: the network's usual size
 	int8    bool
 }
 
-// networks are 12 networks in 15 templates: of float32 in both classes, and of int8.
+// networks are 12 networks in 16 templates: of float32 in both classes, and of int8.
 func networks() []*network {
 	return []*network{
 		{zoo: "mlp-bn", Kernels: "fma"},
@@ -45,11 +46,34 @@ func networks() []*network {
 		{zoo: "shufflenet-v2-x1-0", side: 64, Kernels: "generic"},
 		{zoo: "regnet-x-400mf", side: 64, Kernels: "generic"},
 		{zoo: "lenet-bn", int8: true},
+		{zoo: "resnet20", int8: true},
 		{zoo: "resnet18", side: 64, int8: true},
 		{zoo: "googlenet", side: 64, int8: true},
 		{zoo: "efficientnet-b0", side: 64, int8: true},
 		{zoo: "mobilenetv2", int8: true},
 	}
+}
+
+// chosen returns the networks, or those in BNCTL_NETWORKS: "resnet20,mobilenetv2 int8".
+func chosen() []*network {
+	names := os.Getenv("BNCTL_NETWORKS")
+	return slices.DeleteFunc(networks(), func(n *network) bool {
+		return names != "" && !slices.ContainsFunc(strings.Split(names, ","), func(name string) bool {
+			return strings.HasPrefix(n.name(), name)
+		})
+	})
+}
+
+// name returns the zoo's name with the size and the arithmetic.
+func (n *network) name() string {
+	name, arithmetic := n.zoo, n.Kernels
+	if n.side > 0 {
+		name += fmt.Sprintf(" %dx%d", n.side, n.side)
+	}
+	if n.int8 {
+		arithmetic = "int8"
+	}
+	return name + " " + arithmetic
 }
 
 // templates writes the templates of all networks and the picture to folder, with the sums of
@@ -58,14 +82,7 @@ func templates(t *testing.T, folder string, all []*network) {
 	picture := filepath.Join(folder, "picture.png")
 	drawPicture(t, picture)
 	for i, n := range all {
-		n.Name = n.zoo
-		if n.side > 0 {
-			n.Name += fmt.Sprintf(" %dx%d", n.side, n.side)
-		}
-		n.Name += " " + n.Kernels
-		if n.int8 {
-			n.Name += "int8"
-		}
+		n.Name = n.name()
 		n.Model, n.Picture = filepath.Join(folder, fmt.Sprint(i, ".bnm")), picture
 		makeTemplate(t, n)
 		n.Sum = command(t, n)
@@ -83,6 +100,10 @@ func drawPicture(t *testing.T, path string) {
 			m.SetRGBA(x, y, color.RGBA{byte(x * y), byte(3*x + y), byte(x ^ y), 255})
 		}
 	}
+	writePNG(t, path, m)
+}
+
+func writePNG(t *testing.T, path string, m image.Image) {
 	file, err := os.Create(path)
 	if err == nil {
 		err = png.Encode(file, m)
@@ -147,5 +168,9 @@ func inProcess(t *testing.T, n *network) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(all[0].Outputs[0].Bytes))
+	sum := sha256.New()
+	for _, out := range all[0].Outputs {
+		sum.Write(out.Bytes)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }

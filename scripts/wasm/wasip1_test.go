@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 // A module of WebAssembly has the outputs of the command, by every bit.
 func TestWasip1(t *testing.T) {
-	folder, all := t.TempDir(), networks()
+	folder, all := t.TempDir(), chosen()
 	templates(t, folder, all)
 	h := newHost(t, folder)
 	for _, n := range all {
@@ -26,6 +27,9 @@ func TestWasip1(t *testing.T) {
 			t.Errorf("%s: %q under wazero, %s by the command\n%s", n.Name, sum, n.Sum, errs)
 		}
 		t.Logf("%-32s %s  %.1f s with load", n.Name, n.Sum[:16], time.Since(began).Seconds())
+		if os.Getenv("BNCTL_TIMES") != "" {
+			t.Logf("%-32s %.1f ms of the processor per picture", n.Name, h.milliseconds(t, n))
+		}
 	}
 	const none = "" // no sum
 	for _, args := range [][]string{{"picture.png", "picture.png"}, {"0.bnm", "0.bnm"}, {"missing.bnm", "picture.png"}} {
@@ -61,6 +65,25 @@ func newHost(t *testing.T, folder string) *host {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// milliseconds returns the processor time of a prediction: of twelve in one module, less two in another.
+func (h *host) milliseconds(t *testing.T, n *network) float64 {
+	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "2")
+	two := processor(t)
+	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "2")
+	twelve := processor(t)
+	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "12")
+	return ((processor(t) - twelve) - (twelve - two)).Seconds() * 1000 / 10
+}
+
+// processor returns the processor time of this process.
+func processor(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // run returns the last word that the program prints, and its errors.

@@ -47,6 +47,7 @@ func dataCommand() *cli.Command {
 						Usage: "draw what train --augment sees first, with labels"},
 					&cli.Uint64Flag{Name: "seed", Usage: "of --augment, as in train"},
 				), Action: dataShow},
+			boxes.EvalCommand(boxesOutput),
 		},
 	}
 }

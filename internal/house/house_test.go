@@ -66,6 +66,7 @@ models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 objects: data internal/regular problem tensor
+objects/average: objects problem
 serialize: bn graph models problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
@@ -236,7 +237,8 @@ cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
 cmd/bnctl: cmd/bnctl/internal/build cmd/bnctl/internal/reproduce
 cmd/bnctl: cmd/bnctl/internal/attest cmd/bnctl/internal/version
 cmd/bnctl: cmd/bnctl/internal/boxes
-cmd/bnctl/internal/boxes: internal/regular objects problem
+cmd/bnctl/internal/boxes: internal/regular objects objects/average problem
+cmd/bnctl/internal/boxes: cmd/bnctl/internal/commandline
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
 cmd/bnctl/internal/attest: problem serialize serialize/chain train
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts

@@ -1,5 +1,5 @@
-// Package boxes has the commands about annotated boxes: data info and data show of a set with
-// boxes.
+// Package boxes has the commands about annotated boxes: data info, data show and data eval of a
+// set with boxes.
 package boxes
 
 import (

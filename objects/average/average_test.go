@@ -1,0 +1,175 @@
+package average
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// golden is a case of testdata/golden.json, which golden.py writes with cocoapi.
+type golden struct {
+	Images     []int64 `json:"images"`
+	Categories []int64 `json:"categories"`
+	Truth      []struct {
+		Image    int64      `json:"image_id"`
+		Category int64      `json:"category_id"`
+		Box      [4]float64 `json:"bbox"`
+		Area     float64    `json:"area"`
+		Crowd    int        `json:"iscrowd"`
+	} `json:"truth"`
+	Found   json.RawMessage `json:"found"`
+	COCO    [12]float64     `json:"coco"`
+	Classes [][3]float64    `json:"classes"`
+	VOC     [][2]float64    `json:"voc"`
+}
+
+// set makes a set of a case, with its pictures in another order than their numbers.
+func (g *golden) set() *objects.Set {
+	s := &objects.Set{Spec: "golden", Numbers: g.Categories, Classes: make([]string, len(g.Categories))}
+	at := map[int64]int{}
+	for k := range g.Images {
+		id := g.Images[len(g.Images)-1-k]
+		at[id] = k
+		s.Pictures = append(s.Pictures, objects.Picture{ID: id})
+	}
+	class := map[int64]int{}
+	for c, number := range g.Categories {
+		class[number] = c
+	}
+	for _, t := range g.Truth {
+		p := &s.Pictures[at[t.Image]]
+		p.Objects = append(p.Objects, objects.Object{Class: class[t.Category], Area: t.Area, Crowd: t.Crowd == 1,
+			Box: objects.Box{X1: t.Box[0], Y1: t.Box[1], X2: t.Box[0] + t.Box[2], Y2: t.Box[1] + t.Box[3]}})
+	}
+	return s
+}
+
+func readGolden(t testing.TB) (cases []golden) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/golden.json")
+	if err == nil {
+		err = json.Unmarshal(b, &cases)
+	}
+	if err != nil || len(cases) != 24 {
+		t.Fatal(len(cases), err)
+	}
+	return cases
+}
+
+func near(t *testing.T, name string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 || math.IsNaN(got) {
+		t.Errorf("%s: %v, want %v", name, got, want)
+	}
+}
+
+// The figures equal cocodataset/cocoapi's to 1e-9, and VOC's equal the development kit's.
+func TestFiguresAreThoseOfTheirAuthors(t *testing.T) {
+	for _, g := range readGolden(t) {
+		s := g.set()
+		all, err := ReadResults(g.Found, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := COCO(s, all)
+		for i, got := range []float64{f.AP, f.AP50, f.AP75, f.APSmall, f.APMedium, f.APLarge, f.AR1, f.AR10,
+			f.AR100, f.ARSmall, f.ARMedium, f.ARLarge} {
+			near(t, "figure of COCO", got, g.COCO[i])
+		}
+		v := VOC(s, all)
+		for c, want := range g.Classes {
+			near(t, "AP of a class", f.Classes[c].AP, want[0])
+			near(t, "AP50 of a class", f.Classes[c].AP50, want[1])
+			near(t, "AR of a class", f.Classes[c].AR100, want[2])
+			near(t, "VOC's AP50", v.Classes[c].AP50, g.VOC[c][0])
+			near(t, "VOC's AP50 of 11 points", v.Classes[c].AP50Points, g.VOC[c][1])
+		}
+	}
+}
+
+// Difficult objects are neither hits nor misses, in both metrics.
+func TestDifficult(t *testing.T) {
+	box := func(x float64) objects.Box { return objects.Box{X1: x, Y1: 0, X2: x + 50, Y2: 50} }
+	s := &objects.Set{Classes: []string{"cat"}, Numbers: []int64{0}, Pictures: []objects.Picture{{}}}
+	s.Pictures[0].Objects = []objects.Object{{Box: box(0), Area: 2500},
+		{Box: box(100), Area: 2500, Difficult: true}}
+	all := []Detection{{Box: box(100), Score: 0.9}, {Box: box(0), Score: 0.8}}
+	f, v := COCO(s, all), VOC(s, all)
+	near(t, "AP", f.AP, 1)
+	near(t, "AP50", v.AP50, 1)
+	near(t, "AP50 of 11 points", v.AP50Points, 1)
+	near(t, "F1", v.Classes[0].F1, 1)
+	near(t, "threshold", v.Classes[0].Threshold, 0.8)
+	if v.Classes[0].Objects != 1 || len(v.Classes[0].Curve) != 1 {
+		t.Errorf("%+v", v.Classes[0])
+	}
+	all = append(all, Detection{Box: box(300), Score: 0.85})
+	near(t, "AP50 with a miss", VOC(s, all).AP50, 0.5)
+}
+
+func TestWithoutObjects(t *testing.T) {
+	s := &objects.Set{Classes: []string{"cat"}, Numbers: []int64{0}, Pictures: []objects.Picture{{}}}
+	f, v := COCO(s, nil), VOC(s, nil)
+	if f.AP != -1 || f.ARLarge != -1 || v.AP50 != -1 || v.Classes[0].AP50 != -1 {
+		t.Errorf("%+v, %+v", f, v)
+	}
+}
+
+func TestBrokenResults(t *testing.T) {
+	s := &objects.Set{Spec: "coco:a.json", Classes: []string{"cat"}, Numbers: []int64{3},
+		Pictures: []objects.Picture{{ID: 7}}}
+	for text, want := range map[string]string{
+		`{}`:                "these are not COCO results",
+		`[{"image_id": 7}]`: "entry 0: image_id, category_id or score is missing",
+		`[{"image_id": 8, "category_id": 3, "score": 1, "bbox": [1,1,1,1]}]`:  "entry 0: coco:a.json has no picture 8",
+		`[{"image_id": 7, "category_id": 0, "score": 1, "bbox": [1,1,1,1]}]`:  "entry 0: coco:a.json has no category 0",
+		`[{"image_id": 7, "category_id": 3, "score": 1, "bbox": [1,1,-1,1]}]`: "entry 0: bbox [1 1 -1 1] is not a box",
+		`[{"image_id": 7, "category_id": 3, "score": 1, "bbox": [1,1,1]}]`:    "entry 0: bbox [1 1 1] is not a box",
+	} {
+		_, err := ReadResults([]byte(text), s)
+		if err == nil || !strings.Contains(err.Error(), want) || problem.IsMisuse(err) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Pictures and classes have numbers and names.
+func TestNamesOfResults(t *testing.T) {
+	s := &objects.Set{Spec: "voc:x", Classes: []string{"cat", "dog"}, Numbers: []int64{0, 1}}
+	s.Pictures = append(s.Pictures, []objects.Picture{{ID: 0, Name: "train/a.png"}, {ID: 1, Name: "train/b.png"}, {ID: 2, Name: "val/b.png"}}...)
+	for id, want := range map[string]int{`1`: 1, `"a"`: 0, `"a.png"`: 0, `"val/b.png"`: 2, `"b"`: -1} {
+		all, err := ReadResults([]byte(`[{"image_id": `+id+`, "category_id": "dog", "score": 1, "bbox": [1,1,1,1]}]`), s)
+		if want < 0 {
+			if err == nil || !strings.Contains(err.Error(), "voc:x has several pictures b") {
+				t.Errorf("%s: %v", id, err)
+			}
+			continue
+		}
+		if err != nil || all[0].Picture != want || all[0].Class != 1 {
+			t.Errorf("%s: %v, %v, want picture %d", id, all, err, want)
+		}
+	}
+}
+
+func FuzzResults(f *testing.F) {
+	f.Add([]byte(`[{"image_id": 7, "category_id": 3, "score": 1, "bbox": [1,1,1,1]}]`))
+	s := &objects.Set{Classes: []string{"cat"}, Numbers: []int64{3}, Pictures: []objects.Picture{{ID: 7,
+		Objects: []objects.Object{{Box: objects.Box{X2: 9, Y2: 9}, Area: 81}}}}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := ReadResults(b, s)
+		if err != nil {
+			return
+		}
+		if ap := COCO(s, all).AP; !(ap >= 0 && ap <= 1) {
+			t.Errorf("AP %v", ap)
+		}
+		if ap := VOC(s, all).AP50; !(ap >= 0 && ap <= 1+1e-9) {
+			t.Errorf("AP50 %v", ap)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package average
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bnctl/bnctl/objects"
+)
+
+// Detection is a box that a model found.
+type Detection struct {
+	Picture int // index in the set
+	Class   int // index in the classes of the set
+	Box     objects.Box
+	Score   float64
+}
+
+// overlap returns the area in common divided by the area of the union. If truth is a crowd it is
+// divided by the area of the detection (bbIou of cocoapi's maskApi.c).
+func overlap(found, truth objects.Box, crowd bool) float64 {
+	common := found.Intersect(truth)
+	if common <= 0 {
+		return 0
+	}
+	if crowd {
+		return common / found.Area()
+	}
+	return common / (found.Area() + truth.Area() - common)
+}
+
+// pair has the objects and detections of a class in one picture. Detections are sorted by score,
+// the highest first.
+type pair struct {
+	objects    []objects.Object
+	detections []Detection
+}
+
+// pairsOf returns the pairs of each class, with pictures in the order of their numbers.
+func pairsOf(s *objects.Set, all []Detection) [][]pair {
+	order := make([]int, len(s.Pictures))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.Pictures[a].ID, s.Pictures[b].ID) })
+	position := make([]int, len(order))
+	for at, i := range order {
+		position[i] = at
+	}
+	classes := make([][]pair, len(s.Classes))
+	for c := range classes {
+		classes[c] = make([]pair, len(s.Pictures))
+	}
+	for i, p := range s.Pictures {
+		for _, o := range p.Objects {
+			to := &classes[o.Class][position[i]]
+			to.objects = append(to.objects, o)
+		}
+	}
+	for _, d := range all {
+		to := &classes[d.Class][position[d.Picture]]
+		to.detections = append(to.detections, d)
+	}
+	for _, pairs := range classes {
+		for _, p := range pairs {
+			slices.SortStableFunc(p.detections, byScore)
+		}
+	}
+	return classes
+}
+
+// byScore sorts the highest score first.
+func byScore(a, b Detection) int { return cmp.Compare(b.Score, a.Score) }

@@ -18,7 +18,8 @@ import (
 func run(t *testing.T, args ...string) (results []string, events string, err error) {
 	t.Helper()
 	output := func(*cli.Context) Output {
-		return Output{Result: func(format string, args ...any) { results = append(results, fmt.Sprintf(format, args...)) },
+		return Output{
+			Result: func(format string, args ...any) { results = append(results, fmt.Sprintf(format, args...)) },
 			Event: func(name string, v any) {
 				b, err := json.Marshal(v)
 				if err != nil {

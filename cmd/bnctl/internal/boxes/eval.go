@@ -57,8 +57,8 @@ func evaluate(c *cli.Context, out Output) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	coco, voc := average.COCO(s, found), average.VOC(s, found)
-	out.Event("data_eval", map[string]any{"source": s.Spec, "pictures": len(s.Pictures), "detections": len(found),
-		"coco": coco, "voc": voc})
+	out.Event("data_eval", map[string]any{"source": s.Spec, "pictures": len(s.Pictures),
+		"detections": len(found), "coco": coco, "voc": voc})
 	for _, line := range evalLines(coco, voc) {
 		out.Result("%s", line)
 	}

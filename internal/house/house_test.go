@@ -67,6 +67,7 @@ data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 objects: data internal/regular problem tensor
 objects/average: objects problem
+objects/suppress:
 serialize: bn graph models problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:

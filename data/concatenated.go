@@ -24,10 +24,11 @@ func (j *concatenated) add(src Source) error {
 	j.sources = append(j.sources, src)
 	j.ends = append(j.ends, j.info.Len+i.Len)
 	if len(j.sources) == 1 {
-		j.info = Info{Kind: "inputs", Len: i.Len, DType: i.DType, Shape: i.Shape}
+		j.info = Info{Kind: "inputs", Len: i.Len, DType: i.DType, Shape: i.Shape, EXIF: i.EXIF, formats: i.formats}
 		return nil
 	}
 	j.info.Len += i.Len
+	j.info.EXIF, j.info.formats = j.info.EXIF || i.EXIF, append(j.info.formats, i.formats...)
 	if i.DType == j.info.DType && slices.Equal(i.Shape, j.info.Shape) {
 		return nil
 	}

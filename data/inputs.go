@@ -83,7 +83,7 @@ func pictureInput(t *tree, input string, opt Options) Source {
 	}
 	slices.SortFunc(samples, func(a, b sampleFile) int { return cmp.Compare(a.name, b.name) })
 	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: decoderVersion,
-		EXIF: opt.EXIF}
+		EXIF: opt.EXIF, formats: []*formatSet{{}}}
 	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,
 		exif: opt.EXIF}
 }

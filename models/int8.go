@@ -15,7 +15,8 @@ type Quantised struct {
 	By      string `msgpack:"by" json:"by"`           // where ranges come from: "batch norm", or a method
 	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
 	// Numbers are the numbered class that the template needs and the part that made it, "int8/1" and
-	// "quantise/1". It is nil in files of earlier builds.
+	// "quantise/1", and between them, if ranges were measured, the class of the devices and the parts that
+	// made the samples: "fma/1", "decode.jpeg/1". It is nil in files of earlier builds.
 	Numbers []string `msgpack:"numbers,omitempty" json:"numbers,omitempty"`
 }
 

@@ -51,7 +51,7 @@ func (r *Recipe) SetNumbers(m *models.Model, training, validation data.Source, i
 		u.add("evaluation")
 	}
 	for _, info := range infos {
-		u.data(r, m, info)
+		u.data(m, info, r.Interpolation)
 	}
 	u.augmentation(r.Augment)
 	u.weights(r, imported)
@@ -59,6 +59,15 @@ func (r *Recipe) SetNumbers(m *models.Model, training, validation data.Source, i
 	u.statistics(r, m)
 	slices.Sort(u.numbers)
 	r.Numbers = slices.Compact(u.numbers)
+}
+
+// InputNumbers returns the numbers of the parts that make the input of m from data, sorted. Call it after
+// the fingerprint of the data, which finds the formats of picture files.
+func InputNumbers(m *models.Model, info data.Info) []string {
+	u := &usedParts{}
+	u.data(m, info, m.Preprocess.Interpolation)
+	slices.Sort(u.numbers)
+	return slices.Compact(u.numbers)
 }
 
 // usedParts collects the numbers of parts.
@@ -73,8 +82,8 @@ func (u *usedParts) add(names ...string) {
 	}
 }
 
-// data adds the parts that make the input of m from data.
-func (u *usedParts) data(r *Recipe, m *models.Model, info data.Info) {
+// data adds the parts that make the input of m from data. interpolation "" is bilinear.
+func (u *usedParts) data(m *models.Model, info data.Info, interpolation string) {
 	for _, format := range info.Formats() {
 		u.add("decode." + format)
 	}
@@ -87,7 +96,7 @@ func (u *usedParts) data(r *Recipe, m *models.Model, info data.Info) {
 		}
 	}
 	if in := m.Input(); info.Pictures() && len(in.Shape) == 3 && !slices.Equal(info.Shape, in.Shape) {
-		u.add("resize." + cmp.Or(r.Interpolation, "bilinear"))
+		u.add("resize." + cmp.Or(interpolation, "bilinear"))
 	}
 }
 

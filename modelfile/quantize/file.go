@@ -55,6 +55,8 @@ type Report struct {
 	// Warnings are about layers that lose much.
 	Warnings []Warning     `json:"warnings,omitempty"`
 	Model    *models.Model `json:"-"` // as it was written
+
+	measured *samples // nil without samples
 }
 
 // File writes the int8 template of the model of o.Input to o.Output.
@@ -84,8 +86,7 @@ func File(ctx context.Context, o Options) (*Report, error) {
 	for _, w := range r.Warnings {
 		r.note(o, "%s: %s; %s", w.Layer, w.Text, w.Advice)
 	}
-	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples,
-		Numbers: append(class.Numbered(class.Int8Class, device.F32), parts.Number("quantise"))}
+	r.Model.Quantised = &models.Quantised{By: r.By, Samples: r.Samples, Numbers: r.numbers()}
 	if r.Model.Quantised.From, err = modelfile.Digest(o.Input); err != nil {
 		return nil, err
 	}
@@ -117,8 +118,17 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 	}
 	r.Samples = s.count
 	b, by, err := p.bySamples(ctx, s, o.Method)
-	r.By = by
+	r.By, r.measured = by, s
 	return b, err
+}
+
+// numbers returns the numbered classes and parts that the template depends on.
+func (r *Report) numbers() []string {
+	all, quantise := class.Numbered(class.Int8Class, device.F32), parts.Number("quantise")
+	if s := r.measured; s != nil {
+		return slices.Concat(all, s.classes, s.parts, []string{quantise})
+	}
+	return append(all, quantise)
 }
 
 // Lines describes each layer of the result and the output, for people.

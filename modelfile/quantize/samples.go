@@ -26,6 +26,8 @@ type samples struct {
 	count   int
 	fleet   fleet.Options
 	batch   int
+	parts   []string // numbers of the parts that made the inputs
+	classes []string // numbers of the kernel class that ran the model; set by each
 }
 
 // openSamples opens o.Source. Pictures and arrays need no labels.
@@ -86,13 +88,22 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 		return nil, err
 	}
 	defer l.Close()
+	if _, err := src.Fingerprint(ctx); err != nil {
+		return nil, err
+	}
+	s.parts = train.InputNumbers(fed, src.Info())
+	return s, s.read(l)
+}
+
+// read reads all batches.
+func (s *samples) read(l *data.Loader) error {
 	for {
 		b, err := l.Next()
 		if errors.Is(err, io.EOF) {
-			return s, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.batches = append(s.batches, b.X.Clone())
 		s.count += b.X.Shape[0]
@@ -113,6 +124,7 @@ func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) e
 			return err
 		}
 		defer ps[i].Close()
+		s.classes = train.NumberedClasses(ps[i].Fleet.Members)
 	}
 	for _, x := range s.batches {
 		outputs := make([][]tensor.Tensor, len(ms))

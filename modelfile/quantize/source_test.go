@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,8 +60,13 @@ func TestSamplesWithoutLabels(t *testing.T) {
 		{Options{Source: folder}, 2}, {Options{Source: filepath.Join(folder, "a.pgm")}, 1},
 		{Options{Data: mine}, 7}, {Options{Data: mine, Samples: 3}, 3}} {
 		c.o.Input, c.o.Output = path, filepath.Join(dir, "q.bnm")
-		if r, err := File(context.Background(), c.o); err != nil || r.Samples != c.want {
-			t.Errorf("%+v: %v, want %d samples", c.o, err, c.want)
+		r, err := File(context.Background(), c.o)
+		if err != nil || r.Samples != c.want {
+			t.Fatalf("%+v: %v, want %d samples", c.o, err, c.want)
+		}
+		decodes := slices.Contains(r.Model.Quantised.Numbers, "decode.netpbm/1")
+		if want := strings.Contains(c.o.Source, folder); decodes != want {
+			t.Errorf("%+v: the numbers are %q, want netpbm: %v", c.o, r.Model.Quantised.Numbers, want)
 		}
 	}
 	if _, err := mine.Fingerprint(context.Background()); err != nil {

@@ -19,11 +19,7 @@ import (
 // the epoch named. The device is scripts/sickdevice.
 func TestReproduceNamesTheEpoch(t *testing.T) {
 	folder := t.TempDir()
-	plugin, model := filepath.Join(folder, "bnctl-device-sick"), filepath.Join(folder, "m.bnm")
-	build := exec.Command("go", "build", "-o", plugin, "../../scripts/sickdevice")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	plugin, model := buildSickDevice(t, folder), filepath.Join(folder, "m.bnm")
 	says(t, exitDone, "", "train", "--quiet", "--model", "mlp-bn", "--data", "glyphs:16", "--val", "glyphs:8",
 		"--batch", "8", "--replicas", "2", "--epochs", "3", "--devices", "ref", "-o", model)
 	t.Setenv("BNCTL_SICK_KERNELS", "ref")
@@ -36,6 +32,17 @@ func TestReproduceNamesTheEpoch(t *testing.T) {
 		t.Fatal(err)
 	}
 	says(t, exitSick, "m.bnm differs; its chain is not there, which would name the epoch", on...)
+}
+
+// buildSickDevice builds scripts/sickdevice as the device plugin sick.
+func buildSickDevice(t *testing.T, folder string) (plugin string) {
+	t.Helper()
+	plugin = filepath.Join(folder, "bnctl-device-sick")
+	out, err := exec.Command("go", "build", "-o", plugin, "../../scripts/sickdevice").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return plugin
 }
 
 // TestReproduceRefusesOtherData checks that a changed label and a truncated picture are found before
@@ -177,11 +184,7 @@ func TestReproduceOnOtherDevices(t *testing.T) {
 // TestVerifyFindsASickDevice checks that devices verify exits with 3 for a device with another bit, prints
 // the vector, and keeps to its limit of time.
 func TestVerifyFindsASickDevice(t *testing.T) {
-	plugin := filepath.Join(t.TempDir(), "bnctl-device-sick")
-	build := exec.Command("go", "build", "-o", plugin, "../../scripts/sickdevice")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	plugin := buildSickDevice(t, t.TempDir())
 	t.Setenv("BNCTL_SICK_KERNELS", "fma")
 	on := []string{"devices", "verify", "sick", "--device-plugin", plugin, "--allow-unlocked"}
 	says(t, exitDone, "", on...)

@@ -2,8 +2,6 @@
 package reproduce
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
@@ -121,25 +119,4 @@ func (o *options) attest() error {
 		o.out.Wrote([]string{file})
 	}
 	return err
-}
-
-// epochs reads A..B. It returns 0 for all epochs.
-func epochs(text, from string) (first, last int, err error) {
-	if text == "" {
-		if from != "" {
-			return 0, 0, problem.New("from", from, "it begins in the middle",
-				"name epochs to repeat with {epochs} A..B")
-		}
-		return 0, 0, nil
-	}
-	var end string
-	n, err := fmt.Sscanf(text+"|", "%d..%d%s", &first, &last, &end)
-	if err != nil || n != 3 || end != "|" || first < 1 || last < first {
-		return 0, 0, problem.New("epochs", text, "want A..B with 1 <= A <= B", "for example {epochs} 3..4")
-	}
-	if first > 1 && from == "" {
-		return 0, 0, problem.New("epochs", text, fmt.Sprintf("epoch %d continues epoch %d", first, first-1),
-			"give the checkpoint of that epoch with {from}")
-	}
-	return first, last, nil
 }

@@ -38,39 +38,6 @@ type options struct {
 	out                                        Output
 }
 
-// report is the result, as --json prints it.
-type report struct {
-	Model   string  `json:"model"`
-	Equal   bool    `json:"equal"`
-	SHA256  string  `json:"sha256,omitempty"` // of the template that was trained again
-	Epochs  int     `json:"epochs"`           // compared with the chain
-	Differs int     `json:"first_difference,omitempty"`
-	Chain   bool    `json:"chain"` // whether the chain of the training was there
-	DryRun  bool    `json:"dry_run,omitempty"`
-	Seconds float64 `json:"seconds"` // taken, or with dry_run the estimate
-	Steps   int     `json:"steps"`
-}
-
-// text describes the result in a sentence.
-func (r *report) text() string {
-	switch {
-	case r.DryRun:
-		return fmt.Sprintf("%s can be reproduced here: all inputs are those of the recipe; %d steps take about "+
-			"%.0f s", r.Model, r.Steps, r.Seconds)
-	case r.Equal && r.SHA256 != "":
-		return fmt.Sprintf("equal: %s  sha256 %s  (%s of the chain)", r.Model, r.SHA256,
-			problem.Plural(r.Epochs, "epoch"))
-	case r.Equal:
-		return fmt.Sprintf("equal: %s of %s", problem.Plural(r.Epochs, "epoch"), r.Model)
-	case r.Differs > 0:
-		return fmt.Sprintf("%s differs: the first epoch with another state or evaluation is %d", r.Model, r.Differs)
-	case r.Chain:
-		return fmt.Sprintf("%s differs, although all its epochs are equal: the file was changed after the training",
-			r.Model)
-	}
-	return fmt.Sprintf("%s differs; its chain is not there, which would name the epoch", r.Model)
-}
-
 // The causes of an early end.
 var (
 	errDiffers  = errors.New("an epoch differs")
@@ -87,9 +54,8 @@ func (o *options) reproduce(ctx context.Context) (*report, error) {
 	if err := o.checkStatement(w); err != nil {
 		return nil, err
 	}
-	if o.last > 0 && w.chain == nil {
-		return nil, problem.New("epochs", "", "they are compared with the chain of "+o.model+", which is not there",
-			"give it with {chain}")
+	if err := o.checkEpochs(w); err != nil {
+		return nil, err
 	}
 	folder, err := os.MkdirTemp("", "bnctl-reproduce-")
 	if err != nil {
@@ -107,12 +73,13 @@ type again struct {
 	of       *original
 	folder   string // for files that the training needs
 	report   report
+	began    time.Time
 	training *bnctl.Run
 	stop     context.CancelCauseFunc
 }
 
 func (a *again) run(ctx context.Context) (*report, error) {
-	began := time.Now()
+	a.began = time.Now()
 	to, err := a.trainOptions()
 	if err != nil {
 		return nil, err
@@ -128,7 +95,7 @@ func (a *again) run(ctx context.Context) (*report, error) {
 	}
 	m, err := a.training.Train(ctx)
 	if !a.dryRun {
-		a.report.Seconds = time.Since(began).Seconds()
+		a.report.Seconds = time.Since(a.began).Seconds()
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, errDiffers), errors.Is(err, errRepeated), errors.Is(cause, errMeasured):
@@ -233,18 +200,6 @@ func (a *again) compare(m *models.Model) error {
 	a.report.SHA256 = hex.EncodeToString(sum[:])
 	a.report.Equal = a.report.SHA256 == a.of.sum
 	return nil
-}
-
-// events stops a dry run when the time of a step is known.
-func (a *again) events(e train.Event) {
-	if s, ok := e.(train.Stepped); ok && a.dryRun {
-		if s.Throughput > 0 {
-			a.report.Seconds = float64(a.report.Steps) * float64(a.of.recipe.StepBatch()) / s.Throughput
-		}
-		if s.Step >= 3 {
-			a.stop(errMeasured)
-		}
-	}
 }
 
 // graphFile writes the graph of the template to a file, as the model of the second training.

@@ -9,8 +9,6 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -79,28 +77,4 @@ func (a *again) start(o *bnctl.TrainOptions) (err error) {
 		o.Model, err = a.graphFile()
 	}
 	return err
-}
-
-// checkFrom refuses a checkpoint that is not one of the training, at the end of the epoch before the
-// first one to repeat.
-func (a *again) checkFrom() error {
-	k, err := serialize.ReadCheckpoint(a.from)
-	if err != nil {
-		return err
-	}
-	c, err := chain.Decode(k.Attachments[chain.Attachment])
-	if err != nil {
-		return problem.New("from", a.from, "it has no chain", "use a checkpoint of the training of "+a.model)
-	}
-	for _, l := range c.Links {
-		if was, ok := a.of.chain.Of(l.Epoch); !ok || was != l {
-			text := fmt.Sprintf("it is of another training than %s: epoch %d differs", a.model, l.Epoch)
-			return problem.New("from", a.from, text, "use a checkpoint of this training")
-		}
-	}
-	if n := len(c.Links); n != a.first-1 {
-		return problem.New("from", a.from, fmt.Sprintf("it has completed %s", problem.Plural(n, "epoch")),
-			fmt.Sprintf("repeat from epoch %d on, with {epochs} %d..%d", n+1, n+1, max(a.last, n+1)))
-	}
-	return nil
 }

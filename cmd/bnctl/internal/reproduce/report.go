@@ -1,0 +1,71 @@
+package reproduce
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/train"
+)
+
+// report is the result, as --json prints it.
+type report struct {
+	Model   string  `json:"model"`
+	Equal   bool    `json:"equal"`
+	SHA256  string  `json:"sha256,omitempty"` // of the template that was trained again
+	Epochs  int     `json:"epochs"`           // compared with the chain
+	Differs int     `json:"first_difference,omitempty"`
+	Chain   bool    `json:"chain"` // whether the chain of the training was there
+	DryRun  bool    `json:"dry_run,omitempty"`
+	Seconds float64 `json:"seconds"` // taken, or with dry_run the estimate
+	Steps   int     `json:"steps"`
+}
+
+// text describes the result in a sentence.
+func (r *report) text() string {
+	switch {
+	case r.DryRun:
+		return fmt.Sprintf("%s can be reproduced here: all inputs are those of the recipe; %d steps take about "+
+			"%.0f s", r.Model, r.Steps, math.Ceil(r.Seconds))
+	case r.Equal && r.SHA256 != "":
+		return fmt.Sprintf("equal: %s  sha256 %s  (%s of the chain)", r.Model, r.SHA256,
+			problem.Plural(r.Epochs, "epoch"))
+	case r.Equal:
+		return fmt.Sprintf("equal: %s of %s", problem.Plural(r.Epochs, "epoch"), r.Model)
+	case r.Differs > 0:
+		return fmt.Sprintf("%s differs: the first epoch with another state or evaluation is %d", r.Model, r.Differs)
+	case r.Chain:
+		return fmt.Sprintf("%s differs, although all its epochs are equal: the file was changed after the training",
+			r.Model)
+	}
+	return fmt.Sprintf("%s differs; its chain is not there, which would name the epoch", r.Model)
+}
+
+// events reports lost devices, and stops a dry run when the time of a step is known.
+func (a *again) events(e train.Event) {
+	if l, ok := e.(train.DeviceLost); ok {
+		a.out.Note("device %s lost at step %d: %s; %s", l.Device, l.Step, l.Reason, l.Successors())
+	}
+	if s, ok := e.(train.Stepped); ok && a.dryRun {
+		if s.Throughput > 0 {
+			a.report.Seconds = a.estimate(s)
+		}
+		if s.Step >= 3 {
+			a.stop(errMeasured)
+		}
+	}
+}
+
+// estimate returns the seconds that the whole takes, after the first steps: the time so far, the other
+// steps, and the evaluations. To evaluate a sample takes about a third of a training step of it.
+func (a *again) estimate(s train.Stepped) float64 {
+	r := a.of.recipe
+	epochs := r.Epochs
+	if a.of.chain != nil {
+		epochs = len(a.of.chain.Links)
+	}
+	trained := float64(a.report.Steps-s.Step) * float64(r.StepBatch())
+	evaluated := float64(r.Validation.Samples) * float64(max(epochs, 1))
+	return time.Since(a.began).Seconds() + (trained+evaluated/3)/s.Throughput
+}

@@ -126,7 +126,7 @@ func (r *Report) quantize(ctx context.Context, m *models.Model, o Options) (*bui
 func (r *Report) numbers() []string {
 	all, quantise := class.Numbered(class.Int8Class, device.F32), parts.Number("quantise")
 	if s := r.measured; s != nil {
-		return slices.Concat(all, s.classes, s.parts, []string{quantise})
+		return slices.Concat(all, s.classes, s.numbers, []string{quantise})
 	}
 	return append(all, quantise)
 }

@@ -26,7 +26,7 @@ type samples struct {
 	count   int
 	fleet   fleet.Options
 	batch   int
-	parts   []string // numbers of the parts that made the inputs
+	numbers []string // of the parts that made the inputs
 	classes []string // numbers of the kernel class that ran the model; set by each
 }
 
@@ -91,7 +91,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 	if _, err := src.Fingerprint(ctx); err != nil {
 		return nil, err
 	}
-	s.parts = train.InputNumbers(fed, src.Info())
+	s.numbers = train.InputNumbers(fed, src.Info())
 	return s, s.read(l)
 }
 

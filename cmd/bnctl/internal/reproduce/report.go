@@ -57,8 +57,8 @@ func (a *again) events(e train.Event) {
 	}
 }
 
-// estimate returns the seconds that the whole takes, after the first steps: the time so far, the other
-// steps, and the evaluations. To evaluate a sample takes about a third of a training step of it.
+// estimate estimates the duration of the whole in seconds, after the first steps: the time so far, the other
+// steps, and the evaluations. The evaluation of a sample costs about a third of its training.
 func (a *again) estimate(s train.Stepped) float64 {
 	r := a.of.recipe
 	epochs := r.Epochs

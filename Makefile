@@ -62,7 +62,7 @@ check-systems: ## builds for macOS, Windows and WebAssembly
 
 .PHONY: check-story
 check-story: ## the demo and the tutorial, as a user runs them (a minute)
-	BNCTL_STORY=full $(GO) test -vet=off $(PATIENT) -count=1 -run 'TestTutorial|TestScripts/^demo$$' ./cmd/bnctl
+	BNCTL_STORY=full $(GO) test -vet=off $(PATIENT) -count=1 -run 'TestTutorial|TestScripts/^(demo|reproducereadme)$$' ./cmd/bnctl
 
 # RECIPE picks the recipe: see scripts/README.md.
 .PHONY: test-arm64
@@ -86,8 +86,8 @@ vectors-check: ## the golden vectors are those that device/ref makes
 	$(GO) run ./scripts/vectors -check
 
 .PHONY: test-vectors
-test-vectors: ## every bit of every result in spec, flipped: all are found; numpy computes the vectors again (minutes; Debian's python3-numpy)
-	BNCTL_MUTATIONS=all $(GO) test $(PATIENT) -count=1 -v -run Mutations ./spec
+test-vectors: ## every bit of every result in spec, flipped: all are found; numpy computes the vectors again (minutes; Debian's python3-numpy; ONLY=int8/1 flips every bit of these vectors alone)
+	BNCTL_MUTATIONS=$(or $(ONLY),all) $(GO) test $(PATIENT) -count=1 -v -run Mutations ./spec
 	$(GO) test $(PATIENT) -count=1 -v ./docs/examples/vectors-numpy
 
 .PHONY: test-activations

@@ -73,7 +73,7 @@ test-arm64: build ## README's recipe by an arm64 build under qemu-user: the same
 
 # ARCHITECTURES picks some of them.
 .PHONY: sums-architectures
-sums-architectures: ## golden vectors, recipes, an int8 template and a prediction on amd64 (v1, v3), arm64, riscv64, ppc64le, s390x, 386 and arm: one sum of each (hours; qemu-user)
+sums-architectures: ## golden vectors, recipes, an int8 template and a prediction on amd64 (v1, v3), arm64, riscv64, ppc64le and s390x: one sum of each (minutes of one core for each; qemu-user)
 	command -v qemu-riscv64 >/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends qemu-user; }
 	GO=$(GO) bash scripts/architectures.sh $(ARCHITECTURES)

@@ -168,6 +168,10 @@ var broken = []struct {
 		`data.yaml:1: class 1 is called "cat", as another or not at all; give each class a name of its own`},
 	{"yolo", with(yolo(""), "data.yaml", "names: [cat]\n\ntrain: picture\n"),
 		`data.yaml:3: train is "picture", and there is no picture; correct the path`},
+	{"yolo", with(yolo(""), "data.yaml", "train: images\nnames: [cat\n"), `data.yaml:2: the YAML is broken: ` +
+		`sequence end token ']' not found; write path, train, val and names, as in data.yaml of YOLO`},
+	{"yolo", with(yolo(""), "data.yaml", "names: "+strings.Repeat("[", 60000)), `data.yaml: the YAML is broken: ` +
+		`lists in lists; data.yaml has none; write path, train, val and names, as in data.yaml of YOLO`},
 	{"yolo", with(yolo(""), "data.yaml", "train: images\n"),
 		`data.yaml: it has no names of classes; write path, train, val and names, as in data.yaml of YOLO`},
 	{"yolo", with(with(yolo(""), "data.yaml", "names: [a, b]\nval: v.txt\n"), "v.txt", "images/train/a.png\nimages/z.png\n"),

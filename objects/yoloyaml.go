@@ -1,12 +1,15 @@
 package objects
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/bnctl/bnctl/data"
 )
@@ -33,7 +36,8 @@ func (f *faults) parseDescription(file string, b []byte) *yoloDescription {
 	}
 	root, err := parseYAML(b)
 	if err != nil {
-		f.add(file, 0, advice, "the YAML is broken: %v", err)
+		line, text := yamlFault(err)
+		f.add(file, line, advice, "the YAML is broken: %s", text)
 		return d
 	}
 	count, hasNames := -1, false
@@ -63,6 +67,27 @@ func (f *faults) parseDescription(file string, b []byte) *yoloDescription {
 	return d
 }
 
+// maxBrackets is the largest number of lists and maps in brackets. The parser needs seconds and
+// much memory for 60,000 of them in one another.
+const maxBrackets = 1000
+
+// yamlFault returns the line and the text of a parser's error. Its Error adds an excerpt of the file
+// in several lines.
+func yamlFault(err error) (line int, text string) {
+	var e interface {
+		error
+		GetMessage() string
+		GetToken() *token.Token
+	}
+	if !errors.As(err, &e) {
+		return 0, err.Error()
+	}
+	if t := e.GetToken(); t != nil && t.Position != nil {
+		line = t.Position.Line
+	}
+	return line, e.GetMessage()
+}
+
 // parseYAML returns the fields of a document. The parser is not ours: a panic of it on broken
 // input becomes an error.
 func parseYAML(b []byte) (fields []*ast.MappingValueNode, err error) {
@@ -71,6 +96,10 @@ func parseYAML(b []byte) (fields []*ast.MappingValueNode, err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
+	brackets := bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{"))
+	if brackets > maxBrackets || bytes.Contains(b, []byte("- - -")) {
+		return nil, errors.New("lists in lists; data.yaml has none")
+	}
 	doc, err := parser.ParseBytes(b, 0)
 	if err != nil {
 		return nil, err

@@ -43,8 +43,6 @@ var unusedNames = map[string]string{
 	"data.SkipAll":                   option,
 	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
 
-	"Load": "inprocess.Load for programs that import the front door",
-
 	"formats/keras.ReadFrom": inBytes,
 	"formats/torch.ReadFrom": inBytes,
 

@@ -122,6 +122,7 @@ type Int8Workspace struct {
 	staged []byte
 	taps   [mostTapsInt8]uintptr
 	few    [2 * quadLen * Lanes]byte
+	pairs  [][2]int64 // of Int8 without assembly: the weights of four channels
 }
 
 // Int8Positions is how many positions are computed before they become bytes.
@@ -191,31 +192,11 @@ func (c *int8Call) block(panel, from, to int) {
 		if c.set.int8 != nil {
 			c.products(c.set.int8.tiles, weights, channel, column, lanes, from, to)
 		} else {
-			for p := from; p < to; p++ {
-				c.generic(c.spare.sums[(p-from)*PanelLanes+column:][:lanes], weights, channel+column, p)
-			}
+			c.pairs(weights, column, lanes, channel+column, from, to)
 		}
 		at = column + lanes
 	}
 	c.store(panel, from, to)
-}
-
-// generic computes the sums of one position and one column of channels: the definition.
-func (c *int8Call) generic(sums []int32, weights []int8, channel, p int) {
-	copy(sums, c.Start[channel:])
-	for t := range c.Taps {
-		x := c.pad
-		if o := int(c.Int8.in[t*len(c.Out)+p]); o >= 0 {
-			x = c.in[o:]
-		}
-		for k, v := range x[:c.Run] {
-			quad := t*c.quads() + k/quadLen
-			row := weights[quad*len(sums)*quadLen+k%quadLen:]
-			for i := range sums {
-				sums[i] += int32(v) * int32(row[i*quadLen])
-			}
-		}
-	}
 }
 
 // store makes bytes of the sums of positions [from, to) of a panel.

@@ -158,24 +158,28 @@ func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r 
 			d.pixels*d.advance, &d.runs[from], to-from, &spare.taps, &spare.few[0])
 	default:
 		for p := from; p < to; p++ {
-			d.generic(out[int(d.Out[p])/4:], in, packed, r, p)
+			d.generic(out[int(d.Out[p])/4:], in, packed, r, p, spare)
 		}
 	}
 }
 
 // generic computes one position: the definition.
-func (d *DepthwiseInt8) generic(out, in []uint8, packed []int8, r Requantise, p int) {
-	sums := slices.Clone(r.Start[:d.Width])
-	for t := range d.Taps {
-		x := d.pad
-		if o := int(d.Int8.in[t*len(d.Out)+p]); o >= 0 {
-			x = in[o:]
+func (d *DepthwiseInt8) generic(out, in []uint8, packed []int8, r Requantise, p int, spare *Int8Workspace) {
+	for first := 0; first < d.Width; first += len(spare.sums) {
+		sums := spare.sums[:min(len(spare.sums), d.Width-first)]
+		copy(sums, r.Start[first:])
+		for t := range d.Taps {
+			x := d.pad
+			if o := int(d.Int8.in[t*len(d.Out)+p]); o >= 0 {
+				x = in[o:]
+			}
+			x, w := x[first:][:len(sums)], packed[t*d.Width+first:][:len(sums)]
+			for c := range sums {
+				sums[c] += int32(x[c]) * int32(w[c])
+			}
 		}
-		for c := range sums {
-			sums[c] += int32(x[c]) * int32(packed[t*d.Width+c])
+		for c, sum := range sums {
+			out[first+c] = r.Requantise(sum, r.By[first+c])
 		}
-	}
-	for c, sum := range sums {
-		out[c] = r.Requantise(sum, r.By[c])
 	}
 }

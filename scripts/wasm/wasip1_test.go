@@ -67,14 +67,13 @@ func newHost(t *testing.T, folder string) *host {
 	return h
 }
 
-// milliseconds returns the processor time of a prediction: of twelve in one module, less two in another.
+// milliseconds returns the processor time of a prediction: of four in one module, less one in another.
 func (h *host) milliseconds(t *testing.T, n *network) float64 {
-	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "2")
-	two := processor(t)
-	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "2")
-	twelve := processor(t)
-	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "12")
-	return ((processor(t) - twelve) - (twelve - two)).Seconds() * 1000 / 10
+	began := processor(t)
+	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "1")
+	one := processor(t)
+	h.run(t, n.Kernels, filepath.Base(n.Model), "picture.png", "4")
+	return ((processor(t) - one) - (one - began)).Seconds() * 1000 / 3
 }
 
 // processor returns the processor time of this process.

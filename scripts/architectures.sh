@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # architectures.sh [ARCHITECTURE...]: builds bnctl for each GOARCH, runs it and its CPU device, under qemu-user where this
 # machine is another, and prints a sum for each of seven cases: two steps on pictures with augmentation, an int8 template
-# with its logits, two steps of README's recipe, reproduce of the template that the first architecture made of it, the
-# prediction of a JPEG picture, and the golden vectors by the CPU device and by device/ref (the sum of their list). It
+# with its logits, the prediction of a JPEG picture, the golden vectors by the CPU device and by device/ref (the sum of
+# their list), two steps of README's recipe, and reproduce of the template that the first architecture made of it. It
 # fails unless the sums of a case are one. amd64v1 and amd64v3 are amd64 with that GOAMD64: the compiler fuses
-# multiply-adds in v3, as it does on arm64, riscv64, ppc64le and s390x. s390x is big-endian. 386 and arm have
-# 32 bits, for which bnctl does not compile: name them to see where.
-# README's recipe has 64 samples and batches of 8 here: a step of 128 takes qemu a minute; RECIPE='--data glyphs' restores
-# it. CASES picks some of the cases, JSON=FILE keeps the sums for docs/results, BUILDS=FOLDER the builds.
+# multiply-adds in v3, as it does on arm64, riscv64, ppc64le and s390x. s390x is big-endian. 386 and arm have 32 bits, for
+# which bnctl does not compile: name them to see where. README's recipe has 64 samples and batches of 8 here: a step of
+# 128 takes qemu a minute; RECIPE='--data glyphs' restores it. CASES picks some of the cases, JSON=FILE keeps the sums for
+# docs/results, BUILDS=FOLDER the builds.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
 architectures=("$@")
@@ -46,7 +46,7 @@ case_of() {
 		[ -e ../reproduce ] || cp -r . ../reproduce
 		$run reproduce ../reproduce/recipe.bnm "${devices[@]}" --quiet >equal && sha256sum <../reproduce/recipe.bnm ;;
 	augmentation)
-		$run train --model lenet-bn --data folder:../pictures/train --label-smoothing 0.1 --batch 4 --replicas 2 --steps 2 \
+		$run train --model mlp-bn --data folder:../pictures/train --label-smoothing 0.1 --batch 4 --replicas 2 --steps 2 \
 			--augment 'resizedcrop flip rotate jitter randaugment:2,9 erase mixup:0.2 cutmix:1' "${devices[@]}" "${patient[@]}" \
 			-o augmentation.bnm && sha256sum <augmentation.bnm ;;
 	int8)
@@ -54,7 +54,7 @@ case_of() {
 			$run predict int8.bnm ../progressive.jpg --logits "${devices[@]}" --quiet -o int8.npy &&
 			cat int8.bnm int8.npy | sha256sum ;;
 	prediction)
-		$run predict recipe.bnm ../progressive.jpg --logits "${devices[@]}" --quiet -o prediction.npy &&
+		$run predict augmentation.bnm ../progressive.jpg --logits "${devices[@]}" --quiet -o prediction.npy &&
 			sha256sum <prediction.npy ;;
 	vectors)
 		$run devices verify here "${devices[@]:2}" --limit 0 >verified && sha256sum <../SHA256SUMS ;;
@@ -72,7 +72,7 @@ for architecture in "${architectures[@]}"; do
 	rm -rf "$work/run" && mkdir "$work/run" && cd "$work/run"
 	printf '#!/bin/sh\nexec %s serve-device cpu\n' "$run" >bnctl-device-here
 	chmod 755 bnctl-device-here
-	for name in ${CASES:-augmentation int8 recipe reproduce prediction vectors definitions}; do
+	for name in ${CASES:-augmentation int8 prediction vectors definitions recipe reproduce}; do
 		began=$SECONDS
 		sum=$(case_of "$name" 2>err) || { cat err >&2; sum=failed; }
 		sum=${sum##*$'\n'} sum=${sum%% *}

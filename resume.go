@@ -65,12 +65,12 @@ func (r *Run) takeCheckpoint() (err error) {
 	if r.previous, err = train.ParseRecipe(r.from.Recipe); err != nil {
 		return err
 	}
-	recipe := *r.previous
-	if !recipe.Numbered() {
-		recipe.Release = train.Release // the rest of the run has the bits of this release
+	rest := *r.previous
+	if !rest.Numbered() {
+		rest.Release = train.Release // the rest of the run has the bits of this release
 	}
-	if r.recipe = &recipe; !r.o.AnyKernels {
-		if err := recipe.CheckNumbers(); err != nil {
+	if r.recipe = &rest; !r.o.AnyKernels {
+		if err := rest.CheckNumbers(); err != nil {
 			return problem.Wrap("resume", err)
 		}
 	}

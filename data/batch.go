@@ -50,6 +50,15 @@ func (b *Batch) Occurrence(row int) int64 {
 	return b.samples[row] | int64(b.again[row])<<32
 }
 
+// Ident returns the epoch and the Occurrence of every row, i64 [n,2]. Dropout is drawn by them.
+func (b *Batch) Ident() tensor.Tensor {
+	t := tensor.New(tensor.I64, b.Len(), 2)
+	for i := range b.Len() {
+		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), b.Occurrence(i)
+	}
+	return t
+}
+
 // Release returns the batch's memory to its loader. The batch must not be used afterwards.
 // A batch that is not released is left to the garbage collector.
 func (b *Batch) Release() {

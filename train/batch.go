@@ -12,7 +12,7 @@ func (p *plan) batch(b *data.Batch, sl parallel.Slices) parallel.Batch {
 	rows := map[string]tensor.Tensor{
 		p.inputName():        repeatRows(b.X, sl.Repeated),
 		parallel.InputLabels: repeatRows(b.Labels, sl.Repeated),
-		parallel.InputIdent:  repeatRows(ident(b), sl.Repeated),
+		parallel.InputIdent:  repeatRows(b.Ident(), sl.Repeated),
 	}
 	p.withLoss(rows)
 	if len(b.Partners.Shape) > 0 {
@@ -42,16 +42,6 @@ func rowsFrom(rows map[string]tensor.Tensor, from, to int) map[string]tensor.Ten
 		out[name] = t.Rows(from, to)
 	}
 	return out
-}
-
-// ident returns epoch and sample, data.Batch.Occurrence, of every row. Dropout is drawn by
-// them.
-func ident(b *data.Batch) tensor.Tensor {
-	t := tensor.New(tensor.I64, b.Len(), 2)
-	for i := range b.Len() {
-		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), b.Occurrence(i)
-	}
-	return t
 }
 
 // repeatRows appends the first rows of t, over and over if need be.

@@ -10,7 +10,6 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
-	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -197,13 +196,4 @@ func (r *Recipe) checkStatistics() error {
 			"running is for replicas that have none", "use {bn-update} step")
 	}
 	return nil
-}
-
-// Probabilities reports whether a model's first output holds probabilities
-// (graph.Function.OutputOp): training then computes the loss from the logits before the
-// softmax, or the sigmoid of labels that do not exclude each other.
-func (l Loss) Probabilities(g *graph.Graph) bool {
-	op, _ := g.Main.OutputOp(0)
-	return l.Of == parallel.CrossEntropy && op == graph.Softmax ||
-		l.Of == parallel.BinaryCrossEntropy && op == graph.Sigmoid
 }

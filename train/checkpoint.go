@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -13,28 +12,6 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
-
-// position is the content of a checkpoint's progress.
-type position struct {
-	Progress Progress `json:"progress"`
-	Paths    Paths    `json:"paths"`
-	Settings Settings `json:"settings"`
-	Chained  bool     `json:"chained,omitempty"` // the checkpoint has a chain
-}
-
-// PathsOf returns where the run of a checkpoint found its data.
-func PathsOf(k *serialize.Checkpoint) (Paths, error) {
-	p, err := positionOf(k)
-	return p.Paths, err
-}
-
-func positionOf(k *serialize.Checkpoint) (position, error) {
-	var p position
-	if err := json.Unmarshal(k.Progress, &p); err != nil {
-		return p, fmt.Errorf("checkpoint: progress: %w", err)
-	}
-	return p, nil
-}
 
 // checkpointer saves a run that ends before its last step: a checkpoint in a file when the
 // run is interrupted, and the last one kept in memory when all devices are lost. It reads

@@ -41,11 +41,9 @@ func TestClassLossesArePyTorchs(t *testing.T) {
 			b.recipe.LabelSmoothing = 0.2
 		}
 		if b.recipe.ClassWeights == "balanced" {
-			text, err := balancedFrequencies(t.Context(), src)
-			if err != nil {
+			if err := b.recipe.SetData(t.Context(), src, nil); err != nil {
 				t.Fatal(err)
 			}
-			b.recipe.ClassWeights = text
 		}
 		compareSteps(t, name, steps, b, elementModel(t, src))
 	}

@@ -9,9 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Values of Recipe.ClassWeights that compute weights from the frequencies of classes.
@@ -148,38 +146,4 @@ func balancedFrequencies(ctx context.Context, src data.Source) (string, error) {
 		texts[class] = strconv.FormatFloat(weight, 'g', -1, 64)
 	}
 	return strings.Join(texts, ","), nil
-}
-
-// denominator returns the sum of the weights of labels, as PyTorch's mean has
-// it: how many there are, without weights; of losses of single elements, how many of these
-// count. It is the same in any order.
-func (p *plan) denominator(labels tensor.Tensor) float64 {
-	if p.loss.Of != parallel.CrossEntropy {
-		return p.loss.known(labels.I32())
-	}
-	if p.classWeights == nil {
-		counted := 0
-		for _, l := range labels.I32() {
-			if l != -1 {
-				counted++
-			}
-		}
-		return float64(counted)
-	}
-	sum := 0.0
-	for class, n := range countClasses(labels.I32(), len(p.classWeights)) {
-		sum += float64(p.classWeights[class] * float64(n))
-	}
-	return sum
-}
-
-// perLabel returns the result of a step, scaled so that its loss over the labels that count
-// is the mean by their weights. For numbers, all known ones count.
-func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
-	if p.loss.numbers() {
-		r.Counted = p.denominator(b.Rows[parallel.InputLabels])
-	} else if (p.classWeights != nil || isMixed(b.Rows)) && r.Counted > 0 {
-		r.Loss = ratio(r.Loss, p.weighed(b.Rows)) * r.Counted
-	}
-	return r
 }

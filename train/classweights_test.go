@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/parallel"
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // painted is a source of masks alone.
@@ -78,61 +76,12 @@ func TestBalancedWeights(t *testing.T) {
 	}
 }
 
-// PyTorch 1.13: cross_entropy(log([[.5, .25, .25]]), [1], weight=[.5, 3, 1],
-// reduction="sum", label_smoothing=.3). The denominator is the weight of the label.
-func TestWeightedAndSmoothed(t *testing.T) {
-	e := &Evaluation{loss: judged{smoothing: 0.3}, classWeights: []float64{0.5, 3, 1}}
-	x := tensor.Of([]float32{0.5, 0.25, 0.25}, 1, 3)
-	if err := e.Add(x, tensor.Of([]int32{1}, 1), true); err != nil {
-		t.Fatal(err)
-	}
-	if want := 3.5003932641609254; math.Abs(e.LossSum-want) > 1e-6 || e.sumWeights != 3 {
-		t.Errorf("loss %.9g over %g, want %.9g over 3", e.LossSum, e.sumWeights, want)
-	}
-}
-
-// A batch without a label that counts has the inverse 0, and no loss.
-func TestAllIgnored(t *testing.T) {
-	none := tensor.Of([]int32{-1, -1, -1, -1}, 2, 2)
-	for _, weights := range [][]float64{nil, {1, 2}} {
-		p := &plan{classWeights: weights}
-		b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: none}}
-		if got := inverse(p.denominator(none)); got != 0 {
-			t.Errorf("weights %v: inverse %v", weights, got)
-		}
-		if got := p.perLabel(b, parallel.Result{}).Loss; got != 0 {
-			t.Errorf("weights %v: loss %v", weights, got)
-		}
-	}
-}
-
 // Outputs beyond the classes of the data weigh 1; a class may weigh nothing.
 func TestClassWeightsOfAWiderHead(t *testing.T) {
 	r := DefaultRecipe("unet-bn")
 	r.Data.Classes, r.ClassWeights = 2, "0, 2.5"
 	if w, err := r.classWeights(4); err != nil || !slices.Equal(w, []float64{0, 2.5, 1, 1}) {
 		t.Errorf("%v, %v", w, err)
-	}
-}
-
-// The mean of a loss is weighted by its labels. Labels beyond the classes do not count.
-func TestDenominator(t *testing.T) {
-	labels := tensor.Of([]int32{0, 1, 1, -1, 2, 0}, 2, 3) // 2 is the first beyond two classes
-	b := parallel.Batch{Rows: map[string]tensor.Tensor{parallel.InputLabels: labels}}
-	for _, c := range []struct {
-		weights           []float64
-		denominator, loss float64
-	}{{nil, 5, 6}, {[]float64{0.5, 3, 1}, 8, 6.0 / 8 * 5}, {[]float64{0.5, 3}, 7, 6.0 / 7 * 5}} {
-		p := &plan{classWeights: c.weights}
-		if got := p.denominator(labels); got != c.denominator {
-			t.Errorf("weights %v: %v, want %v", c.weights, got, c.denominator)
-		}
-		if got := inverse(p.denominator(labels)); got != float32(1/c.denominator) {
-			t.Errorf("weights %v: inverse %v", c.weights, got)
-		}
-		if got := p.perLabel(b, parallel.Result{Loss: 6, Counted: 5}).Loss; math.Abs(got-c.loss) > 1e-12 {
-			t.Errorf("weights %v: loss %v, want %v", c.weights, got, c.loss)
-		}
 	}
 }
 

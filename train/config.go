@@ -77,13 +77,6 @@ type Config struct {
 	Watch func(Moment)
 }
 
-// Paths is where a run found its data and puts its results.
-type Paths struct {
-	Data       string `json:"data"`
-	Validation string `json:"validation"`
-	Output     string `json:"output"`
-}
-
 // withOptionNames returns a text with the options in it, which are in braces, as the
 // caller's users call them.
 func (c *Config) withOptionNames(text string) string { return problem.ReplaceOptions(text, c.Option) }

@@ -8,23 +8,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The best evaluation is the first of equal ones.
-func TestBetter(t *testing.T) {
-	for _, c := range []struct {
-		save    string
-		v, best float64
-		want    bool
-	}{
-		{"last", 0.6, 0.5, true}, {"last", 0.5, 0.5, false}, {"best:accuracy", 0.4, 0.5, false},
-		{"best:loss", 0.4, 0.5, true}, {"best:loss", 0.5, 0.5, false}, {"best:loss", 0.6, 0.5, false},
-		{"best:miou", 0.6, 0.5, true}, {"best:miou", 0.5, 0.5, false},
-	} {
-		if got := (&Recipe{Save: c.save}).criterion().better(c.v, c.best); got != c.want {
-			t.Errorf("%s: %g after %g: %v", c.save, c.v, c.best, got)
-		}
-	}
-}
-
 // evaluated counts maps of scores, one class as large as can be.
 func evaluated(t *testing.T, classes int, labels, predicted []int32) *Evaluation {
 	t.Helper()
@@ -76,7 +59,7 @@ func TestOverlapOfNothing(t *testing.T) {
 	if v := float64(e.MeanOverlap()); !math.IsNaN(v) {
 		t.Errorf("mean of nothing: %v", v)
 	}
-	if v := (&Recipe{Save: "best:miou"}).criterion().figure(e); v != 0 {
+	if v := criterion("miou").figure(e); v != 0 {
 		t.Errorf("criterion of nothing: %v, want 0", v)
 	}
 }

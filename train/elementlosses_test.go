@@ -79,7 +79,7 @@ func elementBench(t *testing.T, src *elementSource, loss string) *bench {
 	if src.numbers {
 		r.Data.Classes = 0
 	}
-	if err := r.setLoss(t.Context(), src); err != nil {
+	if err := r.SetData(t.Context(), src, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -218,7 +218,7 @@ func TestForNumbersScales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets, err := trainingTargets(t.Context(), src)
+	targets, err := data.DescribeTargets(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,31 +233,5 @@ func TestForNumbersScales(t *testing.T) {
 	m.Labels = src.Info().Targets
 	if a, _ := m.Answer(0); a != models.Numbers {
 		t.Errorf("the answer is %v", a)
-	}
-}
-
-func TestCheckLoss(t *testing.T) {
-	for _, c := range []struct {
-		change func(*Recipe)
-		want   string
-	}{
-		{func(r *Recipe) { r.Loss = "l2" }, "want squared"},
-		{func(r *Recipe) { r.Loss = "huber:0" }, "want huber"},
-		{func(r *Recipe) { r.Loss = "squared:1" }, "want squared"},
-		{func(r *Recipe) { r.Loss, r.LabelSmoothing = "squared", 0.1 }, "label-smoothing"},
-		{func(r *Recipe) { r.Loss, r.ClassWeights = "binary", "1,2,3" }, "pos-weights"},
-		{func(r *Recipe) { r.PosWeights = "1,2,3" }, "exclude each other"},
-		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,-2,3" }, "is not a weight"},
-		{func(r *Recipe) { r.Loss, r.PosWeights = "binary", "1,2" }, "2 weights for the 3 labels"},
-		{func(r *Recipe) { r.Loss, r.Save = "squared", "best:accuracy" }, "best:loss"},
-		{func(r *Recipe) { r.Loss, r.Save = "binary", "best:miou" }, "best:accuracy"},
-	} {
-		b := newBench(t, 8)
-		b.recipe.Data.Classes, b.recipe.Batch = 3, 8
-		b.recipe.Validation.Samples = 1
-		c.change(&b.recipe)
-		if err := b.recipe.Check(); err == nil || !strings.Contains(fmt.Sprintf("%+v %v", err, err), c.want) {
-			t.Errorf("error %v, want %q", err, c.want)
-		}
 	}
 }

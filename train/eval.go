@@ -66,15 +66,15 @@ type ClassCount struct{ N, Correct, Predicted int }
 
 // Accuracy returns the share of labels that were predicted, 0 to 1; 0 without
 // labels.
-func (e *Evaluation) Accuracy() float64 { return ratio(float64(e.Correct), float64(e.Counted)) }
+func (e *Evaluation) Accuracy() float64 { return share(float64(e.Correct), float64(e.Counted)) }
 
 // Top5Accuracy returns the share of labels among the five largest outputs, 0 to 1. Of equal
 // outputs, the lower class counts as larger.
-func (e *Evaluation) Top5Accuracy() float64 { return ratio(float64(e.Top5), float64(e.Counted)) }
+func (e *Evaluation) Top5Accuracy() float64 { return share(float64(e.Top5), float64(e.Counted)) }
 
 // Loss returns the mean cross-entropy per label, in natural logarithms; 0 without
 // labels.
-func (e *Evaluation) Loss() float64 { return ratio(e.LossSum, e.sumWeights) }
+func (e *Evaluation) Loss() float64 { return share(e.LossSum, e.sumWeights) }
 
 // newEvaluation returns an evaluation, without samples yet, on data.
 func newEvaluation(info data.Info, l Loss) *Evaluation {
@@ -83,6 +83,14 @@ func newEvaluation(info data.Info, l Loss) *Evaluation {
 	for range info.Targets {
 		e.Targets = append(e.Targets, TargetError{})
 	}
+	return e
+}
+
+// newTraining returns an evaluation, without samples yet, of the loss of training: with its smoothing and
+// its weights. classWeights may be nil.
+func newTraining(info data.Info, l judged, classWeights []float64) *Evaluation {
+	e := newEvaluation(info, l.Loss)
+	e.loss, e.classWeights = l, classWeights
 	return e
 }
 

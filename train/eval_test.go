@@ -2,9 +2,7 @@ package train
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -140,27 +138,6 @@ func TestWantedRows(t *testing.T) {
 	for row, want := range []bool{false, false, true, true, true, false} {
 		if is(row) != want {
 			t.Errorf("row %d is wanted: %v", row, is(row))
-		}
-	}
-}
-
-// constant predicts the same scores for every row.
-type constant struct{ scores tensor.Tensor }
-
-func (c constant) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
-	return []tensor.Tensor{tensor.New(tensor.F32, x.Shape[0], c.scores.Shape[0])}, nil
-}
-
-// Labels that the output has no class for end an evaluation; so does a plan that cannot be.
-func TestEvaluateEndsWithErrors(t *testing.T) {
-	b := newBench(t, 20)
-	for _, c := range []struct {
-		classes int
-		o       EvalOptions
-	}{{2, EvalOptions{Batch: 8}}, {10, EvalOptions{Batch: 0}}} {
-		e, err := Evaluate(t.Context(), constant{tensor.New(tensor.F32, c.classes)}, b.source, c.o)
-		if err == nil || err == io.EOF {
-			t.Errorf("%+v: %+v, %v", c, e, err)
 		}
 	}
 }

@@ -26,6 +26,14 @@ func fraction(n, of float64) Figure {
 	return Figure(n / of)
 }
 
+// share returns n/of, 0 for an empty of.
+func share(n, of float64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return n / of
+}
+
 // addElements counts N rows of K answers: scores f32 [N,K], labels i32 [N,n]. K may be
 // larger than n.
 func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities bool) error {

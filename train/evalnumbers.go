@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -65,18 +64,4 @@ func (e *Evaluation) MeanR2() Figure {
 		}
 	}
 	return fraction(sum, n)
-}
-
-// error returns the loss of one error, in units of the deviation.
-func (l *Loss) error(r float64) float64 {
-	switch a := math.Abs(r); {
-	case l.Of == parallel.AbsoluteError:
-		return a
-	case l.Of != parallel.HuberError:
-		return float64(r * r)
-	case a <= l.delta:
-		return float64(r*r) / 2
-	default:
-		return float64(l.delta * (a - float64(l.delta/2)))
-	}
 }

@@ -67,7 +67,7 @@ func FindLR(ctx context.Context, r *Recipe, m *models.Model, c Config) (*RateRan
 	}
 	defer s.Close()
 	recipe.Schedule = "rising to 10"
-	s.plan.schedule.growth = tensor.Log(highestRate/lowestRate) / (rangeSteps - 1)
+	s.plan.schedule = s.plan.schedule.Growing(tensor.Log(highestRate/lowestRate) / (rangeSteps - 1))
 	if err := s.raise(ctx, found); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"math"
 	"strings"
 	"testing"
 
@@ -96,34 +95,6 @@ func TestNoGapWithoutRunningStatistics(t *testing.T) {
 	b.recipe.BN, b.recipe.Init, b.recipe.Epochs = bn.Frozen, "given", 1
 	if gaps := b.gaps(); len(gaps) != 1 || gaps[0] != nil {
 		t.Errorf("gaps %v of a run that normalises with running statistics", gaps)
-	}
-}
-
-func TestCrossEntropy(t *testing.T) {
-	logits := []float64{1, -2, 0.5}
-	sum := math.Exp(1) + math.Exp(-2) + math.Exp(0.5)
-	var shares []float64
-	for _, z := range logits {
-		shares = append(shares, math.Exp(z)/sum)
-	}
-	for _, smoothing := range []float64{0, 0.1, 0.9} {
-		want := 0.0
-		for c, p := range shares {
-			target := smoothing / 3
-			if c == 2 {
-				target += 1 - smoothing
-			}
-			want -= target * math.Log(p)
-		}
-		for _, from := range []struct {
-			z             []float64
-			probabilities bool
-		}{{logits, false}, {shares, true}} {
-			z := append([]float64(nil), from.z...)
-			if got := crossEntropy(logShares(z, from.probabilities), 2, smoothing); math.Abs(got-want) > 1e-12 {
-				t.Errorf("smoothing %v, probabilities %v: %v, want %v", smoothing, from.probabilities, got, want)
-			}
-		}
 	}
 }
 

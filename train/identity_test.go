@@ -3,13 +3,10 @@ package train
 import (
 	"context"
 	"errors"
-	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/serialize"
 )
 
 func TestSetModel(t *testing.T) {
@@ -90,101 +87,5 @@ func TestSetDataOfUnreadableData(t *testing.T) {
 	}
 	if text, err := medianFrequencies(t.Context(), broken); !errors.Is(err, errPlanted) {
 		t.Errorf("weights %s, %v", text, err)
-	}
-}
-
-// checkpointOf trains for an epoch and returns the path of its checkpoint.
-func (b *bench) checkpointOf() string {
-	b.t.Helper()
-	path := filepath.Join(b.t.TempDir(), "run.bnc")
-	b.told(func(c *Config) { c.Checkpoint = path })
-	return path
-}
-
-func TestReplaceable(t *testing.T) {
-	b := newBench(t, 42)
-	b.recipe.Epochs = 1
-	path := b.checkpointOf()
-	k, err := serialize.ReadCheckpoint(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k.Recipe = []byte(`{"later":1}`)
-	unknown := filepath.Join(t.TempDir(), "later.bnc")
-	if err := serialize.WriteCheckpoint(unknown, k); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		path   string
-		change func(*Recipe)
-		want   string
-	}{
-		{"", func(*Recipe) {}, ""},
-		{filepath.Join(t.TempDir(), "none"), func(*Recipe) {}, ""},
-		{path, func(*Recipe) {}, ""},
-		{path, func(r *Recipe) { r.Kernels = "other" }, ""},
-		{path, func(r *Recipe) { r.Seed = 8 }, "another run: seed is 8, was 7;"},
-		{path, func(r *Recipe) { r.Seed, r.Batch = 8, 4 }, "seed is 8, was 7, and 1 more difference;"},
-		{path, func(r *Recipe) { r.Seed, r.Batch, r.LR = 8, 4, 1 }, "and 2 more differences;"},
-		{unknown, func(*Recipe) {}, "another run (recipe"},
-		{"identity_test.go", func(*Recipe) {}, "not a checkpoint that this run could replace"},
-	} {
-		r := b.recipe
-		c.change(&r)
-		err := Replaceable(c.path, &r)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.path, err, c.want)
-		}
-	}
-}
-
-// A checkpoint in the middle of a period has the distance of its replicas from their mean,
-// which is computed here.
-func TestLagOf(t *testing.T) {
-	b := newSyncBench(t, "periodic:3")
-	b.recipe.Epochs, b.recipe.Steps = 0, 5
-	k, err := serialize.ReadCheckpoint(b.checkpointOf())
-	if err != nil {
-		t.Fatal(err)
-	}
-	lag, err := LagOf(k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Lag{Steps: 2, Replicas: 4}
-	for r := range 4 {
-		for name, own := range k.Set(serialize.WeightSet(r)).Tensors {
-			if strings.HasPrefix(name, "velocity/") || strings.Contains(name, "running") {
-				continue
-			}
-			for i, v := range own.F32() {
-				if d := math.Abs(float64(v) - float64(k.State[name].F32()[i])); d > want.Largest {
-					want.Largest, want.Tensor = d, name
-				}
-			}
-		}
-	}
-	if *lag != want || want.Largest == 0 {
-		t.Errorf("%+v, want %+v", *lag, want)
-	}
-	recipe, progress := k.Recipe, k.Progress
-	k.Recipe = []byte("{")
-	if _, err := LagOf(k); err == nil {
-		t.Error("a broken recipe has a lag")
-	}
-	k.Recipe, k.Progress = recipe, []byte("{")
-	if _, err := LagOf(k); err == nil {
-		t.Error("a broken progress has a lag")
-	}
-	k.Progress = progress
-	own := k.Set(serialize.WeightSet(3)).Tensors
-	own["fc3.bias"] = own["fc3.bias"].Rows(0, 9)
-	_, err = LagOf(k)
-	if err == nil || !strings.Contains(err.Error(), "fc3.bias is f32[9], the model's is f32[10]") {
-		t.Errorf("a replica of another shape: %v", err)
-	}
-	k.Sets = nil
-	if lag, err := LagOf(k); lag != nil || err != nil {
-		t.Errorf("replicas without weights of their own: %v, %v", lag, err)
 	}
 }

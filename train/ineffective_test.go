@@ -26,7 +26,7 @@ func TestIdle(t *testing.T) {
 		{0, 1, "cosine", 0.9, []string{"warmup 0.9: the learning rate never reaches 0.05, the run has 0.5 epochs"}},
 		{0, 1, "cosine", 0.2, nil}, // of no step
 	} {
-		r := newBench(t, 24).recipe
+		r := exampleRecipe(24)
 		r.Epochs, r.Steps, r.Schedule, r.Warmup = c.epochs, c.steps, c.schedule, c.warmup
 		got := r.Ineffective()
 		if len(got) != len(c.want) {

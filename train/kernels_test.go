@@ -11,35 +11,6 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu"
 )
 
-// described is a device that only has a description.
-type described struct {
-	device.Device
-	info device.Info
-}
-
-func (d described) Info() device.Info { return d.info }
-
-func TestKernelClass(t *testing.T) {
-	of := func(kernels string, features ...string) parallel.Member {
-		return parallel.Member{Device: described{info: device.Info{Kernels: kernels, Features: features}}}
-	}
-	const same = device.Deterministic
-	for _, c := range []struct {
-		group         []parallel.Member
-		class         string
-		deterministic bool
-	}{
-		{[]parallel.Member{of("fma", same)}, "fma", true},
-		{[]parallel.Member{of("fma", same), of("fma", same)}, "fma", true},
-		{[]parallel.Member{of("fma", same), of("fma")}, "fma", false},
-		{[]parallel.Member{of("ref", same), of("fma", same), of("ref", same)}, "fma+ref", false},
-	} {
-		if class, d := KernelClass(c.group); class != c.class || d != c.deterministic {
-			t.Errorf("got %s, %v; want %s, %v", class, d, c.class, c.deterministic)
-		}
-	}
-}
-
 // paced is a device with a fixed run time per row.
 type paced struct {
 	device.Device

@@ -63,3 +63,13 @@ func (l *Lag) compare(k *serialize.Checkpoint, replicaSet *serialize.Set) error 
 	}
 	return nil
 }
+
+// sinceAverage returns the number of steps between the last average of the replicas and a
+// step.
+func sinceAverage(r *Recipe, step int) int {
+	period, ok := r.WeightSync.Period()
+	if !ok {
+		return 0
+	}
+	return step % period
+}

@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -13,64 +12,6 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
-
-// Loss is the measure of a model's answers in training and evaluation, without the parts of
-// training alone: weights and smoothing. The zero value is cross-entropy.
-type Loss struct {
-	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
-	delta float64   // of parallel.HuberError
-	Std   []float64 // of losses of numbers: the deviation of each target; nil: 1
-}
-
-// numbers reports whether l is about numbers in the place of labels.
-func (l Loss) numbers() bool {
-	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy
-}
-
-// LossOf returns the loss in the recipe of a template. The default, for example for models
-// of other programs, is the loss for the data.
-func LossOf(recipe json.RawMessage, info data.Info) Loss {
-	var r struct {
-		Loss string    `json:"loss"`
-		Std  []float64 `json:"target_std"`
-	}
-	_ = json.Unmarshal(recipe, &r) // of another program
-	l, err := parseLoss(r.Loss)
-	if l.Std = r.Std; err != nil || l.numbers() != (info.Targets != nil) || len(r.Std) != len(info.Targets) {
-		l = Loss{}
-	}
-	switch {
-	case info.MultiLabel:
-		l = Loss{Of: parallel.BinaryCrossEntropy}
-	case info.Targets != nil && l.Of == "":
-		l = Loss{Of: parallel.SquaredError}
-	}
-	return l
-}
-
-// parseLoss reads Recipe.Loss.
-func parseLoss(text string) (Loss, error) {
-	name, delta, given := strings.Cut(text, ":")
-	l := Loss{Of: name}
-	switch name {
-	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError:
-		if !given {
-			return l, nil
-		}
-	case parallel.HuberError:
-		if l.delta = 1; !given {
-			return l, nil
-		}
-		var err error
-		if l.delta, err = strconv.ParseFloat(delta, 64); err == nil && l.delta > 0 && l.delta <= 1e6 {
-			return l, nil
-		}
-		return l, problem.New("loss", strconv.Quote(text), "want huber or huber:DELTA, more than 0 and at most "+
-			"1000000", "")
-	}
-	return l, problem.New("loss", strconv.Quote(text), "want squared, absolute or huber[:DELTA] for numbers, "+
-		"binary for labels that do not exclude each other, or none for classes", "")
-}
 
 // setLoss resolves Loss, PosWeights and TargetStd for data.
 func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
@@ -226,4 +167,14 @@ func balancedPositives(ctx context.Context, src data.Source) (string, error) {
 		texts[k] = strconv.FormatFloat(weight, 'g', -1, 64)
 	}
 	return strings.Join(texts, ","), nil
+}
+
+func (r *Recipe) judged(outputs int) (judged, error) {
+	l, err := parseLoss(r.Loss)
+	if err != nil {
+		return judged{}, err
+	}
+	l.Std = r.TargetStd
+	weights, err := r.posWeights(outputs)
+	return judged{l, r.LabelSmoothing, weights}, err
 }

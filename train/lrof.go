@@ -67,11 +67,3 @@ func (r *Recipe) factors() []float64 {
 	slices.Sort(factors)
 	return slices.Compact(factors)
 }
-
-// scaledHyper is the name of a hyper-parameter of tensors with a factor.
-func scaledHyper(name string, factor float64) string {
-	if factor == 1 {
-		return name
-	}
-	return name + ".x" + strconv.FormatFloat(factor, 'f', -1, 64)
-}

@@ -115,3 +115,11 @@ func TestTight(t *testing.T) {
 		}
 	}
 }
+
+// described is a device that only has a description.
+type described struct {
+	device.Device
+	info device.Info
+}
+
+func (d described) Info() device.Info { return d.info }

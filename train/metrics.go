@@ -115,8 +115,8 @@ func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
 
 // sameRun reports whether a run of recipe r may continue one of another recipe, on any
 // devices.
-func sameRun(r *Recipe, recipe json.RawMessage) bool {
-	was, err := ParseRecipe(recipe)
+func sameRun(r *Recipe, other json.RawMessage) bool {
+	was, err := ParseRecipe(other)
 	if err != nil {
 		return false
 	}

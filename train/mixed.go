@@ -6,13 +6,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mixes reports whether the recipe's augmentation mixes samples. Check has refused an
-// invalid one.
-func (r *Recipe) mixes() bool {
-	a, err := data.ParseAugment(r.Augment)
-	return err == nil && a.Mixes()
-}
-
 // withPartners adds the inputs of mixed samples: the labels of partners, and the fractions of both labels.
 // A fraction is a multiple of 2^-24, so that it and the rest are exact.
 func withPartners(rows map[string]tensor.Tensor, b *data.Batch, repeated int) {
@@ -60,7 +53,6 @@ func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (f
 }
 
 func (p *plan) evaluated(scores, labels tensor.Tensor) (*Evaluation, error) {
-	e := newEvaluation(p.config.Train.Info(), p.loss.Loss)
-	e.loss, e.classWeights = p.loss, p.classWeights
+	e := newTraining(p.config.Train.Info(), p.loss, p.classWeights)
 	return e, e.Add(scores, labels, p.loss.Probabilities(p.template.Graph))
 }

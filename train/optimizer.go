@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
@@ -26,9 +27,6 @@ const (
 	adamEps   = 1e-8
 	larsEta   = 0.001
 )
-
-// optimizers lists the optimizers by name.
-func optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
 
 // isAdam reports whether an optimizer keeps moments of gradients.
 func isAdam(optimizer string) bool { return optimizer == "adam" || optimizer == "adamw" }
@@ -256,4 +254,12 @@ func power(x float64, n int) float64 {
 		x *= x
 	}
 	return p
+}
+
+// scaledHyper is the name of a hyper-parameter of tensors with a factor.
+func scaledHyper(name string, factor float64) string {
+	if factor == 1 {
+		return name
+	}
+	return name + ".x" + strconv.FormatFloat(factor, 'f', -1, 64)
 }

@@ -126,18 +126,6 @@ func (a agreement) differs(first agreement, tight bool) string {
 	return ""
 }
 
-// lengthDiffers names lengths that differ and that Differences allows to.
-func (r *Recipe) lengthDiffers(first *Recipe) []string {
-	var out []string
-	if r.Epochs > first.Epochs {
-		out = append(out, fmt.Sprintf("epochs is %d, on rank 0 %d", r.Epochs, first.Epochs))
-	}
-	if r.Steps > first.Steps {
-		out = append(out, fmt.Sprintf("steps is %d, on rank 0 %d", r.Steps, first.Steps))
-	}
-	return out
-}
-
 // digest returns a hash of a state and of the other sets and attachments of a checkpoint.
 func digest(state map[string]tensor.Tensor, from *serialize.Checkpoint) string {
 	h := sha256.New()

@@ -177,13 +177,6 @@ func (d Data) InWords() string {
 	return fmt.Sprintf("%s (%s), %s", d.Kind, d.Split, problem.Plural(d.Samples, "sample"))
 }
 
-// averages reports whether the template's weights are averages. No step has computed
-// statistics with these weights.
-func (r *Recipe) averages() bool {
-	period, _ := r.WeightSync.Period()
-	return r.EMA > 0 || period > 1
-}
-
 // StepBatch returns the number of rows of one optimizer step: Batch times Accumulate.
 func (r *Recipe) StepBatch() int { return r.Batch * r.Accumulate }
 

@@ -2,14 +2,10 @@ package train
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -104,111 +100,6 @@ func TestFrozenTensorsStay(t *testing.T) {
 		"fc2.weight": false} {
 		if got := tensor.Equal(m.State[name], before[name]); got != stays {
 			t.Errorf("%s is as before: %v, want %v", name, got, stays)
-		}
-	}
-}
-
-func TestRate(t *testing.T) {
-	// Ten steps an epoch, a peak of 0.8.
-	r := &Recipe{LR: 0.8, Epochs: 4, Batch: 10, Accumulate: 1, Tail: parallel.Keep, Data: Data{Samples: 95}}
-	for _, c := range []struct {
-		schedule string
-		warmup   float64
-		step     int
-		want     float64
-	}{
-		{"constant", 0, 39, 0.8},
-		{"constant", 0.5, 0, 0.8 / 5},
-		{"constant", 0.5, 4, 0.8},
-		{"step:1,2.5", 0, 9, 0.8},
-		{"step:1,2.5", 0, 10, 0.08},
-		{"step:1,2.5", 0, 24, 0.08},
-		{"step:1,2.5", 0, 25, 0.008},
-		{"cosine", 0, 0, 0.8},
-		{"cosine", 0, 20, 0.4},
-		{"cosine", 0, 40, 0},
-		{"cosine", 2, 20, 0.8},
-		{"cosine", 2, 30, 0.4},
-	} {
-		r.Schedule, r.Warmup = c.schedule, c.warmup
-		s, err := NewSchedule(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Rate(c.step); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s, warm-up %g: step %d has the rate %g, want %g", c.schedule, c.warmup, c.step, got, c.want)
-		}
-	}
-}
-
-// A difference in any field is found and named, but that epochs may grow
-// where the schedule does not look ahead.
-func TestDifferences(t *testing.T) {
-	was := newBench(t, 42).recipe
-	typ := reflect.TypeOf(was)
-	for i := range typ.NumField() {
-		was := was
-		if name := typ.Field(i).Name; name == "Numbers" || name == "Classes" {
-			was.Numbers = []string{"order/1"} // recipes without numbers are compared by their releases
-		}
-		now := was
-		f := reflect.ValueOf(&now).Elem().Field(i)
-		switch f.Kind() {
-		case reflect.Int:
-			f.SetInt(f.Int() + 1)
-		case reflect.Uint64:
-			f.SetUint(f.Uint() + 1)
-		case reflect.Float64:
-			f.SetFloat(f.Float() + 1)
-		case reflect.Bool:
-			f.SetBool(!f.Bool())
-		case reflect.String:
-			f.SetString(f.String() + "x")
-		case reflect.Slice:
-			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
-		case reflect.Struct:
-			f.Field(0).SetString("x")
-		case reflect.Pointer:
-			f.Set(reflect.New(f.Type().Elem()))
-		default:
-			t.Fatalf("field %s has the kind %v", typ.Field(i).Name, f.Kind())
-		}
-		got := now.Differences(&was)
-		want, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-		if len(got) != 1 || got[0].Field != want {
-			t.Errorf("%s changed: differences %v, want one of %s", typ.Field(i).Name, got, want)
-		}
-	}
-	for schedule, want := range map[string]int{"constant": 0, "step:1": 0, "cosine": 1} {
-		now, before := was, was
-		now.Schedule, before.Schedule = schedule, schedule
-		now.Epochs++
-		if got := now.Differences(&before); len(got) != want {
-			t.Errorf("%s: more epochs give %v", schedule, got)
-		}
-		if got := before.Differences(&now); len(got) != 1 {
-			t.Errorf("%s: fewer epochs give %v", schedule, fmt.Sprint(got))
-		}
-	}
-	for _, test := range []struct {
-		name   string
-		change func(was, now *Recipe)
-		want   int
-	}{
-		{"steps", func(was, now *Recipe) { was.Epochs, was.Steps, now.Epochs, now.Steps = 0, 4, 0, 7 }, 0},
-		{"steps, saved by figure", func(was, now *Recipe) {
-			was.Epochs, was.Steps, now.Epochs, now.Steps = 0, 4, 0, 7
-			was.Save, now.Save = "best:loss", "best:loss"
-		}, 1},
-		{"evaluated otherwise", func(was, now *Recipe) {
-			was.EvalEvery, now.EvalEvery, now.Epochs, was.Patience, now.Patience = 3, 3, 4, 1, 1
-		}, 1},
-	} {
-		was, now := was, was
-		was.Schedule, now.Schedule = "constant", "constant"
-		test.change(&was, &now)
-		if got := now.Differences(&was); len(got) != test.want || len(got) > 0 && got[0].Why == "" {
-			t.Errorf("%s: differences %v, want %d with a reason", test.name, got, test.want)
 		}
 	}
 }

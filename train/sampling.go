@@ -104,19 +104,3 @@ func (r *Recipe) sampleWeights(ctx context.Context, src data.Source) ([]float64,
 	}
 	return weights, nil
 }
-
-// samplingInWords describes how an epoch chooses its samples, or returns "" if it uses each
-// once.
-func (r *Recipe) samplingInWords() string {
-	kind, _, _ := strings.Cut(r.Sampling, ":")
-	switch kind {
-	case "":
-		return ""
-	case columnWeights:
-		kind = "the weights of their column"
-	default:
-		kind = "weights of their classes"
-	}
-	return fmt.Sprintf("each epoch draws %s by %s: some come several times, others not at all",
-		problem.Plural(r.Data.Samples, "sample"), kind)
-}

@@ -85,6 +85,13 @@ func NewSchedule(r *Recipe) (Schedule, error) {
 	return s, nil
 }
 
+// Growing returns the schedule of FindLR: the rate grows by the same factor in each step. growth is the
+// natural logarithm of this factor.
+func (s Schedule) Growing(growth float64) Schedule {
+	s.growth = growth
+	return s
+}
+
 // looksAhead reports whether a schedule's rates depend on the length of the run.
 func looksAhead(schedule string) bool {
 	return schedule == "cosine" || strings.HasPrefix(schedule, "poly") || strings.HasPrefix(schedule, "onecycle")
@@ -131,7 +138,11 @@ func (s Schedule) oneCycle(step int) float64 {
 	top, low := s.peak, s.peak/oneCycleStart
 	turn, last := float64(s.rise*float64(s.total))-1, float64(s.total-1)
 	if t := float64(step); t <= turn {
-		return cosineBetween(low, top, ratio(t, turn))
+		done := 0.0
+		if turn != 0 {
+			done = t / turn
+		}
+		return cosineBetween(low, top, done)
 	}
 	return cosineBetween(top, low/oneCycleEnd, (float64(step)-turn)/(last-turn))
 }
@@ -180,12 +191,4 @@ func (s Schedule) evaluated(p *Plateau, loss float64) *Plateau {
 		next.Bad, next.Reductions = 0, next.Reductions+1
 	}
 	return &next
-}
-
-// reductions returns how often the rate was reduced.
-func (p *Progress) reductions() int {
-	if p.Plateau == nil {
-		return 0
-	}
-	return p.Plateau.Reductions
 }

@@ -30,25 +30,6 @@ type Session struct {
 	began        time.Time
 }
 
-// Progress is the position of a run and its sums so far. It is part of every
-// checkpoint.
-type Progress struct {
-	Step     int     `json:"step"`               // optimizer steps done
-	LossSum  float64 `json:"loss_sum"`           // of the epoch so far
-	Correct  float64 `json:"correct"`            //
-	Counted  float64 `json:"counted"`            //
-	Seen     int     `json:"seen"`               // samples
-	Repeated int     `json:"repeated"`           //
-	LeftOut  int     `json:"left_out,omitempty"` // steps without a label that counts
-	Closed   int     `json:"closed"`             // step at the end of the last epoch
-	Stale    int     `json:"stale"`              // evaluations since the best
-	BestStep int     `json:"best_step"`          // 0 before the first
-	Best     float64 `json:"best"`               // figure of the best
-
-	Plateau   *Plateau            `json:"plateau,omitempty"` // of a plateau schedule
-	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"
-}
-
 // New returns a session that is ready to run r from m, with the initialised state of m. The
 // caller closes it, and still owns the devices. After an error nothing is held. The error
 // is a *problem.Error if r, m and c do not fit each other, the context's cause if the

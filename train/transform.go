@@ -4,20 +4,8 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )
-
-// Transform returns how samples of the described data become the input of m in evaluation.
-// Arrays are not changed. Training adds the recipe's augmentation.
-func Transform(m *models.Model, info data.Info) data.Transform {
-	in := m.Input()
-	if !info.Pictures() || len(in.Shape) != 3 {
-		return data.Transform{}
-	}
-	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
-		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
-}
 
 // takeData checks that recipe and model fit the run's data, and determines how its samples
 // become the model's input.

@@ -13,13 +13,6 @@ import (
 // setStaleGradients names the set of a checkpoint with the gradients that wait.
 const setStaleGradients = "late"
 
-// perReplicaGradients reports whether gradients are returned for each replica, and updates
-// read them from the state.
-func (r *Recipe) perReplicaGradients() bool {
-	_, stale := r.WeightSync.Span()
-	return stale
-}
-
 // trainedState declares the tensors that training changes.
 func (p *plan) trainedState() []graph.State {
 	var trained []graph.State

@@ -10,28 +10,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// local reports whether replicas have separate weights.
-func (r *Recipe) local() bool {
-	_, ok := r.WeightSync.Period()
-	return ok
-}
-
 // localWeights is weights of each replica for itself. They are averaged at the
 // end of every period; in between their average is the model that is trained.
 type localWeights struct {
 	driver   *parallel.Driver
 	replicas *parallel.LocalSGD
 	period   int // steps
-}
-
-// sinceAverage returns the number of steps between the last average of the replicas and a
-// step.
-func sinceAverage(r *Recipe, step int) int {
-	period, ok := r.WeightSync.Period()
-	if !ok {
-		return 0
-	}
-	return step % period
 }
 
 func (w *localWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {

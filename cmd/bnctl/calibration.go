@@ -7,7 +7,7 @@ import (
 )
 
 // writeCalibrated writes the model with the temperature that fits the answers best.
-func (e *evaluation) writeCalibrated(o *output, m *models.Model, d *predict.Details) error {
+func (e *evaluationRun) writeCalibrated(o *output, m *models.Model, d *predict.Details) error {
 	c, err := d.Calibrate()
 	if err != nil {
 		return err

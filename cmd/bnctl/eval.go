@@ -45,7 +45,7 @@ func evalAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e := &evaluation{path: path, source: c.String("data"), workers: c.Int("workers"),
+	e := &evaluationRun{path: path, source: c.String("data"), workers: c.Int("workers"),
 		mistakes: c.String("mistakes"), calibrate: c.String("calibrate"), against: c.String("against"),
 		csv:   c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}

@@ -13,8 +13,8 @@ import (
 // shownMasks is how many masks a page of mistakes shows.
 const shownMasks = 100
 
-// evaluation is one call of bnctl eval.
-type evaluation struct {
+// evaluationRun is one call of bnctl eval.
+type evaluationRun struct {
 	path      string // of the model
 	source    string // of the data
 	data      data.Options
@@ -30,7 +30,7 @@ type evaluation struct {
 	wish      *predict.Wish
 }
 
-func (e *evaluation) run(ctx context.Context, o *output) error {
+func (e *evaluationRun) run(ctx context.Context, o *output) error {
 	v, err := viewModel(o, e.path, e.file)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (e *evaluation) run(ctx context.Context, o *output) error {
 }
 
 // all evaluates the model on every sample.
-func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
+func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	src, err := e.open(ctx, o, v.Model)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (e *evaluation) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 }
 
 // openOther opens the model that this one is compared with, on the same samples.
-func (e *evaluation) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
+func (e *evaluationRun) openOther(o *output, src data.Source) (*modelfile.ReadOnly, error) {
 	v, err := viewModel(o, e.against, e.file)
 	if err != nil {
 		return nil, err

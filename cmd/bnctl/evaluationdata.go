@@ -9,7 +9,7 @@ import (
 )
 
 // open opens the data that m is evaluated on.
-func (e *evaluation) open(ctx context.Context, o *output, m *models.Model) (data.Source, error) {
+func (e *evaluationRun) open(ctx context.Context, o *output, m *models.Model) (data.Source, error) {
 	src, err := predict.OpenData(ctx, m, e.source, e.data, o.note)
 	if err == nil {
 		o.notes("--data", src.Info().Notes())
@@ -18,7 +18,7 @@ func (e *evaluation) open(ctx context.Context, o *output, m *models.Model) (data
 }
 
 // check refuses options without meaning for the model or the data, before anything is predicted.
-func (e *evaluation) check(m *models.Model, src data.Source) error {
+func (e *evaluationRun) check(m *models.Model, src data.Source) error {
 	if e.wish != nil {
 		if err := e.wish.Fits(m, src.Info()); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (e *evaluation) check(m *models.Model, src data.Source) error {
 }
 
 // compare evaluates another model on the same samples.
-func (e *evaluation) compare(ctx context.Context, o *output, src data.Source, d *predict.Details) error {
+func (e *evaluationRun) compare(ctx context.Context, o *output, src data.Source, d *predict.Details) error {
 	c, err := d.Against(ctx, e.other.Model, src, e.on, e.whole, e.workers)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func TestCutsOfWhatIsComputedAgain(t *testing.T) {
 	g := parse(t, chain(4))
 	crossed := 0
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync} {
-		r := recipe(mode)
+		r := recipeOf(mode)
 		r.AuxWeight = 0
 		p, state := programOf(t, g, r)
 		m := newMachine(t, state)

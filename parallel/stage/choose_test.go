@@ -119,7 +119,7 @@ func TestTimesCountWeights(t *testing.T) {
 			t.Errorf("%d rows: %g seconds a row, want %g", rows, got, want)
 		}
 	}
-	r := recipe(bn.Replica)
+	r := recipeOf(bn.Replica)
 	r.AuxWeight = 0
 	training, _ := programOf(t, g, r)
 	few, many := n.Times(training, 1, 4), n.Times(training, 64, 4)
@@ -131,7 +131,7 @@ func TestTimesCountWeights(t *testing.T) {
 // TestAutoFitsMemory: there are as few stages as the free memory of the devices allows, in training
 // as in prediction.
 func TestAutoFitsMemory(t *testing.T) {
-	g, r := parse(t, narrow), recipe(bn.Replica)
+	g, r := parse(t, narrow), recipeOf(bn.Replica)
 	r.AuxWeight = 0
 	training, _ := programOf(t, g, r)
 	predict, err := parallel.PredictProgram(g)

@@ -102,7 +102,7 @@ func programOf(t *testing.T, g *graph.Graph, r *train.Recipe) (*graph.Program, m
 	return p, m.State
 }
 
-func recipe(mode bn.Mode) *train.Recipe {
+func recipeOf(mode bn.Mode) *train.Recipe {
 	r := train.DefaultRecipe("residual")
 	r.BN, r.Replicas, r.Batch, r.AuxWeight, r.Seed, r.ClipNorm, r.EMA = mode, 4, 8, 0.3, 5, 0.1, 0.9
 	return r
@@ -346,7 +346,7 @@ func TestCutsChangeNoBit(t *testing.T) {
 	g := parse(t, residual)
 	last := len(g.Main.Nodes)
 	for _, mode := range []bn.Mode{bn.Replica, bn.Sync, bn.Frozen} {
-		p, state := programOf(t, g, recipe(mode))
+		p, state := programOf(t, g, recipeOf(mode))
 		m := newMachine(t, state)
 		in := m.batch(p.Function(graph.Train))
 		want := m.onOne(p, in)
@@ -463,7 +463,7 @@ func main(x rows f32[4]) {
   return logits rows = fc
 }
 `)
-	r := recipe(bn.Frozen)
+	r := recipeOf(bn.Frozen)
 	r.AuxWeight = 0
 	p, _ := programOf(t, g, r)
 	n, err := stage.New(g)

@@ -193,7 +193,7 @@ func (r *Run) stepsPerEpoch() int {
 }
 
 // sameRun reports whether a and b may be the recipes of one run and its continuation.
-func sameRun(a, b recipe) bool {
+func sameRun(a, b knownRecipe) bool {
 	return a.Model == b.Model && a.Data.Fingerprint == b.Data.Fingerprint && a.BN == b.BN
 }
 

@@ -22,12 +22,12 @@ type Log struct {
 	folder     string
 	recipe     string           // sum of it; "": the run has not begun
 	answers    *predict.Details // of the evaluation that is made
-	last, best *evaluation
+	last, best *detailed
 	ofBest     bool // the template has the weights of the best epoch
 }
 
-// evaluation is one with its answers.
-type evaluation struct {
+// detailed is an evaluation with its answers.
+type detailed struct {
 	train.Evaluated
 	answers *predict.Details
 }
@@ -65,7 +65,7 @@ func (l *Log) Observe() train.Observers {
 
 // Evaluated stores an evaluation, for train.Config.Evaluated.
 func (l *Log) Evaluated(e train.Evaluated) {
-	if l.last = (&evaluation{e, l.answers}); e.Best {
+	if l.last = (&detailed{e, l.answers}); e.Best {
 		l.best = l.last
 	}
 }

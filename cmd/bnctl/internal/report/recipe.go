@@ -8,8 +8,8 @@ import (
 )
 
 // knownOf decodes the fields of a recipe that a report needs by name.
-func knownOf(b json.RawMessage) (recipe, error) {
-	var r recipe
+func knownOf(b json.RawMessage) (knownRecipe, error) {
+	var r knownRecipe
 	err := json.Unmarshal(b, &r)
 	return r, err
 }

@@ -71,12 +71,12 @@ type start struct {
 	Checkpoint    string             `json:"checkpoint"`
 	GoOn          string             `json:"go_on"`
 
-	known recipe
+	known knownRecipe
 }
 
-// recipe holds the fields of a recipe that a report needs by name. Recipes of other
+// knownRecipe holds the fields of a recipe that a report needs by name. Recipes of other
 // releases may lack some.
-type recipe struct {
+type knownRecipe struct {
 	Release    string     `json:"release"`
 	Model      string     `json:"model"`
 	Data       train.Data `json:"data"`

@@ -26,15 +26,15 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	recipe := train.DefaultRecipe(m.Architecture)
-	recipe.Batch, recipe.Epochs, recipe.Data = 16, 1, train.Data{Samples: src.Info().Len}
-	recipe.Validation = recipe.Data
+	r := train.DefaultRecipe(m.Architecture)
+	r.Batch, r.Epochs, r.Data = 16, 1, train.Data{Samples: src.Info().Len}
+	r.Validation = r.Data
 	folder, err := os.MkdirTemp("", "study")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	found, err := experiment.Run(context.Background(), experiment.Options{Recipe: recipe, Model: m, Data: src,
+	found, err := experiment.Run(context.Background(), experiment.Options{Recipe: r, Model: m, Data: src,
 		Validation: src, Fleet: fleet.Options{Devices: "cpu", Threads: 1}, Single: "cpu", Seeds: []uint64{1},
 		PerReplica: []int{4}, Measure: []string{experiment.Training}, Precise: 32, SamplingSamples: 16,
 		SpeedSteps: 1, Async: 4, Folder: folder})

@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -58,13 +59,13 @@ func glyphs(t *testing.T, n string) data.Source {
 }
 
 // prepared returns a recipe for few digits and its model, with weights.
-func prepared(t *testing.T, src data.Source) (*train.Recipe, *models.Model) {
+func prepared(t *testing.T, src data.Source) (*recipe.Recipe, *models.Model) {
 	t.Helper()
 	m, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := train.DefaultRecipe("mlp-bn")
+	r := recipe.Default("mlp-bn")
 	r.Batch, r.Replicas, r.Epochs = 16, 2, 1
 	r.SetModel(m.Model)
 	if err := r.SetData(t.Context(), src, nil); err != nil {
@@ -74,7 +75,7 @@ func prepared(t *testing.T, src data.Source) (*train.Recipe, *models.Model) {
 }
 
 // trainAs trains as a program does that changes the recipe.
-func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*train.Recipe)) error {
+func trainAs(ctx context.Context, o bnctl.TrainOptions, change func(*recipe.Recipe)) error {
 	run, err := bnctl.Open(ctx, o)
 	if err != nil {
 		return err
@@ -91,27 +92,27 @@ func TestMistakes(t *testing.T) {
 	src := glyphs(t, "32")
 	for _, c := range []struct {
 		what, field string
-		change      func(*bnctl.TrainOptions, *train.Recipe)
+		change      func(*bnctl.TrainOptions, *recipe.Recipe)
 	}{
-		{"no data", "data", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Source = nil }},
-		{"zero recipe", "recipe", func(_ *bnctl.TrainOptions, r *train.Recipe) { *r = train.Recipe{} }},
-		{"no model", "model", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Model = "" }},
-		{"a batch below the replicas", "batch", func(_ *bnctl.TrainOptions, r *train.Recipe) { r.Batch = 4 }},
-		{"frozen, and new", "bn", func(_ *bnctl.TrainOptions, r *train.Recipe) { r.BN = "frozen" }},
-		{"too few classes", "data", func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Start.Classes = 3 }},
+		{"no data", "data", func(o *bnctl.TrainOptions, _ *recipe.Recipe) { o.Source = nil }},
+		{"zero recipe", "recipe", func(_ *bnctl.TrainOptions, r *recipe.Recipe) { *r = recipe.Recipe{} }},
+		{"no model", "model", func(o *bnctl.TrainOptions, _ *recipe.Recipe) { o.Model = "" }},
+		{"a batch below the replicas", "batch", func(_ *bnctl.TrainOptions, r *recipe.Recipe) { r.Batch = 4 }},
+		{"frozen, and new", "bn", func(_ *bnctl.TrainOptions, r *recipe.Recipe) { r.BN = "frozen" }},
+		{"too few classes", "data", func(o *bnctl.TrainOptions, _ *recipe.Recipe) { o.Start.Classes = 3 }},
 		{"more devices than replicas", "devices",
-			func(o *bnctl.TrainOptions, _ *train.Recipe) { o.Fleet.Devices = "9xref" }},
+			func(o *bnctl.TrainOptions, _ *recipe.Recipe) { o.Fleet.Devices = "9xref" }},
 	} {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Source: src}
 		o.Fleet.Devices = "ref"
-		c.change(&o, &train.Recipe{})
-		err := trainAs(t.Context(), o, func(r *train.Recipe) { c.change(&bnctl.TrainOptions{}, r) })
+		c.change(&o, &recipe.Recipe{})
+		err := trainAs(t.Context(), o, func(r *recipe.Recipe) { c.change(&bnctl.TrainOptions{}, r) })
 		wants(t, c.what, c.field, err)
 	}
 	r, m := prepared(t, src)
 	for _, c := range []struct {
 		what, field string
-		r           *train.Recipe
+		r           *recipe.Recipe
 		m           *models.Model
 		config      train.Config
 	}{
@@ -136,7 +137,7 @@ func TestMistakesOfDataAndResume(t *testing.T) {
 	src, checkpoint := glyphs(t, "32"), filepath.Join(t.TempDir(), "run.bnc")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:32", Checkpoint: checkpoint,
 		Fleet: fleet.Options{Devices: "ref"}}
-	if err := trainAs(t.Context(), o, func(r *train.Recipe) { r.Steps, r.Epochs = 1, 0 }); err != nil {
+	if err := trainAs(t.Context(), o, func(r *recipe.Recipe) { r.Steps, r.Epochs = 1, 0 }); err != nil {
 		t.Fatal(err)
 	}
 	resumed := bnctl.TrainOptions{Resume: checkpoint}
@@ -147,7 +148,7 @@ func TestMistakesOfDataAndResume(t *testing.T) {
 		"val-samples":                          {Model: "mlp-bn", Data: "glyphs:32", Validation: "glyphs:9", ValidationSamples: 10},
 		"classes says how a new model is made": resumed,
 	} {
-		err := trainAs(t.Context(), o, func(*train.Recipe) {})
+		err := trainAs(t.Context(), o, func(*recipe.Recipe) {})
 		if !problem.IsMisuse(err) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want a mistake of %s", err, want)
 		}
@@ -182,7 +183,7 @@ func TestFleetServesOneRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := func(r *train.Recipe) (*train.Session, error) {
+	begin := func(r *recipe.Recipe) (*train.Session, error) {
 		return train.New(t.Context(), r, m, train.Config{Train: src, Fleet: f})
 	}
 	other := *r
@@ -292,7 +293,7 @@ func TestStoppedInEveryPhase(t *testing.T) {
 			o.Fleet.Devices = "2xref"
 			o.Events = func(e train.Event) { at(e.Event()) }
 			o.Source = slow{src, func() { at("fingerprint") }, func() { at("sample") }}
-			err := trainAs(ctx, o, func(r *train.Recipe) { r.Batch, r.Epochs = 16, 2 })
+			err := trainAs(ctx, o, func(r *recipe.Recipe) { r.Batch, r.Epochs = 16, 2 })
 			if !errors.Is(err, enough) {
 				t.Errorf("%v, want the cause", err)
 			}
@@ -305,7 +306,7 @@ func TestStoppedAtAnyTime(t *testing.T) {
 	run := func(ctx context.Context) error {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64"}
 		o.Fleet.Devices, o.Fleet.Threads = "2xcpu", 1
-		return trainAs(ctx, o, func(r *train.Recipe) { r.Epochs = 2 })
+		return trainAs(ctx, o, func(r *recipe.Recipe) { r.Epochs = 2 })
 	}
 	began := time.Now()
 	if err := run(t.Context()); err != nil {
@@ -327,7 +328,7 @@ func TestStoppedAtAnyTime(t *testing.T) {
 func TestPredictionsAreLeft(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.bnm")
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: path}
-	if err := trainAs(t.Context(), o, func(r *train.Recipe) { r.Epochs = 1 }); err != nil {
+	if err := trainAs(t.Context(), o, func(r *recipe.Recipe) { r.Epochs = 1 }); err != nil {
 		t.Fatal(err)
 	}
 	alone(t)

@@ -6,7 +6,9 @@ import (
 
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -21,13 +23,13 @@ func (r *Run) openDevices(ctx context.Context) (err error) {
 	if r.fleet, err = fleet.Open(ctx, o); err != nil {
 		return err
 	}
-	class, _ := train.KernelClass(r.fleet.Members)
+	class, _ := parallel.KernelClass(r.fleet.Members)
 	if r.from != nil && r.recipe.Kernels != class && !r.o.AnyKernels {
 		return problem.New("", "", fmt.Sprintf("the checkpoint was trained with kernel class %s, these devices "+
 			"have %s, whose bits differ", r.recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")
 	}
 	if r.recipe.Kernels = class; r.recipe.Numbered() {
-		r.recipe.Classes = train.NumberedClasses(r.fleet.Members)
+		r.recipe.Classes = recipe.NumberedClasses(r.fleet.Members)
 	}
 	if r.o.Observer.Devices != nil {
 		r.o.Observer.Devices(r.fleet)

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // prepare completes the recipe, except for the kernel class, and returns the model of a new run.
@@ -65,7 +65,7 @@ func (r *Run) noteImbalance(ctx context.Context) error {
 	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.o.Observer.Note == nil {
 		return nil
 	}
-	text, err := train.Imbalance(ctx, r.data)
+	text, err := recipe.Imbalance(ctx, r.data)
 	if text != "" {
 		r.o.Observer.Note("%s", text)
 	}
@@ -78,7 +78,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := train.Fits(m.Model, r.data, r.validation); err != nil {
+	if err := recipe.Fits(m.Model, r.data, r.validation); err != nil {
 		return nil, err
 	}
 	if err := r.recipe.CheckDecay(m.Model); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 var updateParts = flag.Bool("update-parts", false, "write testdata/parts.txt: after a part got a new number")
@@ -28,36 +28,36 @@ func TestPartsKeepTheirBits(t *testing.T) {
 	var lines []string
 	for _, c := range []struct {
 		name, data string
-		change     func(*train.Recipe)
+		change     func(*recipe.Recipe)
 	}{
-		{"cosine", "glyphs:24", func(*train.Recipe) {}},
-		{"adam", "glyphs:24", func(r *train.Recipe) {
+		{"cosine", "glyphs:24", func(*recipe.Recipe) {}},
+		{"adam", "glyphs:24", func(r *recipe.Recipe) {
 			r.Optimizer, r.LR, r.Schedule, r.EMA = "adam", 0.001, "poly:2", 0.9
 		}},
-		{"adamw", "glyphs:24", func(r *train.Recipe) {
+		{"adamw", "glyphs:24", func(r *recipe.Recipe) {
 			r.Optimizer, r.LR, r.Schedule, r.BNPrecise = "adamw", 0.001, "onecycle:0.4", 16
 		}},
-		{"lars", "glyphs:24", func(r *train.Recipe) {
+		{"lars", "glyphs:24", func(r *recipe.Recipe) {
 			r.Optimizer, r.ClipNorm, r.Schedule, r.Warmup = "lars", 0.5, "step:1", 1
 		}},
-		{"plateau", "glyphs:24", func(r *train.Recipe) {
+		{"plateau", "glyphs:24", func(r *recipe.Recipe) {
 			r.Schedule, r.Nesterov, r.Augment = "plateau:1", true, "crop flip rotate erase"
 		}},
-		{"replica", "glyphs:24", func(r *train.Recipe) {
+		{"replica", "glyphs:24", func(r *recipe.Recipe) {
 			r.BN, r.BNUpdate, r.Sampling = bn.Replica, "async:2", "balanced"
 		}},
-		{"posthoc", "glyphs:24", func(r *train.Recipe) {
+		{"posthoc", "glyphs:24", func(r *recipe.Recipe) {
 			r.BN, r.BNUpdate, r.WeightSync = bn.Replica, bn.PostHoc, "periodic:2"
 		}},
-		{"late", "glyphs:24", func(r *train.Recipe) {
+		{"late", "glyphs:24", func(r *recipe.Recipe) {
 			r.BN, r.WeightSync, r.Schedule = bn.Replica, "async:2", "constant"
 		}},
-		{"mixed", "glyphs:24", func(r *train.Recipe) { r.Augment = "jitter trivial mixup:0.2 cutmix:1" }},
-		{"randaugment", "glyphs:24", func(r *train.Recipe) { r.Augment = "resizedcrop randaugment:2,9" }},
+		{"mixed", "glyphs:24", func(r *recipe.Recipe) { r.Augment = "jitter trivial mixup:0.2 cutmix:1" }},
+		{"randaugment", "glyphs:24", func(r *recipe.Recipe) { r.Augment = "resizedcrop randaugment:2,9" }},
 	} {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: c.data, Validation: "glyphs:8",
 			Output: filepath.Join(t.TempDir(), "m.bnm"), Fleet: fleet.Options{Devices: "ref"}}
-		err := trainAs(t.Context(), o, func(r *train.Recipe) {
+		err := trainAs(t.Context(), o, func(r *recipe.Recipe) {
 			r.Epochs, r.Batch, r.Replicas = 2, 8, 2
 			c.change(r)
 		})
@@ -76,7 +76,7 @@ func TestPartsKeepTheirBits(t *testing.T) {
 		if err != nil || links.Seal(m.Recipe) != m.Chain {
 			t.Fatalf("%s: the chain is not that of the template: %v", c.name, err)
 		}
-		r, err := train.ParseRecipe(m.Recipe)
+		r, err := recipe.Parse(m.Recipe)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel/stage"
@@ -93,7 +94,7 @@ type TrainOptions struct {
 	// An error ends the run. It may be nil.
 	Chained func(*chain.Chain) error
 	// Observe and Evaluated are passed to train.Config. Each may be nil.
-	Observe   func() train.Observers
+	Observe   func() evaluation.Observers
 	Evaluated func(train.Evaluated)
 	Observer  Observer
 	// ResumeCommand returns the command that resumes the run of a checkpoint, for messages;

@@ -17,7 +17,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/strip"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // TestOutputsHaveTheirExtensions: no function of the library writes a template that is called
@@ -28,7 +28,7 @@ func TestOutputsHaveTheirExtensions(t *testing.T) {
 	trained := func(output, checkpoint string) error {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:64", Output: in(output),
 			Checkpoint: in(checkpoint), Fleet: fleet.Options{Devices: "ref"}}
-		return trainAs(t.Context(), o, func(r *train.Recipe) {
+		return trainAs(t.Context(), o, func(r *recipe.Recipe) {
 			r.Steps, r.Epochs, r.Batch, r.Replicas = 1, 0, 16, 2
 		})
 	}

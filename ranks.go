@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // follows reports whether this rank leaves files to rank 0.
@@ -80,7 +80,7 @@ func (r *Run) compareOptions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := train.ParseRecipe(b)
+	first, err := recipe.Parse(b)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,11 @@ import (
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/inprocess"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
-func threeSteps(r *train.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 3, 0, 16, 2 }
+func threeSteps(r *recipe.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 3, 0, 16, 2 }
 
 // trainOnRanks trains on two ranks, with files only on the first. It returns the step that
 // the run began at.
@@ -46,7 +47,7 @@ func trainOnRanks(t *testing.T, folder string) (first int) {
 					first = s.FirstStep // rank 0 alone has events
 				}
 			}
-			err = trainAs(t.Context(), o, func(r *train.Recipe) {
+			err = trainAs(t.Context(), o, func(r *recipe.Recipe) {
 				if !resumed {
 					threeSteps(r)
 				}

@@ -5,8 +5,9 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // auto is the Resume of a run that continues if it has begun.
@@ -50,8 +51,8 @@ func (r *Run) resume(ctx context.Context) (err error) {
 	if r.from, err = r.readCheckpoint(ctx); err != nil {
 		return err
 	}
-	r.paths = train.Paths{Data: r.o.Data, Validation: r.o.Validation, Output: r.o.Output}
-	r.recipe = train.DefaultRecipe(r.o.Model)
+	r.paths = progress.Paths{Data: r.o.Data, Validation: r.o.Validation, Output: r.o.Output}
+	r.recipe = recipe.Default(r.o.Model)
 	r.recipe.TrainTensors = r.o.Start.TrainTensors
 	if r.from != nil {
 		err = r.takeCheckpoint()
@@ -62,24 +63,24 @@ func (r *Run) resume(ctx context.Context) (err error) {
 
 // takeCheckpoint copies the paths and the recipe of the checkpoint.
 func (r *Run) takeCheckpoint() (err error) {
-	if r.previous, err = train.ParseRecipe(r.from.Recipe); err != nil {
+	if r.previous, err = recipe.Parse(r.from.Recipe); err != nil {
 		return err
 	}
 	rest := *r.previous
 	if !rest.Numbered() {
-		rest.Release = train.Release // the rest of the run has the bits of this release
+		rest.Release = recipe.Release // the rest of the run has the bits of this release
 	}
 	if r.recipe = &rest; !r.o.AnyKernels {
 		if err := rest.CheckNumbers(); err != nil {
 			return problem.Wrap("resume", err)
 		}
 	}
-	settings, err := train.SettingsOf(r.from)
+	settings, err := progress.SettingsOf(r.from)
 	if err != nil {
 		return err
 	}
 	r.o.takeSettings(settings)
-	was, err := train.PathsOf(r.from)
+	was, err := progress.PathsOf(r.from)
 	if err != nil {
 		return err
 	}

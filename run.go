@@ -9,6 +9,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -16,13 +18,13 @@ import (
 // Run is a training run: new, or resumed from a checkpoint. One goroutine at a time uses it.
 type Run struct {
 	o                TrainOptions
-	paths            train.Paths // of the options, completed from the checkpoint
-	checkpoint       string      // file to write checkpoints to; ""
+	paths            progress.Paths // of the options, completed from the checkpoint
+	checkpoint       string         // file to write checkpoints to; ""
 	from             *serialize.Checkpoint
-	previous         *train.Recipe   // of from; nil in a new run
-	data, validation data.Source     // validation may be nil
-	valSplit         *train.ValSplit // the part of the data for validation, or nil
-	recipe           *train.Recipe
+	previous         *recipe.Recipe   // of from; nil in a new run
+	data, validation data.Source      // validation may be nil
+	valSplit         *recipe.ValSplit // the part of the data for validation, or nil
+	recipe           *recipe.Recipe
 	imported         string // format of the file that the weights came from
 	prepared         *Prepared
 	fleet            *fleet.Fleet
@@ -75,16 +77,16 @@ func (r *Run) open(ctx context.Context) error {
 	return r.findCopies(ctx)
 }
 
-// Recipe returns how the run trains: train.DefaultRecipe of the model, or the recipe of the
+// Recipe returns how the run trains: recipe.Default of the model, or the recipe of the
 // checkpoint, where only some fields may change: see train.Resume. The caller may change it
 // until Prepare or Train, which add the identity of the model and the data.
-func (r *Run) Recipe() *train.Recipe { return r.recipe }
+func (r *Run) Recipe() *recipe.Recipe { return r.recipe }
 
 // Prepared holds the parts of a run, for train.New. The run closes the data.
 type Prepared struct {
-	Recipe           *train.Recipe // complete, except for the kernel class of the devices
-	Model            *models.Model // nil in a resumed run: its checkpoint has the model
-	Data, Validation data.Source   // Validation may be nil
+	Recipe           *recipe.Recipe // complete, except for the kernel class of the devices
+	Model            *models.Model  // nil in a resumed run: its checkpoint has the model
+	Data, Validation data.Source    // Validation may be nil
 }
 
 // Prepare makes the model and completes the recipe. It reads all data, for the fingerprints.

@@ -4,17 +4,17 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe/progress"
 )
 
 // settings returns the options of the run that its checkpoints keep.
-func (o *TrainOptions) settings() train.Settings {
-	return train.Settings{Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery, LogEvery: o.LogEvery,
+func (o *TrainOptions) settings() progress.Settings {
+	return progress.Settings{Checkpoint: o.Checkpoint, CheckpointEvery: o.CheckpointEvery, LogEvery: o.LogEvery,
 		LogDir: o.LogDir, DeviceTimeout: o.DeviceTimeout.Seconds(), Recompute: o.Recompute}
 }
 
 // takeSettings completes the options of a resumed run from its checkpoint.
-func (o *TrainOptions) takeSettings(was train.Settings) {
+func (o *TrainOptions) takeSettings(was progress.Settings) {
 	o.Checkpoint = cmp.Or(o.Checkpoint, was.Checkpoint)
 	o.CheckpointEvery = cmp.Or(o.CheckpointEvery, was.CheckpointEvery)
 	o.LogEvery = cmp.Or(o.LogEvery, was.LogEvery)

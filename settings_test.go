@@ -11,6 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -28,7 +29,7 @@ func TestResumeKeepsTheSettings(t *testing.T) {
 			cancel()
 		}
 	}
-	change := func(r *train.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 12, 0, 16, 2 }
+	change := func(r *recipe.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 12, 0, 16, 2 }
 	if err := trainAs(ctx, began, change); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestResumeKeepsTheSettings(t *testing.T) {
 				saved = append(saved, e.Step)
 			}
 		}
-		if err := trainAs(t.Context(), o, func(*train.Recipe) {}); err != nil {
+		if err := trainAs(t.Context(), o, func(*recipe.Recipe) {}); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(saved, c.saved) || !slices.Equal(told, c.told) {

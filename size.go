@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // startModel makes the model that the options name. In a resumed run the default size of
@@ -18,7 +18,7 @@ func (r *Run) startModel(ctx context.Context) (*modelfile.Started, error) {
 		return nil, err
 	}
 	o, drawn := r.o.Start, m.Weights == ""
-	m.Model, err = train.Answering(ctx, m.Model, r.data, drawn || o.Init != "" || o.Classes != 0)
+	m.Model, err = recipe.Answering(ctx, m.Model, r.data, drawn || o.Init != "" || o.Classes != 0)
 	return m, err
 }
 

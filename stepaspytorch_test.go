@@ -9,9 +9,9 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/formats"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // TestStepAsPyTorch trains the ONNX files in testdata/trainrecipes for one step. The tensors that are exported
@@ -61,7 +61,7 @@ func trainStepTo(t *testing.T, base string) string {
 }
 
 // stepOfSGD sets the recipe of RATE and ROWS in trainrecipes.py.
-func stepOfSGD(r *train.Recipe) {
+func stepOfSGD(r *recipe.Recipe) {
 	r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 6, 1, "constant"
 	r.Optimizer, r.Momentum, r.WeightDecay, r.LR = "sgd", 0, 0, 0.25
 }

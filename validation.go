@@ -6,7 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // validationSplit returns the default part of the validation data: val, or test if there is
@@ -72,7 +72,7 @@ func (r *Run) holdOut(ctx context.Context) error {
 		return err
 	}
 	h.IgnoreCopies = split.Copies == 0
-	r.data, r.validation, r.valSplit = split.Training, split.Validation, train.NewValSplit(h, whole)
+	r.data, r.validation, r.valSplit = split.Training, split.Validation, recipe.NewValSplit(h, whole)
 	if r.o.Observer.Split != nil {
 		r.o.Observer.Split(split)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // folderOf writes a picture of 28 x 28 for each name, each of another grey.
@@ -45,7 +45,7 @@ func writePicture(t *testing.T, path string, w, h int, grey byte) {
 }
 
 // few is a recipe of one step.
-func few(r *train.Recipe) {
+func few(r *recipe.Recipe) {
 	r.Epochs, r.Steps, r.Batch, r.Replicas, r.Schedule = 0, 1, 2, 1, "constant"
 }
 
@@ -67,11 +67,11 @@ func TestValidationPart(t *testing.T) {
 	dir := folderOf(t, "train/a/1.png", "train/b/1.png", "Val/b/1.png", "test/a/1.png", "test/b/1.png")
 	for _, c := range []struct {
 		source string
-		want   train.Data
+		want   recipe.Data
 	}{
-		{"folder:" + dir, train.Data{Split: "val", Samples: 1}},
-		{"folder:" + dir + "@val", train.Data{Split: "val", Samples: 1}},
-		{"folder:" + dir + "@test", train.Data{Split: "test", Samples: 2}},
+		{"folder:" + dir, recipe.Data{Split: "val", Samples: 1}},
+		{"folder:" + dir + "@val", recipe.Data{Split: "val", Samples: 1}},
+		{"folder:" + dir + "@test", recipe.Data{Split: "test", Samples: 2}},
 	} {
 		r, err := prepare(t, bnctl.TrainOptions{Model: "mlp-bn", Data: "folder:" + dir, Validation: c.source})
 		if err != nil {
@@ -127,7 +127,7 @@ func TestResumedValidation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was, err := train.ParseRecipe(k.Recipe)
+		was, err := recipe.Parse(k.Recipe)
 		if err != nil {
 			t.Fatal(err)
 		}

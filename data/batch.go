@@ -41,20 +41,20 @@ type Batch struct {
 // Len returns the number of samples.
 func (b *Batch) Len() int { return len(b.samples) }
 
-// Occurrence identifies a row's draws in its epoch: the number of its sample plus 2^32
+// occurrence identifies a row's draws in its epoch: the number of its sample plus 2^32
 // times the number of its earlier occurrences.
-func (b *Batch) Occurrence(row int) int64 {
+func (b *Batch) occurrence(row int) int64 {
 	if b.again == nil {
 		return b.samples[row]
 	}
 	return b.samples[row] | int64(b.again[row])<<32
 }
 
-// Ident returns the epoch and the Occurrence of every row, i64 [n,2]. Dropout is drawn by them.
+// Ident returns the epoch and the occurrence of every row, i64 [n,2]. Dropout is drawn by them.
 func (b *Batch) Ident() tensor.Tensor {
 	t := tensor.New(tensor.I64, b.Len(), 2)
 	for i := range b.Len() {
-		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), b.Occurrence(i)
+		t.I64()[2*i], t.I64()[2*i+1] = int64(b.Epoch), b.occurrence(i)
 	}
 	return t
 }

@@ -261,7 +261,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 			return err
 		}
 	}
-	d := l.draws.Draws(uint32(b.Epoch), uint64(b.Occurrence(row)))
+	d := l.draws.Draws(uint32(b.Epoch), uint64(b.occurrence(row)))
 	if l.info.Labelled {
 		if err := l.label(b.labels[row*b.perLabel:(row+1)*b.perLabel], i, sample, d); err != nil {
 			return err

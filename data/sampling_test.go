@@ -32,9 +32,9 @@ func TestSamplesDrawnByWeights(t *testing.T) {
 		for _, b := range all {
 			for row, i := range b.Samples.I64() {
 				samples = append(samples, i)
-				again = append(again, b.Occurrence(row)>>32)
-				if b.Occurrence(row)&math.MaxUint32 != i || b.X.F32()[2*row] != float32(i) {
-					t.Errorf("row %d is of sample %v and occurrence %x, want %d", row, b.X.F32()[2*row], b.Occurrence(row), i)
+				again = append(again, b.occurrence(row)>>32)
+				if b.occurrence(row)&math.MaxUint32 != i || b.X.F32()[2*row] != float32(i) {
+					t.Errorf("row %d is of sample %v and occurrence %x, want %d", row, b.X.F32()[2*row], b.occurrence(row), i)
 				}
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Image is a picture of any size: a file, or pixels.
@@ -84,7 +83,7 @@ func (p *Predictor) pixels(ctx context.Context, images []Image) (x tensor.Tensor
 	if _, err := fit.Model(p.model, info); err != nil {
 		return x, err
 	}
-	t := train.Transform(p.model, info)
+	t := fit.Transform(p.model, info)
 	x = tensor.New(tensor.U8, append([]int{len(images)}, p.model.Input().Shape...)...)
 	for i, m := range images {
 		row := x.Rows(i, i+1)

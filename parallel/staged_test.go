@@ -21,6 +21,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -89,7 +90,7 @@ func trainedModel(t *testing.T, text string, mode bn.Mode) (*models.Model, *grap
 	if err := models.Init(m, 1); err != nil {
 		t.Fatal(err)
 	}
-	r := train.DefaultRecipe("staged")
+	r := recipe.Default("staged")
 	r.BN, r.Replicas, r.Batch, r.AuxWeight, r.Seed, r.ClipNorm, r.EMA = mode, 4, 8, 0.3, 5, 0.1, 0.9
 	w, err := parallel.Wrap(g, parallel.Options{Replicas: r.Replicas, BN: r.BN})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Reading determines how a source is read.
@@ -28,7 +28,7 @@ type Reading struct {
 // its share of every batch, and each is called on rank 0 alone, for all samples.
 func (p *Predictor) All(ctx context.Context, src data.Source, r Reading,
 	each func(sample int, outputs []tensor.Tensor) error) (bad []error, err error) {
-	err = p.every(ctx, src, train.Transform(p.Model, src.Info()), r,
+	err = p.every(ctx, src, fit.Transform(p.Model, src.Info()), r,
 		func(sample int, outputs []tensor.Tensor, wrong error) error {
 			if wrong != nil {
 				bad = append(bad, wrong)

@@ -1,6 +1,8 @@
 package predict
 
-import "github.com/bnctl/bnctl/train"
+import (
+	"github.com/bnctl/bnctl/evaluation"
+)
 
 // scored is a score of a sample, and whether it is a positive.
 type scored struct {
@@ -8,11 +10,11 @@ type scored struct {
 	positive bool
 }
 
-// auroc is train.AUROC.
+// auroc is evaluation.AUROC.
 func auroc(all []scored) float64 {
-	scores := make([]train.Scored, len(all))
+	scores := make([]evaluation.Scored, len(all))
 	for i, s := range all {
-		scores[i] = train.Scored{Score: s.score, Positive: s.positive}
+		scores[i] = evaluation.Scored{Score: s.score, Positive: s.positive}
 	}
-	return train.AUROC(scores)
+	return evaluation.AUROC(scores)
 }

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Calibration is the temperature at which probabilities fit labels best: it minimises the
@@ -20,11 +20,11 @@ type Calibration struct {
 	Samples     int     `json:"samples"` // that it was fitted to
 	// The mean loss of a label, without and with the temperature, on these samples; and of classes that
 	// exclude each other the calibration error (Report.ECE).
-	LossBefore train.Figure `json:"loss_before"`
-	Loss       train.Figure `json:"loss"`
+	LossBefore evaluation.Figure `json:"loss_before"`
+	Loss       evaluation.Figure `json:"loss"`
 	// ECE is Report.ECE, the expected calibration error.
-	ECEBefore *train.Figure `json:"ece_before,omitempty"`
-	ECE       *train.Figure `json:"ece,omitempty"`
+	ECEBefore *evaluation.Figure `json:"ece_before,omitempty"`
+	ECE       *evaluation.Figure `json:"ece,omitempty"`
 
 	// Scale is 1 / Temperature, rounded to float32, for models.Calibrated.
 	Scale float64 `json:"-"`
@@ -70,9 +70,9 @@ func (d *Details) Calibrate() (*Calibration, error) {
 	scale := float64(float32(lowest(loss)))
 	before, after := loss(1), loss(scale)
 	c := &Calibration{Temperature: 1 / scale, Scale: scale, Samples: len(d.answers) + len(d.elements),
-		LossBefore: train.Figure(before.loss / float64(n)), Loss: train.Figure(after.loss / float64(n))}
+		LossBefore: evaluation.Figure(before.loss / float64(n)), Loss: evaluation.Figure(after.loss / float64(n))}
 	if len(d.answers) > 0 {
-		was, is := train.Figure(d.calibrationError()), train.Figure(d.scaled(scale).calibrationError())
+		was, is := evaluation.Figure(d.calibrationError()), evaluation.Figure(d.scaled(scale).calibrationError())
 		c.ECEBefore, c.ECE = &was, &is
 	}
 	return c, nil

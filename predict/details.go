@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Details has the answers of an evaluation one by one, in the order of the samples. The
@@ -43,15 +43,15 @@ type answered struct {
 }
 
 // Observers returns observers that store the answers of an evaluation.
-func (d *Details) Observers() train.Observers {
-	o := train.Observers{Observe: d.observe, ObserveAll: d.observeAll}
+func (d *Details) Observers() evaluation.Observers {
+	o := evaluation.Observers{Observe: d.observe, ObserveAll: d.observeAll}
 	if d.Masks > 0 {
 		o.ObserveMask = d.observeMask
 	}
 	return o
 }
 
-// observe is train.Observers.Observe.
+// observe is evaluation.Observers.Observe.
 func (d *Details) observe(sample, label int, logs []float64, margin float64) {
 	best := 0
 	for c, v := range logs {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // told is a source of labels, and a predictor of logits.
@@ -65,12 +65,12 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 	for _, c := range cases {
 		s := &told{tensor.Of(c.Logits, len(c.Labels), c.Classes), c.Labels}
 		d := &Details{Logs: true}
-		e, err := train.Evaluate(t.Context(), s, s, train.EvalOptions{Batch: len(c.Labels),
+		e, err := evaluation.Run(t.Context(), s, s, evaluation.Options{Batch: len(c.Labels),
 			Observers: d.Observers()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		orZero := func(f train.Figure) float64 {
+		orZero := func(f evaluation.Figure) float64 {
 			if f != f {
 				return 0
 			}
@@ -168,12 +168,12 @@ func TestReportOfManyClasses(t *testing.T) {
 	for classes, matrix := range map[int]bool{1000: true, 1001: false} {
 		scores := tensor.New(tensor.F32, 2, classes)
 		scores.F32()[3], scores.F32()[classes+7] = 1, 1
-		e := &train.Evaluation{}
+		e := &evaluation.Evaluation{}
 		if err := e.Add(scores, tensor.Of([]int32{3, 5}, 2), false); err != nil {
 			t.Fatal(err)
 		}
 		r := NewReport(&models.Model{}, e, nil, time.Second)
-		wrong := []train.Misclassification{{Label: 5, Predicted: 7, N: 1}}
+		wrong := []evaluation.Misclassification{{Label: 5, Predicted: 7, N: 1}}
 		if matrix && (len(r.Confusion) != classes || r.Confusion[5][7] != 1 || r.Confusions != nil) ||
 			!matrix && (r.Confusion != nil || !slices.Equal(r.Confusions, wrong)) {
 			t.Errorf("%d classes: a matrix of %d rows, %v", classes, len(r.Confusion), r.Confusions)

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // elements is the answer for a sample with several labels, or numbers.
@@ -20,7 +20,7 @@ type elements struct {
 	answer []float64 // logits, or numbers
 }
 
-// observeAll is train.Observers.ObserveAll.
+// observeAll is evaluation.Observers.ObserveAll.
 func (d *Details) observeAll(sample int, label []int32, answer []float64) {
 	d.elements = append(d.elements, elements{sample, slices.Clone(label), slices.Clone(answer)})
 }
@@ -74,18 +74,18 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 
 // LabelReport is the JSON form of the figures of a label that does not exclude others.
 type LabelReport struct {
-	N         int          `json:"n"`         // samples with a known label
-	Positives int          `json:"positives"` // of these
-	Precision train.Figure `json:"precision"`
-	Recall    train.Figure `json:"recall"`
-	F1        train.Figure `json:"f1"`
-	AUROC     train.Figure `json:"auroc"` // null without positives, or without negatives
+	N         int               `json:"n"`         // samples with a known label
+	Positives int               `json:"positives"` // of these
+	Precision evaluation.Figure `json:"precision"`
+	Recall    evaluation.Figure `json:"recall"`
+	F1        evaluation.Figure `json:"f1"`
+	AUROC     evaluation.Figure `json:"auroc"` // null without positives, or without negatives
 }
 
 // TargetReport is the JSON form of the figures of a number, in its units.
 type TargetReport struct {
-	N    int          `json:"n"` // samples with a known number
-	MAE  train.Figure `json:"mae"`
-	RMSE train.Figure `json:"rmse"`
-	R2   train.Figure `json:"r2"` // null if all numbers are equal
+	N    int               `json:"n"` // samples with a known number
+	MAE  evaluation.Figure `json:"mae"`
+	RMSE evaluation.Figure `json:"rmse"`
+	R2   evaluation.Figure `json:"r2"` // null if all numbers are equal
 }

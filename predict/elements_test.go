@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // elementsOf evaluates the answers of testdata/elementmetrics.py as a predictor would.
@@ -52,8 +52,8 @@ func elementsOf(t *testing.T, numbers bool) (*models.Model, *ElementsReport, *De
 	}
 	m, d := &models.Model{Labels: slices.Concat(info.Classes, info.Targets)}, &Details{}
 	src.logits = answers
-	e, err := train.Evaluate(t.Context(), src, src, train.EvalOptions{Batch: n,
-		Loss: train.LossOf(nil, info), Observers: d.Observers()})
+	e, err := evaluation.Run(t.Context(), src, src, evaluation.Options{Batch: n,
+		Loss: evaluation.LossOf(nil, info), Observers: d.Observers()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,22 +90,23 @@ func TestElementMetricsAreScikitLearns(t *testing.T) {
 	}
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		f := strings.Fields(lines.Text())
-		var got []train.Figure
+		var got []evaluation.Figure
 		from := 2
 		switch f[0] {
 		case "label":
 			l := labels.Labels[f[1]]
-			got = []train.Figure{train.Figure(l.N), train.Figure(l.Positives), l.Precision, l.Recall, l.F1, l.AUROC}
+			got = []evaluation.Figure{evaluation.Figure(l.N), evaluation.Figure(l.Positives), l.Precision,
+				l.Recall, l.F1, l.AUROC}
 		case "target":
 			l := targets.Targets[f[1]]
-			got = []train.Figure{train.Figure(l.N), l.MAE, l.RMSE, l.R2}
+			got = []evaluation.Figure{evaluation.Figure(l.N), l.MAE, l.RMSE, l.R2}
 		case "temperature":
 			c, err := answers.Calibrate()
 			if err != nil || math.Abs(c.Temperature-number(f[1])) > 1e-6 {
 				t.Errorf("calibrated %+v, %v; want %v", c, err, f)
 				continue
 			}
-			got, from = []train.Figure{train.Figure(c.Loss)}, 2
+			got, from = []evaluation.Figure{evaluation.Figure(c.Loss)}, 2
 		case "wish":
 			k, _ := strconv.Atoi(f[1])
 			for _, recall := range []bool{true, false} {
@@ -117,9 +118,9 @@ func TestElementMetricsAreScikitLearns(t *testing.T) {
 				}
 			}
 		case "exact":
-			got, from = []train.Figure{*labels.ExactMatch}, 1
+			got, from = []evaluation.Figure{*labels.ExactMatch}, 1
 		case "right":
-			got, from = []train.Figure{*labels.Accuracy}, 1
+			got, from = []evaluation.Figure{*labels.Accuracy}, 1
 		}
 		for i, text := range f[from:] {
 			want := number(text)

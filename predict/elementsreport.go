@@ -5,27 +5,27 @@ import (
 	"math"
 	"time"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // ElementsReport describes an evaluation as Report does, where samples have several labels, or
 // numbers.
 type ElementsReport struct {
-	Samples    int          `json:"samples"`
-	Loss       train.Figure `json:"loss"`       // mean over the elements that are known; null if not finite
-	NotFinite  int          `json:"not_finite"` // elements with answers that are not finite
-	Throughput float64      `json:"images_per_s"`
+	Samples    int               `json:"samples"`
+	Loss       evaluation.Figure `json:"loss"`       // mean over the elements that are known; null if not finite
+	NotFinite  int               `json:"not_finite"` // elements with answers that are not finite
+	Throughput float64           `json:"images_per_s"`
 
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
-	Accuracy   *train.Figure           `json:"accuracy,omitempty"`    // of all known labels
-	ExactMatch *train.Figure           `json:"exact_match,omitempty"` // share of samples with all labels met
-	MacroF1    *train.Figure           `json:"macro_f1,omitempty"`    // mean of the defined ones
-	MacroAUROC *train.Figure           `json:"macro_auroc,omitempty"` // mean of the defined ones
+	Accuracy   *evaluation.Figure      `json:"accuracy,omitempty"`    // of all known labels
+	ExactMatch *evaluation.Figure      `json:"exact_match,omitempty"` // share of samples with all labels met
+	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean of the defined ones
+	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean of the defined ones
 
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
-	R2      *train.Figure            `json:"r2,omitempty"` // mean of the defined ones
+	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean of the defined ones
 
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // from Details.Wish
 
@@ -34,8 +34,9 @@ type ElementsReport struct {
 }
 
 // NewElementsReport is NewReport where samples have several labels, or numbers; nil elsewhere.
-func NewElementsReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *ElementsReport {
-	r := &ElementsReport{Samples: e.Samples, Loss: train.Figure(e.Loss()), NotFinite: e.NotFinite,
+func NewElementsReport(m *models.Model, e *evaluation.Evaluation, d *Details,
+	took time.Duration) *ElementsReport {
+	r := &ElementsReport{Samples: e.Samples, Loss: evaluation.Figure(e.Loss()), NotFinite: e.NotFinite,
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	switch {
 	case e.MultiLabel:
@@ -48,14 +49,14 @@ func NewElementsReport(m *models.Model, e *train.Evaluation, d *Details, took ti
 	return r
 }
 
-func (r *ElementsReport) labels(m *models.Model, e *train.Evaluation, d *Details) {
+func (r *ElementsReport) labels(m *models.Model, e *evaluation.Evaluation, d *Details) {
 	r.Labels = map[string]*LabelReport{}
 	if r.wish = d.Wish; r.wish != nil {
 		r.Thresholds = map[string]*Threshold{}
 	}
 	var f1, area mean
 	for k, c := range e.Labels {
-		l := &LabelReport{AUROC: train.Figure(auroc(d.scoresOf(k))), Positives: e.PerClass[k].N}
+		l := &LabelReport{AUROC: evaluation.Figure(auroc(d.scoresOf(k))), Positives: e.PerClass[k].N}
 		for _, a := range d.elements {
 			if a.label[k] >= 0 {
 				l.N++
@@ -70,15 +71,15 @@ func (r *ElementsReport) labels(m *models.Model, e *train.Evaluation, d *Details
 			r.Thresholds[Label(m, k)] = r.wish.of(d.scoresOf(k))
 		}
 	}
-	fraction := func(n, of int) *train.Figure {
-		v := train.Figure(float64(n) / float64(of))
+	fraction := func(n, of int) *evaluation.Figure {
+		v := evaluation.Figure(float64(n) / float64(of))
 		return &v
 	}
 	r.Accuracy, r.ExactMatch = fraction(e.Correct, e.Counted), fraction(e.Exact, e.Judged)
 	r.MacroF1, r.MacroAUROC = f1.of(), area.of()
 }
 
-func (r *ElementsReport) targets(m *models.Model, e *train.Evaluation) {
+func (r *ElementsReport) targets(m *models.Model, e *evaluation.Evaluation) {
 	r.Targets = map[string]*TargetReport{}
 	for k := range e.Targets {
 		t := &e.Targets[k]
@@ -90,15 +91,15 @@ func (r *ElementsReport) targets(m *models.Model, e *train.Evaluation) {
 }
 
 // mean is the mean of the figures that are not NaN.
-type mean struct{ sum, n train.Figure }
+type mean struct{ sum, n evaluation.Figure }
 
-func (m *mean) add(f train.Figure) {
+func (m *mean) add(f evaluation.Figure) {
 	if f == f {
 		m.sum, m.n = m.sum+f, m.n+1
 	}
 }
 
-func (m *mean) of() *train.Figure {
+func (m *mean) of() *evaluation.Figure {
 	v := m.sum / m.n // NaN without any
 	return &v
 }
@@ -151,7 +152,7 @@ func (r *ElementsReport) table() (table []string) {
 }
 
 // plain formats a figure, or "-" for NaN and nil.
-func plain(f *train.Figure) string {
+func plain(f *evaluation.Figure) string {
 	if f == nil || math.IsNaN(float64(*f)) {
 		return "-"
 	}

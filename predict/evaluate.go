@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Evaluable returns the form of m that can be evaluated on src, from fit.Model, and src
@@ -41,17 +41,18 @@ func Evaluable(m *models.Model, src data.Source, note func(format string, args .
 // Evaluate predicts every sample of src once, and compares with the labels. The figures
 // equal the ones that training printed for the same model and data, bit for bit. The
 // predictor's model and src are the results of Evaluable.
-func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (*train.Evaluation, error) {
+func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) (
+	*evaluation.Evaluation, error) {
 	return p.evaluate(ctx, src, workers, nil)
 }
 
 func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, d *Details) (
-	*train.Evaluation, error) {
-	l := train.LossOf(p.Model.Recipe, src.Info())
-	o := train.EvalOptions{Loss: l, Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
-		Transform: train.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph)}
+	*evaluation.Evaluation, error) {
+	l := evaluation.LossOf(p.Model.Recipe, src.Info())
+	o := evaluation.Options{Loss: l, Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
+		Transform: fit.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph)}
 	if d != nil {
 		o.Observers = d.Observers()
 	}
-	return train.Evaluate(ctx, p, src, o)
+	return evaluation.Run(ctx, p, src, o)
 }

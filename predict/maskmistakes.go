@@ -12,9 +12,9 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // masked counts the labelled and the wrong pixels of a sample.
@@ -29,7 +29,7 @@ type painted struct {
 	label, predicted []int16
 }
 
-// observeMask is train.Observers.ObserveMask.
+// observeMask is evaluation.Observers.ObserveMask.
 func (d *Details) observeMask(sample int, label []int32, scores tensor.Tensor) {
 	s, n := scores.F32(), len(label)
 	a := painted{masked: masked{sample: sample}, h: scores.Shape[len(scores.Shape)-2],
@@ -139,7 +139,7 @@ func (a painted) drawn(m *models.Model, src data.Source) func(context.Context, i
 			return nil, err
 		}
 		if picture.Shape[0] != a.h || picture.Shape[1] != a.w {
-			t := train.Transform(m, src.Info())
+			t := fit.Transform(m, src.Info())
 			if t.Height != a.h || t.Width != a.w {
 				return nil, fmt.Errorf("%s: the answer is %d x %d, and the picture is not", src.Name(a.sample), a.h, a.w)
 			}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/train"
 )
 
 // pixelModel returns a small network for the masks of shapes, with new weights.
@@ -42,7 +42,7 @@ func scenes(t *testing.T, spec string) data.Source {
 
 // evaluated is the figures of a rank, or of a process that is alone.
 func evaluated(t *testing.T, m *models.Model, p *fabric.Peers, devices string, batch int) (
-	*train.Evaluation, error) {
+	*evaluation.Evaluation, error) {
 	src := scenes(t, "shapes:5")
 	on, err := predict.Open(t.Context(), m, predict.Options{Batch: batch, Peers: p, Samples: src.Info().Len,
 		Fleet: fleet.Options{Devices: devices, Peers: p}})
@@ -66,7 +66,7 @@ func TestMaskFiguresAreTheSame(t *testing.T) {
 		}
 	}
 	for _, size := range []int{2, 3} {
-		figures, errs := make([]*train.Evaluation, size), make([]error, size)
+		figures, errs := make([]*evaluation.Evaluation, size), make([]error, size)
 		var all sync.WaitGroup
 		for i, r := range inprocess.New(size) {
 			all.Go(func() {

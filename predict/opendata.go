@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // OpenData is data.Open for data that m is run on. Pictures and arrays are converted to its
@@ -22,7 +22,7 @@ func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 		return nil, err
 	}
 	o.EXIF, o.Array = m.Preprocess.EXIF, fit.Arrays(m, note)
-	r, err := train.ParseRecipe(m.Recipe)
+	r, err := recipe.Parse(m.Recipe)
 	if err != nil { // a model of another program has no recipe
 		return data.Open(ctx, spec, o)
 	}
@@ -43,7 +43,7 @@ func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 
 // openPart is openPartOnce, without the files that training left out: if the rest is the data of the
 // training, it is opened without them again.
-func openPart(ctx context.Context, r *train.Recipe, spec string, o data.Options,
+func openPart(ctx context.Context, r *recipe.Recipe, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	src, err := openPartOnce(ctx, r, spec, o, note)
 	var bad *data.BadFiles
@@ -65,7 +65,7 @@ func openPart(ctx context.Context, r *train.Recipe, spec string, o data.Options,
 }
 
 // openPartOnce opens samples that r may have set apart.
-func openPartOnce(ctx context.Context, r *train.Recipe, spec string, o data.Options,
+func openPartOnce(ctx context.Context, r *recipe.Recipe, spec string, o data.Options,
 	note func(format string, args ...any)) (data.Source, error) {
 	if r.ValSplit == nil {
 		return data.Open(ctx, spec, o)

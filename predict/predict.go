@@ -14,7 +14,6 @@ import (
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Options are the devices of a predictor, and how it uses them. Only kernels and precision
@@ -191,6 +190,6 @@ func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet
 
 // Terms returns the terms on which p runs the model.
 func (p *Predictor) Terms() Terms {
-	kernels, _ := train.KernelClass(p.Fleet.Members)
+	kernels, _ := parallel.KernelClass(p.Fleet.Members)
 	return Terms{Kernels: kernels, Precision: p.Fleet.Precision()}
 }

@@ -4,37 +4,37 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Report is an evaluation by the names of classes, as JSON has it.
 type Report struct {
-	Samples    int               `json:"samples"`
-	Correct    int               `json:"correct"`        // labels met
-	Accuracy   float64           `json:"accuracy"`       // share of labels met, 0 to 1
-	Top5       float64           `json:"top5"`           // share of labels among the five largest outputs
-	Loss       train.Figure      `json:"loss"`           // mean cross-entropy of a label; null if not finite
-	PerClass   map[string]*Count `json:"per_class"`      // by Label; null if nothing is counted
-	Confusion  [][]int           `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
-	MIoU       *train.Figure     `json:"miou,omitempty"` // where labels are masks
-	Throughput float64           `json:"images_per_s"`
-	NotFinite  int               `json:"not_finite"` // labels with outputs that are not finite: wrong
-	MacroF1    train.Figure      `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
+	Samples    int                `json:"samples"`
+	Correct    int                `json:"correct"`        // labels met
+	Accuracy   float64            `json:"accuracy"`       // share of labels met, 0 to 1
+	Top5       float64            `json:"top5"`           // share of labels among the five largest outputs
+	Loss       evaluation.Figure  `json:"loss"`           // mean cross-entropy of a label; null if not finite
+	PerClass   map[string]*Count  `json:"per_class"`      // by Label; null if nothing is counted
+	Confusion  [][]int            `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
+	MIoU       *evaluation.Figure `json:"miou,omitempty"` // where labels are masks
+	Throughput float64            `json:"images_per_s"`
+	NotFinite  int                `json:"not_finite"` // labels with outputs that are not finite: wrong
+	MacroF1    evaluation.Figure  `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
 	// BalancedAccuracy is the mean of the recall of the classes that are labels.
-	BalancedAccuracy train.Figure `json:"balanced_accuracy"`
+	BalancedAccuracy evaluation.Figure `json:"balanced_accuracy"`
 	// ECE is the expected calibration error of the predicted classes over 15 equal ranges of
 	// their probability (Guo and others 2017). AUROC is the area under the curve of true over
 	// false positives of the second of two classes; nil for more, or if one has no sample.
-	ECE   *train.Figure `json:"ece,omitempty"`
-	AUROC *train.Figure `json:"auroc,omitempty"`
+	ECE   *evaluation.Figure `json:"ece,omitempty"`
+	AUROC *evaluation.Figure `json:"auroc,omitempty"`
 	// Thresholds are from Details.Wish, for two classes.
 	Thresholds map[string]*Threshold `json:"thresholds,omitempty"`
 
 	// Confusions has, for more than 1,000 classes, the matrix without its diagonal: by the
 	// numbers of label and predicted class, the most frequent first.
-	Confusions []train.Misclassification `json:"confusions,omitempty"`
+	Confusions []evaluation.Misclassification `json:"confusions,omitempty"`
 
 	wish *Wish
 }
@@ -46,14 +46,14 @@ const denseClasses = 1000
 // masks IoU is the class's intersection over union, null in JSON where the class
 // is neither a label nor predicted.
 type Count struct {
-	N       int           `json:"n"`       // labels
-	Correct int           `json:"correct"` // of them met
-	IoU     *train.Figure `json:"iou,omitempty"`
+	N       int                `json:"n"`       // labels
+	Correct int                `json:"correct"` // of them met
+	IoU     *evaluation.Figure `json:"iou,omitempty"`
 	// Precision, Recall and F1 are of the class against all others. They are null without
 	// predictions, without labels, or without both, respectively.
-	Precision train.Figure `json:"precision"`
-	Recall    train.Figure `json:"recall"`
-	F1        train.Figure `json:"f1"`
+	Precision evaluation.Figure `json:"precision"`
+	Recall    evaluation.Figure `json:"recall"`
+	F1        evaluation.Figure `json:"f1"`
 }
 
 // wrong returns a line with the number of labels that count as wrong because outputs are
@@ -90,9 +90,9 @@ func (r *Report) Summary() string {
 
 // NewReport describes an evaluation of m: e has its counts, and d the answers for the
 // figures of probabilities; nil leaves these out. took is the duration of the evaluation.
-func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Duration) *Report {
+func NewReport(m *models.Model, e *evaluation.Evaluation, d *Details, took time.Duration) *Report {
 	r := &Report{Samples: e.Samples, Correct: e.Correct, NotFinite: e.NotFinite, Accuracy: e.Accuracy(),
-		Top5: e.Top5Accuracy(), Loss: train.Figure(e.Loss()), PerClass: map[string]*Count{},
+		Top5: e.Top5Accuracy(), Loss: evaluation.Figure(e.Loss()), PerClass: map[string]*Count{},
 		Throughput: float64(e.Samples) / max(took.Seconds(), 1e-9)}
 	if e.Confusion.Classes() <= denseClasses {
 		r.Confusion = e.Confusion.Dense()
@@ -117,10 +117,10 @@ func NewReport(m *models.Model, e *train.Evaluation, d *Details, took time.Durat
 	}
 	r.MacroF1, r.BalancedAccuracy = e.Macro()
 	if d != nil && len(d.answers) > 0 {
-		ece := train.Figure(d.calibrationError())
+		ece := evaluation.Figure(d.calibrationError())
 		r.ECE = &ece
 		if area := d.auroc(); area == area {
-			r.AUROC = (*train.Figure)(&area)
+			r.AUROC = (*evaluation.Figure)(&area)
 		}
 		if d.Wish != nil {
 			r.wish, r.Thresholds = d.Wish, d.thresholds(m)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // manyClasses is how many classes a label may be among for the figure top-5: of five it always is.
@@ -14,7 +14,7 @@ const manyClasses = 5
 
 // Lines formats the report for people: the overall figures, a table of classes, and the
 // confusions. m and e are the model and evaluation that it was made from.
-func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
+func (r *Report) Lines(m *models.Model, e *evaluation.Evaluation) []string {
 	lines := []string{fmt.Sprintf("%s  %s  loss %.4f  (%.0f img/s)", problem.Plural(r.Samples, "sample"),
 		r.figures(e), r.Loss, r.Throughput)}
 	for _, more := range []string{r.wrong(), r.Summary()} {
@@ -30,7 +30,7 @@ func (r *Report) Lines(m *models.Model, e *train.Evaluation) []string {
 	return lines
 }
 
-func (r *Report) figures(e *train.Evaluation) string {
+func (r *Report) figures(e *evaluation.Evaluation) string {
 	switch {
 	case e.PerPixel:
 		return fmt.Sprintf("mIoU %.2f %%  pixel accuracy %.2f %%", 100**r.MIoU, 100*r.Accuracy)
@@ -50,7 +50,7 @@ func widest(m *models.Model, classes int) int {
 	return min(w, 24)
 }
 
-func classTable(m *models.Model, e *train.Evaluation) []string {
+func classTable(m *models.Model, e *evaluation.Evaluation) []string {
 	w := widest(m, len(e.PerClass))
 	head := "  samples  correct   recall  precision        F1"
 	if e.PerPixel {
@@ -78,7 +78,7 @@ const matrixClasses = 20
 // columnWidth is the width of a column of the confusion matrix.
 const columnWidth = 5
 
-func confusions(m *models.Model, e *train.Evaluation) []string {
+func confusions(m *models.Model, e *evaluation.Evaluation) []string {
 	classes := e.Confusion.Classes()
 	if classes > matrixClasses {
 		return frequentConfusions(m, e)
@@ -112,7 +112,7 @@ func dotForZero(n int) string {
 }
 
 // frequentConfusions lists the most frequent confusions of a label with another class.
-func frequentConfusions(m *models.Model, e *train.Evaluation) (lines []string) {
+func frequentConfusions(m *models.Model, e *evaluation.Evaluation) (lines []string) {
 	all := e.Misclassifications()
 	for _, k := range all[:min(len(all), matrixClasses)] {
 		lines = append(lines, fmt.Sprintf("%5d x %s taken for %s", k.N, Label(m, k.Label), Label(m, k.Predicted)))

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Wish is a precision or a recall that a threshold of the probability shall reach.
@@ -49,9 +49,9 @@ func (w *Wish) Fits(m *models.Model, info data.Info) error {
 // Threshold is the smallest probability at which a label holds, and the resulting figures
 // on the samples that it was found on.
 type Threshold struct {
-	Threshold train.Figure `json:"threshold"` // null if the wish cannot be met
-	Precision train.Figure `json:"precision"` // from there on; of a wish out of reach the best there is
-	Recall    train.Figure `json:"recall"`
+	Threshold evaluation.Figure `json:"threshold"` // null if the wish cannot be met
+	Precision evaluation.Figure `json:"precision"` // from there on; of a wish out of reach the best there is
+	Recall    evaluation.Figure `json:"recall"`
 }
 
 // of returns the threshold for a label with these scores: for a wished precision the one
@@ -65,7 +65,7 @@ func (w *Wish) of(all []scored) *Threshold {
 			positives++
 		}
 	}
-	nan := train.Figure(math.NaN())
+	nan := evaluation.Figure(math.NaN())
 	best, out := &Threshold{nan, nan, nan}, &Threshold{nan, nan, nan}
 	if positives == 0 {
 		return out
@@ -80,7 +80,7 @@ func (w *Wish) of(all []scored) *Threshold {
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
 		if i+1 < len(all) {
-			t.Threshold = train.Figure((answer.Sigmoid(a.score) + answer.Sigmoid(all[i+1].score)) / 2)
+			t.Threshold = evaluation.Figure((answer.Sigmoid(a.score) + answer.Sigmoid(all[i+1].score)) / 2)
 		}
 		if w.reached(t) && !(w.figure(best, !w.Recall) >= w.figure(t, !w.Recall)) {
 			best = t
@@ -96,9 +96,9 @@ func (w *Wish) of(all []scored) *Threshold {
 	return best
 }
 
-func ratioOf(n, of int) train.Figure { return train.Figure(float64(n) / float64(of)) }
+func ratioOf(n, of int) evaluation.Figure { return evaluation.Figure(float64(n) / float64(of)) }
 
-func (w *Wish) figure(t *Threshold, recall bool) train.Figure {
+func (w *Wish) figure(t *Threshold, recall bool) evaluation.Figure {
 	if recall {
 		return t.Recall
 	}
@@ -113,7 +113,7 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 	if w.Recall {
 		what = "recall"
 	}
-	lines := []string{"", fmt.Sprintf("thresholds for a %s of %s", what, train.Figure(w.Least).Percent()),
+	lines := []string{"", fmt.Sprintf("thresholds for a %s of %s", what, evaluation.Figure(w.Least).Percent()),
 		fmt.Sprintf("%-24s  threshold  precision     recall", "label")}
 	for _, name := range names {
 		t := of[name]

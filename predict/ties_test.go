@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // pairArea returns the area under the curve by its definition: of all pairs of a positive
@@ -52,8 +52,8 @@ func TestAUROCOfTies(t *testing.T) {
 		labels[0], labels[1] = 0, 1
 		d := &Details{}
 		src := arrays(t, tensor.New(tensor.F32, n, 1), tensor.Of(labels, n))
-		if _, err := train.Evaluate(t.Context(), constant{tensor.Of(logits, n, 2)}, src,
-			train.EvalOptions{Batch: n, Observers: d.Observers()}); err != nil {
+		if _, err := evaluation.Run(t.Context(), constant{tensor.Of(logits, n, 2)}, src,
+			evaluation.Options{Batch: n, Observers: d.Observers()}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := d.auroc(), pairArea(margins, labels); math.Abs(got-want) > 1e-12 {
@@ -103,7 +103,7 @@ func TestOverlapsOfArrays(t *testing.T) {
 	for i, v := range of0 {
 		scores.F32()[8*(i/4)+4+i%4] = 1 - v
 	}
-	e, err := train.Evaluate(t.Context(), constant{scores}, src, train.EvalOptions{Batch: 2})
+	e, err := evaluation.Run(t.Context(), constant{scores}, src, evaluation.Options{Batch: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

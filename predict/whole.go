@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Whole determines how a model that gives each pixel a class sees pictures of any size. The
@@ -46,7 +47,7 @@ func (p *Predictor) stitched(ctx context.Context, src data.Source, w Whole, r Re
 	if err := w.check(p); err != nil {
 		return nil, err
 	}
-	windows, err := data.NewWindows(ctx, src, train.Transform(p.Model, src.Info()), w.Fit, w.Overlap)
+	windows, err := data.NewWindows(ctx, src, fit.Transform(p.Model, src.Info()), w.Fit, w.Overlap)
 	if err == nil {
 		err = p.sameWindows(ctx, windows)
 	}
@@ -113,14 +114,15 @@ func (p *Predictor) sameWindows(ctx context.Context, w *data.Windows) error {
 // is predicted, and labels are never scaled. With data.CropFit it is Evaluate. d, unless
 // nil, stores the answers for labels other than masks.
 func (p *Predictor) EvaluateWhole(ctx context.Context, src data.Source, w Whole, workers int, d *Details) (
-	*train.Evaluation, error) {
+	*evaluation.Evaluation, error) {
 	if w.crops() {
 		return p.evaluate(ctx, src, workers, d)
 	}
 	if info := src.Info(); !info.Masks {
 		return nil, problem.New("fit", string(w.Fit), "it is for labels that are masks, not for "+info.Kind, "")
 	}
-	e, probabilities := &train.Evaluation{Masks: true, PerPixel: true}, train.Loss{}.Probabilities(p.Model.Graph)
+	e := &evaluation.Evaluation{Masks: true, PerPixel: true}
+	probabilities := evaluation.Loss{}.Probabilities(p.Model.Graph)
 	_, err := p.stitched(ctx, src, w, Reading{Workers: workers}, func(i int, scores tensor.Tensor) error {
 		mask, err := src.Label(ctx, i)
 		if err != nil {
@@ -143,7 +145,7 @@ func (p *Predictor) Picture(ctx context.Context, src data.Source, w Whole, sampl
 	if err != nil || !w.crops() {
 		return picture, err
 	}
-	t := train.Transform(p.Model, src.Info())
+	t := fit.Transform(p.Model, src.Info())
 	seen := tensor.New(tensor.U8, t.Height, t.Width, t.Channels)
 	t.Apply(seen, picture, nil)
 	return seen, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/internal/inprocess"
@@ -22,7 +23,6 @@ import (
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // pointwise is a network in which the scores of a pixel depend on that pixel alone.
@@ -208,7 +208,7 @@ func TestBadPictureInWindows(t *testing.T) {
 func TestEvaluateWhole(t *testing.T) {
 	m := pointModel(t)
 	src := scenes(t, "shapes:2")
-	figures := func(w predict.Whole, devices string) *train.Evaluation {
+	figures := func(w predict.Whole, devices string) *evaluation.Evaluation {
 		p, err := predict.Open(t.Context(), m, onRef(devices, 3))
 		if err != nil {
 			t.Fatal(err)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/bnctl/bnctl/recipe"
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/server/internal/protocol"
-	"github.com/bnctl/bnctl/train"
 )
 
 // service is the Open Inference Protocol over gRPC. Methods that it does not define are answered
@@ -32,7 +32,7 @@ func (s service) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb.Mod
 
 func (s service) ServerMetadata(context.Context, *pb.ServerMetadataRequest) (
 	*pb.ServerMetadataResponse, error) {
-	return &pb.ServerMetadataResponse{Name: "bnctl", Version: train.Release, Extensions: extensions}, nil
+	return &pb.ServerMetadataResponse{Name: "bnctl", Version: recipe.Release, Extensions: extensions}, nil
 }
 
 func (s service) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest) (

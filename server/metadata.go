@@ -3,8 +3,8 @@ package server
 import (
 	"net/http"
 
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/server/internal/protocol"
-	"github.com/bnctl/bnctl/train"
 )
 
 // extensions are the supported extensions of Triton.
@@ -12,7 +12,7 @@ var extensions = []string{"binary_tensor_data", "classification", "model_configu
 
 func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) error {
 	writeJSON(w, http.StatusOK,
-		map[string]any{"name": "bnctl", "version": train.Release, "extensions": extensions})
+		map[string]any{"name": "bnctl", "version": recipe.Release, "extensions": extensions})
 	return nil
 }
 

@@ -11,9 +11,9 @@ import (
 	"net/http"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // pictureAnswer is a model's answer to a picture file.
@@ -115,7 +115,7 @@ func picture(contentType string, body []byte) ([]byte, error) {
 
 // pixels decodes a picture to the input of the model. Memory for decoding is reserved before.
 func (s *modelVersion) pixels(ctx context.Context, file []byte, res *reservation) (tensor.Tensor, error) {
-	t, in := train.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
+	t, in := fit.Transform(s.model, data.Info{DType: tensor.U8}), s.model.Input().Shape
 	n, err := t.Memory(ctx, file, s.model.Preprocess.EXIF, in[0], in[1])
 	if err != nil {
 		return tensor.Tensor{}, invalid("%v", err)

@@ -6,9 +6,9 @@ import (
 	"net"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/server/internal/repository"
 	"github.com/bnctl/bnctl/server/internal/tracing"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Server serves models.
@@ -39,7 +39,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.updater = updater{o: &s.o, watch: repository.NewWatch(o.Models, policy), metrics: s.metrics,
 		trimmable: s.budget.trimmable}
-	if s.traces, err = tracing.Open(ctx, train.Release, s.o.note); err == nil {
+	if s.traces, err = tracing.Open(ctx, recipe.Release, s.o.note); err == nil {
 		err = s.listen(ctx, &o)
 	}
 	if err == nil {

@@ -10,7 +10,10 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/evaluation/estimation"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -56,7 +59,7 @@ func TestDigest(t *testing.T) {
 func TestWhatOfRanksDiffers(t *testing.T) {
 	r := newBench(t, 42).recipe
 	r.Schedule, r.Epochs, r.Steps = "constant", 0, 5
-	with := func(change func(*Recipe)) json.RawMessage {
+	with := func(change func(*recipe.Recipe)) json.RawMessage {
 		other := r
 		change(&other)
 		return other.JSON()
@@ -81,18 +84,22 @@ func TestWhatOfRanksDiffers(t *testing.T) {
 		{agreement{Recipe: r.JSON(), State: "s", Stages: "2"}, first, "its {stages} is 2, on rank 0 1", "?"},
 		{agreement{Recipe: r.JSON(), State: "s", Stages: "2", Recompute: "none"},
 			agreement{Recipe: r.JSON(), State: "s", Stages: "2"}, "its {recompute} is none, on rank 0 auto", "?"},
-		{agreement{Recipe: with(func(r *Recipe) { r.Data.Fingerprint = "0123456789abcdef" }), State: "s"}, first,
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.Data.Fingerprint = "0123456789abcdef" }),
+			State: "s"}, first,
 			" of the fingerprint 0123456789ab, on rank 0 ", "{"},
-		{agreement{Recipe: with(func(r *Recipe) { r.Data.Kind, r.Data.Samples = "folder", 1 }), State: "s"}, first,
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.Data.Kind, r.Data.Samples = "folder", 1 }),
+			State: "s"}, first,
 			"data is folder, 1 sample, on rank 0 glyphs, 42 samples", "{"},
-		{agreement{Recipe: with(func(r *Recipe) { r.Freeze = []string{"a.*", "b"} }), State: "s"}, first,
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.Freeze = []string{"a.*", "b"} }), State: "s"}, first,
 			"freeze is a.*, b, on rank 0 none", "["},
-		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 6 }), State: "s"}, first, "steps is 6, on rank 0 5",
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.Steps = 6 }), State: "s"}, first,
+			"steps is 6, on rank 0 5",
 			"epochs"},
-		{agreement{Recipe: with(func(r *Recipe) { r.Steps = 4 }), State: "s"}, first, "steps is 4, on rank 0 5",
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.Steps = 4 }), State: "s"}, first,
+			"steps is 4, on rank 0 5",
 			"epochs"},
-		{agreement{Recipe: with(func(r *Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "steps"},
-		{agreement{Recipe: with(func(r *Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "epochs"},
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "steps"},
+		{agreement{Recipe: with(func(r *recipe.Recipe) { r.LR = 3 }), State: "s"}, first, "lr is 3", "epochs"},
 		{agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, first, "unknown field", "another"},
 		{first, agreement{Recipe: json.RawMessage(`{"epoch":1}`), State: "s"}, "unknown field", "another"},
 	} {
@@ -153,18 +160,18 @@ func TestOpenEstimator(t *testing.T) {
 		t.Fatal(err)
 	}
 	estimate := func(samples int) (map[string]tensor.Tensor, int) {
-		d, err := OpenEstimator(context.Background(), m, wrapped, c.Devices, 16, 4)
+		d, err := estimation.Open(context.Background(), m, wrapped, c.Devices, 16, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.Close()
 		l, err := data.NewLoader(t.Context(), b.source, data.Plan{Batch: 16, Epochs: 1,
-			Transform: Transform(m, b.source.Info())})
+			Transform: fit.Transform(m, b.source.Info())})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		got, counted, err := Reestimate(t.Context(), d, l, Reestimation{Layers: layers,
+		got, counted, err := estimation.Reestimate(t.Context(), d, l, estimation.Reestimation{Layers: layers,
 			Input: wrapped.Main.Values[wrapped.Main.Inputs[0]].Name, Batch: 16, Replicas: 4, Samples: samples})
 		if err != nil {
 			t.Fatal(err)

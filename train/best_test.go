@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -111,11 +112,11 @@ func TestBestGoesWithTheCheckpoint(t *testing.T) {
 	r.Epochs, r.Schedule, r.LR, r.Save, r.Validation = 5, "constant", 1.5, "best:loss", r.Data
 	want := b.template(New(context.Background(), r, b.model(), b.config(1)))
 	k := b.stopped(4*r.StepsPerEpoch() + 1)()
-	if best := BestOf(k); best == nil || best.Epoch < 1 || best.Epoch > 4 || best.Figure != "loss" ||
+	if best := progress.BestOf(k); best == nil || best.Epoch < 1 || best.Epoch > 4 || best.Figure != "loss" ||
 		best.Save != r.Save {
 		t.Errorf("the checkpoint says that %+v is the best", best)
 	}
-	if best := BestOf(b.stopped(1)()); best != nil {
+	if best := progress.BestOf(b.stopped(1)()); best != nil {
 		t.Errorf("before any evaluation %+v is the best", best)
 	}
 	if got := b.template(Resume(context.Background(), k, r, b.config(1))); got != want {

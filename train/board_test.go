@@ -1,6 +1,8 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/recipe"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +18,7 @@ func TestBoard(t *testing.T) {
 		t.Fatal(err)
 	}
 	loss := 0.5
-	b.Show(Started{Recipe: DefaultRecipe("mlp-bn")})
+	b.Show(Started{Recipe: recipe.Default("mlp-bn")})
 	b.Show(Stepped{Step: 10, Loss: 2, LR: 0.1})
 	b.Show(EpochDone{Epoch: 1, TrainLoss: 1})
 	files, _ := filepath.Glob(filepath.Join(folder, "events.*"))
@@ -36,7 +38,8 @@ func TestBoard(t *testing.T) {
 	if strings.Contains(string(text), "epoch/val_") {
 		t.Error("there are figures of a validation that was not made")
 	}
-	b.Show(EpochDone{Epoch: 2, ValLoss: (*Figure)(&loss), ValAccuracy: &loss, ValMIoU: (*Figure)(&loss)})
+	b.Show(EpochDone{Epoch: 2, ValLoss: (*evaluation.Figure)(&loss), ValAccuracy: &loss,
+		ValMIoU: (*evaluation.Figure)(&loss)})
 	text, err = os.ReadFile(files[0])
 	for _, tag := range []string{"epoch/val_loss", "epoch/val_accuracy", "epoch/val_miou"} {
 		if !strings.Contains(string(text), tag) {

@@ -1,6 +1,9 @@
 package train
 
-import "testing"
+import (
+	"github.com/bnctl/bnctl/recipe"
+	"testing"
+)
 
 // BenchmarkBoardStep writes down the event of a step.
 func BenchmarkBoardStep(b *testing.B) {
@@ -9,7 +12,7 @@ func BenchmarkBoardStep(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer board.Close()
-	board.Show(Started{Recipe: DefaultRecipe("resnet20")})
+	board.Show(Started{Recipe: recipe.Default("resnet20")})
 	share := []DeviceShare{{Device: "cpu", Replicas: 8, Compute: 0.5}}
 	for step := 1; b.Loop(); step++ {
 		board.Show(Stepped{Step: step, Loss: 2, LR: 0.1, Throughput: 420, Devices: share})

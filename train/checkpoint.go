@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/internal/awake"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -70,7 +71,7 @@ func (r *checkpointer) write(k *serialize.Checkpoint) error {
 	if err := serialize.WriteCheckpoint(r.plan.config.Checkpoint, k); err != nil {
 		return err
 	}
-	p, err := positionOf(k)
+	p, err := progress.Read(k)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
@@ -43,10 +45,10 @@ type Config struct {
 	// rank has too little free memory.
 	Recompute string
 
-	Checkpoint      string // file; "" means no checkpoints
-	CheckpointEvery int    // steps; 0: at the end of every epoch
-	Paths           Paths  // kept in checkpoints, so that a resume finds its data
-	Settings        Settings
+	Checkpoint      string         // file; "" means no checkpoints
+	CheckpointEvery int            // steps; 0: at the end of every epoch
+	Paths           progress.Paths // kept in checkpoints, so that a resume finds its data
+	Settings        progress.Settings
 
 	// GoOn is the command that resumes the run, for messages; "": "resume
 	// CHECKPOINT".
@@ -61,7 +63,7 @@ type Config struct {
 
 	// Observe is called before each evaluation at the end of an epoch, and returns
 	// observers of its answers; nil: no observers.
-	Observe func() Observers
+	Observe func() evaluation.Observers
 	// Evaluated is called with each evaluation at the end of an epoch; may be nil.
 	Evaluated func(Evaluated)
 	// Chained is called at the end of every epoch with the chain of the run so far, which a template has

@@ -13,6 +13,8 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -48,13 +50,13 @@ func (b *bench) stopped(step int) func() *serialize.Checkpoint {
 
 // A checkpoint that lacks any required part, or has one that does not fit, is refused.
 func TestDamagedCheckpointsAreRefused(t *testing.T) {
-	for name, change := range map[string]func(*Recipe){
-		"mean":       func(r *Recipe) { r.BNStats = bn.Mean },
-		"late":       func(r *Recipe) { r.WeightSync = "async:2" },
-		"apart":      func(r *Recipe) { r.WeightSync = "periodic:3" },
-		"posthoc":    func(r *Recipe) { r.BNUpdate = bn.PostHoc },
-		"late, both": func(r *Recipe) { r.BNUpdate = "async:3" },
-		"best":       func(r *Recipe) { r.Save, r.Validation, r.EMA = "best:loss", r.Data, 0.9 },
+	for name, change := range map[string]func(*recipe.Recipe){
+		"mean":       func(r *recipe.Recipe) { r.BNStats = bn.Mean },
+		"late":       func(r *recipe.Recipe) { r.WeightSync = "async:2" },
+		"apart":      func(r *recipe.Recipe) { r.WeightSync = "periodic:3" },
+		"posthoc":    func(r *recipe.Recipe) { r.BNUpdate = bn.PostHoc },
+		"late, both": func(r *recipe.Recipe) { r.BNUpdate = "async:3" },
+		"best":       func(r *recipe.Recipe) { r.Save, r.Validation, r.EMA = "best:loss", r.Data, 0.9 },
 	} {
 		b := newBench(t, 24)
 		b.recipe.BN, b.recipe.Epochs = bn.Replica, 3
@@ -83,10 +85,10 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			refused("without "+attachment, func(k *serialize.Checkpoint) { delete(k.Attachments, attachment) })
 		}
 	}
-	if _, err := Resume(context.Background(), nil, &Recipe{}, Config{}); err == nil {
+	if _, err := Resume(context.Background(), nil, &recipe.Recipe{}, Config{}); err == nil {
 		t.Error("no checkpoint is taken")
 	}
-	if _, err := New(context.Background(), &Recipe{}, nil, Config{}); err == nil {
+	if _, err := New(context.Background(), &recipe.Recipe{}, nil, Config{}); err == nil {
 		t.Error("no model is taken")
 	}
 }
@@ -94,18 +96,18 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 // PathsOf returns the paths of the data.
 func TestPathsOf(t *testing.T) {
 	b := newBench(t, 24)
-	want := Paths{Data: "a", Validation: "b", Output: "c"}
+	want := progress.Paths{Data: "a", Validation: "b", Output: "c"}
 	path := filepath.Join(t.TempDir(), "run.bnc")
 	b.told(func(c *Config) { c.Checkpoint, c.Paths = path, want })
 	k, err := serialize.ReadCheckpoint(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := PathsOf(k); err != nil || got != want {
+	if got, err := progress.PathsOf(k); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
 	k.Progress = []byte("{")
-	if _, err := PathsOf(k); err == nil {
+	if _, err := progress.PathsOf(k); err == nil {
 		t.Error("a broken progress has paths")
 	}
 }
@@ -127,9 +129,9 @@ func (b *bench) abandoned(every int64, change func(*Config)) error {
 // A run that has lost all devices writes a checkpoint, if it has a file for it, and advises
 // how to continue.
 func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
-	for name, change := range map[string]func(*Recipe){
-		"allreduce": func(*Recipe) {},
-		"apart":     func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:9" }, // the host has all state
+	for name, change := range map[string]func(*recipe.Recipe){
+		"allreduce": func(*recipe.Recipe) {},
+		"apart":     func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:9" }, // the host has all state
 	} {
 		b := newBench(t, 24)
 		change(&b.recipe)
@@ -143,7 +145,7 @@ func TestAbandonedRunLeavesACheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := positionOf(k)
+		p, err := progress.Read(k)
 		if err != nil || p.Progress.Step == 0 && name == "apart" {
 			t.Errorf("%s: step %d, %v", name, p.Progress.Step, err)
 		}

@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -10,7 +11,7 @@ import (
 // count. It is the same in any order.
 func (p *plan) denominator(labels tensor.Tensor) float64 {
 	if p.loss.Of != parallel.CrossEntropy {
-		return p.loss.known(labels.I32())
+		return p.loss.CountKnown(labels.I32())
 	}
 	if p.classWeights == nil {
 		counted := 0
@@ -22,7 +23,7 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 		return float64(counted)
 	}
 	sum := 0.0
-	for class, n := range countClasses(labels.I32(), len(p.classWeights)) {
+	for class, n := range recipe.CountClasses(labels.I32(), len(p.classWeights)) {
 		sum += float64(p.classWeights[class] * float64(n))
 	}
 	return sum
@@ -31,7 +32,7 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 // perLabel returns the result of a step, scaled so that its loss over the labels that count
 // is the mean by their weights. For numbers, all known ones count.
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
-	if p.loss.numbers() {
+	if p.loss.IsNumeric() {
 		r.Counted = p.denominator(b.Rows[parallel.InputLabels])
 	} else if (p.classWeights != nil || isMixed(b.Rows)) && r.Counted > 0 {
 		r.Loss = ratio(r.Loss, p.weighed(b.Rows)) * r.Counted

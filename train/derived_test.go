@@ -6,22 +6,24 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
 
 // derivingRecipes are recipes with a template that has another state than the trained one.
-var derivingRecipes = map[string]func(*Recipe){
-	"ema":                func(r *Recipe) { r.EMA = 0.9 },
-	"ema, few samples":   func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
-	"ema, warm-up":       func(r *Recipe) { r.EMA, r.EMAWarmup = 0.9, true },
-	"ema, replica":       func(r *Recipe) { r.EMA, r.BN = 0.9, "replica" },
-	"bn-precise":         func(r *Recipe) { r.BNPrecise = 20 },
-	"periodic":           func(r *Recipe) { r.WeightSync, r.BN = "periodic:4", "replica" },
-	"neither":            func(*Recipe) {},
-	"ema, one evaluated": func(r *Recipe) { r.EMA, r.EvalEvery = 0.9, 3 },
+var derivingRecipes = map[string]func(*recipe.Recipe){
+	"ema":                func(r *recipe.Recipe) { r.EMA = 0.9 },
+	"ema, few samples":   func(r *recipe.Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
+	"ema, warm-up":       func(r *recipe.Recipe) { r.EMA, r.EMAWarmup = 0.9, true },
+	"ema, replica":       func(r *recipe.Recipe) { r.EMA, r.BN = 0.9, "replica" },
+	"bn-precise":         func(r *recipe.Recipe) { r.BNPrecise = 20 },
+	"periodic":           func(r *recipe.Recipe) { r.WeightSync, r.BN = "periodic:4", "replica" },
+	"neither":            func(*recipe.Recipe) {},
+	"ema, one evaluated": func(r *recipe.Recipe) { r.EMA, r.EvalEvery = 0.9, 3 },
 }
 
 // TestFiguresAreOfTheTemplate checks that the loss and accuracy of the best epoch match a
@@ -60,7 +62,7 @@ func TestFiguresAreOfTheTemplate(t *testing.T) {
 				}
 			}
 			got := b.evaluated(m)
-			if got.Accuracy() != *want.ValAccuracy || Figure(got.Loss()) != *want.ValLoss {
+			if got.Accuracy() != *want.ValAccuracy || evaluation.Figure(got.Loss()) != *want.ValLoss {
 				t.Errorf("%s, save %s: the run says loss %v, accuracy %v of epoch %d; the template has %v, %v", name,
 					save, *want.ValLoss, *want.ValAccuracy, want.Epoch, got.Loss(), got.Accuracy())
 			}
@@ -69,7 +71,7 @@ func TestFiguresAreOfTheTemplate(t *testing.T) {
 }
 
 // evaluated evaluates a template by itself, on one device.
-func (b *bench) evaluated(m *models.Model) *Evaluation {
+func (b *bench) evaluated(m *models.Model) *evaluation.Evaluation {
 	b.t.Helper()
 	f, err := parallel.PredictFunction(m.Graph)
 	if err != nil {
@@ -82,7 +84,7 @@ func (b *bench) evaluated(m *models.Model) *Evaluation {
 		b.t.Fatal(err)
 	}
 	defer d.Close()
-	e, err := Evaluate(b.t.Context(), d, b.source, EvalOptions{Batch: 7})
+	e, err := evaluation.Run(b.t.Context(), d, b.source, evaluation.Options{Batch: 7})
 	if err != nil {
 		b.t.Fatal(err)
 	}

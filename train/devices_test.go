@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -37,36 +38,36 @@ func (e *sluggishExe) Run(ctx context.Context, s device.Step) (device.Outcome, e
 
 // ways returns every way of keeping statistics, and every way of keeping weights together,
 // with the change of the recipe for each.
-func ways() map[string]func(*Recipe) {
-	all := map[string]func(*Recipe){
-		"sync":             func(r *Recipe) {},
-		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
-		"sync, template":   func(r *Recipe) { r.WeightSync = "template" },
-		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
-		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
-		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },
-		"frozen, periodic": func(r *Recipe) { r.BN, r.Init, r.WeightSync = bn.Frozen, "given", "periodic:3" },
+func ways() map[string]func(*recipe.Recipe) {
+	all := map[string]func(*recipe.Recipe){
+		"sync":             func(r *recipe.Recipe) {},
+		"sync, precise":    func(r *recipe.Recipe) { r.BNPrecise = 30 },
+		"sync, template":   func(r *recipe.Recipe) { r.WeightSync = "template" },
+		"sync, ema, adamw": func(r *recipe.Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
+		"sync, bf16":       func(r *recipe.Recipe) { r.Precision = "bf16" },
+		"frozen":           func(r *recipe.Recipe) { r.BN, r.Init = bn.Frozen, "given" },
+		"frozen, periodic": func(r *recipe.Recipe) { r.BN, r.Init, r.WeightSync = bn.Frozen, "given", "periodic:3" },
 	}
-	for name, change := range map[string]func(*Recipe){
-		"pooled":   func(r *Recipe) {},
-		"mean":     func(r *Recipe) { r.BNStats = bn.Mean },
-		"first":    func(r *Recipe) { r.BNStats = bn.First },
-		"late":     func(r *Recipe) { r.BNUpdate = "async:2" },
-		"posthoc":  func(r *Recipe) { r.BNUpdate = bn.PostHoc },
-		"running":  func(r *Recipe) { r.BNMin, r.Batch = "running", 12 },
-		"template": func(r *Recipe) { r.WeightSync = "template" },
-		"apart":    func(r *Recipe) { r.WeightSync = "periodic:2" },
-		"behind":   func(r *Recipe) { r.WeightSync = "async:3" },
-		"apart, adamw, ema, late": func(r *Recipe) {
+	for name, change := range map[string]func(*recipe.Recipe){
+		"pooled":   func(r *recipe.Recipe) {},
+		"mean":     func(r *recipe.Recipe) { r.BNStats = bn.Mean },
+		"first":    func(r *recipe.Recipe) { r.BNStats = bn.First },
+		"late":     func(r *recipe.Recipe) { r.BNUpdate = "async:2" },
+		"posthoc":  func(r *recipe.Recipe) { r.BNUpdate = bn.PostHoc },
+		"running":  func(r *recipe.Recipe) { r.BNMin, r.Batch = "running", 12 },
+		"template": func(r *recipe.Recipe) { r.WeightSync = "template" },
+		"apart":    func(r *recipe.Recipe) { r.WeightSync = "periodic:2" },
+		"behind":   func(r *recipe.Recipe) { r.WeightSync = "async:3" },
+		"apart, adamw, ema, late": func(r *recipe.Recipe) {
 			r.WeightSync, r.BNUpdate, r.Optimizer, r.LR, r.EMA = "periodic:4", "async:1", "adamw", 0.01, 0.9
 		},
-		"apart, lars, posthoc": func(r *Recipe) {
+		"apart, lars, posthoc": func(r *recipe.Recipe) {
 			r.WeightSync, r.BNUpdate, r.Optimizer, r.ClipNorm = "periodic:2", bn.PostHoc, "lars", 1
 		},
-		"bf16, late":     func(r *Recipe) { r.Precision, r.BNUpdate = "bf16", "async:2" },
-		"apart, running": func(r *Recipe) { r.WeightSync, r.BNMin, r.Batch = "periodic:2", "running", 12 },
+		"bf16, late":     func(r *recipe.Recipe) { r.Precision, r.BNUpdate = "bf16", "async:2" },
+		"apart, running": func(r *recipe.Recipe) { r.WeightSync, r.BNMin, r.Batch = "periodic:2", "running", 12 },
 	} {
-		all["replica, "+name] = func(r *Recipe) {
+		all["replica, "+name] = func(r *recipe.Recipe) {
 			r.BN = bn.Replica
 			change(r)
 		}

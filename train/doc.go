@@ -1,12 +1,13 @@
 // Package train runs recipes: it trains a model on data and devices, and the same recipe
 // gives the same template, bit for bit.
 //
-// Use it when package bnctl's Train does too little: with custom devices, to act between
-// epochs, or to evaluate models and re-estimate their statistics.
+// Use it when package bnctl's Train does too little: with custom devices, or to act between
+// epochs. Package evaluation evaluates models without training, and its package estimation
+// re-estimates their statistics.
 //
-// A Recipe has everything that determines the result (DefaultRecipe, SetModel, SetData,
-// Check). A Config determines where and how the recipe is run, and never changes the
-// result. New and Resume make a Session from both; Session.Run trains to the end.
+// A recipe.Recipe has everything that determines the result. A Config determines where and how
+// the recipe is run, and never changes the result. New and Resume make a Session from both;
+// Session.Run trains to the end.
 //
 // # Parts of a session
 //

@@ -36,7 +36,7 @@ func (s *Session) drive(ctx context.Context, tight bool, state map[string]tensor
 		return err
 	}
 	if !stages.One() {
-		if s.plan.recipe.perReplicaGradients() {
+		if s.plan.recipe.HasLateGradients() {
 			return problem.New("weight-sync", "", "gradients that come late wait on the host for all layers together",
 				"use {weight-sync} allreduce")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -96,7 +97,7 @@ func elementModel(t *testing.T, src data.Source) *models.Model {
 		}
 	}
 	m.State = map[string]tensor.Tensor{"w": w, "b": bias}
-	m, err := Answering(t.Context(), m, src, false)
+	m, err := recipe.Answering(t.Context(), m, src, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestStepsWithoutLabels(t *testing.T) {
 // A template with new units answers in the units of the data, whatever they are.
 func TestForNumbersScales(t *testing.T) {
 	src := &elementSource{samples: 7, numbers: true}
-	m, err := Answering(t.Context(), elementModel(t, src), src, true)
+	m, err := recipe.Answering(t.Context(), elementModel(t, src), src, true)
 	if err != nil {
 		t.Fatal(err)
 	}

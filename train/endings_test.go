@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
@@ -92,8 +93,8 @@ func evaluatedLoss(t *testing.T, g *graph.Graph, x, labels tensor.Tensor) float6
 	for i, v := range out[0].F64() {
 		scores.F32()[i] = float32(v)
 	}
-	var e Evaluation
-	if err := e.Add(scores, labels, Loss{}.Probabilities(g)); err != nil {
+	var e evaluation.Evaluation
+	if err := e.Add(scores, labels, evaluation.Loss{}.Probabilities(g)); err != nil {
 		t.Fatal(err)
 	}
 	return e.LossSum

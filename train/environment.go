@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/recipe"
 	"runtime"
 	"runtime/debug"
 )
@@ -18,7 +19,7 @@ type Environment struct {
 
 // environment describes this program and machine.
 func (s *Session) environment() *Environment {
-	e := &Environment{Release: Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+	e := &Environment{Release: recipe.Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		CPUs: runtime.NumCPU()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {

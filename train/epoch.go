@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -11,8 +12,8 @@ import (
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
-	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainLossIs: r.trainLossIs(),
-		LeftOut: p.LeftOut, TrainAccuracy: s.plan.loss.accuracy(p.Correct, p.Counted),
+	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainLossIs: r.TrainLossTerms(),
+		LeftOut: p.LeftOut, TrainAccuracy: s.plan.loss.Accuracy(p.Correct, p.Counted),
 		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
 		Dropped: s.unread(), Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()}
@@ -22,7 +23,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 		if err != nil {
 			return err
 		}
-		evaluation = e.sum()
+		evaluation = e.Sum()
 	}
 	if err := s.addLink(ctx, number, evaluation); err != nil {
 		return err
@@ -34,7 +35,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	}
 	done.Staleness = s.trainer.progress.Staleness
 	done.Merged, done.Waited = s.trainer.statistics.staleness()
-	done.Best = p.bestEpoch(r)
+	done.Best = p.BestEpoch(r)
 	s.plan.emit(done)
 	if err := s.reportNorms(ctx, number); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *Session) unread() int {
 // Evaluate evaluates on the validation data the state that a template made now would have:
 // the average if the recipe averages weights, with re-estimated statistics if it requests
 // them.
-func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
+func (s *Session) Evaluate(ctx context.Context) (*evaluation.Evaluation, error) {
 	e, _, err := s.evaluateTemplate(ctx)
 	return e, err
 }
@@ -79,7 +80,7 @@ func (s *Session) Evaluate(ctx context.Context) (*Evaluation, error) {
 // EvaluateWith evaluates the current weights with other running statistics, from
 // ExtraStatistics, on the validation data.
 func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor.Tensor) (
-	*Evaluation, error) {
+	*evaluation.Evaluation, error) {
 	if err := s.trainer.weights.show(ctx, statistics); err != nil {
 		return nil, err
 	}
@@ -87,35 +88,35 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 }
 
 // evaluate evaluates the state that the devices have.
-func (s *Session) evaluate(ctx context.Context) (*Evaluation, error) {
+func (s *Session) evaluate(ctx context.Context) (*evaluation.Evaluation, error) {
 	t := s.plan.transform
 	t.Augment = ""
-	o := EvalOptions{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
+	o := evaluation.Options{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
 		Loss: s.plan.loss.Loss, Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
-		OwnRows: s.trainer.driver.OwnRows, areas: s.plan.recipe.criterion() == "auroc"}
+		OwnRows: s.trainer.driver.OwnRows, KeepScores: s.plan.recipe.Criterion() == "auroc"}
 	if s.plan.config.Peers == nil {
 		o.Batch = s.trainer.driver.Rows()
 	}
 	m := Moment{Step: s.trainer.progress.Step, Doing: "evaluating", Of: s.plan.config.Validation.Info().Len}
-	o.done = func(samples int) {
+	o.Done = func(samples int) {
 		m.Samples = samples
 		s.plan.watched(m)
 	}
-	o.done(0)
+	o.Done(0)
 	if s.plan.config.Observe != nil {
 		o.Observers = s.plan.config.Observe()
 	}
-	return Evaluate(ctx, s.trainer.driver, s.plan.config.Validation, o)
+	return evaluation.Run(ctx, s.trainer.driver, s.plan.config.Validation, o)
 }
 
 // validate evaluates and keeps the state if it is the best so far.
-func (s *Session) validate(ctx context.Context, done *EpochDone) (*Evaluation, error) {
+func (s *Session) validate(ctx context.Context, done *EpochDone) (*evaluation.Evaluation, error) {
 	e, state, err := s.evaluateTemplate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	loss, accuracy := e.Loss(), e.Accuracy()
-	figure := Figure(loss)
+	figure := evaluation.Figure(loss)
 	if done.ValLoss, done.ValAccuracy = &figure, &accuracy; e.Targets != nil {
 		r2 := e.MeanR2()
 		done.ValAccuracy, done.ValR2 = nil, &r2
@@ -128,11 +129,11 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) (*Evaluation, e
 		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields NaN or infinity; %s, or look at the validation data", loss, gentler))
 	}
-	p, c := &s.trainer.progress, s.plan.recipe.criterion()
-	p.Plateau = s.plan.schedule.evaluated(p.Plateau, loss)
-	v := c.figure(e)
+	p, c := &s.trainer.progress, s.plan.recipe.Criterion()
+	p.Plateau = s.plan.schedule.AfterEvaluation(p.Plateau, loss)
+	v := c.FigureOf(e)
 	defer s.tellEvaluation(done.Epoch, e)
-	if p.BestStep > 0 && !c.better(v, p.Best) {
+	if p.BestStep > 0 && !c.IsBetter(v, p.Best) {
 		p.Stale++
 		return e, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -21,7 +22,7 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 	if r.BNPrecisePlain {
 		t.Augment = data.NoAugment
 	}
-	weights, err := r.sampleWeights(ctx, s.plan.config.Train)
+	weights, err := r.SampleWeights(ctx, s.plan.config.Train)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,8 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 		return nil, err
 	}
 	defer l.Close()
-	statistics, _, err := Reestimate(ctx, s.trainer.driver, l, Reestimation{Layers: s.plan.layers,
-		Input: s.plan.inputName(), Batch: r.StepBatch(), Replicas: r.StepReplicas(), Samples: samples})
+	statistics, _, err := estimation.Reestimate(ctx, s.trainer.driver, l, estimation.Reestimation{
+		Layers: s.plan.layers, Input: s.plan.inputName(), Batch: r.StepBatch(),
+		Replicas: r.StepReplicas(), Samples: samples})
 	return statistics, err
 }

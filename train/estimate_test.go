@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // The first batch norm of this network sees the images themselves.
@@ -68,12 +69,12 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 	const samples = 30
 	for _, test := range []struct {
 		name   string
-		change func(r *Recipe)
+		change func(r *recipe.Recipe)
 		want   data.Augment
 	}{
-		{"augmented", func(*Recipe) {}, data.CIFARAugment},
-		{"plain", func(r *Recipe) { r.BNPrecisePlain = true }, data.NoAugment},
-		{"average", func(r *Recipe) { r.EMA = 0.5 }, data.CIFARAugment},
+		{"augmented", func(*recipe.Recipe) {}, data.CIFARAugment},
+		{"plain", func(r *recipe.Recipe) { r.BNPrecisePlain = true }, data.NoAugment},
+		{"average", func(r *recipe.Recipe) { r.EMA = 0.5 }, data.CIFARAugment},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, 42)

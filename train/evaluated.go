@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -9,13 +10,13 @@ import (
 type Evaluated struct {
 	Epoch      int // counted from 1
 	Best       bool
-	Evaluation *Evaluation
+	Evaluation *evaluation.Evaluation
 	Model      *models.Model // its input, and the names of its classes; not the weights of the epoch
 	Source     data.Source   // the validation data, to read samples of before the run ends
 }
 
 // tellEvaluation passes an evaluation to Config.Evaluated.
-func (s *Session) tellEvaluation(epoch int, e *Evaluation) {
+func (s *Session) tellEvaluation(epoch int, e *evaluation.Evaluation) {
 	if tell := s.plan.config.Evaluated; tell != nil {
 		tell(Evaluated{Epoch: epoch, Best: s.trainer.progress.BestStep == s.trainer.progress.Step, Evaluation: e,
 			Model: s.plan.template, Source: s.plan.config.Validation})

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"github.com/bnctl/bnctl/evaluation"
 	"testing"
 )
 
@@ -11,10 +12,10 @@ func TestEvaluationIsObserved(t *testing.T) {
 	b := newBench(t, 24)
 	c := b.config(1)
 	var labels []int // of each evaluation
-	c.Observe = func() Observers {
+	c.Observe = func() evaluation.Observers {
 		labels = append(labels, 0)
 		now := &labels[len(labels)-1]
-		return Observers{Observe: func(int, int, []float64, float64) { *now++ }}
+		return evaluation.Observers{Observe: func(int, int, []float64, float64) { *now++ }}
 	}
 	told := 0
 	c.Evaluated = func(e Evaluated) {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"context"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/tensor"
 	"io"
 	"testing"
@@ -19,9 +20,9 @@ func TestEvaluateEndsWithErrors(t *testing.T) {
 	b := newBench(t, 20)
 	for _, c := range []struct {
 		classes int
-		o       EvalOptions
-	}{{2, EvalOptions{Batch: 8}}, {10, EvalOptions{Batch: 0}}} {
-		e, err := Evaluate(t.Context(), constant{tensor.New(tensor.F32, c.classes)}, b.source, c.o)
+		o       evaluation.Options
+	}{{2, evaluation.Options{Batch: 8}}, {10, evaluation.Options{Batch: 0}}} {
+		e, err := evaluation.Run(t.Context(), constant{tensor.New(tensor.F32, c.classes)}, b.source, c.o)
 		if err == nil || err == io.EOF {
 			t.Errorf("%+v: %+v, %v", c, e, err)
 		}

@@ -1,8 +1,11 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 )
 
 // Event is a report from a run while it runs: Started, Stepped, EpochDone, Norms,
@@ -18,42 +21,42 @@ type Event interface {
 // Started reports the complete recipe before the first step. It is the first
 // event of a run.
 type Started struct {
-	Recipe        *Recipe  `json:"recipe"`
-	Devices       []string `json:"devices"`   // names, in the order of the fleet
-	Placement     []int    `json:"placement"` // replicas of each device
-	Kernels       string   `json:"kernels"`   // class of all devices: see KernelClass
-	Deterministic bool     `json:"deterministic"`
-	Input         string   `json:"input"`            // input of the model: "224x224x3" for pictures
-	Pictures      string   `json:"pictures"`         // how samples become that
-	BatchNorm     string   `json:"batch_norm"`       // seen by batch norm: "16 samples per replica (128 / 8)"
-	Moving        string   `json:"moving,omitempty"` // moving statistics of frozen layers
-	Parameters    int      `json:"parameters"`       // trained elements: models.Summary
-	FirstStep     int      `json:"first_step"`       // above 0 after a resume
-	TotalSteps    int      `json:"total_steps"`
-	Ranks         int      `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
+	Recipe        *recipe.Recipe `json:"recipe"`
+	Devices       []string       `json:"devices"`   // names, in the order of the fleet
+	Placement     []int          `json:"placement"` // replicas of each device
+	Kernels       string         `json:"kernels"`   // class of all devices: see KernelClass
+	Deterministic bool           `json:"deterministic"`
+	Input         string         `json:"input"`            // input of the model: "224x224x3" for pictures
+	Pictures      string         `json:"pictures"`         // how samples become that
+	BatchNorm     string         `json:"batch_norm"`       // as "16 samples per replica (128 / 8)"
+	Moving        string         `json:"moving,omitempty"` // moving statistics of frozen layers
+	Parameters    int            `json:"parameters"`       // trained elements: models.Summary
+	FirstStep     int            `json:"first_step"`       // above 0 after a resume
+	TotalSteps    int            `json:"total_steps"`
+	Ranks         int            `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
 
 	Stages []StageShare `json:"stages,omitempty"` // if the layers are on several devices
 
 	Tensors TensorCounts `json:"tensors"` // how many are trained
 
-	Environment *Environment `json:"environment,omitempty"`
-	Paths       Paths        `json:"paths"`                // Config.Paths
-	Checkpoint  string       `json:"checkpoint,omitempty"` // Config.Checkpoint
-	GoOn        string       `json:"go_on,omitempty"`      // Config.GoOn
+	Environment *Environment   `json:"environment,omitempty"`
+	Paths       progress.Paths `json:"paths"`                // Config.Paths
+	Checkpoint  string         `json:"checkpoint,omitempty"` // Config.Checkpoint
+	GoOn        string         `json:"go_on,omitempty"`      // Config.GoOn
 }
 
 // Stepped reports the optimizer steps since the previous Stepped, every Config.LogEvery
 // steps and after the last step of a run.
 type Stepped struct {
-	Step       int     `json:"step"`     // counted from 1
-	Epoch      int     `json:"epoch"`    // counted from 1
-	Loss       float64 `json:"loss"`     // mean cross-entropy of a label, or another loss of an element
-	Accuracy   Figure  `json:"accuracy"` // share of labels met, 0 to 1; NaN with numbers
-	LR         float64 `json:"lr"`       // learning rate of the step
-	Throughput float64 `json:"images_per_s"`
-	InputWait  float64 `json:"input_wait"` // share of the time since the last event, 0 to 1
-	SyncWait   float64 `json:"sync_wait"`  // that devices waited for each other, as a share too
-	Remaining  float64 `json:"eta_s"`      // seconds to the end of the run, at this throughput
+	Step       int               `json:"step"`     // counted from 1
+	Epoch      int               `json:"epoch"`    // counted from 1
+	Loss       float64           `json:"loss"`     // mean cross-entropy of a label, or another loss
+	Accuracy   evaluation.Figure `json:"accuracy"` // share of labels met, 0 to 1; NaN with numbers
+	LR         float64           `json:"lr"`       // learning rate of the step
+	Throughput float64           `json:"images_per_s"`
+	InputWait  float64           `json:"input_wait"` // share of the time since the last event, 0 to 1
+	SyncWait   float64           `json:"sync_wait"`  // share that devices waited for each other
+	Remaining  float64           `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
 	Devices []DeviceShare `json:"devices,omitempty"` // where the time of each device went
 	Ranks   []RankShare   `json:"ranks,omitempty"`   // of a run over several
@@ -106,24 +109,24 @@ type EpochDone struct {
 	TrainLoss float64 `json:"train_loss"` // while the weights changed
 	// TrainLossIs lists the terms of TrainLoss that ValLoss lacks: "weighted", "smoothed",
 	// "mixed".
-	TrainLossIs   []string `json:"train_loss_is,omitempty"`
-	TrainAccuracy Figure   `json:"train_accuracy"`
-	ValLoss       *Figure  `json:"val_loss,omitempty"`
-	ValAccuracy   *float64 `json:"val_accuracy,omitempty"`
-	ValMIoU       *Figure  `json:"val_miou,omitempty"` // where labels are masks
-	ValR2         *Figure  `json:"val_r2,omitempty"`   // mean over the targets, for numbers
-	LeftOut       int      `json:"left_out,omitempty"` // steps without a label that counts
-	Seconds       float64  `json:"seconds"`
-	Throughput    float64  `json:"images_per_s"`
-	Seen          int      `json:"seen"`              // samples
-	Dropped       int      `json:"dropped"`           // samples that tail "drop" left out
-	Repeated      int      `json:"repeated"`          // samples that tail "repeat" gave twice
-	InputWait     float64  `json:"input_wait"`        // share of the epoch's time, 0 to 1
-	SyncWait      float64  `json:"sync_wait"`         // that devices waited for each other, as a share too
-	Gap           *Gap     `json:"gap,omitempty"`     // between training and use
-	Warning       string   `json:"warning,omitempty"` // a problem of the epoch, with advice
-	Merged        int64    `json:"merged,omitempty"`  // observations of replicas so far, with async:S
-	Waited        int64    `json:"waited,omitempty"`  // steps that these waited, in total
+	TrainLossIs   []string           `json:"train_loss_is,omitempty"`
+	TrainAccuracy evaluation.Figure  `json:"train_accuracy"`
+	ValLoss       *evaluation.Figure `json:"val_loss,omitempty"`
+	ValAccuracy   *float64           `json:"val_accuracy,omitempty"`
+	ValMIoU       *evaluation.Figure `json:"val_miou,omitempty"` // where labels are masks
+	ValR2         *evaluation.Figure `json:"val_r2,omitempty"`   // mean over the targets, for numbers
+	LeftOut       int                `json:"left_out,omitempty"` // steps without a label that counts
+	Seconds       float64            `json:"seconds"`
+	Throughput    float64            `json:"images_per_s"`
+	Seen          int                `json:"seen"`              // samples
+	Dropped       int                `json:"dropped"`           // samples that tail "drop" left out
+	Repeated      int                `json:"repeated"`          // samples that tail "repeat" gave twice
+	InputWait     float64            `json:"input_wait"`        // share of the epoch's time, 0 to 1
+	SyncWait      float64            `json:"sync_wait"`         // share that devices waited for each other
+	Gap           *Gap               `json:"gap,omitempty"`     // between training and use
+	Warning       string             `json:"warning,omitempty"` // a problem of the epoch, with advice
+	Merged        int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
+	Waited        int64              `json:"waited,omitempty"`  // steps that these waited, in total
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 

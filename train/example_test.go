@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -19,7 +20,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer src.Close()
-	r := train.DefaultRecipe("mlp-bn")
+	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch, r.Replicas = 1, 32, 2
 	started, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
 	if err != nil {

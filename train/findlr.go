@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -43,7 +44,7 @@ type RateStep struct {
 // the same factor each, until the loss diverges, and suggests a rate. Batch, optimizer,
 // weight decay, augmentation and the rest are from r, except for the schedule. Nothing is
 // evaluated or written. It is an error if the loss falls at no rate.
-func FindLR(ctx context.Context, r *Recipe, m *models.Model, c Config) (*RateRange, error) {
+func FindLR(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*RateRange, error) {
 	recipe := *r
 	recipe.LR, recipe.Schedule, recipe.Warmup = lowestRate, "constant", 0
 	recipe.Epochs, recipe.Steps = 0, rangeSteps

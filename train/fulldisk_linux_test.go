@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/recipe"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Show(Started{Recipe: DefaultRecipe("mlp-bn")})
+	b.Show(Started{Recipe: recipe.Default("mlp-bn")})
 	b.Show(Stepped{Step: 1})
 	lines, table := b.metrics.lines.file, b.metrics.table.file
 	if _, err := lines.WriteString(`{"event":"st`); err != nil { // as much as there was space for

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // gaps trains one epoch and returns the reported gaps.
@@ -69,16 +70,16 @@ func sessionOf(p *plan) *Session { return &Session{plan: p, trainer: &trainer{pl
 func TestAdviceOnTheGap(t *testing.T) {
 	for _, c := range []struct {
 		gap    Gap
-		change func(*Recipe)
+		change func(*recipe.Recipe)
 		want   string
 	}{
-		{Gap{Batch: 0.3, Running: 0.5}, func(*Recipe) {}, ""},
-		{Gap{Batch: 0.5, Running: 0.1}, func(*Recipe) {}, ""},
-		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BNPrecise = 24 }, ""},
-		{Gap{Batch: 0.3, Running: 2}, func(*Recipe) {}, "try bn-precise 24"},
-		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
+		{Gap{Batch: 0.3, Running: 0.5}, func(*recipe.Recipe) {}, ""},
+		{Gap{Batch: 0.5, Running: 0.1}, func(*recipe.Recipe) {}, ""},
+		{Gap{Batch: 0.3, Running: 2}, func(r *recipe.Recipe) { r.BNPrecise = 24 }, ""},
+		{Gap{Batch: 0.3, Running: 2}, func(*recipe.Recipe) {}, "try bn-precise 24"},
+		{Gap{Batch: 0.3, Running: 2}, func(r *recipe.Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
 			"try bn-stats pooled or bn sync"},
-		{Gap{Batch: 0.3, Running: 2}, func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:4" },
+		{Gap{Batch: 0.3, Running: 2}, func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:4" },
 			"bn-update step"},
 	} {
 		r := newBench(t, 24).recipe

@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -206,10 +207,10 @@ func (g *golden) input(step int, p *plan) parallel.Batch {
 func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map[string]tensor.Tensor) {
 	ctx, m := context.Background(), g.build(t)
 	mode, replicas := cmp.Or(g.mode, bn.Sync), cmp.Or(g.replicas, goldenReplicas)
-	r := &Recipe{Batch: goldenBatch, Replicas: replicas, Accumulate: 1, BN: mode, BNStats: bn.Pooled,
+	r := &recipe.Recipe{Batch: goldenBatch, Replicas: replicas, Accumulate: 1, BN: mode, BNStats: bn.Pooled,
 		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
 		LabelSmoothing: map[bool]float64{true: 0.1}[g.mixed], Augment: map[bool]string{true: "mixup"}[g.mixed],
-		ClassWeights: g.weights, AuxWeight: g.aux, Data: Data{Samples: goldenBatch, Classes: g.classes}}
+		ClassWeights: g.weights, AuxWeight: g.aux, Data: recipe.Data{Samples: goldenBatch, Classes: g.classes}}
 	must := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -226,9 +227,9 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 		program, err = recomputing(program, g.precision)
 		must(err)
 	}
-	schedule, err := NewSchedule(r)
+	schedule, err := recipe.NewSchedule(r)
 	must(err)
-	weights, err := r.classWeights(g.classes)
+	weights, err := r.WeightsOfClasses(g.classes)
 	must(err)
 	loss := &plan{classWeights: weights}
 	layers, err := bn.Layers(wrapped.Main)

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -162,22 +163,26 @@ func TestUnevenBatchWithRunningStatistics(t *testing.T) {
 func TestTooFewValues(t *testing.T) {
 	for _, c := range []struct {
 		samples int
-		change  func(*Recipe)
+		change  func(*recipe.Recipe)
 		refused bool
 	}{
-		{16, func(*Recipe) {}, false}, {7, func(*Recipe) {}, true}, {8, func(*Recipe) {}, false},
-		{4, func(*Recipe) {}, true}, {20, func(*Recipe) {}, true}, {24, func(*Recipe) {}, false},
-		{20, func(r *Recipe) { r.Tail = parallel.Drop }, false},
-		{20, func(r *Recipe) { r.BNMin = "running" }, false},
-		{20, func(r *Recipe) { r.BN = bn.Sync }, false}, {17, func(r *Recipe) { r.BN = bn.Sync }, true},
-		{20, func(r *Recipe) { r.Replicas = 2 }, false}, {40, func(r *Recipe) { r.Accumulate = 2 }, true},
-		{48, func(r *Recipe) { r.Accumulate = 2 }, false},
+		{16, func(*recipe.Recipe) {}, false}, {7, func(*recipe.Recipe) {}, true}, {8, func(*recipe.Recipe) {},
+			false},
+		{4, func(*recipe.Recipe) {}, true}, {20, func(*recipe.Recipe) {}, true}, {24, func(*recipe.Recipe) {},
+			false},
+		{20, func(r *recipe.Recipe) { r.Tail = parallel.Drop }, false},
+		{20, func(r *recipe.Recipe) { r.BNMin = "running" }, false},
+		{20, func(r *recipe.Recipe) { r.BN = bn.Sync }, false}, {17,
+			func(r *recipe.Recipe) { r.BN = bn.Sync }, true},
+		{20, func(r *recipe.Recipe) { r.Replicas = 2 }, false}, {40,
+			func(r *recipe.Recipe) { r.Accumulate = 2 }, true},
+		{48, func(r *recipe.Recipe) { r.Accumulate = 2 }, false},
 		// A run that ends before the tail, and one that ends with it.
-		{20, func(r *Recipe) { r.Epochs, r.Steps = 0, 1 }, false},
-		{20, func(r *Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
-		{7, func(r *Recipe) { r.Epochs, r.Steps = 0, 1 }, true},
-		{17, func(r *Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 1 }, false},
-		{17, func(r *Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 2 }, true},
+		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, false},
+		{20, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 2 }, true},
+		{7, func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 1 }, true},
+		{17, func(r *recipe.Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 1 }, false},
+		{17, func(r *recipe.Recipe) { r.BN, r.Epochs, r.Steps = bn.Sync, 0, 2 }, true},
 	} {
 		b := newBench(t, c.samples)
 		b.recipe.BN = bn.Replica

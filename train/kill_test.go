@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -291,15 +292,15 @@ func (b *bench) survives(want string, peace *stage, before []fate, fates []fate,
 // keeping weights and statistics, and wants the template of a run in peace.
 func TestKilledAtEveryCall(t *testing.T) {
 	var struck []string
-	for name, change := range map[string]func(*Recipe){
-		"allreduce, sync":    func(*Recipe) {},
-		"allreduce, replica": func(r *Recipe) { r.BN = bn.Replica },
-		"template, sync":     func(r *Recipe) { r.WeightSync = parallel.Template },
-		"template, replica":  func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, parallel.Template },
-		"async":              func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
-		"async, few rows":    func(r *Recipe) { r.BN, r.WeightSync, r.BNMin = bn.Replica, "async:1", "running" },
-		"periodic":           func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
-		"averaged, precise":  func(r *Recipe) { r.EMA, r.EMAWarmup, r.BNPrecise = 0.9, true, 20 },
+	for name, change := range map[string]func(*recipe.Recipe){
+		"allreduce, sync":    func(*recipe.Recipe) {},
+		"allreduce, replica": func(r *recipe.Recipe) { r.BN = bn.Replica },
+		"template, sync":     func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"template, replica":  func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, parallel.Template },
+		"async":              func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
+		"async, few rows":    func(r *recipe.Recipe) { r.BN, r.WeightSync, r.BNMin = bn.Replica, "async:1", "running" },
+		"periodic":           func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
+		"averaged, precise":  func(r *recipe.Recipe) { r.EMA, r.EMAWarmup, r.BNPrecise = 0.9, true, 20 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 20)

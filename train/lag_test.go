@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"math"
 	"strings"
@@ -16,11 +17,11 @@ func TestLagOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lag, err := LagOf(k)
+	lag, err := progress.LagOf(k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Lag{Steps: 2, Replicas: 4}
+	want := progress.Lag{Steps: 2, Replicas: 4}
 	for r := range 4 {
 		for name, own := range k.Set(serialize.WeightSet(r)).Tensors {
 			if strings.HasPrefix(name, "velocity/") || strings.Contains(name, "running") {
@@ -38,22 +39,22 @@ func TestLagOf(t *testing.T) {
 	}
 	recipeText, progressText := k.Recipe, k.Progress
 	k.Recipe = []byte("{")
-	if _, err := LagOf(k); err == nil {
+	if _, err := progress.LagOf(k); err == nil {
 		t.Error("a broken recipe has a lag")
 	}
 	k.Recipe, k.Progress = recipeText, []byte("{")
-	if _, err := LagOf(k); err == nil {
+	if _, err := progress.LagOf(k); err == nil {
 		t.Error("a broken progress has a lag")
 	}
 	k.Progress = progressText
 	own := k.Set(serialize.WeightSet(3)).Tensors
 	own["fc3.bias"] = own["fc3.bias"].Rows(0, 9)
-	_, err = LagOf(k)
+	_, err = progress.LagOf(k)
 	if err == nil || !strings.Contains(err.Error(), "fc3.bias is f32[9], the model's is f32[10]") {
 		t.Errorf("a replica of another shape: %v", err)
 	}
 	k.Sets = nil
-	if lag, err := LagOf(k); lag != nil || err != nil {
+	if lag, err := progress.LagOf(k); lag != nil || err != nil {
 		t.Errorf("replicas without weights of their own: %v, %v", lag, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/tensor"
@@ -83,7 +84,7 @@ func (t *trainer) startChain(state map[string]tensor.Tensor, from *serialize.Che
 		return nil
 	}
 	b, ok := from.Attachments[chain.Attachment]
-	if p, err := positionOf(from); !ok {
+	if p, err := progress.Read(from); !ok {
 		if err == nil && p.Chained {
 			err = fmt.Errorf("checkpoint: the chain is missing")
 		}

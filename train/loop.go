@@ -84,7 +84,7 @@ func (s *Session) reportEarlyStop() {
 	if p.Step >= r.TotalSteps() {
 		return
 	}
-	b := p.bestEpoch(r)
+	b := p.BestEpoch(r)
 	s.plan.emit(StoppedEarly{Reason: "patience", Step: p.Step, Evaluations: p.Stale, Figure: b.Figure,
 		Best: b.Value, BestEpoch: b.Epoch, Save: r.Save})
 }
@@ -96,7 +96,7 @@ func (s *Session) epochEnds() bool {
 }
 
 func (s *Session) start() {
-	kernels, deterministic := KernelClass(s.devices.members)
+	kernels, deterministic := parallel.KernelClass(s.devices.members)
 	group := s.trainer.driver.Group()
 	ranks := 0
 	if s.plan.config.Peers != nil {
@@ -105,7 +105,7 @@ func (s *Session) start() {
 	s.plan.emit(Started{Ranks: ranks, Stages: s.stageShares(), Recipe: s.plan.recipe, Devices: group.Devices(),
 		Placement: group.Placement(), Kernels: kernels, Deterministic: deterministic, BatchNorm: s.batchNormSees(),
 		Input: sees(s.plan.template.Input()), Pictures: s.pictures(),
-		Moving:     s.plan.config.withOptionNames(s.plan.recipe.moving(s.plan.template.Graph)),
+		Moving:     s.plan.config.withOptionNames(s.plan.recipe.MovingStatistics(s.plan.template.Graph)),
 		Tensors:    countTensors(s.plan.template.Graph.State, s.plan.recipe.Freeze),
 		Parameters: s.plan.template.Summary().Parameters, Environment: s.environment(),
 		Paths: s.plan.config.Paths, Checkpoint: s.plan.config.Checkpoint, GoOn: s.plan.config.GoOn,
@@ -132,7 +132,7 @@ func (s *Session) batchNormSees() string {
 // loader returns a loader that continues at the current step of the run.
 func (s *Session) loader(ctx context.Context) (*data.Loader, error) {
 	perEpoch := s.plan.recipe.StepsPerEpoch()
-	weights, err := s.plan.recipe.sampleWeights(ctx, s.plan.config.Train)
+	weights, err := s.plan.recipe.SampleWeights(ctx, s.plan.config.Train)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s *Session) watchStep(m *meter, rows int, r parallel.Result) {
 		return
 	}
 	s.plan.watched(Moment{Step: s.trainer.progress.Step, Rows: rows, Loss: ratio(r.Loss, r.Counted),
-		Accuracy: float64(s.plan.loss.accuracy(r.Correct, r.Counted)), InputWait: m.fraction(m.input),
+		Accuracy: float64(s.plan.loss.Accuracy(r.Correct, r.Counted)), InputWait: m.fraction(m.input),
 		Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()})
 }
 
@@ -205,8 +205,8 @@ func (s *Session) logIfDue(m *meter) {
 	times := s.trainer.driver.Group().Times()
 	left := float64(s.plan.recipe.TotalSteps()-p.Step) * float64(s.plan.recipe.StepBatch())
 	s.plan.emit(Stepped{Step: p.Step, Epoch: (p.Step-1)/s.plan.recipe.StepsPerEpoch() + 1,
-		Loss: ratio(m.loss, m.counted), Accuracy: s.plan.loss.accuracy(m.correct, m.counted),
-		LR:         s.plan.schedule.reduced(p.Step-1, p.reductions()),
+		Loss: ratio(m.loss, m.counted), Accuracy: s.plan.loss.Accuracy(m.correct, m.counted),
+		LR:         s.plan.schedule.RateReduced(p.Step-1, p.Reductions()),
 		Throughput: m.throughput(), InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync),
 		Remaining: ratio(left, m.throughput()), Devices: m.deviceShares(times), Ranks: m.rankShares()})
 	*m = newMeter(times)

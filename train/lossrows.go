@@ -3,6 +3,7 @@ package train
 import (
 	"maps"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -13,9 +14,9 @@ func (p *plan) withLoss(rows map[string]tensor.Tensor) {
 		return
 	}
 	labels := rows[parallel.InputLabels]
-	if !p.loss.numbers() {
-		labels = padded(labels, classesOf(p.template.Graph))
+	if !p.loss.IsNumeric() {
+		labels = evaluation.Padded(labels, classesOf(p.template.Graph))
 	}
 	rows[parallel.InputLabels] = labels
-	maps.Copy(rows, p.loss.rows(labels))
+	maps.Copy(rows, p.loss.Inputs(labels))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // brief is a device that dies at every n-th call, counted over all devices of this kind.
@@ -79,14 +80,14 @@ func (b *bench) briefly(every int64) (Config, *int) {
 // TestTheOnlyDeviceIsLostInEveryMode checks that a replay from the last snapshot has the
 // same bits, with pending and separate state of every kind.
 func TestTheOnlyDeviceIsLostInEveryMode(t *testing.T) {
-	for name, change := range map[string]func(*Recipe){
-		"allreduce":       func(*Recipe) {},
-		"template":        func(r *Recipe) { r.WeightSync = parallel.Template },
-		"late gradients":  func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
-		"own weights":     func(r *Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
-		"late statistics": func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
-		"own statistics":  func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
-		"running for few": func(r *Recipe) { r.BN, r.BNMin = bn.Replica, "running" },
+	for name, change := range map[string]func(*recipe.Recipe){
+		"allreduce":       func(*recipe.Recipe) {},
+		"template":        func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"late gradients":  func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "async:2" },
+		"own weights":     func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:3" },
+		"late statistics": func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
+		"own statistics":  func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
+		"running for few": func(r *recipe.Recipe) { r.BN, r.BNMin = bn.Replica, "running" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 24)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/parallel"
 )
 
@@ -44,7 +45,7 @@ func TestEvaluationOfMasks(t *testing.T) {
 	b := maskBench(t, 7)
 	b.recipe.Batch, b.recipe.Replicas, b.recipe.Tail = 2, 1, parallel.Keep
 	m := b.model()
-	evaluate := func(replicas, batch, devices int) *Evaluation {
+	evaluate := func(replicas, batch, devices int) *evaluation.Evaluation {
 		b.recipe.Batch, b.recipe.Replicas = batch, replicas
 		s, err := New(t.Context(), &b.recipe, m.Clone(), b.config(devices))
 		if err != nil {

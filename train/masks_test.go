@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,7 +29,7 @@ func maskBench(t *testing.T, samples int) *bench {
 	t.Cleanup(func() { src.Close() })
 	b := newBench(t, 16)
 	b.source, b.recipe.Model = src, "masks"
-	b.recipe.Data = Data{Kind: "shapes", Samples: samples, Classes: len(src.Info().Classes)}
+	b.recipe.Data = recipe.Data{Kind: "shapes", Samples: samples, Classes: len(src.Info().Classes)}
 	b.recipe.Augment, b.recipe.ClassWeights, b.recipe.Schedule = "segment", "1,2,2,2,2,2", "poly"
 	return b
 }

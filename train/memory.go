@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -66,7 +67,7 @@ func sgdProgram(g *graph.Graph) (*graph.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Program(&Recipe{Optimizer: "sgd", BN: bn.Sync, Momentum: 0.9}, g, wrapped, trained)
+	return Program(&recipe.Recipe{Optimizer: "sgd", BN: bn.Sync, Momentum: 0.9}, g, wrapped, trained)
 }
 
 // stateBytes returns the size of a table of state and of the gradients of its trained

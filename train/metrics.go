@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/recipe"
 	"io"
 	"io/fs"
 	"os"
@@ -81,7 +83,7 @@ func absent(path string) bool {
 
 // read reports whether a file has the figures of a recipe, and records their last step and
 // epoch. Unreadable lines are ignored.
-func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
+func (m *metrics) read(path string, r *recipe.Recipe) (same bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -115,8 +117,8 @@ func (m *metrics) read(path string, r *Recipe) (same bool, err error) {
 
 // sameRun reports whether a run of recipe r may continue one of another recipe, on any
 // devices.
-func sameRun(r *Recipe, other json.RawMessage) bool {
-	was, err := ParseRecipe(other)
+func sameRun(r *recipe.Recipe, other json.RawMessage) bool {
+	was, err := recipe.Parse(other)
 	if err != nil {
 		return false
 	}
@@ -224,7 +226,7 @@ func metricsRow(e Event, stamp string) []string {
 		}
 		return number(*v)
 	}
-	met := func(f Figure) string { // nothing with numbers, which have no accuracy
+	met := func(f evaluation.Figure) string { // nothing with numbers, which have no accuracy
 		if f != f {
 			return ""
 		}

@@ -3,6 +3,8 @@ package train
 import (
 	"encoding/csv"
 	"encoding/json"
+	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/recipe"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,7 +14,7 @@ import (
 )
 
 // logged is a run that a board writes down: of a recipe, from a step on, steps by fives and epochs of ten.
-func logged(t *testing.T, folder string, r *Recipe, first, last int) (notes []string) {
+func logged(t *testing.T, folder string, r *recipe.Recipe, first, last int) (notes []string) {
 	t.Helper()
 	b, err := OpenBoard(folder, func(text string) { notes = append(notes, text) })
 	if err != nil {
@@ -25,7 +27,7 @@ func logged(t *testing.T, folder string, r *Recipe, first, last int) (notes []st
 				Devices: []DeviceShare{{Device: "cpu:0", Replicas: 8, Compute: 0.5}}})
 		}
 		if step%10 == 0 {
-			loss, accuracy := Figure(math.NaN()), 0.5
+			loss, accuracy := evaluation.Figure(math.NaN()), 0.5
 			b.Show(EpochDone{Epoch: step / 10, TrainLoss: 2, ValLoss: &loss, ValAccuracy: &accuracy, Seconds: 1.5})
 		}
 	}
@@ -80,7 +82,7 @@ func events(of ...any) (out []string) {
 // has separate files.
 func TestMetrics(t *testing.T) {
 	folder := t.TempDir()
-	r := DefaultRecipe("mlp-bn")
+	r := recipe.Default("mlp-bn")
 	lines, table := filepath.Join(folder, "metrics.jsonl"), filepath.Join(folder, "metrics.csv")
 	logged(t, folder, r, 0, 12)
 	want := events("start", 0, "step", 5, "step", 10, "epoch", 1, "device_lost", 12)
@@ -116,10 +118,10 @@ func TestMetrics(t *testing.T) {
 	other := *r
 	other.Seed = 7
 	for _, c := range []struct {
-		recipe *Recipe
+		recipe *recipe.Recipe
 		first  int
 		file   string
-	}{{&other, 0, "metrics-2.jsonl"}, {r, 0, "metrics-3.jsonl"}, {&other, 15, ""}, {DefaultRecipe("lenet-bn"), 15,
+	}{{&other, 0, "metrics-2.jsonl"}, {r, 0, "metrics-3.jsonl"}, {&other, 15, ""}, {recipe.Default("lenet-bn"), 15,
 		"metrics-4.jsonl"}} {
 		notes := logged(t, folder, c.recipe, c.first, 20)
 		if (len(notes) == 0) != (c.file == "") || len(notes) > 0 && !strings.Contains(notes[0], c.file) {
@@ -143,7 +145,7 @@ func TestMetricsThatCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Show(Started{Recipe: DefaultRecipe("mlp-bn")})
+	b.Show(Started{Recipe: recipe.Default("mlp-bn")})
 	if err := b.metrics.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func TestMetricsThatCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Show(Started{Recipe: DefaultRecipe("mlp-bn")})
+	b.Show(Started{Recipe: recipe.Default("mlp-bn")})
 	b.Show(Stepped{Step: 1, Loss: math.Inf(1)})
 	if err := b.Close(); err != nil {
 		t.Error(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -122,15 +123,15 @@ func (b *bench) mistaken(t *testing.T, m *mistakes, training, validation int64) 
 
 // An error of a device or of the data, at whatever call, ends the run with that error.
 func TestNoErrorIsPassedOver(t *testing.T) {
-	for name, change := range map[string]func(*Recipe){
-		"sync":     func(r *Recipe) { r.Save, r.Validation = "best:loss", r.Data },
-		"precise":  func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
-		"template": func(r *Recipe) { r.WeightSync = parallel.Template },
-		"running":  func(r *Recipe) { r.BN, r.BNMin = bn.Replica, "running" },
-		"late": func(r *Recipe) {
+	for name, change := range map[string]func(*recipe.Recipe){
+		"sync":     func(r *recipe.Recipe) { r.Save, r.Validation = "best:loss", r.Data },
+		"precise":  func(r *recipe.Recipe) { r.EMA, r.BNPrecise = 0.9, 20 },
+		"template": func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"running":  func(r *recipe.Recipe) { r.BN, r.BNMin = bn.Replica, "running" },
+		"late": func(r *recipe.Recipe) {
 			r.BN, r.WeightSync, r.BNUpdate = bn.Replica, "async:1", "async:1"
 		},
-		"apart": func(r *Recipe) { r.BN, r.WeightSync, r.BNUpdate = bn.Replica, "periodic:3", bn.PostHoc },
+		"apart": func(r *recipe.Recipe) { r.BN, r.WeightSync, r.BNUpdate = bn.Replica, "periodic:3", bn.PostHoc },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 20)

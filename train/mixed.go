@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -49,10 +50,10 @@ func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (f
 	second, err := p.evaluated(scores, rows[parallel.InputPartners])
 	by := float64(rows[parallel.InputFraction].F32()[0])
 	sum := float64(by*first.LossSum) + float64((1-by)*second.LossSum)
-	return ratio(sum, float64(by*first.sumWeights)+float64((1-by)*second.sumWeights)), err
+	return ratio(sum, float64(by*first.WeightSum)+float64((1-by)*second.WeightSum)), err
 }
 
-func (p *plan) evaluated(scores, labels tensor.Tensor) (*Evaluation, error) {
-	e := newTraining(p.config.Train.Info(), p.loss, p.classWeights)
+func (p *plan) evaluated(scores, labels tensor.Tensor) (*evaluation.Evaluation, error) {
+	e := evaluation.NewTraining(p.config.Train.Info(), p.loss, p.classWeights)
 	return e, e.Add(scores, labels, p.loss.Probabilities(p.template.Graph))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -33,22 +34,22 @@ func isAdam(optimizer string) bool { return optimizer == "adam" || optimizer == 
 
 // commitFunction makes the function that turns the whole gradients of the trained tensors
 // into the next state. It adds the optimizer's tensors to table.
-func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
-	if !slices.Contains(optimizers(), r.Optimizer) {
-		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, optimizers())
+func commitFunction(r *recipe.Recipe, table *[]graph.State, trained []string) (*graph.Function, error) {
+	if !slices.Contains(recipe.Optimizers(), r.Optimizer) {
+		return nil, fmt.Errorf("unknown optimizer %q; there are %v", r.Optimizer, recipe.Optimizers())
 	}
 	c := &commit{r: r, table: table, b: graph.NewBuilder(graph.Commit, table)}
 	grads := make([]graph.Value, len(trained))
 	for i, name := range trained {
 		s := c.state(name)
-		if r.perReplicaGradients() {
+		if r.HasLateGradients() {
 			grads[i] = c.b.Declare(parallel.DueState(s))
 			continue
 		}
 		grads[i] = c.b.Input(parallel.Gradient(name), graph.Type{Kind: graph.Whole, DType: s.DType, Shape: s.Shape})
 	}
 	c.hyper = map[string]graph.Value{}
-	for _, factor := range append([]float64{1}, r.factors()...) {
+	for _, factor := range append([]float64{1}, r.LRFactors()...) {
 		c.scalar(scaledHyper(hyperLR, factor))
 		if isAdam(r.Optimizer) {
 			c.scalar(scaledHyper(hyperStep, factor))
@@ -70,7 +71,7 @@ func commitFunction(r *Recipe, table *[]graph.State, trained []string) (*graph.F
 }
 
 type commit struct {
-	r     *Recipe
+	r     *recipe.Recipe
 	table *[]graph.State
 	b     *graph.Builder
 	hyper map[string]graph.Value // by name
@@ -82,7 +83,7 @@ func (c *commit) scalar(name string) {
 
 // rate returns the learning rate of a tensor, or another hyper-parameter that goes with it.
 func (c *commit) rate(hyper, name string) graph.Value {
-	return c.hyper[scaledHyper(hyper, c.r.factorOf(name))]
+	return c.hyper[scaledHyper(hyper, c.r.LRFactor(name))]
 }
 
 func (c *commit) state(name string) graph.State {
@@ -218,10 +219,10 @@ func (c *commit) adam(name string, w, g graph.Value, decay float64) graph.Value 
 
 // Hyper returns the hyper-parameters of a step, counted from 0, before which the rate of a
 // plateau schedule was reduced so often.
-func Hyper(r *Recipe, s Schedule, step, reductions int) device.Hyper {
-	lr := s.reduced(step, reductions)
+func Hyper(r *recipe.Recipe, s recipe.Schedule, step, reductions int) device.Hyper {
+	lr := s.RateReduced(step, reductions)
 	h := device.Hyper{}
-	for _, factor := range append([]float64{1}, r.factors()...) {
+	for _, factor := range append([]float64{1}, r.LRFactors()...) {
 		h[scaledHyper(hyperLR, factor)] = float32(lr * factor)
 		if isAdam(r.Optimizer) {
 			h[scaledHyper(hyperStep, factor)] = float32(lr * factor / (1 - power(adamBeta1, step+1)))

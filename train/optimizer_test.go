@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -23,7 +24,7 @@ var torchOptimizers string
 
 // Six updates of every optimizer that PyTorch also has give PyTorch's results.
 func TestOptimizersAsInPyTorch(t *testing.T) {
-	cases := map[string]Recipe{
+	cases := map[string]recipe.Recipe{
 		"sgd":           {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01},
 		"nesterov":      {Optimizer: "sgd", LR: 0.1, Momentum: 0.9, WeightDecay: 0.01, Nesterov: true},
 		"plain":         {Optimizer: "sgd", LR: 0.1},
@@ -59,7 +60,7 @@ func TestOptimizersAsInPyTorch(t *testing.T) {
 }
 
 // eightWeights returns a function that makes one more update of the script's weights.
-func eightWeights(t *testing.T, r Recipe) func() []float32 {
+func eightWeights(t *testing.T, r recipe.Recipe) func() []float32 {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -77,7 +78,7 @@ func eightWeights(t *testing.T, r Recipe) func() []float32 {
 	must(err)
 	commit, err := commitFunction(&r, &table, []string{"w"})
 	must(err)
-	schedule, err := NewSchedule(&r)
+	schedule, err := recipe.NewSchedule(&r)
 	must(err)
 	p := &graph.Program{Name: "weights", State: table, Functions: []*graph.Function{train, commit}}
 	must(p.Check())

@@ -44,7 +44,7 @@ func TestVarianceBeyondFloat32IsNotCommitted(t *testing.T) {
 			if b.recipe.BNStats == bn.First {
 				bad, row = 0, 0
 			}
-			if b.recipe.local() { // each replica by itself
+			if b.recipe.HasSeparateWeights() { // each replica by itself
 				row, first = 0, 5
 			}
 			p := &poisoner{Device: c.Devices[bad].Device, function: graph.Train, first: first, output: 2, row: row,
@@ -194,7 +194,7 @@ func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 				c := b.config(1)
 				c.Checkpoint, c.CheckpointEvery = filepath.Join(t.TempDir(), "run.bnc"), 1
 				at, step := 3, 3
-				if b.recipe.local() { // each replica by itself
+				if b.recipe.HasSeparateWeights() { // each replica by itself
 					at = 2*b.recipe.StepReplicas() + 2
 				}
 				c.Devices[0].Device = &spoiler{Device: c.Devices[0].Device, at: at, unaware: unaware}
@@ -206,7 +206,7 @@ func TestUpdateThatIsNotFiniteIsNotCommitted(t *testing.T) {
 				_, err = s.Run(context.Background())
 				want := []string{fmt.Sprintf("step %d", step), "ref:0", "not finite", "element 1 is NaN", "not committed",
 					s.plan.program.Function(graph.Commit).Updates[0].State}
-				if b.recipe.local() {
+				if b.recipe.HasSeparateWeights() {
 					want = append(want, "replica 1")
 				}
 				if m := says(err, want...); m != nil {

@@ -6,10 +6,12 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -17,21 +19,21 @@ import (
 // plan has everything that a recipe and its template determine, before any device has it.
 // It never changes after newPlan: facts about devices and other ranks are in crew.
 type plan struct {
-	recipe       *Recipe
+	recipe       *recipe.Recipe
 	config       Config
-	schedule     Schedule
+	schedule     recipe.Schedule
 	template     *models.Model // graph, labels, preprocessing; its state is the initial one
 	wrapped      *graph.Graph
 	transform    data.Transform // of the training data, with the recipe's augmentation
 	program      *graph.Program
 	trained      []string
-	loss         judged
+	loss         evaluation.TrainingLoss
 	classWeights []float64  // in the loss; nil: 1
 	layers       []bn.Layer // layers with statistics that the run updates; empty in frozen mode
 }
 
 // newPlan derives schedule, graph and program from recipe and template.
-func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
+func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 		return nil, err
 	}
 	var err error
-	if p.schedule, err = NewSchedule(r); err != nil {
+	if p.schedule, err = recipe.NewSchedule(r); err != nil {
 		return nil, err
 	}
 	p.wrapped, err = parallel.Wrap(p.template.Graph, parallel.Options{Replicas: r.StepReplicas(),
@@ -54,13 +56,13 @@ func newPlan(r *Recipe, template *models.Model, c Config) (*plan, error) {
 	if p.trained, err = Trained(p.template.Graph, r.Freeze); err != nil {
 		return nil, err
 	}
-	if err = r.checkLROf(p.trained); err != nil {
+	if err = r.CheckLROf(p.trained); err != nil {
 		return nil, err
 	}
-	if p.loss, err = r.judged(classesOf(p.template.Graph)); err != nil {
+	if p.loss, err = r.TrainingLoss(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
-	if p.classWeights, err = r.classWeights(classesOf(p.template.Graph)); err != nil {
+	if p.classWeights, err = r.WeightsOfClasses(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
 	if p.program, err = Program(r, p.template.Graph, p.wrapped, p.trained); err != nil {
@@ -120,27 +122,27 @@ func Trained(g *graph.Graph, freeze []string) ([]string, error) {
 // predict over one table of state. If r re-estimates statistics or averages
 // weights there is a function estimate too. trained are the names that Trained
 // returns.
-func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
+func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string) (*graph.Program, error) {
 	p := &graph.Program{Name: template.Name, State: slices.Clone(template.State)}
-	classWeights, err := r.classWeights(classesOf(template))
+	classWeights, err := r.WeightsOfClasses(classesOf(template))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkAuxiliary(template, trained); err != nil {
+	if err := r.CheckAuxiliary(template, trained); err != nil {
 		return nil, err
 	}
-	l, err := parseLoss(r.Loss)
+	l, err := evaluation.ParseLoss(r.Loss)
 	if err != nil {
 		return nil, err
 	}
-	if r.mixes() && l.Of != parallel.CrossEntropy {
+	if r.MixesSamples() && l.Of != parallel.CrossEntropy {
 		return nil, problem.New("augment", r.Augment, "it mixes samples of classes, and the loss of the labels is "+
 			r.Loss, "leave mixup and cutmix out")
 	}
-	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.delta,
-		Smoothing: r.LabelSmoothing, Mixed: r.mixes(),
+	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.Delta,
+		Smoothing: r.LabelSmoothing, Mixed: r.MixesSamples(),
 		Weights: classWeights, Auxiliary: r.AuxWeight,
-		Seed: int64(r.Seed), Trained: trained, PerReplica: r.perReplicaGradients()})
+		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,7 @@ func Program(r *Recipe, template, wrapped *graph.Graph, trained []string) (*grap
 		return nil, err
 	}
 	p.Functions = []*graph.Function{train, commit, predict}
-	if r.BNPrecise > 0 || r.EMA > 0 || r.local() {
+	if r.BNPrecise > 0 || r.EMA > 0 || r.HasSeparateWeights() {
 		estimate, err := parallel.EstimateFunction(wrapped)
 		if err != nil {
 			return nil, err

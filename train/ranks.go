@@ -17,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -30,7 +31,7 @@ func (p *plan) takeRank() error {
 	if p.config.Peers == nil {
 		return nil
 	}
-	if p.recipe.local() || p.recipe.perReplicaGradients() {
+	if p.recipe.HasSeparateWeights() || p.recipe.HasLateGradients() {
 		return problem.New("weight-sync", string(p.recipe.WeightSync), "it is not there over several ranks",
 			"use {weight-sync} allreduce or template")
 	}
@@ -97,11 +98,11 @@ func (s *Session) agree(ctx context.Context, state map[string]tensor.Tensor,
 // ranks.
 func (a agreement) differs(first agreement, tight bool) string {
 	if string(a.Recipe) != string(first.Recipe) {
-		mine, err := ParseRecipe(a.Recipe)
+		mine, err := recipe.Parse(a.Recipe)
 		if err != nil {
 			return err.Error()
 		}
-		theirs, err := ParseRecipe(first.Recipe)
+		theirs, err := recipe.Parse(first.Recipe)
 		if err != nil {
 			return err.Error()
 		}
@@ -109,7 +110,7 @@ func (a agreement) differs(first agreement, tight bool) string {
 		for _, d := range mine.Differences(theirs) {
 			fields = append(fields, fmt.Sprintf("%s is %s, on rank 0 %s", d.Field, d.Have, d.Want))
 		}
-		return "its recipe is another: " + strings.Join(append(fields, mine.lengthDiffers(theirs)...), ", ")
+		return "its recipe is another: " + strings.Join(append(fields, mine.LengthDiffers(theirs)...), ", ")
 	}
 	switch {
 	case a.Step != first.Step:

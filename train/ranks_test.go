@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/internal/inprocess"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -114,31 +115,31 @@ func sumOf(t *testing.T, m *models.Model) (string, error) {
 }
 
 // rankWays is recipes for several ranks: every mode, merge and tail.
-func rankWays() map[string]func(*Recipe) {
-	return map[string]func(*Recipe){
-		"sync":             func(*Recipe) {},
-		"sync, pad":        func(r *Recipe) { r.Tail = parallel.Pad },
-		"sync, repeat":     func(r *Recipe) { r.Tail = parallel.Repeat },
-		"sync, drop":       func(r *Recipe) { r.Tail = parallel.Drop },
-		"sync, accumulate": func(r *Recipe) { r.Accumulate, r.Replicas, r.Batch = 2, 4, 8 },
-		"sync, template":   func(r *Recipe) { r.WeightSync = parallel.Template },
-		"sync, precise":    func(r *Recipe) { r.BNPrecise = 30 },
-		"sync, ema, adamw": func(r *Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
-		"sync, bf16":       func(r *Recipe) { r.Precision = "bf16" },
-		"sync, half epoch": func(r *Recipe) { r.Batch, r.Epochs, r.Steps = 12, 0, 6 },
-		"frozen":           func(r *Recipe) { r.BN, r.Init = bn.Frozen, "given" },
-		"replica":          func(r *Recipe) { r.BN = bn.Replica },
-		"replica, pad":     func(r *Recipe) { r.BN, r.Tail = bn.Replica, parallel.Pad },
-		"replica, repeat":  func(r *Recipe) { r.BN, r.Tail = bn.Replica, parallel.Repeat },
-		"mean":             func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
-		"first":            func(r *Recipe) { r.BN, r.BNStats = bn.Replica, bn.First },
-		"late":             func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
-		"posthoc":          func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
-		"running":          func(r *Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
-		"sync, mixed":      func(r *Recipe) { otherRecipes["mixed"](r); r.Tail = parallel.Repeat },
-		"replica, mixed":   func(r *Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 8 },
-		"sync, sampled":    func(r *Recipe) { otherRecipes["sampled"](r); r.Tail, r.BNPrecise = parallel.Repeat, 20 },
-		"replica, lars":    func(r *Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
+func rankWays() map[string]func(*recipe.Recipe) {
+	return map[string]func(*recipe.Recipe){
+		"sync":             func(*recipe.Recipe) {},
+		"sync, pad":        func(r *recipe.Recipe) { r.Tail = parallel.Pad },
+		"sync, repeat":     func(r *recipe.Recipe) { r.Tail = parallel.Repeat },
+		"sync, drop":       func(r *recipe.Recipe) { r.Tail = parallel.Drop },
+		"sync, accumulate": func(r *recipe.Recipe) { r.Accumulate, r.Replicas, r.Batch = 2, 4, 8 },
+		"sync, template":   func(r *recipe.Recipe) { r.WeightSync = parallel.Template },
+		"sync, precise":    func(r *recipe.Recipe) { r.BNPrecise = 30 },
+		"sync, ema, adamw": func(r *recipe.Recipe) { r.EMA, r.EMAWarmup, r.Optimizer, r.LR = 0.9, true, "adamw", 0.01 },
+		"sync, bf16":       func(r *recipe.Recipe) { r.Precision = "bf16" },
+		"sync, half epoch": func(r *recipe.Recipe) { r.Batch, r.Epochs, r.Steps = 12, 0, 6 },
+		"frozen":           func(r *recipe.Recipe) { r.BN, r.Init = bn.Frozen, "given" },
+		"replica":          func(r *recipe.Recipe) { r.BN = bn.Replica },
+		"replica, pad":     func(r *recipe.Recipe) { r.BN, r.Tail = bn.Replica, parallel.Pad },
+		"replica, repeat":  func(r *recipe.Recipe) { r.BN, r.Tail = bn.Replica, parallel.Repeat },
+		"mean":             func(r *recipe.Recipe) { r.BN, r.BNStats = bn.Replica, bn.Mean },
+		"first":            func(r *recipe.Recipe) { r.BN, r.BNStats = bn.Replica, bn.First },
+		"late":             func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:2" },
+		"posthoc":          func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, bn.PostHoc },
+		"running":          func(r *recipe.Recipe) { r.BN, r.BNMin, r.Batch = bn.Replica, "running", 12 },
+		"sync, mixed":      func(r *recipe.Recipe) { otherRecipes["mixed"](r); r.Tail = parallel.Repeat },
+		"replica, mixed":   func(r *recipe.Recipe) { otherRecipes["mixed"](r); r.BN, r.Replicas = bn.Replica, 8 },
+		"sync, sampled":    func(r *recipe.Recipe) { otherRecipes["sampled"](r); r.Tail, r.BNPrecise = parallel.Repeat, 20 },
+		"replica, lars":    func(r *recipe.Recipe) { r.BN, r.Optimizer, r.ClipNorm = bn.Replica, "lars", 1 },
 	}
 }
 
@@ -377,39 +378,39 @@ func (broken) Sample(context.Context, int) (t tensor.Tensor, err error) {
 func TestRanksThatDoNotAgree(t *testing.T) {
 	for _, c := range []struct {
 		what, want string
-		change     func(rank int, r *Recipe, c *Config)
+		change     func(rank int, r *recipe.Recipe, c *Config)
 	}{
-		{"another recipe", "rank 1: its recipe is another: lr is 0.1, on rank 0 0.05", func(rank int, r *Recipe, _ *Config) {
+		{"another recipe", "rank 1: its recipe is another: lr is 0.1, on rank 0 0.05", func(rank int, r *recipe.Recipe, _ *Config) {
 			if rank == 1 {
 				r.LR = 0.1
 			}
 		}},
-		{"a longer run", "rank 2: its recipe is another: epochs is 5, on rank 0 2", func(rank int, r *Recipe, _ *Config) {
+		{"a longer run", "rank 2: its recipe is another: epochs is 5, on rank 0 2", func(rank int, r *recipe.Recipe, _ *Config) {
 			if rank == 2 {
 				r.Epochs, r.Schedule = 5, "constant"
 			} else {
 				r.Schedule = "constant"
 			}
 		}},
-		{"another release", "release is 2, on rank 0 test", func(rank int, r *Recipe, _ *Config) {
+		{"another release", "release is 2, on rank 0 test", func(rank int, r *recipe.Recipe, _ *Config) {
 			if rank == 2 {
 				r.Release = "2"
 			}
 		}},
-		{"other data", "data is", func(rank int, r *Recipe, _ *Config) {
+		{"other data", "data is", func(rank int, r *recipe.Recipe, _ *Config) {
 			if rank == 1 {
 				r.Data.Fingerprint = "another"
 			}
 		}},
-		{"a disk that is broken", "this disk is broken", func(rank int, _ *Recipe, c *Config) {
+		{"a disk that is broken", "this disk is broken", func(rank int, _ *recipe.Recipe, c *Config) {
 			if rank == 1 {
 				c.Train = broken{c.Train}
 			}
 		}},
-		{"weights of their own", "not there over several ranks", func(_ int, r *Recipe, _ *Config) {
+		{"weights of their own", "not there over several ranks", func(_ int, r *recipe.Recipe, _ *Config) {
 			r.BN, r.WeightSync = bn.Replica, "periodic:2"
 		}},
-		{"late gradients", "not there over several ranks", func(_ int, r *Recipe, _ *Config) {
+		{"late gradients", "not there over several ranks", func(_ int, r *recipe.Recipe, _ *Config) {
 			r.BN, r.WeightSync = bn.Replica, "async:2"
 		}},
 	} {

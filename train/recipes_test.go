@@ -6,32 +6,33 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // otherRecipes change the recipe of newBench, each in related fields.
-var otherRecipes = map[string]func(r *Recipe){
-	"adamw": func(r *Recipe) { r.Optimizer, r.LR, r.ClipNorm, r.Warmup = "adamw", 0.01, 0.5, 0.5 },
-	"lars":  func(r *Recipe) { r.Optimizer, r.LR, r.Schedule = "lars", 2, "step:0.5,1" },
-	"nesterov": func(r *Recipe) {
+var otherRecipes = map[string]func(r *recipe.Recipe){
+	"adamw": func(r *recipe.Recipe) { r.Optimizer, r.LR, r.ClipNorm, r.Warmup = "adamw", 0.01, 0.5, 0.5 },
+	"lars":  func(r *recipe.Recipe) { r.Optimizer, r.LR, r.Schedule = "lars", 2, "step:0.5,1" },
+	"nesterov": func(r *recipe.Recipe) {
 		r.Nesterov, r.DecayAll, r.LabelSmoothing, r.Schedule = true, true, 0.1,
 			"constant"
 	},
-	"average": func(r *Recipe) { r.EMA = 0.9 },
-	"precise": func(r *Recipe) { r.BN, r.BNStats, r.BNPrecise = bn.Replica, bn.First, 20 },
-	"best":    func(r *Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
-	"rounds":  func(r *Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
-	"bf16":    func(r *Recipe) { r.Precision = "bf16" },
-	"weighted": func(r *Recipe) {
+	"average": func(r *recipe.Recipe) { r.EMA = 0.9 },
+	"precise": func(r *recipe.Recipe) { r.BN, r.BNStats, r.BNPrecise = bn.Replica, bn.First, 20 },
+	"best":    func(r *recipe.Recipe) { r.Save, r.Patience, r.Validation, r.LR = "best:loss", 1, r.Data, 0.2 },
+	"rounds":  func(r *recipe.Recipe) { r.Batch, r.Replicas, r.Accumulate = 8, 2, 2 },
+	"bf16":    func(r *recipe.Recipe) { r.Precision = "bf16" },
+	"weighted": func(r *recipe.Recipe) {
 		r.ClassWeights, r.LabelSmoothing = "1,2,0.5,0,3,1,1,0.25,1,7", 0.1
 	},
-	"mixed": func(r *Recipe) {
+	"mixed": func(r *recipe.Recipe) {
 		r.Augment, r.LabelSmoothing, r.ClassWeights = "randaugment mixup cutmix", 0.1, "1,2,0.5,0,3,1,1,0.25,1,7"
 	},
-	"sampled": func(r *Recipe) {
+	"sampled": func(r *recipe.Recipe) {
 		r.Sampling, r.Augment = "1,2,0.5,0,3,1,1,0.25,1,7", "crop flip mixup"
 	},
-	"freeze": func(r *Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
+	"freeze": func(r *recipe.Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }
 
 // Every recipe gives one template, on any devices, stopped and resumed.
@@ -57,7 +58,7 @@ func TestSameTemplateOfOtherRecipes(t *testing.T) {
 
 // Rounds have the bits of a larger batch with proportionally more replicas.
 func TestAccumulateIsALargerBatch(t *testing.T) {
-	state := func(change func(r *Recipe)) map[string]tensor.Tensor {
+	state := func(change func(r *recipe.Recipe)) map[string]tensor.Tensor {
 		b := newBench(t, 42)
 		change(&b.recipe)
 		s, err := New(context.Background(), &b.recipe, b.model(), b.config(2))
@@ -72,9 +73,9 @@ func TestAccumulateIsALargerBatch(t *testing.T) {
 		return m.State
 	}
 	rounds := otherRecipes["rounds"]
-	for of, change := range map[string]func(*Recipe){"plain": func(*Recipe) {}, "mixed": otherRecipes["mixed"],
+	for of, change := range map[string]func(*recipe.Recipe){"plain": func(*recipe.Recipe) {}, "mixed": otherRecipes["mixed"],
 		"sampled": otherRecipes["sampled"]} {
-		want, got := state(change), state(func(r *Recipe) { change(r); rounds(r) })
+		want, got := state(change), state(func(r *recipe.Recipe) { change(r); rounds(r) })
 		for name, w := range want {
 			if !tensor.Equal(got[name], w) {
 				t.Errorf("%s: %s differs", of, name)

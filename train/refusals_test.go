@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // An impossible run is refused before any device has it, with the error of the failed
@@ -18,20 +19,26 @@ func TestPlansThatAreRefused(t *testing.T) {
 		"  other = dense(relu2, @fc3.weight, @idle)\n  return logits rows = fc3\n  return more rows = other").
 		Replace(networks["dense"])
 	for _, c := range []struct {
-		change func(r *Recipe, c *Config, m *models.Model) *models.Model
+		change func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model
 		want   string
 	}{
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { return m }, ""},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.LR = 0; return m }, "lr"},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Data.Samples = 23; return m }, "samples"},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { c.Train = nil; return m }, "data"},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Freeze = []string{"["}; return m }, "["},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.Freeze = []string{"*"}; return m },
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { return m }, ""},
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { r.LR = 0; return m }, "lr"},
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { r.Data.Samples = 23; return m },
+			"samples"},
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { c.Train = nil; return m }, "data"},
+		{func(r *recipe.Recipe, c *Config,
+			m *models.Model) *models.Model {
+			r.Freeze = []string{"["}
+			return m
+		}, "["},
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { r.Freeze = []string{"*"}; return m },
 			"nothing left to train"},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.ClassWeights = "1,2"; return m },
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { r.ClassWeights = "1,2"; return m },
 			"class-weights"},
-		{func(r *Recipe, c *Config, m *models.Model) *models.Model { r.AuxWeight = 0.5; return m }, "aux-weight"},
-		{func(_ *Recipe, _ *Config, m *models.Model) *models.Model { return written(t, unused) }, "idle"},
+		{func(r *recipe.Recipe, c *Config, m *models.Model) *models.Model { r.AuxWeight = 0.5; return m },
+			"aux-weight"},
+		{func(_ *recipe.Recipe, _ *Config, m *models.Model) *models.Model { return written(t, unused) }, "idle"},
 	} {
 		b := newBench(t, 24)
 		config := b.config(1)
@@ -66,13 +73,13 @@ func TestPlansThatAreRefused(t *testing.T) {
 // A program has estimate where statistics are estimated again, and only there.
 func TestFunctionsOfAProgram(t *testing.T) {
 	for _, c := range []struct {
-		change   func(*Recipe)
+		change   func(*recipe.Recipe)
 		estimate bool
 	}{
-		{func(*Recipe) {}, false}, {func(r *Recipe) { r.BNPrecise = 1 }, true},
-		{func(r *Recipe) { r.EMA = 0.1 }, true},
-		{func(r *Recipe) { r.BN, r.WeightSync = "replica", "periodic:2" }, true},
-		{func(r *Recipe) { r.BN, r.WeightSync = "replica", "async:2" }, false},
+		{func(*recipe.Recipe) {}, false}, {func(r *recipe.Recipe) { r.BNPrecise = 1 }, true},
+		{func(r *recipe.Recipe) { r.EMA = 0.1 }, true},
+		{func(r *recipe.Recipe) { r.BN, r.WeightSync = "replica", "periodic:2" }, true},
+		{func(r *recipe.Recipe) { r.BN, r.WeightSync = "replica", "async:2" }, false},
 	} {
 		b := newBench(t, 24)
 		c.change(&b.recipe)

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -12,7 +13,7 @@ import (
 // no file, path is "", or the file is a checkpoint of the same recipe. Otherwise
 // the error is a *problem.Error. The kernel class is not compared, since devices
 // need not be open yet.
-func Replaceable(path string, r *Recipe) error {
+func Replaceable(path string, r *recipe.Recipe) error {
 	if _, err := os.Stat(path); path == "" || err != nil {
 		return nil
 	}
@@ -23,7 +24,7 @@ func Replaceable(path string, r *Recipe) error {
 			fmt.Sprintf("it exists, and is not a checkpoint that this run could replace (%v)", err), others)
 	}
 	goOn := fmt.Sprintf("continue it with {resume} %s, %s", path, others)
-	was, err := ParseRecipe(k.Recipe)
+	was, err := recipe.Parse(k.Recipe)
 	if err != nil {
 		return problem.New("checkpoint", path, fmt.Sprintf("it belongs to another run (%v)", err), goOn)
 	}

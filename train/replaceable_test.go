@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"path/filepath"
 	"strings"
@@ -30,18 +31,18 @@ func TestReplaceable(t *testing.T) {
 	}
 	for _, c := range []struct {
 		path   string
-		change func(*Recipe)
+		change func(*recipe.Recipe)
 		want   string
 	}{
-		{"", func(*Recipe) {}, ""},
-		{filepath.Join(t.TempDir(), "none"), func(*Recipe) {}, ""},
-		{path, func(*Recipe) {}, ""},
-		{path, func(r *Recipe) { r.Kernels = "other" }, ""},
-		{path, func(r *Recipe) { r.Seed = 8 }, "another run: seed is 8, was 7;"},
-		{path, func(r *Recipe) { r.Seed, r.Batch = 8, 4 }, "seed is 8, was 7, and 1 more difference;"},
-		{path, func(r *Recipe) { r.Seed, r.Batch, r.LR = 8, 4, 1 }, "and 2 more differences;"},
-		{unknown, func(*Recipe) {}, "another run (recipe"},
-		{"identity_test.go", func(*Recipe) {}, "not a checkpoint that this run could replace"},
+		{"", func(*recipe.Recipe) {}, ""},
+		{filepath.Join(t.TempDir(), "none"), func(*recipe.Recipe) {}, ""},
+		{path, func(*recipe.Recipe) {}, ""},
+		{path, func(r *recipe.Recipe) { r.Kernels = "other" }, ""},
+		{path, func(r *recipe.Recipe) { r.Seed = 8 }, "another run: seed is 8, was 7;"},
+		{path, func(r *recipe.Recipe) { r.Seed, r.Batch = 8, 4 }, "seed is 8, was 7, and 1 more difference;"},
+		{path, func(r *recipe.Recipe) { r.Seed, r.Batch, r.LR = 8, 4, 1 }, "and 2 more differences;"},
+		{unknown, func(*recipe.Recipe) {}, "another run (recipe"},
+		{"replaceable_test.go", func(*recipe.Recipe) {}, "not a checkpoint that this run could replace"},
 	} {
 		r := b.recipe
 		c.change(&r)

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -34,7 +35,7 @@ type Session struct {
 // caller closes it, and still owns the devices. After an error nothing is held. The error
 // is a *problem.Error if r, m and c do not fit each other, the context's cause if the
 // context has ended, else an error of a device.
-func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, error) {
+func New(ctx context.Context, r *recipe.Recipe, m *models.Model, c Config) (*Session, error) {
 	if m == nil {
 		return nil, problem.New("model", "", "a model to train is missing", "make one with modelfile.Start")
 	}
@@ -54,12 +55,12 @@ func New(ctx context.Context, r *Recipe, m *models.Model, c Config) (*Session, e
 // Resume returns a session that continues from a checkpoint. r is the recipe of the rest of
 // the run: it must equal the recipe of the checkpoint, except for changes that Differences
 // permits; else the error is a *RecipeError. Other errors are the same as for New.
-func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (*Session, error) {
+func Resume(ctx context.Context, k *serialize.Checkpoint, r *recipe.Recipe, c Config) (*Session, error) {
 	if k == nil || r == nil {
 		return nil, problem.New("resume", "", "a checkpoint with a recipe is missing",
 			"read them with serialize.ReadCheckpoint and ParseRecipe")
 	}
-	was, err := ParseRecipe(k.Recipe)
+	was, err := recipe.Parse(k.Recipe)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func Resume(ctx context.Context, k *serialize.Checkpoint, r *Recipe, c Config) (
 }
 
 // newSession returns a run that begins with some state and has no devices yet.
-func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tensor, c Config) (
+func newSession(r *recipe.Recipe, template *models.Model, state map[string]tensor.Tensor, c Config) (
 	*Session, error) {
 	p, err := newPlan(r, template, c)
 	if err != nil {
@@ -99,7 +100,7 @@ func newSession(r *Recipe, template *models.Model, state map[string]tensor.Tenso
 }
 
 // RecipeError lists the fields that differ between a resumed recipe and the checkpoint's.
-type RecipeError struct{ Differences []Difference }
+type RecipeError struct{ Differences []recipe.Difference }
 
 func (e *RecipeError) Error() string { return e.Unwrap().Error() }
 
@@ -167,7 +168,7 @@ func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
 	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,
 		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
-		Template: r.WeightSync == parallel.Template, Local: r.local(),
+		Template: r.WeightSync == parallel.Template, Local: r.HasSeparateWeights(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved,
 		Measure: c.Divided != nil || r.TotalSteps() >= longRun}

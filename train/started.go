@@ -20,14 +20,14 @@ func (e Started) Lines() []string {
 	lines := e.resumed()
 	lines = append(lines,
 		fmt.Sprintf("%s, %s, %s · %s%s", r.Model, problem.Plural(e.Parameters, "parameter"),
-			r.answersInWords(), r.Data.InWords(), validation),
+			r.AnswersInWords(), r.Data.InWords(), validation),
 		fmt.Sprintf("sees %s · %s", e.Input, e.Pictures),
 		e.Tensors.String(),
 		fmt.Sprintf("batch %d over %s · batch norm: %s · tail %s", r.StepBatch(),
 			problem.Plural(r.StepReplicas(), "replica"), e.BatchNorm, r.Tail),
 		fmt.Sprintf("%s, lr %g, %s, weight decay %g · %s · seed %d", r.Optimizer, r.LR, r.Schedule, r.WeightDecay,
 			problem.Plural(e.TotalSteps, "step"), r.Seed))
-	for _, text := range []string{r.samplingInWords(), r.lossInWords(), r.keepsTogether(), e.Moving} {
+	for _, text := range []string{r.SamplingInWords(), r.LossInWords(), r.KeepsTogether(), e.Moving} {
 		if text != "" {
 			lines = append(lines, text)
 		}

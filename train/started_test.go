@@ -14,7 +14,10 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/evaluation/estimation"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -150,15 +153,16 @@ func TestLastCheckpointCannotBeWritten(t *testing.T) {
 // the recipe requests it.
 func TestEstimateOver(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Recipe)
+		change func(*recipe.Recipe)
 		kept   int
 		want   int
 	}{
-		{func(*Recipe) {}, 1, 0}, {func(r *Recipe) { r.BNPrecise = 5 }, 1, 5},
-		{func(r *Recipe) { r.EMA = 0.9 }, 1, 8192},
-		{func(r *Recipe) { r.EMA = 0.9 }, 0, 0}, {func(r *Recipe) { r.EMA, r.BNPrecise = 0.9, 5 }, 1, 5},
-		{func(r *Recipe) { r.WeightSync = "periodic:2" }, 1, 8192},
-		{func(r *Recipe) { r.WeightSync = "periodic:1" }, 1, 0},
+		{func(*recipe.Recipe) {}, 1, 0}, {func(r *recipe.Recipe) { r.BNPrecise = 5 }, 1, 5},
+		{func(r *recipe.Recipe) { r.EMA = 0.9 }, 1, 8192},
+		{func(r *recipe.Recipe) { r.EMA = 0.9 }, 0, 0},
+		{func(r *recipe.Recipe) { r.EMA, r.BNPrecise = 0.9, 5 }, 1, 5},
+		{func(r *recipe.Recipe) { r.WeightSync = "periodic:2" }, 1, 8192},
+		{func(r *recipe.Recipe) { r.WeightSync = "periodic:1" }, 1, 0},
 	} {
 		r := newBench(t, 24).recipe
 		c.change(&r)
@@ -201,12 +205,12 @@ func TestReestimationEndsWithErrors(t *testing.T) {
 		}},
 	} {
 		l, err := data.NewLoader(t.Context(), &mistakenSource{Source: b.source, at: c.at},
-			data.Plan{Batch: 16, Epochs: 1, Transform: Transform(b.model(), b.source.Info())})
+			data.Plan{Batch: 16, Epochs: 1, Transform: fit.Transform(b.model(), b.source.Info())})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = Reestimate(t.Context(), c.with, l,
-			Reestimation{Layers: layers, Input: "x", Batch: 16, Replicas: 1, Samples: 24})
+		_, _, err = estimation.Reestimate(t.Context(), c.with, l,
+			estimation.Reestimation{Layers: layers, Input: "x", Batch: 16, Replicas: 1, Samples: 24})
 		if l.Close(); !c.wants(err) {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -168,16 +169,18 @@ func TestRunsWithoutStatisticsOfReplicas(t *testing.T) {
 
 func TestContradictingStatisticsAreRefused(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Recipe)
+		change func(*recipe.Recipe)
 		want   string
 	}{
-		{func(r *Recipe) { r.BNUpdate = bn.PostHoc }, "add bn replica"},
-		{func(r *Recipe) { r.BNUpdate = "async:2" }, "add bn replica"},
-		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Frozen, bn.PostHoc }, "add bn replica"},
-		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNStats = bn.Replica, "async:2", bn.First }, "drop one of them"},
-		{func(r *Recipe) { r.BN, r.BNUpdate, r.BNMin = bn.Replica, bn.PostHoc, "running" }, "bn-update step"},
-		{func(r *Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:-1" }, "async:S"},
-		{func(r *Recipe) { r.BN, r.Init, r.BNPrecise = bn.Frozen, "given", 10 }, "drop one of them"},
+		{func(r *recipe.Recipe) { r.BNUpdate = bn.PostHoc }, "add bn replica"},
+		{func(r *recipe.Recipe) { r.BNUpdate = "async:2" }, "add bn replica"},
+		{func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Frozen, bn.PostHoc }, "add bn replica"},
+		{func(r *recipe.Recipe) { r.BN, r.BNUpdate, r.BNStats = bn.Replica, "async:2", bn.First },
+			"drop one of them"},
+		{func(r *recipe.Recipe) { r.BN, r.BNUpdate, r.BNMin = bn.Replica, bn.PostHoc, "running" },
+			"bn-update step"},
+		{func(r *recipe.Recipe) { r.BN, r.BNUpdate = bn.Replica, "async:-1" }, "async:S"},
+		{func(r *recipe.Recipe) { r.BN, r.Init, r.BNPrecise = bn.Frozen, "given", 10 }, "drop one of them"},
 	} {
 		r := newBench(t, 42).recipe
 		c.change(&r)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
@@ -35,7 +36,7 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	if m.Chain = s.trainer.chain.Seal(m.Recipe); ofBest {
-		m.Best = s.trainer.progress.bestEpoch(s.plan.recipe)
+		m.Best = s.trainer.progress.BestEpoch(s.plan.recipe)
 	}
 	return m, nil
 }
@@ -65,8 +66,8 @@ func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) er
 // evaluateTemplate evaluates the state that a template made now would have. It returns that
 // state with the averages, or nil if it is the trained state. Afterwards the devices have
 // the trained state again, also after an error: an interrupted run writes it.
-func (s *Session) evaluateTemplate(ctx context.Context) (e *Evaluation, state map[string]tensor.Tensor,
-	err error) {
+func (s *Session) evaluateTemplate(ctx context.Context) (
+	e *evaluation.Evaluation, state map[string]tensor.Tensor, err error) {
 	if !s.derives() {
 		statistics, err := s.trainer.statistics.final()
 		if err != nil {
@@ -106,7 +107,7 @@ func (s *Session) ofModel(state map[string]tensor.Tensor) map[string]tensor.Tens
 // estimateOver returns how many samples the statistics are estimated over at the end.
 // Statistics of averaged weights are always estimated, over a minimum number of batches.
 func (s *Session) estimateOver() int {
-	if s.plan.recipe.averages() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
+	if s.plan.recipe.AveragesWeights() && s.plan.recipe.BNPrecise == 0 && len(s.trainer.statistics) > 0 {
 		return averageSamples
 	}
 	return s.plan.recipe.BNPrecise
@@ -121,7 +122,7 @@ func (s *Session) Finished(path, sum string) Finished {
 	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses, Stages: s.stageShares(),
 		Step: s.stagedStep()}
-	if b := s.trainer.progress.bestEpoch(s.plan.recipe); b != nil {
+	if b := s.trainer.progress.BestEpoch(s.plan.recipe); b != nil {
 		done.BestEpoch, done.Best, done.Figure, done.Save = b.Epoch, b.Value, b.Figure, s.plan.recipe.Save
 		done.OfBest = done.Save != "last" || s.trainer.progress.BestStep == done.Steps
 		if s.trainer.best != nil && !done.OfBest {

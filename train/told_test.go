@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // told trains on a device and returns the events of the run.
@@ -70,33 +72,33 @@ func TestWhatARunTells(t *testing.T) {
 	b := newBench(t, 42)
 	for _, c := range []struct {
 		name   string
-		recipe func(*Recipe)
+		recipe func(*recipe.Recipe)
 		config func(*Config)
 		want   []string
 	}{
-		{"every step", func(r *Recipe) { r.Epochs = 1 }, nil,
+		{"every step", func(r *recipe.Recipe) { r.Epochs = 1 }, nil,
 			[]string{"start 0 to 3, 16 samples, synchronised over 4 replicas", "step 1 of epoch 1",
 				"step 2 of epoch 1", "step 3 of epoch 1", "epoch 1, evaluated true, 42 seen"}},
-		{"every second", func(r *Recipe) {}, func(c *Config) { c.LogEvery = 2 },
+		{"every second", func(r *recipe.Recipe) {}, func(c *Config) { c.LogEvery = 2 },
 			[]string{"start 0 to 6, 16 samples, synchronised over 4 replicas", "step 2 of epoch 1",
 				"epoch 1, evaluated true, 42 seen", "step 4 of epoch 2", "step 6 of epoch 2",
 				"epoch 2, evaluated true, 42 seen"}},
-		{"five steps, evaluated rarely", func(r *Recipe) { r.Epochs, r.Steps, r.EvalEvery = 0, 5, 3 },
+		{"five steps, evaluated rarely", func(r *recipe.Recipe) { r.Epochs, r.Steps, r.EvalEvery = 0, 5, 3 },
 			func(c *Config) { c.LogEvery = 9 },
 			[]string{"start 0 to 5, 16 samples, synchronised over 4 replicas", "epoch 1, evaluated false, 42 seen",
 				"step 5 of epoch 2", "epoch 2, evaluated true, 32 seen"}},
-		{"no validation", func(r *Recipe) { r.Epochs = 1 }, func(c *Config) { c.LogEvery, c.Validation = 9, nil },
+		{"no validation", func(r *recipe.Recipe) { r.Epochs = 1 }, func(c *Config) { c.LogEvery, c.Validation = 9, nil },
 			[]string{"start 0 to 3, 16 samples, synchronised over 4 replicas", "step 3 of epoch 1",
 				"epoch 1, evaluated false, 42 seen"}},
-		{"checkpoints of epochs", func(r *Recipe) {}, func(c *Config) {
+		{"checkpoints of epochs", func(r *recipe.Recipe) {}, func(c *Config) {
 			c.LogEvery, c.Checkpoint = 9, filepath.Join(t.TempDir(), "run.bnc")
 		}, []string{"start 0 to 6, 16 samples, synchronised over 4 replicas", "epoch 1, evaluated true, 42 seen",
 			"checkpoint 3", "step 6 of epoch 2", "epoch 2, evaluated true, 42 seen", "checkpoint 6"}},
-		{"checkpoints of steps", func(r *Recipe) {}, func(c *Config) {
+		{"checkpoints of steps", func(r *recipe.Recipe) {}, func(c *Config) {
 			c.LogEvery, c.Checkpoint, c.CheckpointEvery = 9, filepath.Join(t.TempDir(), "run.bnc"), 4
 		}, []string{"start 0 to 6, 16 samples, synchronised over 4 replicas", "epoch 1, evaluated true, 42 seen",
 			"checkpoint 4", "step 6 of epoch 2", "epoch 2, evaluated true, 42 seen", "checkpoint 6"}},
-		{"patience", func(r *Recipe) {
+		{"patience", func(r *recipe.Recipe) {
 			r.Epochs, r.LR, r.Patience, r.Save = 6, 1e-30, 2, "best:accuracy"
 			r.BN, r.Init, r.Validation = "frozen", "given", r.Data
 		}, func(c *Config) { c.LogEvery = 99 },
@@ -155,15 +157,15 @@ func TestFiguresOfARun(t *testing.T) {
 // The description of the batch norm covers every way of doing it.
 func TestWhatBatchNormSees(t *testing.T) {
 	for _, c := range []struct {
-		change func(*Recipe)
+		change func(*recipe.Recipe)
 		want   string
 	}{
-		{func(r *Recipe) {}, "16 samples, synchronised over 4 replicas"},
-		{func(r *Recipe) { r.BN = "replica" }, "4 samples per replica (16 / 4)"},
-		{func(r *Recipe) { r.BN, r.Replicas = "replica", 3 }, "6 samples per replica (16 / 3)"},
-		{func(r *Recipe) { r.BN, r.Replicas = "replica", 16 }, "1 sample per replica (16 / 16)"},
-		{func(r *Recipe) { r.BN, r.Accumulate = "replica", 2 }, "4 samples per replica (32 / 8)"},
-		{func(r *Recipe) { r.BN = "frozen" }, "running statistics, frozen"},
+		{func(r *recipe.Recipe) {}, "16 samples, synchronised over 4 replicas"},
+		{func(r *recipe.Recipe) { r.BN = "replica" }, "4 samples per replica (16 / 4)"},
+		{func(r *recipe.Recipe) { r.BN, r.Replicas = "replica", 3 }, "6 samples per replica (16 / 3)"},
+		{func(r *recipe.Recipe) { r.BN, r.Replicas = "replica", 16 }, "1 sample per replica (16 / 16)"},
+		{func(r *recipe.Recipe) { r.BN, r.Accumulate = "replica", 2 }, "4 samples per replica (32 / 8)"},
+		{func(r *recipe.Recipe) { r.BN = "frozen" }, "running statistics, frozen"},
 	} {
 		b := newBench(t, 42)
 		r, m := b.recipe, b.model()
@@ -187,14 +189,14 @@ func TestMoves(t *testing.T) {
 	for _, c := range []struct {
 		decay      float64
 		cumulative bool
-		change     func(*Recipe)
+		change     func(*recipe.Recipe)
 		refused    bool
 	}{
-		{0.9, false, func(*Recipe) {}, false},
-		{1, false, func(*Recipe) {}, true},
-		{1, true, func(*Recipe) {}, false},
-		{1, false, func(r *Recipe) { r.BN = bn.Frozen }, false},
-		{1, false, func(r *Recipe) { r.BNPrecise = 4 }, false},
+		{0.9, false, func(*recipe.Recipe) {}, false},
+		{1, false, func(*recipe.Recipe) {}, true},
+		{1, true, func(*recipe.Recipe) {}, false},
+		{1, false, func(r *recipe.Recipe) { r.BN = bn.Frozen }, false},
+		{1, false, func(r *recipe.Recipe) { r.BNPrecise = 4 }, false},
 	} {
 		b := newBench(t, 42)
 		r, m := b.recipe, b.model()
@@ -223,7 +225,7 @@ func TestDroppedTailIsTold(t *testing.T) {
 // Images are evaluated without the augmentation of training. The seconds of a run are
 // counted from its start.
 func TestEvaluationIsNotAugmented(t *testing.T) {
-	var losses []Figure
+	var losses []evaluation.Figure
 	for _, augment := range []string{"none", "cifar"} {
 		b := newBench(t, 42)
 		b.recipe.Augment, b.recipe.Epochs, b.recipe.LR = augment, 1, 1e-30

@@ -13,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
 
@@ -20,7 +21,7 @@ import (
 type bench struct {
 	t      *testing.T
 	source data.Source
-	recipe Recipe
+	recipe recipe.Recipe
 }
 
 func newBench(t *testing.T, samples int) *bench {
@@ -30,8 +31,8 @@ func newBench(t *testing.T, samples int) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	return &bench{t, src, Recipe{Release: "test", Model: "dense", Init: "seed", Seed: 7,
-		Data:   Data{Kind: "glyphs", Samples: samples, Classes: len(src.Info().Classes)},
+	return &bench{t, src, recipe.Recipe{Release: "test", Model: "dense", Init: "seed", Seed: 7,
+		Data:   recipe.Data{Kind: "glyphs", Samples: samples, Classes: len(src.Info().Classes)},
 		Epochs: 2, Batch: 16, Replicas: 4, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse",
 		Optimizer: "sgd", LR: 0.05, Momentum: 0.9, WeightDecay: 1e-4,

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/tensor"
@@ -25,7 +26,7 @@ type trainer struct {
 	driver     Driver
 	weights    weights
 	statistics statistics
-	progress   Progress
+	progress   progress.Position
 	best       *best
 	chain      *chain.Chain    // of the epochs so far; nil if the run has none
 	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
@@ -43,7 +44,7 @@ func (t *trainer) step(ctx context.Context, b parallel.Batch) (parallel.Result, 
 		}
 	}
 	o := optimizerStep{t.progress.Step, b,
-		Hyper(t.plan.recipe, t.plan.schedule, t.progress.Step, t.progress.reductions())}
+		Hyper(t.plan.recipe, t.plan.schedule, t.progress.Step, t.progress.Reductions())}
 	result, err := t.weights.step(t.orStop(ctx), o)
 	if err != nil {
 		return result, t.refused(err)
@@ -128,13 +129,14 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	state = maps.Clone(state)
 	maps.Copy(state, statistics)
 	k := t.plan.pack(state)
-	at := position{t.progress, t.plan.config.Paths, t.plan.config.Settings, t.chain != nil}
+	at := progress.Record{Progress: t.progress, Paths: t.plan.config.Paths,
+		Settings: t.plan.config.Settings, Chained: t.chain != nil}
 	if k.Progress, err = json.Marshal(at); err != nil {
 		return nil, err
 	}
 	if t.best != nil {
 		k.Sets = append(k.Sets, serialize.Set{Name: serialize.SetBest, Tensors: t.best.state})
-		k.Best = t.progress.bestEpoch(t.plan.recipe)
+		k.Best = t.progress.BestEpoch(t.plan.recipe)
 	}
 	t.weights.pack(k)
 	if err := t.statistics.pack(k); err != nil || t.chain == nil {
@@ -150,7 +152,7 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 // restore restores progress, best and statistics from a checkpoint. Weights other than its
 // state are restored when there is a driver.
 func (t *trainer) restore(k *serialize.Checkpoint) error {
-	p, err := positionOf(k)
+	p, err := progress.Read(k)
 	if err != nil {
 		return err
 	}

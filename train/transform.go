@@ -4,18 +4,20 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // takeData checks that recipe and model fit the run's data, and determines how its samples
 // become the model's input.
 func (p *plan) takeData() error {
 	r, c := p.recipe, p.config
-	if err := Fits(p.template, c.Train, c.Validation); err != nil {
+	if err := recipe.Fits(p.template, c.Train, c.Validation); err != nil {
 		return err
 	}
 	if c.Validation != nil {
-		named, err := classed(c.Train, c.Validation)
+		named, err := recipe.Classed(c.Train, c.Validation)
 		if err != nil {
 			return err
 		}
@@ -37,7 +39,7 @@ func (p *plan) takeData() error {
 		read.Preprocess.EXIF = r.EXIF == data.ApplyEXIF
 		p.template = &read
 	}
-	p.transform = Transform(p.template, c.Train.Info())
+	p.transform = fit.Transform(p.template, c.Train.Info())
 	p.transform.Augment = augment
 	return nil
 }

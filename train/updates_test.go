@@ -11,11 +11,12 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // updated returns a weight and a bias, of one element each, after one update from their gradients.
-func updated(t *testing.T, r Recipe, values, gradients [2]float32) (after [2]float32, names []string) {
+func updated(t *testing.T, r recipe.Recipe, values, gradients [2]float32) (after [2]float32, names []string) {
 	t.Helper()
 	must := func(err error) {
 		if err != nil {
@@ -37,7 +38,7 @@ func updated(t *testing.T, r Recipe, values, gradients [2]float32) (after [2]flo
 	must(err)
 	commit, err := commitFunction(&r, &table, trained)
 	must(err)
-	schedule, err := NewSchedule(&r)
+	schedule, err := recipe.NewSchedule(&r)
 	must(err)
 	p := &graph.Program{Name: "two", State: table, Functions: []*graph.Function{train, commit}}
 	must(p.Check())
@@ -72,22 +73,22 @@ func TestUpdatesOfSeveralTensors(t *testing.T) {
 	const eta = 0.001
 	for _, c := range []struct {
 		name   string
-		recipe Recipe
+		recipe recipe.Recipe
 		want   [2]float64
 		state  string
 	}{
-		{"plain", Recipe{Optimizer: "sgd", LR: 0.5}, [2]float64{2 - 1.5, 5 + 2}, "w b velocity/w velocity/b"},
-		{"clipped", Recipe{Optimizer: "sgd", LR: 0.5, ClipNorm: 1}, [2]float64{2 - 0.3, 5 + 0.4},
+		{"plain", recipe.Recipe{Optimizer: "sgd", LR: 0.5}, [2]float64{2 - 1.5, 5 + 2}, "w b velocity/w velocity/b"},
+		{"clipped", recipe.Recipe{Optimizer: "sgd", LR: 0.5, ClipNorm: 1}, [2]float64{2 - 0.3, 5 + 0.4},
 			"w b velocity/w velocity/b"},
-		{"not clipped", Recipe{Optimizer: "sgd", LR: 0.5, ClipNorm: 6}, [2]float64{2 - 1.5, 5 + 2},
+		{"not clipped", recipe.Recipe{Optimizer: "sgd", LR: 0.5, ClipNorm: 6}, [2]float64{2 - 1.5, 5 + 2},
 			"w b velocity/w velocity/b"},
-		{"averaged", Recipe{Optimizer: "sgd", LR: 0.5, EMA: 0.9}, [2]float64{2 - 1.5, 5 + 2},
+		{"averaged", recipe.Recipe{Optimizer: "sgd", LR: 0.5, EMA: 0.9}, [2]float64{2 - 1.5, 5 + 2},
 			"w b velocity/w average/w velocity/b average/b"},
-		{"lars", Recipe{Optimizer: "lars", LR: 0.5, WeightDecay: 0.1}, [2]float64{
+		{"lars", recipe.Recipe{Optimizer: "lars", LR: 0.5, WeightDecay: 0.1}, [2]float64{
 			2 - 0.5*eta*2/(3+0.1*2)*(3+0.1*2), 5 + 2}, "w b velocity/w velocity/b"},
-		{"lars of all", Recipe{Optimizer: "lars", LR: 0.5, WeightDecay: 0.1, DecayAll: true}, [2]float64{
+		{"lars of all", recipe.Recipe{Optimizer: "lars", LR: 0.5, WeightDecay: 0.1, DecayAll: true}, [2]float64{
 			2 - 0.5*eta*2/(3+0.1*2)*(3+0.1*2), 5 - 0.5*eta*5/(4+0.1*5)*(-4+0.1*5)}, "w b velocity/w velocity/b"},
-		{"adamw", Recipe{Optimizer: "adamw", LR: 0.5}, [2]float64{2 - 0.5, 5 + 0.5},
+		{"adamw", recipe.Recipe{Optimizer: "adamw", LR: 0.5}, [2]float64{2 - 0.5, 5 + 0.5},
 			"w b adam.m/w adam.v/w adam.m/b adam.v/b"},
 	} {
 		got, names := updated(t, c.recipe, values, gradients)

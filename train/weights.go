@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -38,7 +39,7 @@ type weights interface {
 	// pack adds to a checkpoint the data other than state that a resumed run needs.
 	pack(k *serialize.Checkpoint)
 	// restore is the inverse of pack, for a run that has come to p.
-	restore(k *serialize.Checkpoint, p *Progress) error
+	restore(k *serialize.Checkpoint, p *progress.Position) error
 }
 
 // optimizerStep has the inputs of a step of the optimizer.
@@ -92,6 +93,6 @@ func (w allReduceWeights) show(ctx context.Context, statistics map[string]tensor
 	return w.driver.Write(ctx, statistics)
 }
 
-func (w allReduceWeights) staleness() *parallel.Staleness                 { return nil }
-func (w allReduceWeights) pack(*serialize.Checkpoint)                     {}
-func (w allReduceWeights) restore(*serialize.Checkpoint, *Progress) error { return nil }
+func (w allReduceWeights) staleness() *parallel.Staleness                          { return nil }
+func (w allReduceWeights) pack(*serialize.Checkpoint)                              {}
+func (w allReduceWeights) restore(*serialize.Checkpoint, *progress.Position) error { return nil }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -61,7 +62,7 @@ func (w *asyncWeights) pack(k *serialize.Checkpoint) {
 	}
 }
 
-func (w *asyncWeights) restore(k *serialize.Checkpoint, p *Progress) (err error) {
+func (w *asyncWeights) restore(k *serialize.Checkpoint, p *progress.Position) (err error) {
 	if p.Staleness == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -61,7 +62,7 @@ func (w *localWeights) pack(k *serialize.Checkpoint) {
 	}
 }
 
-func (w *localWeights) restore(k *serialize.Checkpoint, p *Progress) error {
+func (w *localWeights) restore(k *serialize.Checkpoint, p *progress.Position) error {
 	since := p.Step % w.period
 	if since == 0 {
 		return nil

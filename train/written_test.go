@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/tensor"
 	"testing"
 )
@@ -58,14 +59,14 @@ func TestTransformOfData(t *testing.T) {
 	if !pictures.Pictures() || arrays.Pictures() {
 		t.Fatal("the test shows nothing")
 	}
-	if got := Transform(pixels, pictures); got.Height != 4 || got.Width != 5 || got.Channels != 3 {
+	if got := fit.Transform(pixels, pictures); got.Height != 4 || got.Width != 5 || got.Channels != 3 {
 		t.Errorf("pictures: %+v", got)
 	}
 	for _, c := range []struct {
 		m    *models.Model
 		info data.Info
 	}{{pixels, arrays}, {table, pictures}, {table, arrays}} {
-		if got := Transform(c.m, c.info); got.Height != 0 || got.Resize != 0 {
+		if got := fit.Transform(c.m, c.info); got.Height != 0 || got.Resize != 0 {
 			t.Errorf("%s of %s: %+v", c.m.Architecture, c.info.Kind, got)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // The default flags make the recipe that library users get, except for the replicas of a
@@ -15,18 +15,18 @@ func TestFlagsShowTheDefaults(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		model  string
-		change func(*train.Recipe)
+		change func(*recipe.Recipe)
 	}{
-		{nil, "lenet-bn", func(*train.Recipe) {}},
-		{[]string{"--model", "resnet20"}, "resnet20", func(*train.Recipe) {}},
-		{[]string{"--model", "mine.bng"}, "mine.bng", func(*train.Recipe) {}},
-		{[]string{"--batch", "4"}, "lenet-bn", func(r *train.Recipe) { r.Batch, r.Replicas = 4, 4 }},
-		{[]string{"--steps", "9"}, "lenet-bn", func(r *train.Recipe) { r.Epochs, r.Steps = 0, 9 }},
+		{nil, "lenet-bn", func(*recipe.Recipe) {}},
+		{[]string{"--model", "resnet20"}, "resnet20", func(*recipe.Recipe) {}},
+		{[]string{"--model", "mine.bng"}, "mine.bng", func(*recipe.Recipe) {}},
+		{[]string{"--batch", "4"}, "lenet-bn", func(r *recipe.Recipe) { r.Batch, r.Replicas = 4, 4 }},
+		{[]string{"--steps", "9"}, "lenet-bn", func(r *recipe.Recipe) { r.Epochs, r.Steps = 0, 9 }},
 	} {
-		want := train.DefaultRecipe(c.model)
+		want := recipe.Default(c.model)
 		c.change(want)
 		app := &cli.App{Flags: trainFlags(), Action: func(x *cli.Context) error {
-			got := &train.Recipe{Release: train.Release, Model: x.String("model"), Init: "seed"}
+			got := &recipe.Recipe{Release: recipe.Release, Model: x.String("model"), Init: "seed"}
 			err := fromFlags(x, got, false)
 			if err != nil || !bytes.Equal(got.JSON(), want.JSON()) {
 				t.Errorf("%v: %s, %v, want %s", c.args, got.JSON(), err, want.JSON())

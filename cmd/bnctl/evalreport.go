@@ -3,12 +3,12 @@ package main
 import (
 	"time"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/train"
 )
 
-func reportEvaluation(o *output, m *models.Model, e *train.Evaluation, d *predict.Details,
+func reportEvaluation(o *output, m *models.Model, e *evaluation.Evaluation, d *predict.Details,
 	took time.Duration) {
 	var lines []string
 	if v := predict.NewElementsReport(m, e, d, took); v != nil {

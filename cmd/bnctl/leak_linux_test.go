@@ -18,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -54,12 +55,12 @@ func TestNothingGrows(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		ref    bool // a device in process, in addition to two in processes
-		change func(*train.Recipe)
+		change func(*recipe.Recipe)
 	}{
-		{"two CPU devices", false, func(*train.Recipe) {}},
-		{"two CPU devices and ref", true, func(*train.Recipe) {}},
-		{"replicas on their own", true, func(r *train.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:4" }},
-		{"replicas that are late", false, func(r *train.Recipe) {
+		{"two CPU devices", false, func(*recipe.Recipe) {}},
+		{"two CPU devices and ref", true, func(*recipe.Recipe) {}},
+		{"replicas on their own", true, func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:4" }},
+		{"replicas that are late", false, func(r *recipe.Recipe) {
 			r.BN, r.WeightSync, r.BNUpdate = bn.Replica, "async:2", "async:2"
 		}},
 	} {
@@ -98,7 +99,7 @@ func (f footprint) String() string {
 
 // grown trains to the last step and returns the footprints of host and
 // devices at two steps.
-func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last int) (
+func grown(t *testing.T, withRef bool, change func(*recipe.Recipe), first, last int) (
 	early, late []footprint) {
 	t.Helper()
 	ctx := context.Background()
@@ -108,8 +109,8 @@ func grown(t *testing.T, withRef bool, change func(*train.Recipe), first, last i
 	}
 	defer src.Close()
 	members := leakMembers(t, withRef)
-	r := &train.Recipe{Release: "test", Model: "small", Init: "seed",
-		Data: train.Data{Kind: "glyphs", Samples: 400, Classes: 10}, Steps: last, Batch: 16, Replicas: 4,
+	r := &recipe.Recipe{Release: "test", Model: "small", Init: "seed",
+		Data: recipe.Data{Kind: "glyphs", Samples: 400, Classes: 10}, Steps: last, Batch: 16, Replicas: 4,
 		Accumulate: 1, Tail: parallel.Keep, Augment: "none", BN: bn.Sync, BNStats: bn.Pooled,
 		BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: parallel.AllReduce,
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, Schedule: "constant", Precision: "f32", Save: "last",

@@ -102,14 +102,3 @@ func (p *progress) epoch(e train.EpochDone) {
 		p.out.noteFolded("%s", inFlags(line))
 	}
 }
-
-// early explains why a run ends before its last step.
-func (p *progress) early(e train.StoppedEarly) {
-	advice := ""
-	if e.Save == "last" {
-		advice = "; the template has the weights of the last epoch: --save best keeps the best weights"
-	}
-	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
-		e.Figure,
-		plural(e.Evaluations, "evaluation"), e.BestEpoch, train.FigureText(e.Figure, e.Best), advice)
-}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // TestFilesOfReleases checks that this release reads the files of each release
@@ -39,7 +39,7 @@ func TestFilesOfReleases(t *testing.T) {
 
 			resumed := filepath.Join(t.TempDir(), "resumed.bnm")
 			resume := []string{"train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o", resumed}
-			if release == train.Release {
+			if release == recipe.Release {
 				says(t, exitDone, "", resume...)
 				if !bytes.Equal(contents(t, resumed), contents(t, template)) {
 					t.Error("the run that was stopped has another template: if bits were meant to change, goldens.sh keeps the new ones")
@@ -57,10 +57,10 @@ func TestFilesOfReleases(t *testing.T) {
 // TestCheckpointOfAnotherRelease checks that a checkpoint of an earlier release is refused
 // with advice.
 func TestCheckpointOfAnotherRelease(t *testing.T) {
-	checkpoint := ofAnotherRelease(t, "testdata/releases/"+train.Release+"/middle.bnc", "0.0")
+	checkpoint := ofAnotherRelease(t, "testdata/releases/"+recipe.Release+"/middle.bnc", "0.0")
 	text := says(t, exitMisused, "0.0", "train", "--quiet", "--resume", checkpoint, "--devices", "cpu", "-o",
 		filepath.Join(t.TempDir(), "x.bnm"))
-	for _, word := range []string{train.Release, "the release that wrote the checkpoint", "--init"} {
+	for _, word := range []string{recipe.Release, "the release that wrote the checkpoint", "--init"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("%q does not say %q", text, word)
 		}
@@ -81,7 +81,7 @@ func TestCheckpointOfAnotherNumber(t *testing.T) {
 		{`"order/1"`, `"order/2"`,
 			"the recipe needs part order/2, and release 0.1 has order/1; use a newer release", exitMisused},
 		{`"ref/1"`, `"ref/7"`, "the recipe needs kernel class ref/7, and release 0.1 has ref/1", exitMisused},
-		{`"release":"` + train.Release, `"release":"0.0`, "", exitDone},
+		{`"release":"` + recipe.Release, `"release":"0.0`, "", exitDone},
 	} {
 		k, err := serialize.ReadCheckpoint(checkpoint)
 		if err != nil || !bytes.Contains(k.Recipe, []byte(c.is)) {
@@ -104,7 +104,7 @@ func ofAnotherRelease(t *testing.T, path, release string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, other := `"release":"`+train.Release+`"`, `"release":"`+release+`"`
+	is, other := `"release":"`+recipe.Release+`"`, `"release":"`+release+`"`
 	if !bytes.Contains(c.Recipe, []byte(is)) {
 		t.Fatalf("%s: the recipe has no %s", path, is)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
 	"github.com/bnctl/bnctl/internal/legible"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 func studyCommand() *cli.Command {
@@ -101,7 +101,7 @@ func studyAction(c *cli.Context) error {
 	}
 	s.options.Fleet, s.run.Output = s.run.Fleet, "" // a folder
 	s.run.Samples, s.run.ValidationSamples = c.Int("samples"), c.Int("val-samples")
-	return s.all(c.Context, func(r *train.Recipe) error { return fromFlags(c, r, false) })
+	return s.all(c.Context, func(r *recipe.Recipe) error { return fromFlags(c, r, false) })
 }
 
 // applyTask sets the flags of the --task that the command line leaves open.

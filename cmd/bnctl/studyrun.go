@@ -5,7 +5,6 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study/experiment"
-	"github.com/bnctl/bnctl/train"
 )
 
 // studyRun is one call of bnctl study bn.
@@ -24,16 +23,16 @@ func (s *studyRun) again() error {
 	return s.report(r)
 }
 
-// all prepares the common part of all runs, and makes the runs. recipe sets the fields of
+// all prepares the common part of all runs, and makes the runs. change sets the fields of
 // the recipe that the flags set.
-func (s *studyRun) all(ctx context.Context, recipe func(*train.Recipe) error) error {
+func (s *studyRun) all(ctx context.Context, change recipeChange) error {
 	s.run.Observer = (&trainer{out: s.out}).observer(s.run)
 	run, err := bnctl.Open(ctx, s.run)
 	if err != nil {
 		return err
 	}
 	defer run.Close()
-	if err := recipe(run.Recipe()); err != nil {
+	if err := change(run.Recipe()); err != nil {
 		return err
 	}
 	p, err := run.Prepare(ctx)

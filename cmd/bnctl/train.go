@@ -9,7 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 func trainCommand() *cli.Command {
@@ -61,7 +61,7 @@ func trainAction(c *cli.Context) error {
 		if t.statement, err = statementFlags(c, p, resumed); err != nil {
 			return err
 		}
-		return t.run(ctx, options, func(r *train.Recipe) error { return fromFlags(c, r, resumed) })
+		return t.run(ctx, options, func(r *recipe.Recipe) error { return fromFlags(c, r, resumed) })
 	})
 }
 

@@ -7,16 +7,19 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // defaultModel is what is trained without --model.
 const defaultModel = "lenet-bn"
 
+// recipeChange sets the fields of a recipe that the flags set.
+type recipeChange func(*recipe.Recipe) error
+
 // recipeFlags set fields of the recipe: they decide what comes out. Their
-// defaults are those of train.DefaultRecipe.
+// defaults are those of recipe.Default.
 func recipeFlags() []cli.Flag {
-	d := train.DefaultRecipe(defaultModel)
+	d := recipe.Default(defaultModel)
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "model", Value: d.Model,
 			Usage: "`NAME` of the zoo (bnctl models list), a graph file, or any model file, with its weights"},
@@ -145,7 +148,7 @@ func trainFlags() []cli.Flag {
 
 // fromFlags fills in a recipe from the command line: all of it, or with
 // resume only what the user wrote.
-func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
+func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
 		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery,
@@ -190,7 +193,7 @@ func fromFlags(c *cli.Context, r *train.Recipe, resume bool) error {
 }
 
 // resolveFlags resolves what flags leave open or say of each other.
-func resolveFlags(c *cli.Context, r *train.Recipe, resume bool) error {
+func resolveFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	if c.IsSet("steps") {
 		if c.IsSet("epochs") {
 			return misuse("give one of --epochs and --steps")

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/train"
 )
@@ -41,7 +42,7 @@ func reportTrained(o *output, done train.Finished) {
 		which = done.Model + " is of the last; bnctl strip " + legible.ShellWord(done.BestIn) +
 			" --epoch best -o " + legible.ShellWord(best) + " makes one of it"
 	}
-	o.note("best epoch %d, %s; %s", done.BestEpoch, train.FigureText(done.Figure, done.Best), which)
+	o.note("best epoch %d, %s; %s", done.BestEpoch, evaluation.FigureText(done.Figure, done.Best), which)
 }
 
 // writeStatement writes the statement about a template that was trained, if one was requested.
@@ -59,4 +60,14 @@ func reportWritten(o *output, files []string) {
 		o.event("wrote", map[string]string{"file": f})
 		o.result("wrote %s", f)
 	}
+}
+
+// early explains why a run ends before its last step.
+func (p *progress) early(e train.StoppedEarly) {
+	advice := ""
+	if e.Save == "last" {
+		advice = "; the template has the weights of the last epoch: --save best keeps the best weights"
+	}
+	p.out.noteFolded("stopped early: the validation %s did not get better in %s; best in epoch %d, %s%s",
+		e.Figure, plural(e.Evaluations, "evaluation"), e.BestEpoch, evaluation.FigureText(e.Figure, e.Best), advice)
 }

@@ -31,8 +31,8 @@ func (t *trainer) logIn(o *bnctl.TrainOptions) {
 	}
 }
 
-// run trains, and shows the progress. recipe sets the fields of the recipe that the flags set.
-func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*train.Recipe) error) error {
+// run trains, and shows the progress. change sets the fields of the recipe that the flags set.
+func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeChange) error {
 	saved := func() {}
 	defer func() { saved() }()
 	defer t.closeBoard()
@@ -56,7 +56,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, recipe func(*tr
 		return err
 	}
 	defer r.Close()
-	if err := recipe(r.Recipe()); err != nil {
+	if err := change(r.Recipe()); err != nil {
 		return err
 	}
 	if t.findLR {

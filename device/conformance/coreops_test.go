@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -25,7 +26,7 @@ func TestCoreOps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := train.Program(&train.Recipe{Optimizer: "sgd"}, m.Graph, wrapped, trained)
+	p, err := train.Program(&recipe.Recipe{Optimizer: "sgd"}, m.Graph, wrapped, trained)
 	if err != nil {
 		t.Fatal(err)
 	}

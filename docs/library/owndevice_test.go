@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -33,7 +34,7 @@ func Example_ownDevice() {
 	defer src.Close()
 	m, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
 	check(err)
-	r := train.DefaultRecipe("mlp-bn")
+	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch = 1, 16
 	r.SetModel(m.Model)
 	check(r.SetData(ctx, src, nil))

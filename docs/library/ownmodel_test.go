@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -48,7 +49,7 @@ func Example_ownModel() {
 	f, err := fleet.Open(context.Background(), fleet.Options{})
 	check(err)
 	defer f.Close()
-	r := train.DefaultRecipe("tiny")
+	r := recipe.Default("tiny")
 	r.SetModel(m)
 	check(r.SetData(context.Background(), src, nil))
 	s, err := train.New(context.Background(), r, m, train.Config{Train: src, Fleet: f})

@@ -27,9 +27,8 @@ const (
 // unusedNames are the exported names that are not used outside of their package, with the
 // reasons.
 var unusedNames = map[string]string{
-	"data.ErrSpec":          caught,
-	"train.RecipeError":     caught,
-	"train.Difference.Have": caught,
+	"data.ErrSpec":      caught,
+	"train.RecipeError": caught,
 
 	"device/ref.Call.Owner": "kernels of a device need it",
 
@@ -58,7 +57,6 @@ var unusedNames = map[string]string{
 
 	"data.Transform.ApplyMask":    checked,
 	"modelfile/doctor.Reestimate": "what Repair does, for callers who write no file",
-	"train.Progress":              "part of every checkpoint, which others may read",
 }
 
 // inherited are methods that the standard library calls.

@@ -75,12 +75,16 @@ parallel: internal/awake internal/memory bn device/collective device device/fabr
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
+evaluation: data graph models parallel problem tensor
+evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:
+recipe: bn data device device/class evaluation graph models parallel parts problem tensor
+recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data device device/fabric graph models parallel problem serialize
 train: serialize/chain tensor
-train: device/class parts train/internal/tfevents
+train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
@@ -88,28 +92,28 @@ fleet: device device/class device/ref device/remote device/fabric device/fabric/
 fleet: plugins/cpu problem
 modelfile: bn data formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
-cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train
+cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train recipe
 modelfile/draft: formats problem tensor
-modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular train
+modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
 modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict
-modelfile/quantize: parts problem internal/regular serialize tensor train
+modelfile/quantize: parts problem internal/regular serialize tensor recipe
 modelfile/export: modelfile/doctor fleet formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
-modelfile/inspect: train
+modelfile/inspect: recipe/progress
 modelfile/doctor: bn data fleet formats graph modelfile models parallel predict problem serialize
-modelfile/doctor: internal/regular models/fit tensor train
+modelfile/doctor: internal/regular models/fit tensor evaluation/estimation recipe/progress
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel parallel/stage problem tensor
-predict: internal/style predict/answer train
+predict: internal/style predict/answer evaluation recipe
 bnctltest: inprocess tensor
 predict/answer: device graph models problem tensor
 inprocess: data device graph internal/memory modelfile models models/fit parallel plugins/cpu/local
-inprocess: predict/answer problem tensor train
-cmd/bnctl/internal/live: internal/waiting train
-cmd/bnctl/internal/view: internal/legible internal/waiting problem train
+inprocess: predict/answer problem tensor
+cmd/bnctl/internal/live: internal/waiting train evaluation
+cmd/bnctl/internal/view: internal/legible internal/waiting problem train evaluation
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
 cmd/bnctl/internal/report: formats
-cmd/bnctl/internal/report: predict problem serialize tensor train
+cmd/bnctl/internal/report: predict problem serialize tensor train evaluation recipe recipe/progress
 cmd/bnctl/internal/format: data internal/legible internal/style predict problem internal/regular tensor
 server/internal/protocol: tensor
 server/internal/batching: tensor
@@ -120,12 +124,12 @@ server: bn data internal/chart internal/style
 server: modelfile/doctor modelfile models models/fit predict problem internal/regular
 server: internal/legible server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
-server: server/internal/repository tensor train
+server: server/internal/repository tensor recipe
 cmd/bnctl/internal/zoo: cmd/bnctl/internal/recipefile models problem
-cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor train
+cmd/bnctl/internal/demo: bn data modelfile problem serialize tensor evaluation
 cmd/bnctl/internal/study/experiment: cmd/bnctl/internal/bench bn data fleet models models/fit parallel
 cmd/bnctl/internal/study/experiment: problem internal/regular serialize cmd/bnctl/internal/study tensor
-cmd/bnctl/internal/study/experiment: train
+cmd/bnctl/internal/study/experiment: train evaluation/estimation recipe
 
 formats/torch: formats/torch/internal/pickle formats/internal/foreign problem
 formats/torch: tensor
@@ -218,14 +222,15 @@ plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 .: data device/fabric fleet inprocess internal/regular modelfile models models/fit parallel parallel/stage
-.: predict problem serialize serialize/chain tensor train
+.: predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
 cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
-cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular models problem serialize train
+cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular models problem serialize
+cmd/bnctl/internal/recipefile: recipe
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
 cmd/bnctl: formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
@@ -241,14 +246,14 @@ cmd/bnctl: cmd/bnctl/internal/boxes
 cmd/bnctl/internal/boxes: internal/regular objects objects/average problem
 cmd/bnctl/internal/boxes: cmd/bnctl/internal/commandline
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
-cmd/bnctl/internal/attest: problem serialize serialize/chain train
+cmd/bnctl/internal/attest: problem serialize serialize/chain train recipe
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts
-cmd/bnctl/internal/build: train
+cmd/bnctl/internal/build: recipe
 cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/attest cmd/bnctl/internal/commandline data fleet models
 cmd/bnctl/internal/reproduce: modelfile problem serialize
-cmd/bnctl/internal/reproduce: serialize/chain train
+cmd/bnctl/internal/reproduce: serialize/chain train recipe recipe/progress
 cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
-cmd/bnctl: modelfile/quantize internal/ulimit
+cmd/bnctl: modelfile/quantize internal/ulimit evaluation recipe
 
 docs/examples/pictures:
 docs/examples/browser: inprocess predict/answer tensor
@@ -264,7 +269,7 @@ scripts/results: scripts/internal/report
 scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:
-scripts/plainsum: serialize train
+scripts/plainsum: serialize recipe
 scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
 scripts/testtimes:

@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Report has the findings of a file.
@@ -90,7 +90,7 @@ func (p *Report) readNative() error {
 	if err != nil {
 		return err
 	}
-	if _, err := train.LagOf(k); err != nil { // an invalid recipe or invalid weights
+	if _, err := progress.LagOf(k); err != nil { // an invalid recipe or invalid weights
 		return err
 	}
 	p.addModel(m.Clone())

@@ -7,13 +7,14 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // estimateReplicas is the number of replicas that share a batch of an estimation.
@@ -40,7 +41,7 @@ func Reestimate(ctx context.Context, m *models.Model, src data.Source, o Estimat
 	if err != nil {
 		return nil, 0, err
 	}
-	r := train.Reestimation{Batch: max(o.Batch, estimateReplicas), Replicas: estimateReplicas,
+	r := estimation.Reestimation{Batch: max(o.Batch, estimateReplicas), Replicas: estimateReplicas,
 		Samples: o.Samples, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name}
 	if r.Layers, err = bn.Layers(wrapped.Main); err != nil {
 		return nil, 0, err
@@ -57,18 +58,18 @@ func Reestimate(ctx context.Context, m *models.Model, src data.Source, o Estimat
 		return nil, 0, err
 	}
 	defer devices.Close()
-	d, err := train.OpenEstimator(ctx, m, wrapped, devices.Members, r.Batch, estimateReplicas)
+	d, err := estimation.Open(ctx, m, wrapped, devices.Members, r.Batch, estimateReplicas)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: r.Batch, Epochs: 1, Shuffle: true,
-		Workers: o.Workers, Transform: train.Transform(m, src.Info())})
+		Workers: o.Workers, Transform: fit.Transform(m, src.Info())})
 	if err != nil {
 		return nil, 0, err
 	}
 	defer l.Close()
-	state, n, err := train.Reestimate(ctx, d, l, r)
+	state, n, err := estimation.Reestimate(ctx, d, l, r)
 	var bad *bn.NonFinite
 	if errors.As(err, &bad) {
 		err = problem.Advise("statistics cannot mend weights: take an earlier checkpoint", "%w", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Options define how a file is read.
@@ -52,7 +52,7 @@ type Report struct {
 	modelfile.ChoiceReport
 	Progress json.RawMessage `json:"progress,omitempty"`
 	// the best epoch of a checkpoint, or of a template that has its weights
-	Best *train.Best `json:"best,omitempty"`
+	Best *progress.Best `json:"best,omitempty"`
 	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
 	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
@@ -63,7 +63,7 @@ type Report struct {
 	WeightsSum string `json:"weights_sha256,omitempty"`
 	Chain      string `json:"chain,omitempty"`
 	// of a checkpoint with separate weights for each replica
-	Lag *train.Lag `json:"lag,omitempty"`
+	Lag *progress.Lag `json:"lag,omitempty"`
 
 	Model *models.Model `json:"-"` // with graph and labels, without state; nil: not known
 	// Graph is the graph in the file; the graph of a checkpoint has replica connections.
@@ -196,7 +196,7 @@ func inspectNative(path string) (*Report, error) {
 		}
 		r.Int8 = m.Quantised
 		if m.Best != nil {
-			r.Best = &train.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
+			r.Best = &progress.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
 		}
 		return r, nil
 	}
@@ -212,12 +212,12 @@ func checkpoint(f *serialize.File) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	lag, err := train.LagOf(k)
+	lag, err := progress.LagOf(k)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Format: "bnc", Kind: string(f.Kind), Verified: true, Graph: k.Graph, Progress: k.Progress,
-		TrainingOnly: modelfile.NewRemoved(&removed), Lag: lag, Best: train.BestOf(k)}
+		TrainingOnly: modelfile.NewRemoved(&removed), Lag: lag, Best: progress.BestOf(k)}
 	r.model(m)
 	return r, nil
 }

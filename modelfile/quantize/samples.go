@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // samples are the inputs for measuring ranges.
@@ -83,7 +83,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 		return nil, err
 	}
 	l, err := data.NewLoader(ctx, src, data.Plan{Batch: o.Batch, Epochs: 1, Workers: o.Workers,
-		Transform: train.Transform(fed, s.info)})
+		Transform: fit.Transform(fed, s.info)})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 	if _, err := src.Fingerprint(ctx); err != nil {
 		return nil, err
 	}
-	s.numbers = train.InputNumbers(fed, src.Info())
+	s.numbers = recipe.InputNumbers(fed, src.Info())
 	return s, s.read(l)
 }
 
@@ -124,7 +124,7 @@ func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) e
 			return err
 		}
 		defer ps[i].Close()
-		s.classes = train.NumberedClasses(ps[i].Fleet.Members)
+		s.classes = recipe.NumberedClasses(ps[i].Fleet.Members)
 	}
 	for _, x := range s.batches {
 		outputs := make([][]tensor.Tensor, len(ms))

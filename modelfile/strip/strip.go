@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Options define which files are stripped, and where the result is written.
@@ -109,7 +109,7 @@ func stripNative(o Options) (*Report, error) {
 // merged returns how the running statistics of the replicas were merged: the mode, or the
 // rule, of the recipe.
 func merged(m *models.Model) string {
-	r, err := train.ParseRecipe(m.Recipe)
+	r, err := recipe.Parse(m.Recipe)
 	switch {
 	case err != nil:
 		return "unknown"

@@ -16,6 +16,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -75,7 +76,7 @@ func parse(t *testing.T, text string) *graph.Graph {
 }
 
 // programOf returns the training program of a recipe, and its state.
-func programOf(t *testing.T, g *graph.Graph, r *train.Recipe) (*graph.Program, map[string]tensor.Tensor) {
+func programOf(t *testing.T, g *graph.Graph, r *recipe.Recipe) (*graph.Program, map[string]tensor.Tensor) {
 	t.Helper()
 	m := &models.Model{Architecture: g.Name, Graph: g, State: map[string]tensor.Tensor{}}
 	if err := models.Init(m, 1); err != nil {
@@ -102,8 +103,8 @@ func programOf(t *testing.T, g *graph.Graph, r *train.Recipe) (*graph.Program, m
 	return p, m.State
 }
 
-func recipeOf(mode bn.Mode) *train.Recipe {
-	r := train.DefaultRecipe("residual")
+func recipeOf(mode bn.Mode) *recipe.Recipe {
+	r := recipe.Default("residual")
 	r.BN, r.Replicas, r.Batch, r.AuxWeight, r.Seed, r.ClipNorm, r.EMA = mode, 4, 8, 0.3, 5, 0.1, 0.9
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/train"
 )
@@ -36,7 +37,7 @@ func TestReadmeSum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := train.DefaultRecipe("lenet-bn")
+	r := recipe.Default("lenet-bn")
 	r.Epochs, r.Kernels = 2, "fma"
 	r.SetModel(m.Model)
 	if err := r.SetData(ctx, src, val); err != nil {
@@ -52,7 +53,7 @@ func TestReadmeSum(t *testing.T) {
 		t.Cleanup(func() { d.Close() })
 		devices = append(devices, parallel.Member{Name: name, Device: d})
 	}
-	r.Classes = train.NumberedClasses(devices)
+	r.Classes = recipe.NumberedClasses(devices)
 	s, err := train.New(ctx, r, m.Model, train.Config{Train: src, Validation: val, Devices: devices})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 func main() {
@@ -31,7 +31,7 @@ func sums(path string) (file, weights string, err error) {
 		return "", "", err
 	}
 	if m.Chain = ""; m.Recipe != nil {
-		r, err := train.ParseRecipe(m.Recipe)
+		r, err := recipe.Parse(m.Recipe)
 		if err != nil {
 			return "", "", err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/plugins/cpu"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -65,8 +66,8 @@ func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 	}
 	defer src.Close()
 	classes := len(src.Info().Classes)
-	r := &train.Recipe{Release: "test", Model: "lenet-bn", Init: "seed", Seed: 1,
-		Data:   train.Data{Kind: "glyphs", Samples: 40, Classes: classes},
+	r := &recipe.Recipe{Release: "test", Model: "lenet-bn", Init: "seed", Seed: 1,
+		Data:   recipe.Data{Kind: "glyphs", Samples: 40, Classes: classes},
 		Epochs: 1, Batch: 10, Replicas: 4, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse",
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, WeightDecay: 1e-4,
@@ -95,7 +96,7 @@ func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 		}
 		defer d.Close()
 		members = append(members, parallel.Member{Name: "ref", Device: d})
-		if class, same := train.KernelClass(members); same {
+		if class, same := parallel.KernelClass(members); same {
 			t.Errorf("the kernel class %s promises the same bits on any placement", class)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 // sample is a template with its chain, a statement about it, and the keys.
@@ -77,11 +77,11 @@ func (s *sample) writeTemplate(t *testing.T, path string, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := train.DefaultRecipe("mlp-bn")
+	r := recipe.Default("mlp-bn")
 	sum := strings.Repeat("ab", 32)
 	r.Seed, r.Graph, r.Init, r.Classes, r.Numbers = seed, sum, sum, []string{"ref/1"}, []string{"init/1"}
-	r.Data = train.Data{Kind: "glyphs", Samples: 8, Fingerprint: strings.Repeat("cd", 32)}
-	r.Validation = train.Data{Kind: "glyphs", Samples: 4, Fingerprint: strings.Repeat("ef", 32)}
+	r.Data = recipe.Data{Kind: "glyphs", Samples: 8, Fingerprint: strings.Repeat("cd", 32)}
+	r.Validation = recipe.Data{Kind: "glyphs", Samples: 4, Fingerprint: strings.Repeat("ef", 32)}
 	m.Recipe = r.JSON()
 	c := (&chain.Chain{Start: m.WeightsSum()}).Add(chain.Link{Epoch: 1, Step: 2, State: sum})
 	m.Chain = c.Seal(m.Recipe)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Types of the statement, and the names of its sums: docs/statements.md defines them. A changed
@@ -85,7 +85,7 @@ func (t *template) dependencies() []resource {
 		out = append(out, resource{"validation data", sum})
 	}
 	initial := resource{"initial weights", map[string]string{}}
-	if r.Init != train.Drawn {
+	if r.Init != recipe.Drawn {
 		initial.Digest[fileDigest] = r.Init
 	}
 	if t.chain != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 // template is a template with the parts that statements name.
 type template struct {
 	path, sum string
 	model     *models.Model
-	recipe    *train.Recipe
+	recipe    *recipe.Recipe
 	chain     *chain.Chain // nil if its file does not exist
 	chainSum  string       // of the file of the chain
 }
@@ -61,7 +61,7 @@ func readTemplate(path, chainPath string) (*template, error) {
 		return nil, problem.New("", "", path+" has no recipe: bnctl did not train it",
 			"name the template of a training")
 	}
-	if t.recipe, err = train.ParseRecipe(t.model.Recipe); err != nil {
+	if t.recipe, err = recipe.Parse(t.model.Recipe); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, t.readChain(chainPath)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Report is the result of a verification, as --json prints it.
@@ -117,7 +117,7 @@ func (s *statement) about(t *template) error {
 	if action := p.Internal.Action; action != Trained && action != Reproduced {
 		return invalid(fmt.Sprintf("its action is %q, want %s or %s", action, Trained, Reproduced))
 	}
-	if r, err := train.ParseRecipe(p.Parameters.Recipe); err != nil || !bytes.Equal(r.JSON(), t.recipe.JSON()) {
+	if r, err := recipe.Parse(p.Parameters.Recipe); err != nil || !bytes.Equal(r.JSON(), t.recipe.JSON()) {
 		return invalid("its recipe is not the one in the template")
 	}
 	return s.hasDependencies(t)

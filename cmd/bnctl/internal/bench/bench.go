@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Modes of measurement.
@@ -114,7 +114,7 @@ func (o Options) measure(ctx context.Context, m *models.Model) (row *Row, err er
 		return nil, problem.New("profile", "", fmt.Sprintf("it looks at one device, {devices} %s are %d",
 			o.Fleet.Devices, n), "")
 	}
-	class, _ := train.KernelClass(f.Members)
+	class, _ := parallel.KernelClass(f.Members)
 	row = &Row{Model: m.Architecture, Device: o.Fleet.Devices, Mode: o.Mode, Batch: o.Batch,
 		Threads: f.Threads(), Precision: f.Precision(), Kernels: class, devices: len(f.Members)}
 	row.Precision = precisionOf(m.Graph.Main, row.Precision)
@@ -157,8 +157,8 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 	if o.Mode == Infer {
 		return startInference(ctx, m, members, o.Batch, o.Stages, o.Divided)
 	}
-	r := train.DefaultRecipe(m.Architecture)
-	r.Batch, r.Replicas, r.Epochs, r.Steps, r.Data = o.Batch, o.Replicas, 0, 1, train.Data{Samples: o.Batch}
+	r := recipe.Default(m.Architecture)
+	r.Batch, r.Replicas, r.Epochs, r.Steps, r.Data = o.Batch, o.Replicas, 0, 1, recipe.Data{Samples: o.Batch}
 	r.LR, r.Schedule = 1e-3, "constant"
 	if r.Replicas == 0 {
 		r.Replicas = len(members)

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // able is a device in a process, here this one, that accepts state all at once.
@@ -79,7 +79,7 @@ func TestLossIsAMeanOverLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := train.DefaultRecipe(name)
+		r := recipe.Default(name)
 		r.Batch, r.Replicas = 6, 2
 		b, err := randomBatch(m, r)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -104,9 +105,9 @@ type Training struct {
 // StartTraining loads the training program of r for m on devices. The caller closes the
 // result, and still owns the devices. divided, which may be nil, is called with the stages
 // if s has several.
-func StartTraining(ctx context.Context, r *train.Recipe, m *models.Model, members []parallel.Member,
+func StartTraining(ctx context.Context, r *recipe.Recipe, m *models.Model, members []parallel.Member,
 	s stage.Spec, divided func(*stage.Plan)) (*Training, error) {
-	schedule, err := train.NewSchedule(r)
+	schedule, err := recipe.NewSchedule(r)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
 func (t *Training) Close() error { return t.driver.Close() }
 
 // randomBatch makes a batch of random inputs with the labels 0, 0, 0, ...
-func randomBatch(m *models.Model, r *train.Recipe) (parallel.Batch, error) {
+func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 	f := m.Graph.Main
 	x, err := models.RandomInput(m, r.Batch)
 	shape := f.Values[f.Outputs[0].Value].Type.Shape

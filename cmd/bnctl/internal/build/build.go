@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Release returns the tag of the build without its v, or the release that the build becomes.
@@ -15,7 +15,7 @@ func Release() string {
 			return tag
 		}
 	}
-	return train.Release
+	return recipe.Release
 }
 
 // Version returns the release and the commit, if the build knows it.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // strip makes the template of the second run's checkpoint.
@@ -52,7 +52,7 @@ func (d *demo) predict() error {
 		return err
 	}
 	defer src.Close()
-	e, err := train.Evaluate(d.ctx, &p, src, train.EvalOptions{Batch: unseen})
+	e, err := evaluation.Run(d.ctx, &p, src, evaluation.Options{Batch: unseen})
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func glyphs(ctx context.Context) (data.Source, error) {
 	return data.Open(ctx, fmt.Sprintf("glyphs:%d", unseen), data.Options{Split: data.Test})
 }
 
-// playback is a train.Predictor that repeats predictions, one row after the other.
+// playback is a evaluation.Predictor that repeats predictions, one row after the other.
 type playback [][]float32
 
-// Predict implements train.Predictor.
+// Predict implements evaluation.Predictor.
 func (p *playback) Predict(_ context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
 	n := x.Shape[0]
 	if n > len(*p) || len((*p)[0]) == 0 {

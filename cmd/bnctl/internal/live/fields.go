@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -35,7 +36,7 @@ func figures(e train.Stepped, remaining time.Duration) []field {
 }
 
 // accuracy returns "" for models of numbers, which have no accuracy.
-func accuracy(a train.Figure) string {
+func accuracy(a evaluation.Figure) string {
 	if a != a {
 		return ""
 	}

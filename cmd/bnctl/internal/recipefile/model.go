@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // isModel reports whether a file is a template or a checkpoint of bnctl.
@@ -51,7 +51,7 @@ func ofModel(path string) (f File, err error) {
 		return f, problem.New("recipe", path, "it has no recipe: bnctl did not train it",
 			"name the template of a training")
 	}
-	r, err := train.ParseRecipe(m.Recipe)
+	r, err := recipe.Parse(m.Recipe)
 	if err != nil {
 		return f, err
 	}
@@ -63,7 +63,7 @@ var otherFields = []string{"release", "graph", "init", "data", "validation", "va
 	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling"}
 
 // optionsOf returns the options that give the recipe again.
-func optionsOf(r *train.Recipe, m *models.Model) map[string]string {
+func optionsOf(r *recipe.Recipe, m *models.Model) map[string]string {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(r.JSON(), &fields); err != nil {
 		panic(err) // JSON has written it

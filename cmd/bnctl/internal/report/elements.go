@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Element holds the figures of a label, where labels do not exclude each other, or of a
@@ -22,7 +22,7 @@ type Element struct {
 }
 
 // addElements adds the figures of labels that do not exclude each other, or of numbers.
-func (e *evaluated) addElements(of *train.Evaluation, name func(int) string) {
+func (e *evaluated) addElements(of *evaluation.Evaluation, name func(int) string) {
 	e.Exact, e.Judged = of.Exact, of.Judged
 	for i := range of.Labels {
 		precision, recall, f1 := of.Labels[i].Figures()
@@ -36,7 +36,7 @@ func (e *evaluated) addElements(of *train.Evaluation, name func(int) string) {
 	}
 }
 
-func defined(f train.Figure) *float64 {
+func defined(f evaluation.Figure) *float64 {
 	v := float64(f)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

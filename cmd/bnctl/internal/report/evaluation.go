@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/train"
 )
 
 // evaluated is the part of an evaluation that a report shows, as stored in evaluation.json
@@ -84,7 +84,7 @@ func over(n, of int) float64 {
 
 // summarise returns the part of an evaluation that a report shows. name returns the name of
 // a class.
-func summarise(e *train.Evaluation, name func(class int) string) *evaluated {
+func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated {
 	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}
 	if e.MultiLabel || e.Targets != nil {

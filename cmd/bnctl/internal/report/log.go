@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -58,7 +60,7 @@ const mostMistakes = 24
 
 // Observe returns observers of the answers of the next evaluation, for
 // train.Config.Observe.
-func (l *Log) Observe() train.Observers {
+func (l *Log) Observe() evaluation.Observers {
 	l.answers = &predict.Details{Masks: mostMistakes}
 	return l.answers.Observers()
 }
@@ -98,7 +100,7 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 	out := summarise(e.Evaluation, func(class int) string { return predict.Label(e.Model, class) })
 	info := e.Source.Info()
 	out.Epoch, out.Recipe = e.Epoch, l.recipe
-	out.Data = train.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len}.InWords()
+	out.Data = recipe.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len}.InWords()
 	wrong := e.answers.Mistakes(e.Model, e.Source, mostMistakes)
 	out.Order, out.Wrong, out.Key = wrong.Order, wrong.Wrong, wrong.Key
 	for i := range wrong.First {

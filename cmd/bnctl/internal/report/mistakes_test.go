@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -20,12 +22,12 @@ import (
 func begun(t *testing.T) *Log {
 	t.Helper()
 	l := NewLog(folderOf(t, logOf(0, 2, 2, "sync"), nil))
-	l.Show(train.Started{Recipe: train.DefaultRecipe("lenet-bn")})
+	l.Show(train.Started{Recipe: recipe.Default("lenet-bn")})
 	b, err := os.ReadFile(filepath.Join(l.folder, metricsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(train.Started{Recipe: train.DefaultRecipe("lenet-bn")})
+	line, err := json.Marshal(train.Started{Recipe: recipe.Default("lenet-bn")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestMistakesOfMasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	l, e := begun(t), &train.Evaluation{Masks: true}
+	l, e := begun(t), &evaluation.Evaluation{Masks: true}
 	observe, shapes := l.Observe().ObserveMask, make([]int, scenes)
 	for i := range scenes {
 		label, err := src.Label(t.Context(), i)
@@ -108,14 +110,14 @@ func TestMistakesOfElements(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		info  func(*data.Info)
-		of    *train.Evaluation
+		of    *evaluation.Evaluation
 		known [][]int32
 		wants []string
 	}{
-		{"labels", func(i *data.Info) { i.MultiLabel = true }, &train.Evaluation{MultiLabel: true},
+		{"labels", func(i *data.Info) { i.MultiLabel = true }, &evaluation.Evaluation{MultiLabel: true},
 			[][]int32{{1, 0}, {0, 1}}, []string{"1 of 2 samples: the largest loss first", "missed", "wrongly"}},
 		{"numbers", func(i *data.Info) { i.Targets = []string{"age", "size"} },
-			&train.Evaluation{Targets: make([]train.TargetError, 2)},
+			&evaluation.Evaluation{Targets: make([]evaluation.TargetError, 2)},
 			[][]int32{{bits(2), bits(-1)}, {bits(7), bits(-1)}}, []string{"the largest error first", "is 7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -182,16 +184,16 @@ func (r *Run) readCheckpoint(path string) error {
 		Progress struct {
 			Step int `json:"step"`
 		} `json:"progress"`
-		Paths train.Paths `json:"paths"`
+		Paths progress.Paths `json:"paths"`
 	}
 	if err := json.Unmarshal(k.Progress, &at); err != nil {
 		return fmt.Errorf("%s: progress: %w", path, err)
 	}
 	r.stands, r.start.Paths, r.start.Checkpoint = at.Progress.Step, at.Paths, path
-	if p, err := train.ParseRecipe(k.Recipe); err == nil {
+	if p, err := recipe.Parse(k.Recipe); err == nil {
 		r.start.TotalSteps = p.TotalSteps()
 	}
-	if b := train.BestOf(k); b != nil {
+	if b := progress.BestOf(k); b != nil {
 		r.happened("the best so far: " + b.String())
 	}
 	r.note("a checkpoint keeps no curves: train with --log-dir for these")

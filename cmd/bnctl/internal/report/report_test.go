@@ -14,9 +14,11 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
 )
@@ -344,7 +346,7 @@ func TestLog(t *testing.T) {
 	if err := l.Write(ctx); err != nil || l.Page() != "" {
 		t.Fatalf("before the run: %v, page %q", err, l.Page())
 	}
-	recipe := train.DefaultRecipe("lenet-bn")
+	recipe := recipe.Default("lenet-bn")
 	line, err := json.Marshal(train.Started{Recipe: recipe})
 	if err != nil {
 		t.Fatal(err)
@@ -355,8 +357,9 @@ func TestLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Show(train.Started{Recipe: recipe})
-	e := &train.Evaluation{Samples: 2, Counted: 2, Correct: 1, PerClass: []train.ClassCount{{N: 2, Correct: 1,
-		Predicted: 1}, {Predicted: 1}}, Confusion: train.NewConfusion(2)}
+	e := &evaluation.Evaluation{Samples: 2, Counted: 2, Correct: 1,
+		PerClass: []evaluation.ClassCount{{N: 2, Correct: 1,
+			Predicted: 1}, {Predicted: 1}}, Confusion: evaluation.NewConfusion(2)}
 	e.Confusion.Add(0, 0, 1)
 	e.Confusion.Add(0, 1, 1)
 	said := l.Observe().Observe
@@ -393,7 +396,7 @@ func pictures(t *testing.T) data.Source {
 // Labels that do not exclude each other, and numbers, have separate tables and no
 // confusions. A label that never occurred has no recall, and a constant number has no R2.
 func TestPageOfElements(t *testing.T) {
-	labels := &train.Evaluation{MultiLabel: true}
+	labels := &evaluation.Evaluation{MultiLabel: true}
 	scores := tensor.New(tensor.F32, 2, 2)
 	copy(scores.F32(), []float32{1, -1, -1, -1})
 	known := tensor.New(tensor.I32, 2, 2)
@@ -401,7 +404,7 @@ func TestPageOfElements(t *testing.T) {
 	if err := labels.Add(scores, known, false); err != nil {
 		t.Fatal(err)
 	}
-	numbers := &train.Evaluation{Targets: make([]train.TargetError, 2)}
+	numbers := &evaluation.Evaluation{Targets: make([]evaluation.TargetError, 2)}
 	for i, v := range []float32{3, 5, 2, 5} {
 		known.I32()[i] = int32(math.Float32bits(v))
 	}
@@ -411,7 +414,7 @@ func TestPageOfElements(t *testing.T) {
 	}
 	name := func(i int) string { return []string{"<red>", "age"}[i] }
 	for _, c := range []struct {
-		of    *train.Evaluation
+		of    *evaluation.Evaluation
 		title string
 		wants []string
 	}{

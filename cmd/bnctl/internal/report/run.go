@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -67,7 +69,7 @@ type start struct {
 	Ranks         int                `json:"ranks"`
 	Stages        []train.StageShare `json:"stages"`
 	Environment   *train.Environment `json:"environment"`
-	Paths         train.Paths        `json:"paths"`
+	Paths         progress.Paths     `json:"paths"`
 	Checkpoint    string             `json:"checkpoint"`
 	GoOn          string             `json:"go_on"`
 
@@ -77,17 +79,17 @@ type start struct {
 // knownRecipe holds the fields of a recipe that a report needs by name. Recipes of other
 // releases may lack some.
 type knownRecipe struct {
-	Release    string     `json:"release"`
-	Model      string     `json:"model"`
-	Data       train.Data `json:"data"`
-	Validation train.Data `json:"validation"`
-	Epochs     int        `json:"epochs"`
-	Steps      int        `json:"steps"`
-	Schedule   string     `json:"schedule"`
-	Save       string     `json:"save"`
-	BN         string     `json:"bn"`
-	Precision  string     `json:"precision"`
-	Smoothing  float64    `json:"label_smoothing"`
+	Release    string      `json:"release"`
+	Model      string      `json:"model"`
+	Data       recipe.Data `json:"data"`
+	Validation recipe.Data `json:"validation"`
+	Epochs     int         `json:"epochs"`
+	Steps      int         `json:"steps"`
+	Schedule   string      `json:"schedule"`
+	Save       string      `json:"save"`
+	BN         string      `json:"bn"`
+	Precision  string      `json:"precision"`
+	Smoothing  float64     `json:"label_smoothing"`
 }
 
 type step struct {

@@ -15,9 +15,10 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 // original is the training to reproduce, as its file describes it.
@@ -25,9 +26,9 @@ type original struct {
 	path     string
 	template *models.Model
 	sum      string // of the file of the template; "" for an unfinished checkpoint
-	recipe   *train.Recipe
-	chain    *chain.Chain // nil without a file of the chain
-	paths    train.Paths  // of the checkpoint of the run, if it is there
+	recipe   *recipe.Recipe
+	chain    *chain.Chain   // nil without a file of the chain
+	paths    progress.Paths // of the checkpoint of the run, if it is there
 }
 
 // readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file has
@@ -72,7 +73,7 @@ func (o *options) fromTemplate() (*original, error) {
 	}
 	k, err := serialize.ReadCheckpoint(strings.TrimSuffix(o.model, filepath.Ext(o.model)) + ".bnc")
 	if err == nil && bytes.Equal(k.Recipe, m.Recipe) {
-		w.paths, _ = train.PathsOf(k)
+		w.paths, _ = progress.PathsOf(k)
 	}
 	return w, nil
 }
@@ -113,12 +114,12 @@ func fromCheckpoint(path string) (*original, error) {
 	if w.chain, err = chain.Decode(k.Attachments[chain.Attachment]); err != nil || len(w.chain.Links) == 0 {
 		return nil, problem.New("", "", path+" has completed no epoch", "name a later checkpoint, or the template")
 	}
-	w.paths, err = train.PathsOf(k)
+	w.paths, err = progress.PathsOf(k)
 	return w, err
 }
 
 // recipeOf returns the recipe of a model, if it can be reproduced.
-func recipeOf(path string, m *models.Model) (*train.Recipe, error) {
+func recipeOf(path string, m *models.Model) (*recipe.Recipe, error) {
 	switch {
 	case m.Recipe == nil:
 		return nil, problem.New("", "", path+" has no recipe: bnctl did not train it",
@@ -127,7 +128,7 @@ func recipeOf(path string, m *models.Model) (*train.Recipe, error) {
 		return nil, problem.New("", "", path+" is an int8 template: its recipe is the one of its f32 template",
 			"reproduce that one, and quantize it again")
 	}
-	r, err := train.ParseRecipe(m.Recipe)
+	r, err := recipe.Parse(m.Recipe)
 	if err != nil {
 		return nil, problem.New("", "", fmt.Sprintf("%s: %v", path, err), "use the release that wrote the file")
 	}
@@ -144,7 +145,7 @@ func (w *original) check() error {
 	if err := w.recipe.CheckNumbers(); err != nil {
 		return err
 	}
-	if len(w.recipe.Classes) == 0 && w.recipe.Release != train.Release {
+	if len(w.recipe.Classes) == 0 && w.recipe.Release != recipe.Release {
 		return problem.New("", "", fmt.Sprintf("kernel class %s at %s has no number: its bits are promised within "+
 			"release %s", w.recipe.Kernels, w.recipe.Precision, w.recipe.Release), "use that release")
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 // options are the options of the command line.
@@ -142,7 +142,7 @@ func (a *again) unreadable(ctx context.Context, err error) error {
 }
 
 // inputsDiffer is the error for inputs other than the ones of the recipe.
-func inputsDiffer(model string, diff []train.Difference) error {
+func inputsDiffer(model string, diff []recipe.Difference) error {
 	var texts []string
 	advice := "give the data of the training with {data} and {val}"
 	for _, d := range diff {
@@ -162,7 +162,7 @@ func (a *again) devices() error {
 	if is.Kernels == want.Kernels && slices.Equal(is.Classes, want.Classes) {
 		return nil
 	}
-	name := func(r *train.Recipe) string {
+	name := func(r *recipe.Recipe) string {
 		return cmp.Or(strings.Join(r.Classes, ", "), r.Kernels+" without a number")
 	}
 	text := fmt.Sprintf("%s needs kernel class %s, and these devices have %s", a.model, name(want), name(is))

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // trainOptions returns the options of the second training: model, data and devices.
@@ -40,7 +40,7 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 
 // sourceOf returns where data is: as given, as the checkpoint of the run knows it, or by its kind if the
 // program draws it.
-func sourceOf(option, given, known string, d train.Data) (string, error) {
+func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 	if given = cmp.Or(given, known); given != "" {
 		return given, nil
 	}
@@ -57,7 +57,7 @@ func (a *again) start(o *bnctl.TrainOptions) (err error) {
 	o.Start.Options, o.Start.Classes = a.file, a.classes
 	o.Start.Seed, o.Start.TrainTensors = r.Seed, r.TrainTensors
 	o.Start.Preprocess.EXIF, o.Start.Preprocess.Interpolation = r.EXIF, r.Interpolation
-	if r.Init != train.Drawn && a.init == "" && a.network == "" {
+	if r.Init != recipe.Drawn && a.init == "" && a.network == "" {
 		return problem.New("init", "", "the training of "+a.model+" began with weights of a file, sha256 "+r.Init,
 			"give that file with {init}")
 	}

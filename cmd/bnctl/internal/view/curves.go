@@ -3,7 +3,7 @@ package view
 import (
 	"fmt"
 
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/evaluation"
 )
 
 // The columns of a curve's line: its name, the current figure and, after the curve, the
@@ -78,7 +78,7 @@ func (d *drawing) accuracyLines() []line {
 
 // overlapLines shows the mean intersection over union of masks, which is known by epochs.
 func (d *drawing) overlapLines() []line {
-	figure := train.Figure(0)
+	figure := evaluation.Figure(0)
 	if e := d.measured; e.ValMIoU != nil {
 		figure = *e.ValMIoU
 	}
@@ -109,8 +109,8 @@ func (d *drawing) small(values []float64) []span {
 func (d *drawing) best() line {
 	b := d.measured.Best
 	return line{{padded("best", nameColumns, ""), normal},
-		{fmt.Sprintf("epoch %d, %s", b.Epoch, train.FigureText(b.Figure, b.Value)), good}}
+		{fmt.Sprintf("epoch %d, %s", b.Epoch, evaluation.FigureText(b.Figure, b.Value)), good}}
 }
 
 // percent writes a share of 1.
-func percent(v float64) string { return train.Figure(v).Percent() }
+func percent(v float64) string { return evaluation.Figure(v).Percent() }

@@ -10,8 +10,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/internal/waiting"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -19,9 +21,9 @@ var keep = flag.Bool("keep", false, "write the goldens of testdata")
 
 // started is the beginning of a run of 30 epochs of 10 steps.
 func started(devices ...string) train.Started {
-	r := train.DefaultRecipe("resnet20")
+	r := recipe.Default("resnet20")
 	r.Epochs, r.Batch, r.Replicas = 30, 128, 8
-	r.Data = train.Data{Kind: "cifar10", Split: "train", Samples: 1280, Classes: 10}
+	r.Data = recipe.Data{Kind: "cifar10", Split: "train", Samples: 1280, Classes: 10}
 	e := train.Started{Recipe: r, Devices: devices, Kernels: "fma", TotalSteps: 300, Deterministic: true}
 	for range devices {
 		e.Placement = append(e.Placement, 8/len(devices))
@@ -42,11 +44,11 @@ func trained() *State {
 			InputWait: 0.06, Devices: shares}, at(step))
 		if step%5 == 0 {
 			s.Event(train.Stepped{Step: step, Epoch: (step-1)/10 + 1, Loss: loss,
-				Accuracy: train.Figure(0.9 - loss/4), LR: 0.1,
+				Accuracy: evaluation.Figure(0.9 - loss/4), LR: 0.1,
 				Throughput: 85 + float64(step), InputWait: 0.06, Remaining: 412, Devices: shares}, at(step))
 		}
 		if step%10 == 0 {
-			v, accuracy := train.Figure(loss*1.1), 0.85-loss/4
+			v, accuracy := evaluation.Figure(loss*1.1), 0.85-loss/4
 			s.Event(train.EpochDone{Epoch: step / 10, ValLoss: &v, ValAccuracy: &accuracy,
 				Best: &models.BestEpoch{Epoch: step / 10, Figure: "accuracy", Value: accuracy}}, at(step))
 		}
@@ -79,7 +81,7 @@ func TestGoldens(t *testing.T) {
 			Compute: 0.5, SyncWait: 0.4, Replicas: 1}
 	}
 	masks := trained()
-	overlap := train.Figure(0.456)
+	overlap := evaluation.Figure(0.456)
 	e := *masks.measured
 	e.ValMIoU = &overlap
 	masks.Event(e, time.Minute)
@@ -125,11 +127,11 @@ func hostile() *State {
 	e.Recipe.Model, e.Kernels = long, long
 	s.Event(e, 0)
 	nan, inf := math.NaN(), math.Inf(1)
-	figure := train.Figure(nan)
+	figure := evaluation.Figure(nan)
 	for step, v := range []float64{nan, inf, -inf, math.MaxFloat64, -math.MaxFloat64, 0, 1} {
 		s.Moment(train.Moment{Step: step, Rows: 1, Loss: v, Accuracy: v, InputWait: v,
 			Devices: []train.DeviceShare{{Device: long + "1", Compute: v, SyncWait: v}}}, time.Second)
-		s.Event(train.Stepped{Step: step, Loss: v, Accuracy: train.Figure(v), Throughput: v, Remaining: v,
+		s.Event(train.Stepped{Step: step, Loss: v, Accuracy: evaluation.Figure(v), Throughput: v, Remaining: v,
 			InputWait: v}, time.Second)
 		s.Event(train.EpochDone{ValLoss: &figure, ValAccuracy: &v, ValMIoU: &figure, Warning: long}, time.Second)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 // Every way of batch normalising, with one seed and one share of the batch, on
@@ -26,8 +26,8 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r := train.DefaultRecipe(m.Architecture)
-	r.Batch, r.Epochs, r.Data = 16, 1, train.Data{Samples: src.Info().Len}
+	r := recipe.Default(m.Architecture)
+	r.Batch, r.Epochs, r.Data = 16, 1, recipe.Data{Samples: src.Info().Len}
 	r.Validation = r.Data
 	folder, err := os.MkdirTemp("", "study")
 	if err != nil {

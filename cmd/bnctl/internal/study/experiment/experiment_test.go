@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/train"
+	"github.com/bnctl/bnctl/recipe"
 )
 
 func TestMain(m *testing.M) {
@@ -41,9 +41,9 @@ func small(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := train.DefaultRecipe(m.Architecture)
+	r := recipe.Default(m.Architecture)
 	r.Batch, r.Epochs = 16, 1
-	r.Data, r.Validation = train.Data{Samples: src.Info().Len}, train.Data{Samples: val.Info().Len}
+	r.Data, r.Validation = recipe.Data{Samples: src.Info().Len}, recipe.Data{Samples: val.Info().Len}
 	return Options{Recipe: r, Model: m, Data: src, Validation: val,
 		Fleet: fleet.Options{Devices: "cpu", Threads: 1}, Single: "cpu", Seeds: []uint64{1}, PerReplica: []int{4}, Measure: []string{Training}, Async: 4,
 		Precise: 32, SamplingSamples: 32, SpeedSteps: 1, Folder: t.TempDir()}

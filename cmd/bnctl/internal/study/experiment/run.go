@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -37,8 +38,8 @@ type Options struct {
 	// Recipe is the recipe of all runs; Run does not change it. Its fields that
 	// the study sets itself are ignored: seed, replicas, batch norm, tail,
 	// weight synchronisation, and which weights are saved.
-	Recipe *train.Recipe
-	// Model has weights unless Recipe.Init is train.Drawn.
+	Recipe *recipe.Recipe
+	// Model has weights unless Recipe.Init is recipe.Drawn.
 	Model            *models.Model
 	Data, Validation data.Source
 	Workers          int // goroutines that read; 0: one per core
@@ -166,7 +167,7 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.recipe.Kernels, _ = train.KernelClass(f.Members)
+	s.recipe.Kernels, _ = parallel.KernelClass(f.Members)
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 
 // withDefaults returns a recipe with the study's settings. It drops tails, so that
 // a replica sees the same number of samples in every step.
-func withDefaults(base *train.Recipe) *train.Recipe {
+func withDefaults(base *recipe.Recipe) *recipe.Recipe {
 	r := *base
 	r.Seed, r.Replicas, r.Save, r.Patience, r.Tail = 0, 1, "last", 0, parallel.Drop
 	r.BN, r.BNStats, r.BNUpdate, r.BNMin, r.WeightSync = bn.Sync, bn.Pooled, bn.EveryStep, "refuse",
@@ -200,7 +201,7 @@ func withDefaults(base *train.Recipe) *train.Recipe {
 // runner is one call of Run.
 type runner struct {
 	o       Options
-	recipe  *train.Recipe // common to all runs
+	recipe  *recipe.Recipe // common to all runs
 	results *study.Results
 }
 
@@ -220,7 +221,7 @@ func (s *runner) devicesOf(at study.Setting) string {
 }
 
 // recipeOf is the recipe of one run.
-func (s *runner) recipeOf(at study.Setting, seed uint64) *train.Recipe {
+func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	r := *s.recipe
 	r.Seed, r.Replicas, r.BN, r.BNPrecise = seed, at.Replicas, bn.Sync, 0
 	switch at.Arm {

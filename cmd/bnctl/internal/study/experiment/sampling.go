@@ -9,13 +9,13 @@ import (
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/study"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
-	"github.com/bnctl/bnctl/train"
 )
 
 // control is a network with one value per sample in each batch norm: its number of values
@@ -99,13 +99,13 @@ func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 		return nil, nil, err
 	}
 	defer devices.Close()
-	d, err := train.OpenEstimator(ctx, m, wrapped, devices.Members, n, n)
+	d, err := estimation.Open(ctx, m, wrapped, devices.Members, n, n)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer d.Close()
 	l, err := data.NewLoader(ctx, s.o.Data, data.Plan{Batch: n, Epochs: 1, Shuffle: true,
-		Workers: s.o.Workers, Transform: train.Transform(m, s.o.Data.Info())})
+		Workers: s.o.Workers, Transform: fit.Transform(m, s.o.Data.Info())})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +114,8 @@ func (s *runner) momentsOf(ctx context.Context, m *models.Model, n int) (
 	if err != nil {
 		return nil, nil, err
 	}
-	r := train.Reestimation{Layers: layers, Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name, Batch: n,
+	r := estimation.Reestimation{Layers: layers,
+		Input: m.Graph.Main.Values[m.Graph.Main.Inputs[0]].Name, Batch: n,
 		Replicas: n}
 	moments, err := r.Moments(ctx, d, b, n)
 	return moments, layers, err

@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 	"github.com/bnctl/bnctl/train"
@@ -81,7 +82,7 @@ func (s *runner) digestOf(at study.Setting, seed uint64) string {
 // initialised returns the model with the weights that a seed, or a file, gives it.
 func (s *runner) initialised(seed uint64) (*models.Model, error) {
 	m := s.o.Model.Clone()
-	if s.recipe.Init != train.Drawn {
+	if s.recipe.Init != recipe.Drawn {
 		return m, nil
 	}
 	return m, models.Init(m, seed)

@@ -1,0 +1,90 @@
+package estimation
+
+import (
+	"context"
+	"io"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Estimator runs the forward pass of training. Package parallel's Driver
+// implements it.
+type Estimator interface {
+	// Moments returns the moments of a batch: for each batch norm f64 [R, 1+2C].
+	Moments(ctx context.Context, b parallel.Batch) (parallel.Result, error)
+}
+
+// Open loads the forward pass of training, and nothing else, on
+// devices, for batches of batch rows. wrapped is the graph of m as package
+// parallel wraps it for these replicas. The caller closes the driver; the devices
+// stay the caller's.
+func Open(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []parallel.Member,
+	batch, replicas int) (*parallel.Driver, error) {
+	estimate, err := parallel.EstimateFunction(wrapped)
+	if err != nil {
+		return nil, err
+	}
+	p := &graph.Program{Name: m.Graph.Name, State: m.Graph.State, Functions: []*graph.Function{estimate}}
+	return parallel.Open(ctx, p, m.State, devices, parallel.Config{Replicas: replicas, Batch: batch})
+}
+
+// Reestimation determines how running statistics are estimated again.
+type Reestimation struct {
+	Layers   []bn.Layer // of the wrapped graph that the estimator runs
+	Input    string     // name of the model's input
+	Batch    int        // rows of a full batch, over all replicas
+	Replicas int        // that share a batch; at most Batch
+	Samples  int        // at most
+}
+
+// Reestimate computes the statistics of every batch norm for the weights that
+// the estimator holds: the exact moments, pooled over batches and replicas, of
+// the first r.Samples samples of l. It returns them by the names of the state
+// tensors, and the number of samples that it used. The error names a layer that
+// saw fewer than two values, or is a *bn.NonFinite of bad input.
+func Reestimate(ctx context.Context, e Estimator, l *data.Loader, r Reestimation) (
+	statistics map[string]tensor.Tensor, counted int, err error) {
+	p := bn.NewPrecise(r.Layers)
+	for counted < r.Samples {
+		b, err := l.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, counted, err
+		}
+		n := min(r.Samples-counted, b.Len())
+		moments, err := r.Moments(ctx, e, b, n)
+		if err != nil {
+			return nil, counted, err
+		}
+		p.Add(moments)
+		counted += n
+		b.Release()
+	}
+	statistics, err = p.Tensors()
+	return statistics, counted, err
+}
+
+// Moments returns the moments of the first n rows of a batch for every layer:
+// f64 [R, 1+2C], a row for each replica.
+func (r *Reestimation) Moments(ctx context.Context, e Estimator, b *data.Batch, n int) (
+	[]tensor.Tensor, error) {
+	rows := map[string]tensor.Tensor{r.Input: b.X, parallel.InputLabels: b.Labels,
+		parallel.InputIdent: b.Ident()}
+	result, err := e.Moments(ctx, parallel.Batch{Rows: rows, Inverse: 1,
+		Sizes: parallel.Keep.Slice(n, r.Batch, r.Replicas).Sizes})
+	if err != nil {
+		return nil, err
+	}
+	if err := bn.Check(r.Layers, result.Moments); err != nil {
+		return nil, problem.Advise("look for bad input", "re-estimating the statistics: %w", err)
+	}
+	return result.Moments, nil
+}

@@ -1,0 +1,122 @@
+package evaluation
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// LabelCount counts the results of a label that does not exclude others. It is predicted if
+// its probability is above a half. Answers that are not finite are not counted.
+type LabelCount struct{ truePositive, falsePositive, falseNegative, trueNegative int }
+
+// Figures returns precision, recall and F1: NaN without a denominator.
+func (c LabelCount) Figures() (precision, recall, f1 Figure) {
+	met := float64(c.truePositive)
+	predicted, labels := met+float64(c.falsePositive), met+float64(c.falseNegative)
+	return fraction(met, predicted), fraction(met, labels), fraction(2*met, predicted+labels)
+}
+
+// fraction returns n/of, NaN for an empty of.
+func fraction(n, of float64) Figure {
+	if of == 0 {
+		return Figure(math.NaN())
+	}
+	return Figure(n / of)
+}
+
+// quotient returns n/of, 0 for an empty of.
+func quotient(n, of float64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return n / of
+}
+
+// addElements counts N rows of K answers: scores f32 [N,K], labels i32 [N,n]. K may be
+// larger than n.
+func (e *Evaluation) addElements(scores, labels tensor.Tensor, probabilities bool) error {
+	n, k := scores.Shape[0], scores.Shape[1]
+	if len(scores.Shape) != 2 || len(labels.Shape) != 2 || labels.Shape[0] != n || labels.Shape[1] > k ||
+		e.Targets != nil && len(e.Targets) != k {
+		return fmt.Errorf("labels are %v for an output of %v", labels, scores)
+	}
+	if e.MultiLabel {
+		labels = Padded(labels, k)
+	}
+	if e.MultiLabel && e.Labels == nil {
+		e.Labels, e.PerClass = make([]LabelCount, k), make([]ClassCount, k)
+	}
+	z := make([]float64, k)
+	for i := range n {
+		for j, v := range scores.F32()[i*k : (i+1)*k] {
+			if z[j] = float64(v); probabilities {
+				z[j] = tensor.Log(max(z[j], 1e-300)) - tensor.Log(max(1-z[j], 1e-300))
+			}
+		}
+		label := labels.I32()[i*k : (i+1)*k]
+		if e.MultiLabel {
+			e.labelsOf(z, label)
+		} else {
+			e.numbersOf(z, label)
+		}
+		if e.observers.ObserveAll != nil {
+			e.observers.ObserveAll(e.Samples+i, label, z)
+		}
+	}
+	e.Samples += n
+	return nil
+}
+
+// labelsOf counts the labels of a sample.
+func (e *Evaluation) labelsOf(z []float64, label []int32) {
+	judged, exact := false, true
+	for k, l := range label {
+		if l < 0 {
+			continue
+		}
+		judged = true
+		positive, negative := e.loss.weights(k, l)
+		e.LossSum += float64(positive*softplus(-z[k])) + float64(negative*softplus(z[k]))
+		e.WeightSum++
+		e.Counted++
+		met := tensor.IsFinite(z[k]) && (z[k] > 0) == (l == 1)
+		exact = exact && met
+		if met {
+			e.Correct++
+		}
+		if l == 1 {
+			if e.PerClass[k].N++; met {
+				e.PerClass[k].Correct++
+			}
+		}
+		if !tensor.IsFinite(z[k]) {
+			e.NotFinite++
+			continue
+		}
+		e.Labels[k].add(z[k] > 0, l == 1)
+	}
+	if judged {
+		e.Judged++
+		if exact {
+			e.Exact++
+		}
+	}
+}
+
+func (c *LabelCount) add(predicted, holds bool) {
+	switch {
+	case predicted && holds:
+		c.truePositive++
+	case predicted:
+		c.falsePositive++
+	case holds:
+		c.falseNegative++
+	default:
+		c.trueNegative++
+	}
+}
+
+// softplus returns log(1 + exp(z)).
+func softplus(z float64) float64 { return max(z, 0) + tensor.Log(1+tensor.Exp(-math.Abs(z))) }

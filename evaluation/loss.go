@@ -1,0 +1,127 @@
+package evaluation
+
+import (
+	"encoding/json"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Loss is the measure of a model's answers in training and evaluation, without the parts of
+// training alone: weights and smoothing. The zero value is cross-entropy.
+type Loss struct {
+	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
+	Delta float64   // of parallel.HuberError
+	Std   []float64 // of losses of numbers: the deviation of each target; nil: 1
+}
+
+// IsNumeric reports whether l is about numbers in the place of labels.
+func (l Loss) IsNumeric() bool {
+	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy
+}
+
+// LossOf returns the loss in the recipe of a template. The default, for example for models
+// of other programs, is the loss for the data.
+func LossOf(recipe json.RawMessage, info data.Info) Loss {
+	var r struct {
+		Loss string    `json:"loss"`
+		Std  []float64 `json:"target_std"`
+	}
+	_ = json.Unmarshal(recipe, &r) // of another program
+	l, err := ParseLoss(r.Loss)
+	if l.Std = r.Std; err != nil || l.IsNumeric() != (info.Targets != nil) || len(r.Std) != len(info.Targets) {
+		l = Loss{}
+	}
+	switch {
+	case info.MultiLabel:
+		l = Loss{Of: parallel.BinaryCrossEntropy}
+	case info.Targets != nil && l.Of == "":
+		l = Loss{Of: parallel.SquaredError}
+	}
+	return l
+}
+
+// ParseLoss reads Recipe.Loss.
+func ParseLoss(text string) (Loss, error) {
+	name, delta, given := strings.Cut(text, ":")
+	l := Loss{Of: name}
+	switch name {
+	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError:
+		if !given {
+			return l, nil
+		}
+	case parallel.HuberError:
+		if l.Delta = 1; !given {
+			return l, nil
+		}
+		var err error
+		if l.Delta, err = strconv.ParseFloat(delta, 64); err == nil && l.Delta > 0 && l.Delta <= 1e6 {
+			return l, nil
+		}
+		return l, problem.New("loss", strconv.Quote(text), "want huber or huber:DELTA, more than 0 and at most "+
+			"1000000", "")
+	}
+	return l, problem.New("loss", strconv.Quote(text), "want squared, absolute or huber[:DELTA] for numbers, "+
+		"binary for labels that do not exclude each other, or none for classes", "")
+}
+
+// scale returns the factor of the error of target k.
+func (j *Loss) scale(k int) float64 {
+	if k < len(j.Std) {
+		return 1 / j.Std[k]
+	}
+	return 1
+}
+
+// Padded returns labels [N, n] that do not exclude each other, for a model with more
+// outputs. The additional labels are unknown.
+func Padded(labels tensor.Tensor, outputs int) tensor.Tensor {
+	n := labels.Shape[1]
+	if n == outputs {
+		return labels
+	}
+	out := tensor.New(tensor.I32, labels.Shape[0], outputs)
+	for i := range out.I32() {
+		if out.I32()[i] = -1; i%outputs < n {
+			out.I32()[i] = labels.I32()[i/outputs*n+i%outputs]
+		}
+	}
+	return out
+}
+
+// Accuracy returns the share of labels that were met, or NaN for numbers, which are never
+// met.
+func (l Loss) Accuracy(met, counted float64) Figure {
+	if l.IsNumeric() {
+		return Figure(math.NaN())
+	}
+	return Figure(quotient(met, counted))
+}
+
+// Probabilities reports whether a model's first output holds probabilities
+// (graph.Function.OutputOp): training then computes the loss from the logits before the
+// softmax, or the sigmoid of labels that do not exclude each other.
+func (l Loss) Probabilities(g *graph.Graph) bool {
+	op, _ := g.Main.OutputOp(0)
+	return l.Of == parallel.CrossEntropy && op == graph.Softmax ||
+		l.Of == parallel.BinaryCrossEntropy && op == graph.Sigmoid
+}
+
+// error returns the loss of one error, in units of the deviation.
+func (l *Loss) error(r float64) float64 {
+	switch a := math.Abs(r); {
+	case l.Of == parallel.AbsoluteError:
+		return a
+	case l.Of != parallel.HuberError:
+		return float64(r * r)
+	case a <= l.Delta:
+		return float64(r*r) / 2
+	default:
+		return float64(l.Delta * (a - float64(l.Delta/2)))
+	}
+}

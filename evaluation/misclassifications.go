@@ -1,0 +1,24 @@
+package evaluation
+
+import "slices"
+
+// Misclassification counts the labels of one class for which another was predicted: N.
+type Misclassification struct {
+	Label     int `json:"label"`
+	Predicted int `json:"predicted"`
+	N         int `json:"n"`
+}
+
+// Misclassifications returns the wrong predictions by label and predicted class, the most
+// frequent first.
+func (e *Evaluation) Misclassifications() (all []Misclassification) {
+	for label := range e.Confusion.Classes() {
+		for _, p := range e.Confusion.Row(label) {
+			if p.Class != label {
+				all = append(all, Misclassification{label, p.Class, p.N})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Misclassification) int { return b.N - a.N })
+	return all
+}

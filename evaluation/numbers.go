@@ -1,0 +1,67 @@
+package evaluation
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// TargetError has the errors of one target: sums over the samples with a known number.
+type TargetError struct {
+	N                 int
+	absolute, squares float64 // sums of |y - t| and of its square
+	mean, deviations  float64 // of the numbers; sum of squared deviations from mean
+}
+
+// MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units
+// of the data. R2 is 1 - sum of squared errors / sum of squared deviations of the numbers
+// from their mean, or NaN if the numbers are all equal. Without a number all are NaN.
+func (t *TargetError) MAE() Figure { return fraction(t.absolute, float64(t.N)) }
+
+// RMSE is described at MAE.
+func (t *TargetError) RMSE() Figure {
+	return Figure(math.Sqrt(float64(fraction(t.squares, float64(t.N)))))
+}
+
+// R2 is described at MAE.
+func (t *TargetError) R2() Figure { return 1 - fraction(t.squares, t.deviations) }
+
+// add counts a number and its prediction.
+func (t *TargetError) add(said, number float64) {
+	t.N++
+	apart := said - number
+	t.absolute += math.Abs(apart)
+	t.squares += float64(apart * apart)
+	d := number - t.mean // Welford 1962
+	t.mean += d / float64(t.N)
+	t.deviations += float64(d * (number - t.mean))
+}
+
+// numbersOf counts the numbers of a sample.
+func (e *Evaluation) numbersOf(y []float64, label []int32) {
+	for k, bits := range label {
+		number := float64(data.Number(bits))
+		if number != number {
+			continue
+		}
+		e.LossSum += e.loss.error((y[k] - number) * e.loss.scale(k))
+		e.WeightSum++
+		e.Counted++
+		if !tensor.IsFinite(y[k]) {
+			e.NotFinite++
+		}
+		e.Targets[k].add(y[k], number)
+	}
+}
+
+// MeanR2 returns the mean of R2 over the targets that have one, or NaN without any.
+func (e *Evaluation) MeanR2() Figure {
+	sum, n := 0.0, 0.0
+	for k := range e.Targets {
+		if r2 := float64(e.Targets[k].R2()); r2 == r2 {
+			sum, n = sum+r2, n+1
+		}
+	}
+	return fraction(sum, n)
+}

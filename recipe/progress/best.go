@@ -1,0 +1,47 @@
+package progress
+
+import (
+	"fmt"
+	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// BestEpoch returns the best evaluated epoch so far, or nil without evaluation.
+func (p *Position) BestEpoch(r *recipe.Recipe) *models.BestEpoch {
+	per := r.StepsPerEpoch()
+	if p.BestStep == 0 || per == 0 {
+		return nil
+	}
+	return &models.BestEpoch{Epoch: (p.BestStep + per - 1) / per, Figure: string(r.Criterion()),
+		Value: p.Best}
+}
+
+// Best is the best epoch of a run so far, and which weights its template has.
+type Best struct {
+	models.BestEpoch
+	Save string `json:"save"` // "last", or the figure that decides, as Recipe.Save has it
+	// Stored reports whether the file holds its weights.
+	Stored bool `json:"stored"`
+}
+
+// BestOf returns the best epoch of a checkpoint. It returns nil if its run has evaluated
+// nothing yet, or if the recipe is of an unreadable release.
+func BestOf(k *serialize.Checkpoint) *Best {
+	r, err := recipe.Parse(k.Recipe)
+	if err != nil {
+		return nil
+	}
+	p, err := Read(k)
+	b := p.Progress.BestEpoch(r)
+	if err != nil || b == nil || b.Check() != nil {
+		return nil
+	}
+	return &Best{*b, r.Save, k.Set(serialize.SetBest) != nil}
+}
+
+// String describes the epoch: "epoch 3, accuracy 91.20 %".
+func (b *Best) String() string {
+	return fmt.Sprintf("epoch %d, %s", b.Epoch, evaluation.FigureText(b.Figure, b.Value))
+}

@@ -1,0 +1,65 @@
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/serialize"
+)
+
+// Position is the position of a run and its sums so far. It is part of every
+// checkpoint.
+type Position struct {
+	Step     int     `json:"step"`               // optimizer steps done
+	LossSum  float64 `json:"loss_sum"`           // of the epoch so far
+	Correct  float64 `json:"correct"`            //
+	Counted  float64 `json:"counted"`            //
+	Seen     int     `json:"seen"`               // samples
+	Repeated int     `json:"repeated"`           //
+	LeftOut  int     `json:"left_out,omitempty"` // steps without a label that counts
+	Closed   int     `json:"closed"`             // step at the end of the last epoch
+	Stale    int     `json:"stale"`              // evaluations since the best
+	BestStep int     `json:"best_step"`          // 0 before the first
+	Best     float64 `json:"best"`               // figure of the best
+
+	Plateau   *recipe.Plateau     `json:"plateau,omitempty"` // of a plateau schedule
+	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"
+}
+
+// Reductions returns how often the rate was reduced.
+func (p *Position) Reductions() int {
+	if p.Plateau == nil {
+		return 0
+	}
+	return p.Plateau.Reductions
+}
+
+// Record is the content of a checkpoint's progress.
+type Record struct {
+	Progress Position `json:"progress"`
+	Paths    Paths    `json:"paths"`
+	Settings Settings `json:"settings"`
+	Chained  bool     `json:"chained,omitempty"` // the checkpoint has a chain
+}
+
+// PathsOf returns where the run of a checkpoint found its data.
+func PathsOf(k *serialize.Checkpoint) (Paths, error) {
+	p, err := Read(k)
+	return p.Paths, err
+}
+
+func Read(k *serialize.Checkpoint) (Record, error) {
+	var p Record
+	if err := json.Unmarshal(k.Progress, &p); err != nil {
+		return p, fmt.Errorf("checkpoint: progress: %w", err)
+	}
+	return p, nil
+}
+
+// Paths is where a run found its data and puts its results.
+type Paths struct {
+	Data       string `json:"data"`
+	Validation string `json:"validation"`
+	Output     string `json:"output"`
+}

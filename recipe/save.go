@@ -1,0 +1,86 @@
+package recipe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// saves lists the values of Recipe.Save.
+func saves() []string {
+	all := []string{"last"}
+	for _, f := range models.Figures() {
+		all = append(all, "best:"+f)
+	}
+	return all
+}
+
+// Criterion returns the criterion of Save. The default is accuracy, or the loss of single
+// elements.
+func (r *Recipe) Criterion() evaluation.Criterion {
+	if name, ok := strings.CutPrefix(r.Save, "best:"); ok {
+		return evaluation.Criterion(name)
+	}
+	if r.Loss != "" {
+		return "loss"
+	}
+	return "accuracy"
+}
+
+// task is the kind of the labels of data.
+type task int
+
+const (
+	classLabels task = iota // one class for each sample
+	masks                   // one class for each pixel
+	someLabels              // several labels for each sample
+	numbers
+)
+
+// figuresOf lists the figures that evaluations have, by task.
+var figuresOf = map[task][]string{
+	classLabels: {"accuracy", "loss", "balanced-accuracy", "f1"},
+	masks:       {"miou", "accuracy", "loss", "balanced-accuracy", "f1"},
+	someLabels:  {"loss", "accuracy", "f1", "auroc", "exact"},
+	numbers:     {"loss", "mae", "rmse", "r2"},
+}
+
+// taskOf returns the task of the training data, by a recipe that SetData has filled in.
+func (r *Recipe) taskOf(isMask bool) task {
+	switch {
+	case r.TargetStd != nil:
+		return numbers
+	case r.Loss != "":
+		return someLabels
+	case isMask:
+		return masks
+	}
+	return classLabels
+}
+
+// checkSave refuses a figure that evaluations of the data do not have.
+func (r *Recipe) checkSave(isMask bool) error {
+	if r.Save == "last" {
+		return nil
+	}
+	known := slices.Clone(figuresOf[r.taskOf(isMask)])
+	what := map[task]string{classLabels: "classes", masks: "masks", someLabels: "several labels",
+		numbers: "numbers"}[r.taskOf(isMask)]
+	if known[0] == "accuracy" {
+		if what = problem.Plural(r.Data.Classes, "class"); r.Data.Classes == 2 {
+			known = append(known, "auroc")
+		}
+	}
+	if slices.Contains(known, string(r.Criterion())) {
+		return nil
+	}
+	e := problem.New("save", r.Save, "data of "+what+" does not have this figure; there are "+
+		strings.Join(known, ", "), "")
+	for _, name := range known {
+		e.Known = append(e.Known, "best:"+name)
+	}
+	return e
+}

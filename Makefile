@@ -348,7 +348,7 @@ test-report: build ## pages of runs in headless Chromium, light and dark, 400 an
 
 .PHONY: test-wasm
 test-wasm: build ## 12 networks under wazero (wasip1): the outputs of the command, by every bit (a minute)
-	cd scripts/wasm && $(GO) test -count=1 -v -run TestWasip1 .
+	cd scripts/wasm && $(GO) test -count=1 -v $(PATIENT) -run TestWasip1 .
 
 .PHONY: page
 page: ## bin/bnctl.html: predictions in a browser, offline, in one file
@@ -356,7 +356,7 @@ page: ## bin/bnctl.html: predictions in a browser, offline, in one file
 
 .PHONY: test-page
 test-page: build ## the page of make page in headless Chromium, which it installs (Debian, npm): the outputs of the command, by every bit
-	export NODE_PATH=$$(sh scripts/web.sh) && cd scripts/wasm && $(GO) test -count=1 -v -timeout 30m -run TestPage .
+	export NODE_PATH=$$(sh scripts/web.sh) && cd scripts/wasm && $(GO) test -count=1 -v $(PATIENT) -run TestPage .
 
 .PHONY: test-container
 test-container: build ## the image of server/deploy/Dockerfile (Debian, root)

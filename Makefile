@@ -284,6 +284,10 @@ finetune: build ## resnet18 and efficientnet-b0, trained on with weights of othe
 int8-accuracy: build ## three published networks in int8 beside float32 on the 10,000 test pictures of CIFAR-10 (JSON=FILE)
 	sh scripts/int8accuracy.sh bin/bnctl $(or $(DATA),../shared/data) $(JSON)
 
+.PHONY: int8-training
+int8-training: build ## a small network of depthwise layers on CIFAR-10: float32, quantised, and trained with --qat (half an hour; JSON=FILE, EPOCHS=10, SEEDS='0 1 2')
+	sh scripts/int8training.sh bin/bnctl $(or $(DATA),../shared/data) $(or $(JSON),/dev/stdout) $(or $(EPOCHS),10) "$(or $(SEEDS),0)"
+
 .PHONY: results
 results: ## the tables of docs/results and README.md, from docs/results/*.json
 	$(GO) run ./scripts/results

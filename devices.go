@@ -8,7 +8,6 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
-	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
 
@@ -29,7 +28,7 @@ func (r *Run) openDevices(ctx context.Context) (err error) {
 			"have %s, whose bits differ", r.recipe.Kernels, class), "add {kernels} "+class+" to go on all the same")
 	}
 	if r.recipe.Kernels = class; r.recipe.Numbered() {
-		r.recipe.Classes = recipe.NumberedClasses(r.fleet.Members)
+		r.recipe.SetClasses(r.fleet.Members)
 	}
 	if r.o.Observer.Devices != nil {
 		r.o.Observer.Devices(r.fleet)

@@ -19,6 +19,10 @@ func (r *Run) startModel(ctx context.Context) (*modelfile.Started, error) {
 	}
 	o, drawn := r.o.Start, m.Weights == ""
 	m.Model, err = recipe.Answering(ctx, m.Model, r.data, drawn || o.Init != "" || o.Classes != 0)
+	if err != nil || !r.recipe.QAT {
+		return m, err
+	}
+	m.Model, err = r.trainsInt8(ctx, m.Model, drawn)
 	return m, err
 }
 

@@ -20,6 +20,8 @@ import (
 // value. The gradients of gamma and beta of a normalise over the batch are whole already,
 // because its backward pass reduces their sums.
 //
+// Int8 operations round, and their gradients pass straight through rounding: see grad_int8.go.
+//
 // Contributions to one value are added in the order of the nodes from last to first. Nodes
 // are named after the node of the forward pass: conv1.dx, conv1.dw, bn1.dgamma.
 func Gradient(b *Builder, seeds map[Value]Value, wrt []Value) (map[Value]Value, error) {
@@ -99,6 +101,9 @@ func (g *gradient) differentiate(i int) {
 		return
 	}
 	rule := g.node.Op.row().grad
+	if rule == nil {
+		rule = g.node.Op.row().straight
+	}
 	if rule == nil {
 		g.fail("it has no derivative")
 		return

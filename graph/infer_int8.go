@@ -17,7 +17,7 @@ const MostTerms = (math.MaxInt32 - MostBias) / (255 * 128)
 const MostBias = 1 << 30
 
 // Int8 reports whether o computes with bytes, by docs/int8.md.
-func (o Op) Int8() bool { return o >= Quantize && o <= PadInt8 }
+func (o Op) Int8() bool { return o >= Quantize && o <= QuantizeWeight }
 
 // bytes checks that operand i is rows u8 of a rank (any if negative) and returns its shape.
 func (c *inference) bytes(i, rank int) ([]int, error) {
@@ -208,4 +208,15 @@ func inferPadInt8(c *inference) error {
 		return err
 	}
 	return cmp.Or(c.byteAttrs("zero"), c.pad(c.in(0)))
+}
+
+func inferQuantizeWeight(c *inference) error {
+	w := c.in(0)
+	if w.Kind != Whole || w.DType != tensor.F32 || len(w.Shape) < 2 {
+		return fmt.Errorf("operand 0 is %v, want whole f32[outputs,...]", w)
+	}
+	out := w.Shape[:1]
+	return cmp.Or(c.want(1, Whole, tensor.F32, out), c.factors("x_scale", "scale"),
+		c.yield(Whole, tensor.I8, w.Shape...), c.yield(Whole, tensor.I32, out...),
+		c.yield(Whole, tensor.F32, out...), c.yield(Whole, tensor.F32, w.Shape...))
 }

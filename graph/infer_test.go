@@ -157,6 +157,8 @@ func TestInfer(t *testing.T) {
 		{"max_pool_int8(u, kernel=[2,2], stride=[2,1])", "rows u8[7,3,2]"},
 		{"table_int8(u, @t8)", "rows u8[7,6,3]"},
 		{"pad_int8(u, before=[1,0,0], after=[0,2,0], zero=9)", "rows u8[8,8,3]"},
+		{"quantize_weight(@k, @c, x_scale=0.5, scale=2)",
+			"whole i8[6,2,3,2], whole i32[6], whole f32[6], whole f32[6,2,3,2]"},
 		{"concat_int8(u, u, axis=2)", "rows u8[7,6,6]"},
 		{"reduce_max(x, axes=[0,2])", "rows f32[7]"},
 		{"reduce_min(x, axes=[1,2], keep=true)", "rows f32[2,1,1]"},

@@ -293,7 +293,7 @@ const (
 	// GroupNormGrad(x r[C,...], dy r[C,...]) dx as LayerNormGrad, over the group.
 	GroupNormGrad Op = 193
 
-	// Arithmetic of int8, for inference: sums are exact, and only these few operations
+	// Arithmetic of int8: sums are exact, and only these few operations
 	// round (docs/int8.md). Attributes that are factors are rounded to f32 first; f32
 	// products and sums are rounded one by one. round rounds halves to the even number, and
 	// to(v) is min(max(round(v) + zero, min), max).
@@ -325,4 +325,12 @@ const (
 	ConcatInt8 Op = 209
 	// PadInt8(x r u8[...]) r u8[...]: before and after bytes of zero on every axis.
 	PadInt8 Op = 210
+	// QuantizeWeight(w w[O,...], bias w[O]) (q w i8[O,...], b w i32[O], by w[O], back w[O,...]):
+	// operands of an int8 product from the weights that are trained. In f64, with step =
+	// f32(max(|w|/127 of the channel's largest, |bias|/(x_scale*2^28), 2^-60)), which is infinite
+	// if a weight or the bias of the channel is not finite: q = round(w/step) within 127, b =
+	// round(bias/(x_scale*step)) within 2^30, NaN becomes 0, by = f32(x_scale*step/scale), and
+	// back = f32(q)*by, in f32, or by if that is infinite. Gradients pass straight through rounding
+	// (grad_int8.go).
+	QuantizeWeight Op = 211
 )

@@ -25,6 +25,8 @@ type opRow struct {
 	host     bool // done by the host, never by a device
 	infer    func(*inference) error
 	grad     gradRule // nil: it has no derivative
+	// straight is the gradient of an operation that rounds, as if it did not round. It is nil for others.
+	straight gradRule
 	// decompose replaces the operation by simpler ones; nil: devices must have it.
 	decompose decomposition
 }
@@ -280,24 +282,30 @@ func init() { // the rules refer to the table's accessors
 			decompose: decomposeMish},
 
 		Quantize: {name: "quantize", in: 1, out: 1, attrs: []attrSpec{{"scale", 0.0, true}, zeroSpec},
-			infer: inferQuantize},
+			infer: inferQuantize, straight: straightQuantize},
 		Dequantize: {name: "dequantize", in: 1, out: 1, attrs: []attrSpec{{"scale", 0.0, true}, zeroSpec},
-			infer: inferDequantize},
-		ConvInt8:  {name: "conv_int8", in: 4, out: 1, attrs: specs(convSpec, sumSpec...), infer: inferConvInt8},
-		DenseInt8: {name: "dense_int8", in: 4, out: 1, attrs: sumSpec, infer: inferDenseInt8},
+			infer: inferDequantize, straight: straightDequantize},
+		ConvInt8: {name: "conv_int8", in: 4, out: 1, attrs: specs(convSpec, sumSpec...), infer: inferConvInt8,
+			straight: straightConvInt8},
+		DenseInt8: {name: "dense_int8", in: 4, out: 1, attrs: sumSpec, infer: inferDenseInt8,
+			straight: straightDenseInt8},
 		AddInt8: {name: "add_int8", in: 2, out: 1,
-			attrs: specs(pairSpec, attrSpec{"a_by", 0.0, true}, attrSpec{"b_by", 0.0, true}), infer: inferAddInt8},
+			attrs: specs(pairSpec, attrSpec{"a_by", 0.0, true}, attrSpec{"b_by", 0.0, true}), infer: inferAddInt8,
+			straight: straightAddInt8},
 		MulInt8: {name: "mul_int8", in: 2, out: 1, attrs: specs(pairSpec, attrSpec{"by", 0.0, true}),
-			infer: inferMulInt8},
+			infer: inferMulInt8, straight: straightMulInt8},
 		AvgPoolInt8: {name: "avg_pool_int8", in: 1, out: 1, attrs: specs(poolSpec,
 			attrSpec{"count_pad", false, false}, attrSpec{"by", 0.0, true}, xZeroSpec, zeroSpec),
-			infer: inferAvgPoolInt8},
-		MaxPoolInt8: {name: "max_pool_int8", in: 1, out: 1, attrs: poolSpec, infer: inferMaxPoolInt8},
-		TableInt8:   {name: "table_int8", in: 2, out: 1, infer: inferTableInt8},
+			infer: inferAvgPoolInt8, straight: straightAvgPoolInt8},
+		MaxPoolInt8: {name: "max_pool_int8", in: 1, out: 1, attrs: poolSpec, infer: inferMaxPoolInt8,
+			straight: straightMaxPoolInt8},
+		TableInt8: {name: "table_int8", in: 2, out: 1, infer: inferTableInt8, straight: straightTableInt8},
 		ConcatInt8: {name: "concat_int8", in: 1, variadic: true, out: 1, attrs: []attrSpec{axisSpec},
-			infer: inferConcatInt8},
+			infer: inferConcatInt8, straight: gradConcat},
 		PadInt8: {name: "pad_int8", in: 1, out: 1, attrs: []attrSpec{{"before", []int64(nil), true},
-			{"after", []int64(nil), true}, zeroSpec}, infer: inferPadInt8},
+			{"after", []int64(nil), true}, zeroSpec}, infer: inferPadInt8, straight: gradPad},
+		QuantizeWeight: {name: "quantize_weight", in: 2, out: 4,
+			attrs: []attrSpec{{"x_scale", 0.0, true}, {"scale", 0.0, true}}, infer: inferQuantizeWeight},
 	}
 	opNamed = make(map[string]Op, len(table))
 	for op, row := range table {

@@ -41,10 +41,27 @@ func (m *Model) Int8() bool {
 	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op.Int8() })
 }
 
+// TrainsInt8 reports whether m computes with bytes, and the weights of all its products of bytes are
+// trained in float32: quantisation-aware training.
+func (m *Model) TrainsInt8() bool {
+	f := m.Graph.Main
+	trains := false
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Op == graph.ConvInt8 || n.Op == graph.DenseInt8 {
+			if f.Values[n.In[1]].State != "" {
+				return false
+			}
+			trains = true
+		}
+	}
+	return trains
+}
+
 // Trainable returns an error for a template that cannot be trained. option and value name
 // it in the error.
 func (m *Model) Trainable(option, value string) error {
-	if !m.Int8() {
+	if !m.Int8() || m.TrainsInt8() {
 		return nil
 	}
 	return problem.New(option, value, "it is an int8 template: weights of bytes have no gradients",
@@ -69,6 +86,9 @@ func (m *Model) checkInt8() error {
 		if n.Op != graph.ConvInt8 && n.Op != graph.DenseInt8 {
 			continue
 		}
+		if madeByOne(f, n.In[1:4]) {
+			continue
+		}
 		bias, by := f.Values[n.In[2]].State, f.Values[n.In[3]].State
 		if bias == "" || by == "" || f.Values[n.In[1]].State == "" {
 			return fmt.Errorf("model %s: %s: weight, bias and by are no state", m.Architecture, f.NodeName(n))
@@ -87,4 +107,11 @@ func (m *Model) checkInt8() error {
 		}
 	}
 	return nil
+}
+
+// madeByOne reports whether a node quantize_weight makes the weight, the bias and the factors of a product.
+func madeByOne(f *graph.Function, in []graph.Value) bool {
+	return slices.ContainsFunc(f.Nodes, func(n graph.Node) bool {
+		return n.Op == graph.QuantizeWeight && slices.Equal(n.Out[:3], in)
+	})
 }

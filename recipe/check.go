@@ -150,6 +150,12 @@ func (r *Recipe) checkTogether() error {
 	}
 	_, stale := r.WeightSync.Span()
 	switch {
+	case r.QAT && r.Precision != device.F32:
+		return problem.New("qat", "", "its forward pass is exact, and {precision} "+r.Precision+" rounds",
+			"use {precision} f32")
+	case r.QAT && r.Init == Drawn:
+		return problem.New("qat", "", "it trains from weights that were trained in float32, and these are drawn",
+			"add {init} FILE")
 	case r.HasSeparateWeights() && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it leaves each replica alone, and {bn} sync "+
 			"makes all meet in every layer", "add {bn} replica")

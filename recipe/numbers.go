@@ -36,6 +36,16 @@ func NumberedClasses(group []parallel.Member) []string {
 	return common
 }
 
+// SetClasses writes into r the numbered kernel classes of a training on a group of devices: those of
+// NumberedClasses, and the class of bytes if r trains for int8.
+func (r *Recipe) SetClasses(group []parallel.Member) {
+	if r.Classes = NumberedClasses(group); r.QAT && r.Classes != nil {
+		r.Classes = append(r.Classes, class.Numbered(class.Int8Class, device.F32)...)
+	}
+	slices.Sort(r.Classes)
+	r.Classes = slices.Compact(r.Classes)
+}
+
 // Numbered reports whether a recipe lists the numbers of its parts. Recipes of release 0.1 before
 // numbers do not: their bits are promised within that release.
 func (r *Recipe) Numbered() bool { return r.Numbers != nil }
@@ -137,7 +147,8 @@ func (u *usedParts) training(r *Recipe) {
 	schedule, _, _ := strings.Cut(r.Schedule, ":")
 	u.add("schedule." + schedule)
 	for name, used := range map[string]bool{"schedule.warmup": r.Warmup > 0, "optimizer.clip": r.ClipNorm > 0,
-		"ema": r.EMA > 0, "sync.local": r.HasSeparateWeights(), "sync.async": r.HasLateGradients()} {
+		"ema": r.EMA > 0, "quantise": r.QAT,
+		"sync.local": r.HasSeparateWeights(), "sync.async": r.HasLateGradients()} {
 		if used {
 			u.add(name)
 		}

@@ -98,6 +98,9 @@ type Recipe struct {
 	// have it; recipes of older builds do not, and their runs are resumed without.
 	EMAWarmup bool `json:"ema_warmup,omitempty"`
 
+	// QAT: the weights are trained for an int8 template, with its forward pass.
+	QAT bool `json:"qat,omitempty"`
+
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/qat"
 	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -12,7 +13,8 @@ import (
 // Strip returns the template of a checkpoint and a list of the removed parts: replica connections,
 // and everything that only training needs. It is the inverse of parallel.Wrap: it returns the graph
 // and state that Wrap received, without an auxiliary head. If the recipe saves the best epoch, the
-// template has the weights of that epoch. The template shares its tensors with c.
+// template has the weights of that epoch. A checkpoint of quantisation-aware training becomes an int8
+// template (package models/qat). The template shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	if c.TakesBest() {
 		return StripBest(c)
@@ -31,8 +33,12 @@ func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
 	}
 	m, err := c.template(g)
 	if err == nil {
-		m.Chain, err = c.chainDigest()
+		m, err = qat.Template(m)
 	}
+	if err != nil {
+		return nil, removed, err
+	}
+	m.Chain, err = c.chainDigest()
 	for _, s := range c.Training {
 		removed.training(s)
 	}

@@ -91,6 +91,8 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "augment", Value: d.Augment,
 			Usage: "random changes of pictures, 'crop flip jitter:0.4 ...' (docs/data.md lists them), or none, " +
 				"cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
+		&cli.BoolFlag{Name: "qat",
+			Usage: "train the weights of --init or --model for int8, and write an int8 template"},
 		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
@@ -175,7 +177,7 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 		}
 	}
 	for flag, to := range map[string]*bool{"nesterov": &r.Nesterov, "decay-all": &r.DecayAll,
-		"bn-precise-plain": &r.BNPrecisePlain} {
+		"bn-precise-plain": &r.BNPrecisePlain, "qat": &r.QAT} {
 		if use(flag) {
 			*to = c.Bool(flag)
 		}

@@ -437,7 +437,7 @@ func oneStepOff(met *bool) device.Device {
 		s device.Step) (device.Outcome, error) {
 		o, err := x.Run(ctx, s)
 		for _, y := range o.Outputs {
-			if y.DType == tensor.U8 && y.Count() > 0 {
+			if (y.DType == tensor.U8 || y.DType == tensor.I8) && y.Count() > 0 {
 				y.Bytes[len(y.Bytes)-1] ^= 1
 				*met = true
 			}

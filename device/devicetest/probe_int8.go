@@ -1,6 +1,8 @@
 package devicetest
 
 import (
+	"slices"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -147,5 +149,5 @@ func int8Probes() []probe {
 			probe{w.name, graph.AvgPoolInt8, means, x, bits},
 			probe{w.name + ", padding counts", graph.AvgPoolInt8, append(means, "count_pad", true), x, bits})
 	}
-	return append(p, convInt8Probes...)
+	return slices.Concat(p, convInt8Probes, weightProbes)
 }

@@ -76,7 +76,7 @@ func TestJudgeFindsWrongRows(t *testing.T) {
 // wholeOps are operations that have neither rows nor replicas; all_reduce has separate
 // cases.
 var wholeOps = []graph.Op{graph.RunningMoments, graph.AllReduce, graph.SGD, graph.AdamW, graph.LARS,
-	graph.EMA, graph.SumSquares, graph.TrustRatio, graph.ClipFactor}
+	graph.EMA, graph.SumSquares, graph.TrustRatio, graph.ClipFactor, graph.QuantizeWeight}
 
 func judged(t *testing.T, c devicetest.Case, fault sick) error {
 	t.Helper()

@@ -48,7 +48,7 @@ var loops = map[graph.Op]func(*call){
 	graph.Quantize: quantize, graph.Dequantize: dequantize,
 	graph.ConvInt8: convInt8, graph.DenseInt8: denseInt8, graph.AddInt8: addInt8, graph.MulInt8: mulInt8,
 	graph.AvgPoolInt8: avgPoolInt8, graph.MaxPoolInt8: maxPoolInt8, graph.TableInt8: tableInt8,
-	graph.ConcatInt8: concatInt8, graph.PadInt8: padInt8,
+	graph.ConcatInt8: concatInt8, graph.PadInt8: padInt8, graph.QuantizeWeight: quantizeWeight,
 
 	graph.SGD: sgd, graph.AdamW: adamW, graph.LARS: lars, graph.EMA: ema,
 	graph.SumSquares: sumSquares, graph.TrustRatio: trustRatio, graph.ClipFactor: clipFactor,

@@ -149,7 +149,12 @@ func checkModel(m *onnxpb.ModelProto) (opset int, err error) {
 	}
 	for _, o := range m.OpsetImport {
 		if o.Domain == "" || o.Domain == "ai.onnx" {
-			opset = int(min(max(o.Version, 0), 1<<20))
+			version := int(min(max(o.Version, 0), 1<<20))
+			if opset != 0 && version != opset {
+				return 0, problem.Advise("export it again, or convert it to one of them with onnx.version_converter",
+					"it imports opsets %d and %d of the standard operators, which have different meanings", opset, version)
+			}
+			opset = version
 		}
 	}
 	if opset < minOpset || opset > maxOpset {

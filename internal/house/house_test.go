@@ -62,13 +62,14 @@ device/remote: device/fabric/mailbox graph tensor problem internal/memory intern
 
 bn: device/collective graph problem tensor
 models: graph problem tensor
+models/qat: device device/class graph models problem tensor
 models/fit: data graph models problem tensor
 data: data/internal/jpeg problem internal/regular tensor
 data/internal/jpeg:
 objects: data internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
-serialize: bn graph models problem internal/regular serialize/chain tensor
+serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
 parallel: internal/awake internal/memory bn device/collective device device/fabric graph tensor problem
@@ -99,7 +100,7 @@ modelfile/quantize: bn data device device/class fleet graph modelfile formats mo
 modelfile/quantize: parts problem internal/regular serialize tensor recipe
 modelfile/export: modelfile/doctor fleet formats modelfile models predict problem internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
-modelfile/inspect: recipe/progress
+modelfile/inspect: models/qat recipe/progress
 modelfile/doctor: bn data fleet formats graph modelfile models parallel predict problem serialize
 modelfile/doctor: internal/regular models/fit tensor evaluation/estimation recipe/progress
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
@@ -221,8 +222,8 @@ plugins/cuda/internal/cuda: device plugins/cuda/internal/cu plugins/gpu problem
 plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
-.: data device/fabric fleet inprocess internal/regular modelfile models models/fit parallel parallel/stage
-.: predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
+.: data device/fabric fleet inprocess internal/regular modelfile modelfile/quantize models models/fit parallel
+.: parallel/stage predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/nearest:

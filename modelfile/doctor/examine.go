@@ -106,6 +106,7 @@ func (p *Report) readNative() error {
 func (p *Report) addModel(m *models.Model) {
 	p.Norms = formats.ModelNorms(m)
 	p.image(m)
+	p.bytes(m)
 	for _, name := range weightsOf(m.Graph) {
 		p.weight(name, m.State[name])
 	}
@@ -130,9 +131,14 @@ func (p *Report) readForeign(f *formats.File, o modelfile.Options) error {
 			p.otherFindings = append(p.otherFindings, bn.Finding{Layer: n.Where, Severity: bn.Fault, Problem: n.Text,
 				Advice: n.Advice})
 		}
+		if n.Warning {
+			p.otherFindings = append(p.otherFindings, bn.Finding{Layer: n.Where, Severity: bn.Warning,
+				Problem: n.Text, Advice: n.Advice})
+		}
 	}
 	if f.Model != nil {
 		p.image(f.Model)
+		p.bytes(f.Model)
 	}
 	if err := p.weights(f); err != nil {
 		return err

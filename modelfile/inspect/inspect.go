@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/qat"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
@@ -103,7 +104,10 @@ func (r *Report) Int8Line() string {
 		return ""
 	}
 	ranges := "its batch norms"
-	if r.Int8.Samples > 0 {
+	switch {
+	case r.Int8.By == qat.By:
+		ranges = "training for int8"
+	case r.Int8.Samples > 0:
 		ranges = r.Int8.By + " over " + problem.Plural(r.Int8.Samples, "sample")
 	}
 	line := fmt.Sprintf("int8, made of the model with sha256 %s; ranges by %s", r.Int8.From, ranges)

@@ -34,6 +34,8 @@ type builder struct {
 	layers []Layer
 	warned []Warning
 	index  int // of the current node
+	// trains keeps the weights of products in float32, to be trained: see Trainable.
+	trains bool
 }
 
 // built is an int8 template with the results for layers and values.
@@ -42,13 +44,19 @@ type built struct {
 	layers   []Layer
 	warnings []Warning
 	bytes    map[graph.Value]byteMap // by value of the source model
+	known    knowledge               // that it was built with, as stays
+	stays    stays
 }
 
 // build returns the int8 template of m.
 func build(m *models.Model, known knowledge, float stays) (*built, error) {
-	f := m.Graph.Main
-	b := &builder{model: m, knowledge: known, stays: float, state: map[string]tensor.Tensor{},
-		bytes: map[graph.Value]byteMap{}, users: f.Users(), done: map[int]bool{}}
+	b := &builder{model: m, knowledge: known, stays: float, users: m.Graph.Main.Users()}
+	return b.build()
+}
+
+func (b *builder) build() (*built, error) {
+	m, f := b.model, b.model.Graph.Main
+	b.state, b.bytes, b.done = map[string]tensor.Tensor{}, map[graph.Value]byteMap{}, map[int]bool{}
 	b.Copier = graph.NewCopier(f, graph.NewBuilder(f.Name, &b.table))
 	b.Inputs()
 	for b.index = range f.Nodes {
@@ -78,7 +86,7 @@ func build(m *models.Model, known knowledge, float stays) (*built, error) {
 	if err := b.checkBytes(&out); err != nil {
 		return nil, err
 	}
-	return &built{&out, b.layers, b.warned, b.bytes}, out.Check()
+	return &built{&out, b.layers, b.warned, b.bytes, b.knowledge, b.stays}, out.Check()
 }
 
 // checkBytes returns an error if no layer of the template is on bytes.

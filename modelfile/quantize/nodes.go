@@ -56,9 +56,7 @@ func (b *builder) product(n *graph.Node) error {
 	if err != nil {
 		return err
 	}
-	base := strings.TrimSuffix(name, ".weight")
-	in := []graph.Value{x.value, b.declare(name, q.weight, graph.Weight),
-		b.declare(base+".bias", q.bias, graph.Bias), b.declare(base+".by", q.by, graph.Constant)}
+	in := append([]graph.Value{x.value}, b.weights(n, q, x.scale, s)...)
 	op := graph.ConvInt8
 	if n.Op == graph.Dense {
 		op = graph.DenseInt8
@@ -78,6 +76,21 @@ func (b *builder) product(n *graph.Node) error {
 	}
 	b.layers = append(b.layers, layer)
 	return b.Builder.Err()
+}
+
+// weights returns the weight, the bias and the factors of a product as values: state, or made of state
+// that is trained.
+func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
+	name := b.From.Values[n.In[1]].State
+	base := strings.TrimSuffix(name, ".weight")
+	if !b.trains {
+		return []graph.Value{b.declare(name, q.weight, graph.Weight), b.declare(base+".bias", q.bias, graph.Bias),
+			b.declare(base+".by", q.by, graph.Constant)}
+	}
+	made := b.Builder.Node(graph.QuantizeWeight, b.Builder.UniqueName(b.From.NodeName(n)+".int8"),
+		graph.Attrs{}.With("scale", y.of).With("x_scale", x.of), b.declare(name, q.trained, graph.Weight),
+		b.declare(base+".bias", q.trainedBias, graph.Bias))
+	return made[:min(len(made), 3)]
 }
 
 // pairs returns attributes as alternating keys and values.

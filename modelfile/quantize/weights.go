@@ -17,6 +17,8 @@ type weights struct {
 	weight, bias tensor.Tensor // i8 and i32
 	by           tensor.Tensor // f32: a step of a sum in steps of the result
 	noise        float64       // signal to noise of the weights, in decibels
+	// trained and trainedBias are f32: the numbers that are rounded, in units of the result's channels.
+	trained, trainedBias tensor.Tensor
 }
 
 // layerInput describes the operand of a product.
@@ -41,7 +43,8 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 	*weights, error) {
 	out := weight.Shape[0]
 	q := &weights{weight: tensor.New(tensor.I8, weight.Shape...), bias: tensor.New(tensor.I32, out),
-		by: tensor.New(tensor.F32, out)}
+		by: tensor.New(tensor.F32, out), trained: tensor.New(tensor.F32, weight.Shape...),
+		trainedBias: tensor.New(tensor.F32, out)}
 	per, taps := weight.Count()/out, tensor.Count(weight.Shape[2:])
 	signal, noise := 0.0, 0.0
 	for o := range out {
@@ -62,6 +65,7 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 			n := math.RoundToEven(w / float64(step))
 			tensor.View[int8](q.weight)[o*per+k] = int8(min(max(n, -mostWeight), mostWeight))
 			wrong := float64(n*float64(step)) - w
+			q.trained.F32()[o*per+k] = float32(w / divisor(y.per, o))
 			signal += float64(w * w)
 			noise += float64(wrong * wrong)
 			if x.channels != nil {
@@ -69,6 +73,7 @@ func quantizeWeights(weight tensor.Tensor, bias []float32, groups int, x layerIn
 				b -= float64(wrong * mean)
 			}
 		}
+		q.trainedBias.F32()[o] = float32(b / divisor(y.per, o))
 		q.bias.I32()[o] = int32(min(max(math.RoundToEven(b/(float64(x.scale.of)*float64(step))), -graph.MostBias),
 			graph.MostBias))
 		result := float64(y.scale.of) * divisor(y.per, o)

@@ -11,6 +11,7 @@ var int8Ops = map[graph.Op]func(c *compiler){
 	graph.DenseInt8: buildSumsInt8, graph.AddInt8: buildAddInt8, graph.MulInt8: buildMulInt8,
 	graph.AvgPoolInt8: buildAvgPoolInt8, graph.MaxPoolInt8: buildMaxPoolInt8, graph.TableInt8: buildTableInt8,
 	graph.ConcatInt8: buildConcat, graph.PadInt8: buildPadInt8,
+	graph.QuantizeWeight: buildQuantizeWeight,
 }
 
 // bytewise launches a kernel with one thread for each element of the result. Its arguments
@@ -101,4 +102,14 @@ func (c *compiler) layerInt8() class.Layer {
 			C: x[0], H: 1, W: 1, O: y[0], OH: 1, OW: 1}
 	}
 	return class.Layer{Window: c.fn.WindowOf(c.node), C: x[0], H: x[1], W: x[2], O: y[0], OH: y[1], OW: y[2]}
+}
+
+// buildQuantizeWeight computes the steps of the channels first, and then every weight.
+func buildQuantizeWeight(c *compiler) {
+	weight, bias, q, start, by, back := c.in(0), c.in(1), c.out(0), c.out(1), c.out(2), c.out(3)
+	s := class.WeightsInt8Of(c.node)
+	per, steps := weight.count/max(bias.count, 1), c.temp(graph.Whole, 4*bias.count)
+	c.launch("quantize_steps", graph.Whole, bias.count, weight, bias, start, by, steps, bias.count, per,
+		float64(s.XScale), float64(s.Scale))
+	c.launch("quantize_weight", graph.Whole, weight.count, weight, steps, by, q, back, weight.count, per)
 }

@@ -110,6 +110,7 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "preprocess": "string",
         "preset": "string",
         "print-recipe": "bool",
+        "qat": "bool",
         "qdq": "string",
         "recipe": "string",
         "recompute": "string",

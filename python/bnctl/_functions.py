@@ -31,10 +31,10 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
           momentum: Optional[float] = None, nesterov: Optional[bool] = None, optimizer: Value = None,
           output: Value = None, overwrite: Optional[bool] = None, patience: Optional[int] = None,
           placement: Value = None, pos_weights: Value = None, precision: Value = None,
-          preprocess: Value = None, preset: Value = None, qdq: Value = None, recipe: Value = None,
-          recompute: Value = None, rename: Value = None, replicas: Optional[int] = None, resume: Value = None,
-          sampling: Value = None, save: Value = None, schedule: Value = None, seed: Optional[int] = None,
-          size: Value = None, skip_bad: Value = None, split_groups: Value = None,
+          preprocess: Value = None, preset: Value = None, qat: Optional[bool] = None, qdq: Value = None,
+          recipe: Value = None, recompute: Value = None, rename: Value = None, replicas: Optional[int] = None,
+          resume: Value = None, sampling: Value = None, save: Value = None, schedule: Value = None,
+          seed: Optional[int] = None, size: Value = None, skip_bad: Value = None, split_groups: Value = None,
           split_seed: Optional[int] = None, stages: Value = None, std: Value = None,
           steps: Optional[int] = None, tail: Value = None, task: Value = None, threads: Optional[int] = None,
           train_tensors: Value = None, val: Data = None, val_split: Value = None,
@@ -179,6 +179,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     preset : str or number or sequence, optional
         Flags for a purpose, photos, finetune or from-scratch; the command line and recipe win (default:
         none).
+    qat : bool, optional
+        Train the weights for an int8 template, from those of init or model.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     recipe : str or number or sequence, optional
@@ -265,14 +267,14 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
                                "nesterov": nesterov, "optimizer": optimizer, "output": output,
                                "overwrite": overwrite, "patience": patience, "placement": placement,
                                "pos_weights": pos_weights, "precision": precision, "preprocess": preprocess,
-                               "preset": preset, "qdq": qdq, "recipe": recipe, "recompute": recompute,
-                               "rename": rename, "replicas": replicas, "resume": resume, "sampling": sampling,
-                               "save": save, "schedule": schedule, "seed": seed, "size": size,
-                               "skip_bad": skip_bad, "split_groups": split_groups, "split_seed": split_seed,
-                               "stages": stages, "std": std, "steps": steps, "tail": tail, "task": task,
-                               "threads": threads, "train_tensors": train_tensors, "val": val,
-                               "val_split": val_split, "warmup": warmup, "weight_decay": weight_decay,
-                               "weight_sync": weight_sync, "workers": workers}
+                               "preset": preset, "qat": qat, "qdq": qdq, "recipe": recipe,
+                               "recompute": recompute, "rename": rename, "replicas": replicas,
+                               "resume": resume, "sampling": sampling, "save": save, "schedule": schedule,
+                               "seed": seed, "size": size, "skip_bad": skip_bad, "split_groups": split_groups,
+                               "split_seed": split_seed, "stages": stages, "std": std, "steps": steps,
+                               "tail": tail, "task": task, "threads": threads, "train_tensors": train_tensors,
+                               "val": val, "val_split": val_split, "warmup": warmup,
+                               "weight_decay": weight_decay, "weight_sync": weight_sync, "workers": workers}
     return _implementation.train(data, options, progress)
 
 

@@ -85,7 +85,7 @@ func (c testCase) rows() int {
 func (c testCase) class() string {
 	op := c.nodes[0].op
 	bytes := slices.ContainsFunc(c.in, func(o operand) bool { return o.typ.DType.String() == "u8" })
-	if op >= graph.Quantize && op <= graph.PadInt8 || bytes && op != graph.Image {
+	if op >= graph.Quantize && op <= graph.QuantizeWeight || bytes && op != graph.Image {
 		return "int8/1"
 	}
 	return "fma/1"
@@ -117,6 +117,7 @@ var valueNames = map[graph.Op]string{
 	graph.LayerNormGrad: "x dy = dx", graph.GroupNormGrad: "x dy = dx",
 	graph.ConvInt8: "x weight bias by = y", graph.DenseInt8: "x weight bias by = y", graph.AddInt8: "a b = y",
 	graph.MulInt8: "a b = y", graph.TableInt8: "x table = y",
+	graph.QuantizeWeight: "w bias = q b by back",
 }
 
 // operandName returns the name of operand i of the case.

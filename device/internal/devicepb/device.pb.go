@@ -884,6 +884,16 @@ const (
 	// - after ints: elements behind x, likewise
 	// - zero int = 0: the byte, from 0 to 255
 	Op_OP_PAD_INT8 Op = 210
+	// QuantizeWeight(w w[O,...], bias w[O]) (q w i8[O,...], b w i32[O], by w[O], back w[O,...]): the
+	// operands of an int8 product from weights that are trained. All in f64 but the last; each f32(v)
+	// rounds to f32. step = f32(max(a/127, |bias|/(x_scale*2^28), 2^-60)) with a the largest
+	// |w| of the channel; it is infinite if a weight or the bias of the channel is infinite or NaN.
+	// q = round(w/step) within -127 to 127, b = round(bias/(x_scale*step)) within -2^30 to 2^30; halves
+	// go to the even number, and NaN becomes 0. by = f32(x_scale*step/scale), the product first.
+	// back = f32(q)*by, a product of f32, or by if that is infinite.
+	// - x_scale float: a step of the product's operand, rounded to f32
+	// - scale float: a step of its result, rounded to f32; 1 for a result of f32
+	Op_OP_QUANTIZE_WEIGHT Op = 211
 )
 
 // Enum value maps for Op.
@@ -998,6 +1008,7 @@ var (
 		208: "OP_TABLE_INT8",
 		209: "OP_CONCAT_INT8",
 		210: "OP_PAD_INT8",
+		211: "OP_QUANTIZE_WEIGHT",
 	}
 	Op_value = map[string]int32{
 		"OP_NONE":                  0,
@@ -1109,6 +1120,7 @@ var (
 		"OP_TABLE_INT8":            208,
 		"OP_CONCAT_INT8":           209,
 		"OP_PAD_INT8":              210,
+		"OP_QUANTIZE_WEIGHT":       211,
 	}
 )
 
@@ -4944,7 +4956,7 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\rRELATION_NONE\x10\x00\x12\x12\n" +
 	"\x0eRELATION_WHOLE\x10\x01\x12\x14\n" +
 	"\x10RELATION_REPLICA\x10\x02\x12\x11\n" +
-	"\rRELATION_ROWS\x10\x03*\xc5\x0f\n" +
+	"\rRELATION_ROWS\x10\x03*\xde\x0f\n" +
 	"\x02Op\x12\v\n" +
 	"\aOP_NONE\x10\x00\x12\f\n" +
 	"\bOP_IMAGE\x10\x01\x12\v\n" +
@@ -5070,7 +5082,8 @@ const file_bnctl_device_v1_device_proto_rawDesc = "" +
 	"\x10OP_MAX_POOL_INT8\x10\xcf\x01\x12\x12\n" +
 	"\rOP_TABLE_INT8\x10\xd0\x01\x12\x13\n" +
 	"\x0eOP_CONCAT_INT8\x10\xd1\x01\x12\x10\n" +
-	"\vOP_PAD_INT8\x10\xd2\x012\xa5\x03\n" +
+	"\vOP_PAD_INT8\x10\xd2\x01\x12\x17\n" +
+	"\x12OP_QUANTIZE_WEIGHT\x10\xd3\x012\xa5\x03\n" +
 	"\x06Device\x12I\n" +
 	"\bDescribe\x12 .bnctl.device.v1.DescribeRequest\x1a\x1b.bnctl.device.v1.PluginInfo\x12>\n" +
 	"\x04List\x12\x1c.bnctl.device.v1.ListRequest\x1a\x18.bnctl.device.v1.Devices\x12@\n" +

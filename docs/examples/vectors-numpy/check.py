@@ -619,6 +619,20 @@ def pad_int8(v, n, a):
     return [np.pad(v.operand(n, 0), [(0, 0)] + list(zip(a["before"], a["after"])), constant_values=a["zero"])]
 
 
+def quantize_weight(v, n, a):
+    w, bias = (z.astype(D) for z in v.operands(n, 2))
+    x_scale, scale = D(F(a["x_scale"])), D(F(a["scale"]))
+    rows = w.reshape(len(w), -1)
+    step = np.maximum(np.maximum(np.abs(rows).max(axis=1) / 127, np.abs(bias) / (x_scale * 2.0**28)), 2.0**-60)
+    finite = np.isfinite(rows).all(axis=1) & np.isfinite(bias)
+    step = np.where(finite, step.astype(F), F(np.inf)).astype(D)
+    whole = lambda x, most: np.where(np.isnan(x), 0, np.clip(np.rint(x), -most, most))
+    q = whole(rows / step[:, None], 127).astype(np.int8)
+    by = (x_scale * step / scale).astype(F)
+    back = np.where(np.isinf(by)[:, None], by[:, None], q.astype(F) * by[:, None])
+    return [q.reshape(w.shape), whole(bias / (x_scale * step), 2.0**30).astype(np.int32), by, back.reshape(w.shape)]
+
+
 def take(v, n, a):
     return [np.take(v.operand(n, 0), a["index"], axis=1 + a["axis"])]
 
@@ -634,7 +648,8 @@ OPERATIONS = {f.__name__: f for f in (
     conv, conv_transpose, conv_grad_input, conv_grad_weight, dense, dense_grad_input, dense_grad_weight, moments,
     channel_sum, normalise_grad_sums, all_reduce, running_moments, select_moments, normalise, batch_norm,
     normalise_grad_input, normalise_grad_params, softmax_xent, softmax_xent_grad, correct, sgd, quantize, dequantize,
-    conv_int8, dense_int8, add_int8, mul_int8, avg_pool_int8, max_pool_int8, table_int8, concat_int8, pad_int8)}
+    conv_int8, dense_int8, add_int8, mul_int8, avg_pool_int8, max_pool_int8, table_int8, concat_int8, pad_int8,
+    quantize_weight)}
 BYTES = {"take": take, "slice": slices}
 ALGORITHMS = {None, "implicit GEMM", "depthwise", "depthwise by rows"}
 

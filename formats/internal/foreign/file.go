@@ -91,6 +91,8 @@ type Finding struct {
 	Advice string `json:"advice,omitempty"`
 	// Fault means that the file cannot be used as it is.
 	Fault bool `json:"fault,omitempty"`
+	// Warning means that the file can be used, and that its numbers are unusual.
+	Warning bool `json:"warning,omitempty"`
 }
 
 // Find adds a finding.

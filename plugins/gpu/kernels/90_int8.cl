@@ -89,3 +89,41 @@ KERNEL conv_int8(int first, IN uchar *x, IN char *w, IN int *bias, IN float *by,
 	else
 		y[unit * n + e] = stepped(r, zero, least, most);
 }
+
+// nearest64 is v as an integer, halves to the even one, within most either way; NaN is 0.
+FUNCTION double nearest64(double v, double most) {
+	if (v != v)
+		return 0.0;
+	v = v < -most ? -most : v > most ? most : v;
+	double magic = 6755399441055744.0; // 1.5 * 2^52
+	return (v + magic) - magic;
+}
+
+// quantize_steps: the step of a channel's weights, which is infinite if a number is not finite, its bias in
+// steps of a sum, and a step of a sum in steps of the result.
+KERNEL quantize_steps(int first, IN float *w, IN float *bias, OUT int *b, OUT float *by, OUT float *steps, int n,
+	int per, double x_scale, double scale) {
+	EACH(o, unit, n);
+	uint largest = 0;
+	for (int k = 0; k < per; k++) {
+		uint bits = BITS(w[o * per + k]) & 0x7fffffffu;
+		largest = bits > largest ? bits : largest;
+	}
+	double v = (double)bias[o], byBias = ABS64(v) / (x_scale * 268435456.0), s = (double)FLOAT(largest) / 127.0;
+	s = byBias > s ? byBias : s;
+	s = s > 0x1p-60 ? s : 0x1p-60;
+	float step = (float)s;
+	if (largest >= 0x7f800000u || (BITS(bias[o]) & 0x7fffffffu) >= 0x7f800000u)
+		step = FLOAT(0x7f800000u);
+	steps[o] = step;
+	by[o] = (float)(x_scale * (double)step / scale);
+	b[o] = (int)nearest64(v / (x_scale * (double)step), 1073741824.0);
+}
+
+KERNEL quantize_weight(int first, IN float *w, IN float *steps, IN float *by, OUT char *q, OUT float *back, int n,
+	int per) {
+	EACH(e, unit, n);
+	int o = e / per, v = (int)nearest64((double)w[e] / (double)steps[o], 127.0);
+	q[e] = (char)v;
+	back[e] = BITS(by[o]) == 0x7f800000u ? by[o] : (float)v * by[o];
+}

@@ -17,6 +17,9 @@ func Dequantize(c *node.Node) tensor.Tensor {
 	if c.Err == nil && x.DType == tensor.Bool {
 		c.Fail("of %v is not supported, only of integers", x.DType)
 	}
+	if c.Err == nil && c.Has(2) && q.D != x.DType {
+		c.Fail("of %v with a zero point of %v", x.DType, q.D)
+	}
 	out := c.NewConstant(tensor.F32, x.Shape)
 	if c.Err != nil {
 		return node.Nothing
@@ -94,6 +97,12 @@ func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 		return q
 	}
 	q.Scale = scale.F32()
+	for i, s := range q.Scale {
+		if !(s >= 0 && s <= math.MaxFloat32) {
+			c.Fail("with a scale of %g; scale %d must be a positive number", s, i)
+			return q
+		}
+	}
 	if len(q.Scale) == 0 || len(q.Zero) != len(q.Scale) {
 		c.Fail("%d scales and %d zero points", len(q.Scale), len(q.Zero))
 		return q

@@ -26,11 +26,13 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 			return s, false
 		}
 	}
-	_, s.constant = w.file.Value(s.bytes)
+	var t tensor.Tensor
+	t, s.constant = w.file.Value(s.bytes)
 	scales, ok := w.scales(s.scale)
 	s.channels = len(scales)
-	if _, constant := w.file.Value(s.zero); s.zero != "" && !constant {
-		return s, false
+	zero, constant := w.file.Value(s.zero)
+	if s.zero != "" && !constant || constant && s.constant && zero.DType != t.DType {
+		return s, false // the reader refuses two types by name
 	}
 	return s, ok
 }

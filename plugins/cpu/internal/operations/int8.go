@@ -15,7 +15,7 @@ var int8Ops = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.Quantize: buildQuantize, graph.Dequantize: buildDequantize, graph.AddInt8: buildAddInt8,
 	graph.MulInt8: buildMulInt8, graph.AvgPoolInt8: buildAvgPoolInt8, graph.MaxPoolInt8: buildMaxPoolInt8,
 	graph.TableInt8: buildTableInt8, graph.ConcatInt8: buildConcat,
-	graph.PadInt8: buildPad,
+	graph.PadInt8: buildPad, graph.QuantizeWeight: buildQuantizeWeight,
 }
 
 // bytewise returns an action that works element by element on rows with the layout of the

@@ -1,0 +1,59 @@
+package class
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// WeightsInt8 is the operation QuantizeWeight: the scales of a product's operand and result.
+type WeightsInt8 struct{ XScale, Scale float32 }
+
+// WeightsInt8Of returns the WeightsInt8 of a node.
+func WeightsInt8Of(n *graph.Node) WeightsInt8 {
+	return WeightsInt8{float32(n.Float("x_scale")), float32(n.Float("scale"))}
+}
+
+// The magnitudes of a weight and a bias in steps, and the least step.
+const (
+	mostWeight = 127
+	roomyBias  = graph.MostBias / 4
+	leastStep  = 0x1p-60
+)
+
+// Channel converts the weights of an output channel to q and back, and returns the bias in steps of
+// a sum and a step of a sum in steps of the result. q and back have the length of weight.
+func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (steps int32, by float32) {
+	step := float64(s.step(weight, bias))
+	by = float32(float64(float64(s.XScale)*step) / float64(s.Scale))
+	for i, w := range weight {
+		q[i] = int8(nearest(float64(w)/step, mostWeight))
+		if back[i] = by; by <= math.MaxFloat32 {
+			back[i] = float32(q[i]) * by
+		}
+	}
+	return int32(nearest(float64(bias)/float64(float64(s.XScale)*step), graph.MostBias)), by
+}
+
+// step returns the scale of the weights of a channel: the largest is 127 steps, unless the bias would
+// then have too many. It is infinite if a number is not finite.
+func (s WeightsInt8) step(weight []float32, bias float32) float32 {
+	const magnitude, infinite = 0x7fffffff, 0x7f800000
+	largest := uint32(0) // of the bits: NaN is above all
+	for _, w := range weight {
+		largest = max(largest, math.Float32bits(w)&magnitude)
+	}
+	if max(largest, math.Float32bits(bias)&magnitude) >= infinite {
+		return math.Float32frombits(infinite)
+	}
+	byBias := math.Abs(float64(bias)) / float64(float64(s.XScale)*roomyBias)
+	return float32(max(float64(math.Float32frombits(largest))/mostWeight, byBias, leastStep))
+}
+
+// nearest returns v rounded to an integer, halves to the even one, within most either way. NaN becomes 0.
+func nearest(v, most float64) float64 {
+	if v != v {
+		return 0
+	}
+	return math.RoundToEven(min(max(v, -most), most))
+}

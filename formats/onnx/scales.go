@@ -1,0 +1,85 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// examineScales adds findings about the scales of a file in QDQ form: scales that are not positive are
+// faults, and biases with scales that are not the product of the scales of input and weight are unusual.
+func (r *reader) examineScales() {
+	made := map[string]*onnxpb.NodeProto{}
+	for _, n := range r.src.Node {
+		for _, name := range n.Output {
+			made[name] = n
+		}
+		switch op := strings.TrimPrefix(decode.Operator(n), microsoft); op {
+		case "QuantizeLinear", "DequantizeLinear":
+			r.examineScale(n)
+		case "Conv", "Gemm":
+			r.examineBias(n, made)
+		}
+	}
+}
+
+// scalesAt returns the scales of a node QuantizeLinear or DequantizeLinear; nil if they are not constant.
+func (r *reader) scalesAt(n *onnxpb.NodeProto) []float32 {
+	if n == nil || len(n.Input) < 2 {
+		return nil
+	}
+	x, ok, err := r.operand(n.Input[1])
+	if !ok || err != nil || !x.IsConstant() || x.Tensor.DType != tensor.F32 {
+		return nil
+	}
+	return x.Tensor.F32()
+}
+
+// examineScale adds a fault for the first scale that is no positive number.
+func (r *reader) examineScale(n *onnxpb.NodeProto) {
+	for i, s := range r.scalesAt(n) {
+		if s > 0 && !math.IsInf(float64(s), 1) {
+			continue
+		}
+		r.file.Findings = append(r.file.Findings, foreign.Finding{Where: nodeName(n), Fault: true,
+			Text:   fmt.Sprintf("scale %d of this %s is %g, want a positive number", i, n.OpType, s),
+			Advice: "quantise the float model again: ranges of dead maps need a scale too"})
+		return
+	}
+}
+
+// examineBias adds a warning for a bias in other steps than the products that it is added to.
+func (r *reader) examineBias(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
+	const operands, enough = 3, 1e-4
+	if len(n.Input) < operands {
+		return
+	}
+	var of [operands][]float32
+	for i := range of {
+		m := made[n.Input[i]]
+		if m == nil || !strings.HasSuffix(decode.Operator(m), "DequantizeLinear") {
+			return
+		}
+		of[i] = r.scalesAt(m)
+	}
+	x, w, b := of[0], of[1], of[2]
+	if len(x) != 1 || len(w) == 0 {
+		return
+	}
+	for o, s := range b {
+		want := float64(x[0]) * float64(w[min(o, len(w)-1)])
+		if !(want > 0) || math.Abs(float64(s)-want) <= enough*want {
+			continue
+		}
+		r.file.Findings = append(r.file.Findings, foreign.Finding{Where: nodeName(n), Warning: true,
+			Text: fmt.Sprintf("the scale of its bias is %g for channel %d, and the product of the scales of input "+
+				"and weight is %g: the bias is rounded again", s, o, want),
+			Advice: "quantise the bias with the product of both scales"})
+		return
+	}
+}

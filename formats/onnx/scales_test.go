@@ -1,0 +1,119 @@
+package onnx
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+)
+
+// scaledConv returns a convolution of bytes with a weight, a bias and a result in QDQ form, with some
+// nodes in place of the usual ones of the same result.
+func scaledConv(with ...*onnxpb.NodeProto) *onnxpb.ModelProto {
+	list := nodes{floats("ws", []int64{2}, 0.5, 0.25), wholes("wz", i8, []int64{2}, 0, 0),
+		wholes("w", i8, []int64{2, 1, 1, 2}, 1, 1, 3, 0), op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", 0)),
+		wholes("b", i32, []int64{2}, 4, -8), floats("bs", []int64{2}, 0.25, 0.125),
+		op("DequantizeLinear", "b bs", "bf", intAttr("axis", 0)), op("DequantizeLinear", "q s z", "a"),
+		op("Conv", "a wf bf", "f"), op("QuantizeLinear", "f ys yz", "r")}
+	for _, n := range with {
+		i := slices.IndexFunc(list, func(m *onnxpb.NodeProto) bool { return m.Output[0] == n.Output[0] })
+		list[i] = n
+	}
+	return modelOf(13, 0, []int64{1, 2, 3}, nil, ofIntegers(u8, 3, 1, 10, list...)...)
+}
+
+// TestBadScales: a file with unusable scales or zero points is refused with a sentence that names the node.
+func TestBadScales(t *testing.T) {
+	twoOpsets := scaledConv()
+	twoOpsets.OpsetImport = append(twoOpsets.OpsetImport,
+		&onnxpb.OperatorSetIdProto{Domain: "ai.onnx", Version: 11})
+	axis := op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", 7))
+	for _, c := range []struct {
+		name string
+		m    *onnxpb.ModelProto
+		want []string
+	}{
+		{"a scale that is computed", scaledConv(op("DequantizeLinear", "q x z", "a")),
+			[]string{"DequantizeLinear", "constant"}},
+		{"a negative scale of a weight", scaledConv(floats("ws", []int64{2}, 0.5, -0.25)),
+			[]string{"DequantizeLinear", "with a scale of -0.25; scale 1 must be a positive number"}},
+		{"a scale of a weight that is NaN", scaledConv(floats("ws", []int64{2}, 0.5, float32(math.NaN()))),
+			[]string{"DequantizeLinear", "with a scale of NaN; scale 1 must be"}},
+		{"a scale of 0", modelOf(13, 0, []int64{3}, nil, ofIntegers(u8, 3, 0, 10, op("Identity", "q", "r"))...),
+			[]string{"DequantizeLinear", "with a scale of 0; a positive number"}},
+		{"two versions of the operators", twoOpsets, []string{"it imports opsets 13 and 11 of the standard operators"}},
+		{"zero points of another type", scaledConv(wholes("wz", u8, []int64{2}, 0, 0)),
+			[]string{"DequantizeLinear", "of i8 with a zero point of u8"}},
+		{"an axis out of range", scaledConv(axis), []string{"DequantizeLinear", "axis 7"}},
+		{"too many scales", scaledConv(floats("ws", []int64{3}, 0.5, 0.25, 1), wholes("wz", i8, []int64{3}, 0, 0, 0)),
+			[]string{"DequantizeLinear", "3 scales for an axis of 2"}},
+	} {
+		b, err := proto.Marshal(c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
+		if err == nil {
+			err = f.NoModel
+		}
+		if err == nil {
+			t.Errorf("%s: it was read", c.name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", c.name, err, want)
+			}
+		}
+	}
+}
+
+// TestScalesThatAreFound: a scale of 0 is a fault, and a bias in other steps than its products a warning.
+// Both findings name the node. Neither is found in a file without them.
+func TestScalesThatAreFound(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		m    *onnxpb.ModelProto
+		want string
+	}{
+		{"nothing", scaledConv(), "[]"},
+		{"a scale of 0", scaledConv(floats("ws", []int64{2}, 0.5, 0)),
+			"fault: wf: scale 1 of this DequantizeLinear is 0, want a positive number"},
+		{"a bias in other steps", scaledConv(floats("bs", []int64{2}, 0.25, 0.5)),
+			"warning: f: the scale of its bias is 0.5 for channel 1, and the product of the scales of input and weight " +
+				"is 0.125: the bias is rounded again"},
+	} {
+		var got []string
+		for _, f := range readModel(t, c.m).Findings {
+			for kind, is := range map[string]bool{"fault": f.Fault, "warning": f.Warning} {
+				if is {
+					got = append(got, fmt.Sprintf("%s: %s: %s", kind, f.Where, f.Text))
+				}
+			}
+		}
+		if fmt.Sprint(got) != c.want && !slices.Equal(got, []string{c.want}) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWeightsOfFloats: a layer with weights of floats in a quantised file stays in floats, and the
+// counter of inspect names it with the reason.
+func TestWeightsOfFloats(t *testing.T) {
+	f := readModel(t, scaledConv(floats("wf", []int64{2, 1, 1, 2}, 1, 1, 3, 0)))
+	if f.NoModel != nil {
+		t.Fatal(f.NoModel)
+	}
+	for _, c := range f.Counters {
+		if c.Name == "integers" && strings.Contains(c.Value, "f (Conv: its weight is not integers with constant scales)") {
+			return
+		}
+	}
+	t.Errorf("counters are %v", f.Counters)
+}

@@ -165,9 +165,9 @@ search:
 
 func filePath(folder, below, file string) string {
 	if file = filepath.FromSlash(file); filepath.IsAbs(file) {
-		return file
+		return storedPath(file)
 	}
-	return filepath.Join(folder, below, file)
+	return storedPath(filepath.Join(folder, below, file))
 }
 
 // inOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.

@@ -57,7 +57,7 @@ func layoutOf(members []member) (layout, error) {
 				"says what they are", "member %s lies in no class folder; want CLASS/NAME", members[i].name)
 		}
 		l.splits[split] = append(l.splits[split],
-			sampleFile{member: members[i], class: p[0], rest: strings.Join(p[1:], "/")})
+			sampleFile{member: members[i], class: composed(p[0]), rest: strings.Join(p[1:], "/")})
 	}
 	for _, samples := range l.splits {
 		slices.SortFunc(samples, func(a, b sampleFile) int {

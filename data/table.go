@@ -62,7 +62,7 @@ func readTable(path string) (*labelTable, error) {
 		}
 		line, _ := r.FieldPos(0)
 		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
+			fields[i] = composed(strings.TrimSpace(fields[i]))
 		}
 		t.rows = append(t.rows, tableRow{line, fields})
 	}

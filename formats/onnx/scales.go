@@ -72,7 +72,7 @@ func (r *reader) examineBias(n *onnxpb.NodeProto, made map[string]*onnxpb.NodePr
 		return
 	}
 	for o, s := range b {
-		want := float64(x[0]) * float64(w[min(o, len(w)-1)])
+		want := float64(float64(x[0]) * float64(w[min(o, len(w)-1)]))
 		if !(want > 0) || math.Abs(float64(s)-want) <= enough*want {
 			continue
 		}

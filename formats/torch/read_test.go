@@ -114,7 +114,7 @@ func TestTrainingCheckpoint(t *testing.T) {
 		{"counters", fmt.Sprint(f.Counters), "[{epoch 3} {arch tiny} {best_acc 0.5}]"},
 		{"left out", strings.ReplaceAll(fmt.Sprint(f.Left), "  ", " "), "[{state_dict_ema average of the weights {ema} takes it 7 280} " +
 			"{optimizer state of the training 12 520}]"},
-		{"findings", fmt.Sprint(f.Findings), "[{args an object of argparse.Namespace was not opened  false}]"},
+		{"findings", fmt.Sprint(f.Findings), "[{args an object of argparse.Namespace was not opened  false false}]"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %s, want %s", c.what, c.got, c.want)

@@ -180,7 +180,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         Flags for a purpose, photos, finetune or from-scratch; the command line and recipe win (default:
         none).
     qat : bool, optional
-        Train the weights for an int8 template, from those of init or model.
+        Train the weights of init or model for int8, and write an int8 template.
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     recipe : str or number or sequence, optional

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/problem"
@@ -53,6 +54,9 @@ func (s *Set) Close() error {
 	}
 	return s.files.Close()
 }
+
+// HasNumbers reports whether the pictures have numbers of their own: COCO's.
+func (s *Set) HasNumbers() bool { return strings.HasPrefix(s.Spec, "coco:") }
 
 // Decode returns the upright picture i, u8 [height, width, 3].
 func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {

@@ -30,7 +30,7 @@ type golden struct {
 
 // set makes a set of a case, with its pictures in another order than their numbers.
 func (g *golden) set() *objects.Set {
-	s := &objects.Set{Spec: "golden", Numbers: g.Categories, Classes: make([]string, len(g.Categories))}
+	s := &objects.Set{Spec: "coco:golden", Numbers: g.Categories, Classes: make([]string, len(g.Categories))}
 	at := map[int64]int{}
 	for k := range g.Images {
 		id := g.Images[len(g.Images)-1-k]
@@ -138,28 +138,41 @@ func TestBrokenResults(t *testing.T) {
 	}
 }
 
-// Pictures and classes have numbers and names.
+// Pictures and classes have numbers and names. In sets of VOC and YOLO a number is the name of the file, as
+// detectors write it, and never the place of the picture in the set.
 func TestNamesOfResults(t *testing.T) {
-	s := &objects.Set{Spec: "voc:x", Classes: []string{"cat", "dog"}, Numbers: []int64{0, 1}}
-	s.Pictures = append(s.Pictures, []objects.Picture{{ID: 0, Name: "train/a.png"}, {ID: 1, Name: "train/b.png"}, {ID: 2, Name: "val/b.png"}}...)
-	for id, want := range map[string]int{`1`: 1, `"a"`: 0, `"a.png"`: 0, `"val/b.png"`: 2, `"b"`: -1} {
-		all, err := ReadResults([]byte(`[{"image_id": `+id+`, "category_id": "dog", "score": 1, "bbox": [1,1,1,1]}]`), s)
-		if want < 0 {
-			if err == nil || !strings.Contains(err.Error(), "voc:x has several pictures b") {
-				t.Errorf("%s: %v", id, err)
-			}
-			continue
+	pictures := []objects.Picture{{ID: 0, Name: "train/a.png"}, {ID: 1, Name: "train/b.png"},
+		{ID: 2, Name: "val/b.png"}, {ID: 3, Name: "val/000001.png"}, {ID: 4, Name: "val/2.png"},
+		{ID: 5, Name: "val/02.png"}}
+	for _, spec := range []string{"voc:x", "yolo:x", "coco:x"} {
+		want := map[string]int{`1`: 3, `"1"`: 3, `"a"`: 0, `"a.png"`: 0, `"val/b.png"`: 2, `"b"`: -1, `0`: -2,
+			`2`: -1, `"02"`: 5, `5`: -2}
+		if spec == "coco:x" {
+			want[`1`], want[`"1"`], want[`0`], want[`2`], want[`5`] = 1, 1, 0, 2, 5
 		}
-		if err != nil || all[0].Picture != want || all[0].Class != 1 {
-			t.Errorf("%s: %v, %v, want picture %d", id, all, err, want)
+		s := &objects.Set{Spec: spec, Classes: []string{"cat", "dog"}, Numbers: []int64{0, 1}, Pictures: pictures}
+		for id, want := range want {
+			text := `[{"image_id": ` + id + `, "category_id": "dog", "score": 1, "bbox": [1,1,1,1]}]`
+			all, err := ReadResults([]byte(text), s)
+			if want < 0 {
+				message := map[int]string{-1: spec + " has several pictures", -2: spec + " has no picture"}[want]
+				if err == nil || !strings.Contains(err.Error(), message) {
+					t.Errorf("%s %s: %v, want %s", spec, id, err, message)
+				}
+				continue
+			}
+			if err != nil || all[0].Picture != want || all[0].Class != 1 {
+				t.Errorf("%s %s: %v, %v, want picture %d", spec, id, all, err, want)
+			}
 		}
 	}
 }
 
 func FuzzResults(f *testing.F) {
 	f.Add([]byte(`[{"image_id": 7, "category_id": 3, "score": 1, "bbox": [1,1,1,1]}]`))
-	s := &objects.Set{Classes: []string{"cat"}, Numbers: []int64{3}, Pictures: []objects.Picture{{ID: 7,
-		Objects: []objects.Object{{Box: objects.Box{X2: 9, Y2: 9}, Area: 81}}}}}
+	s := &objects.Set{Spec: "coco:a.json", Classes: []string{"cat"}, Numbers: []int64{3}}
+	cat := objects.Object{Box: objects.Box{X2: 9, Y2: 9}, Area: 81}
+	s.Pictures = []objects.Picture{{ID: 7, Objects: []objects.Object{cat}}}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		all, err := ReadResults(b, s)
 		if err != nil {

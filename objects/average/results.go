@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,24 +21,29 @@ type result struct {
 	Score    *float64  `json:"score"`
 }
 
-// name identifies a picture or a class: a JSON number, or a string.
-type name string
+// name identifies a picture or a class: a whole number, or a text.
+type name struct {
+	text     string
+	isNumber bool
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *name) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, (*string)(n))
+		return json.Unmarshal(b, &n.text)
 	}
-	if _, err := strconv.ParseInt(string(b), 10, 64); err != nil {
+	v, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil {
 		return fmt.Errorf("%.40s is neither a whole number nor a string", b)
 	}
-	*n = name(b)
+	*n = name{strconv.FormatInt(v, 10), true}
 	return nil
 }
 
 // ReadResults reads detections in COCO's results format, a list of image_id, category_id, bbox
-// and score. Pictures are identified by the number in the set, by the name of the file, or by that
-// name without folder and extension. Classes are identified by number or by name.
+// and score. Pictures are identified by the name of the file, by that name without folder and
+// extension, or by a number: COCO's, and in other sets the number that is the name (5 of 000005.jpg).
+// Classes are identified by number or by name.
 func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 	const advice = `write [{"image_id": 1, "category_id": 1, "bbox": [x, y, width, height], "score": 0.9}, ...]`
 	var entries []result
@@ -61,52 +65,70 @@ func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 // ambiguous is the index of a name that two pictures have.
 const ambiguous = -1
 
-// picturesOf returns the index of each picture by its names. A number comes before a file of that
-// name.
-func picturesOf(s *objects.Set) map[name]int {
-	all := map[name]int{}
+// names has the indices of pictures or classes by their numbers and texts.
+type names struct{ numbers, texts map[string]int }
+
+func newNames() names { return names{map[string]int{}, map[string]int{}} }
+
+// find returns the index of a name. A text that names nothing may be a number.
+func (n names) find(x name) (at int, ok bool) {
+	if at, ok = n.texts[x.text]; ok && !x.isNumber {
+		return at, true
+	}
+	at, ok = n.numbers[x.text]
+	return at, ok
+}
+
+// addTo adds an index to one of the maps.
+func addTo(m map[string]int, key string, at int) {
+	if was, twice := m[key]; twice && was != at {
+		at = ambiguous
+	}
+	m[key] = at
+}
+
+func picturesOf(s *objects.Set) names {
+	all := newNames()
 	for i, p := range s.Pictures {
 		stem := strings.TrimSuffix(path.Base(p.Name), path.Ext(p.Name))
-		for _, n := range slices.Compact([]string{p.Name, path.Base(p.Name), stem}) {
-			at := i
-			if _, twice := all[name(n)]; twice {
-				at = ambiguous
-			}
-			all[name(n)] = at
+		for _, text := range []string{p.Name, path.Base(p.Name), stem} {
+			addTo(all.texts, text, i)
 		}
-	}
-	for i, p := range s.Pictures {
-		all[name(strconv.FormatInt(p.ID, 10))] = i
+		if s.HasNumbers() {
+			addTo(all.numbers, strconv.FormatInt(p.ID, 10), i)
+		} else if n, err := strconv.ParseUint(stem, 10, 63); err == nil {
+			addTo(all.numbers, strconv.FormatUint(n, 10), i)
+		}
 	}
 	return all
 }
 
-func classesOf(s *objects.Set) map[name]int {
-	all := map[name]int{}
+func classesOf(s *objects.Set) names {
+	all := newNames()
 	for i, n := range s.Classes {
-		all[name(n)] = i
+		addTo(all.texts, n, i)
 	}
 	for i, n := range s.Numbers {
-		all[name(strconv.FormatInt(n, 10))] = i
+		addTo(all.numbers, strconv.FormatInt(n, 10), i)
 	}
 	return all
 }
 
 // detection checks an entry.
-func (r result) detection(s *objects.Set, pictures, classes map[name]int) (d Detection, err error) {
-	if r.Image == "" || r.Category == "" || r.Score == nil {
+func (r result) detection(s *objects.Set, pictures, classes names) (d Detection, err error) {
+	if r.Image.text == "" || r.Category.text == "" || r.Score == nil {
 		return d, errors.New("image_id, category_id or score is missing")
 	}
-	picture, ok := pictures[r.Image]
+	picture, ok := pictures.find(r.Image)
 	if !ok {
-		return d, fmt.Errorf("%s has no picture %s", s.Spec, r.Image)
+		return d, fmt.Errorf("%s has no picture %s", s.Spec, r.Image.text)
 	}
 	if picture == ambiguous {
-		return d, fmt.Errorf("%s has several pictures %s", s.Spec, r.Image)
+		return d, fmt.Errorf("%s has several pictures %s", s.Spec, r.Image.text)
 	}
-	class, ok := classes[r.Category]
+	class, ok := classes.find(r.Category)
 	if !ok {
-		return d, fmt.Errorf("%s has no category %s", s.Spec, r.Category)
+		return d, fmt.Errorf("%s has no category %s", s.Spec, r.Category.text)
 	}
 	v := r.Box
 	if len(v) != 4 || v[2] < 0 || v[3] < 0 || math.Max(math.Abs(v[0]), math.Abs(v[1])) > 1<<24 ||

@@ -21,13 +21,14 @@ func equalParameters(m *models.Model) string {
 		if s.Role != graph.Weight || t.DType != tensor.F32 || isConstant(t.F32()) {
 			continue
 		}
-		if other := seen[sumOf(t)]; other != "" {
+		sum := sumOf(t)
+		if other := seen[sum]; other != "" {
 			if count++; first == "" {
 				first = other + " and " + s.Name
 			}
 			continue
 		}
-		seen[sumOf(t)] = s.Name
+		seen[sum] = s.Name
 		if long := slices.DeleteFunc(slices.Clone(t.Shape), func(n int) bool { return n == 1 }); len(long) == 2 {
 			seen[sumOf(transposed(t, long))] = s.Name
 		}

@@ -95,7 +95,8 @@ func (r *reader) nameFlat(name, home string) {
 // nameHome gives a numbered initializer a name, unless another tensor has it. An Identity of one that is
 // numbered is another tensor.
 func (r *reader) nameHome(name, home string, undo []models.Move) {
-	if !numbered.MatchString(name) || home == "" || r.values[name].File == nil {
+	file := r.values[name].File
+	if !numbered.MatchString(name) || home == "" || file == nil {
 		return
 	}
 	if first, ok := r.homes[home]; ok { // a module that is called twice
@@ -111,11 +112,7 @@ func (r *reader) nameHome(name, home string, undo []models.Move) {
 		return
 	}
 	r.initial[home] = true
-	x, _, err := r.operand(name)
-	if err != nil {
-		return
-	}
-	o := origin{name: home, shape: x.Tensor.Shape, undo: undo}
+	o := origin{name: home, shape: file.Shape, undo: undo}
 	for _, m := range undo {
 		o.shape = movedShape(o.shape, m)
 	}
@@ -156,16 +153,25 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// moduleTensors returns the tensors of the file under the names and in the forms that modules have for them.
-func (r *reader) moduleTensors() (all []foreign.Tensor) {
-	used := map[string]bool{}
+// moduleTensors replaces the tensors of the file by those of the modules: under their names, in their forms,
+// and without the numbered copies of a tensor. Elements are moved when a tensor is read.
+func (r *reader) moduleTensors() error {
+	used, all := map[string]bool{}, []foreign.Tensor{}
 	for _, t := range r.file.Tensors {
 		used[t.Name] = true
 	}
 	for _, t := range r.file.Tensors {
-		if o, ok := r.origins[t.Name]; ok && !used[o.name] && numbered.MatchString(t.Name) {
+		o, ok := r.origins[t.Name]
+		if ok = ok && numbered.MatchString(t.Name); ok && used[o.name] { // r.nameHome compared them
+			r.file.Left = append(r.file.Left, foreign.Group{Name: t.Name, Reason: "a copy of " + o.name, Tensors: 1,
+				Bytes: int64(t.Size())})
+			continue
+		} else if ok {
 			used[o.name] = true
-			t = foreign.InMemory(o.name, moveAll(r.values[t.Name].Tensor, o.undo))
+			var err error
+			if t, err = movedTensor(t, o); err != nil {
+				return err
+			}
 		}
 		all = append(all, t)
 		for _, second := range r.aliases[t.Name] {
@@ -175,5 +181,17 @@ func (r *reader) moduleTensors() (all []foreign.Tensor) {
 			}
 		}
 	}
-	return all
+	r.file.Tensors = all
+	return nil
+}
+
+// movedTensor returns a tensor with the name and in the form of its origin.
+func movedTensor(t foreign.Tensor, o origin) (foreign.Tensor, error) {
+	return foreign.NewTensor(o.name, t.DType, o.shape, func(dst []byte) error {
+		x, err := t.Load()
+		if err == nil {
+			copy(dst, moveAll(x, o.undo).Bytes)
+		}
+		return err
+	})
 }

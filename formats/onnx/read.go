@@ -133,11 +133,11 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 	r.countSaturating()
 	r.nameNumbered()
 	if o.TensorsOnly {
-		file.Tensors = r.moduleTensors()
+		err = r.moduleTensors()
 	} else {
 		file.Model, file.NoModel = r.model()
 	}
-	return file, r.fixesInputs(), nil
+	return file, r.fixesInputs(), err
 }
 
 const lfsPointer = "version https://git-lfs"

@@ -156,6 +156,9 @@ func (r *Recipe) checkTogether() error {
 	case r.QAT && r.Init == Drawn:
 		return problem.New("qat", "", "it trains from weights that were trained in float32, and these are drawn",
 			"add {init} FILE")
+	case r.QAT && r.BNPrecise > 0:
+		return problem.New("qat", "", fmt.Sprintf("it folds batch norms, and {bn-precise} %d would estimate their "+
+			"statistics", r.BNPrecise), "drop one of them")
 	case r.HasSeparateWeights() && r.BN == bn.Sync:
 		return problem.New("weight-sync", string(r.WeightSync), "it leaves each replica alone, and {bn} sync "+
 			"makes all meet in every layer", "add {bn} replica")

@@ -16,20 +16,7 @@ import (
 // The processor time of a call for one row, and of the device in it: the difference is the cost of
 // a call. Both are measured in turn.
 func BenchmarkCall(b *testing.B) {
-	m, err := models.Build("mlp-bn", models.Options{})
-	if err == nil {
-		err = models.Init(m, 1)
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := New(m, Options{Threads: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer p.Close()
-	in := p.Inputs()[0].Type
-	x := tensor.New(in.DType, append([]int{1}, in.Shape...)...)
+	p, x := ready(b, 1)
 	call := func() error {
 		_, err := p.Run(b.Context(), x)
 		return err
@@ -53,20 +40,62 @@ func BenchmarkCall(b *testing.B) {
 // repeats is the number of calls that are measured together.
 const repeats = 100
 
+// ready returns a predictor of mlp-bn with some threads, and a row of its input.
+func ready(t testing.TB, threads int) (*Predictor, tensor.Tensor) {
+	t.Helper()
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(m, Options{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	in := p.Inputs()[0].Type
+	return p, tensor.New(in.DType, append([]int{1}, in.Shape...)...)
+}
+
+// TestIdle: predictors that wait use no processor time. The least of several spans is compared, since the
+// runtime of Go works now and then.
+func TestIdle(t *testing.T) {
+	const span, most = 300 * time.Millisecond, 3 * time.Millisecond
+	for range 3 {
+		p, x := ready(t, 2)
+		if _, err := p.Run(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	least := time.Hour
+	for range 10 {
+		began := usedTime(t)
+		time.Sleep(span)
+		if least = min(least, usedTime(t)-began); least <= most {
+			return
+		}
+	}
+	t.Errorf("three waiting predictors use %v of the processor in %v, want at most %v", least, span, most)
+}
+
+// usedTime returns the processor time of this process.
+func usedTime(t testing.TB) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // processor returns the processor time of repeats calls of f.
 func processor(b *testing.B, f func() error) time.Duration {
-	now := func() time.Duration {
-		var u syscall.Rusage
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			b.Fatal(err)
-		}
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	began := now()
+	began := usedTime(b)
 	for range repeats {
 		if err := f(); err != nil {
 			b.Fatal(err)
 		}
 	}
-	return now() - began
+	return usedTime(b) - began
 }

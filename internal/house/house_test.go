@@ -257,7 +257,7 @@ cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit evaluation recipe
 
 docs/examples/pictures:
-docs/examples/browser: inprocess predict/answer tensor
+docs/examples/browser: inprocess objects/suppress predict/answer tensor
 docs/examples/service: inprocess
 docs/examples/wasi: inprocess
 scripts/internal/report:

@@ -20,9 +20,6 @@ import (
 // The page has the outputs of the command by every bit, for a file, a dropped file, the pixels of a
 // canvas and a picture of the camera.
 func TestPage(t *testing.T) {
-	if _, err := exec.LookPath("chromium"); err != nil {
-		t.Skip("chromium is missing, so the page is not tested; make test-page installs it")
-	}
 	folder, all := t.TempDir(), chosen()
 	templates(t, folder, all)
 	n := &network{Name: "boxes fma", Kernels: "fma", Model: filepath.Join(folder, "boxes.bnm"), Picture: all[0].Picture}

@@ -117,7 +117,10 @@ async function checkNetworks(page, networks) {
     const r = await byFile(page, n.picture)
     assert.equal(r.sum, n.sum, n.name)
     if (r.mask) checkMask(r)
-    if (n.name.startsWith('boxes')) assert.ok(await drawn(page) > 0, 'boxes are not drawn')
+    if (n.name.startsWith('boxes')) {
+      assert.ok(r.boxes.length > 0 && r.boxes.every((b) => b.score > 0.5 && b.class > 0), 'boxes')
+      assert.ok(await drawn(page) > 0, 'boxes are not drawn')
+    }
     console.log(n.name.padEnd(32), r.sum.slice(0, 16), n.time ? `${(await milliseconds(page, n.picture)).toFixed(1)} ms` : '')
   }
 }

@@ -78,7 +78,8 @@ func predictRGBA(args []js.Value) (map[string]any, error) {
 	return predict(inprocess.Image{Pixels: x})
 }
 
-// predict returns the classes, the outputs and the mask of a picture, as far as the model has them.
+// predict returns the classes, the outputs, the boxes and the mask of a picture, as far as the model has
+// them.
 func predict(picture inprocess.Image) (map[string]any, error) {
 	if predictor == nil {
 		return nil, errors.New("choose a template first")
@@ -92,6 +93,9 @@ func predict(picture inprocess.Image) (map[string]any, error) {
 		classes = append(classes, map[string]any{"label": c.Label, "p": c.P})
 	}
 	out := map[string]any{"classes": classes, "outputs": outputs(all[0].Outputs)}
+	if boxes := boxesOf(predictor, all[0].Outputs); boxes != nil {
+		out["boxes"] = boxes
+	}
 	if scores := all[0].Outputs[0]; scores.DType == tensor.F32 && len(scores.Shape) == 3 && scores.Shape[0] > 1 {
 		mask, err := answer.PixelClasses(predictor.Outputs()[0].Name, scores)
 		if err != nil {

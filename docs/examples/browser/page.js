@@ -48,7 +48,7 @@ function show(predict, picture) {
     row.insertCell().textContent = (100 * c.p).toFixed(1) + ' %'
   }
   if (r.mask) drawMask(draw, r.mask)
-  drawBoxes(draw, r.outputs)
+  if (r.boxes) drawBoxes(draw, r.boxes)
 }
 
 // predictFile hands the file itself to bnctl: a canvas decodes other pixels. The canvas only shows it.

@@ -65,7 +65,7 @@ func run(model, picture string, count int) error {
 // show prints the classes and the sum of a prediction.
 func show(answer inprocess.Prediction) error {
 	for _, c := range answer.Classes {
-		fmt.Printf("%-24s %.4f\n", c.Label, c.P)
+		fmt.Printf("%-24q %.4f\n", c.Label, c.P) // quoted: a label may have control characters
 	}
 	sum := sha256.New()
 	for _, out := range answer.Outputs {

@@ -3,6 +3,7 @@
 package inprocess
 
 import (
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -39,6 +40,37 @@ func BenchmarkCall(b *testing.B) {
 
 // repeats is the number of calls that are measured together.
 const repeats = 100
+
+// BenchmarkFile predicts a row a call with the template BNCTL_BENCH_MODEL, on one thread. It is our side of
+// make bench-peers ROWS=in-process.
+func BenchmarkFile(b *testing.B) {
+	file := os.Getenv("BNCTL_BENCH_MODEL")
+	if file == "" {
+		b.Skip("BNCTL_BENCH_MODEL is not set; make bench-peers ROWS=in-process sets it")
+	}
+	template, err := os.ReadFile(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := Load(template, Options{Threads: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	in := p.Inputs()[0].Type
+	x := tensor.New(in.DType, append([]int{1}, in.Shape...)...)
+	if in.DType == tensor.U8 { // of other types zeros
+		for i := range x.Bytes {
+			x.Bytes[i] = byte(i * 37)
+		}
+	}
+	for b.Loop() {
+		if _, err := p.Run(b.Context(), x); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "images/s")
+}
 
 // ready returns a predictor of mlp-bn with some threads, and a row of its input.
 func ready(t testing.TB, threads int) (*Predictor, tensor.Tensor) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -24,9 +25,15 @@ func inputRows() []row {
 // goBench runs one Go benchmark of a package, with more flags perhaps, and returns
 // a figure of it.
 func (b *bench) goBench(pkg, name, unit string, flags ...string) (float64, error) {
+	return b.goBenchWith(nil, pkg, name, unit, flags...)
+}
+
+// goBenchWith is goBench with more variables of the environment.
+func (b *bench) goBenchWith(env []string, pkg, name, unit string, flags ...string) (float64, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", name, "-benchtime", fmt.Sprintf("%gs", b.seconds)},
 		flags...)
 	cmd := exec.CommandContext(b.ctx, "go", append(args, pkg)...)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return 0, fmt.Errorf("%v: %w: %s", cmd.Args, err, out)

@@ -41,7 +41,7 @@ func rows() []row {
 	return slices.Concat(inferRows(), untunedRows(), zooInferRows(), everyInferRows(),
 		everyTorchRows(), halfInferRows(), int8Rows(), trainRows(),
 		zooTrainRows(), layerRows(), halfTrainRows(),
-		pixelRows(), deviceRows(), processRows(), coldRows(), inputRows())
+		pixelRows(), deviceRows(), processRows(), callRows(), coldRows(), inputRows())
 }
 
 var threadCounts = []int{1, 2}
@@ -196,6 +196,23 @@ func processRows() []row {
 		{group: "process", name: fmt.Sprintf(name, 1), threads: 1, unit: "µs more", note: "must 50, aim 20",
 			bnctl: predict("batch1", "µs-more")},
 	}
+}
+
+// callRows are predictions of package inprocess, a call for each row, against the ONNX Runtimes.
+func callRows() (list []row) {
+	for _, name := range []string{"resnet20", "resnet18", "resnet50", "mobilenetv2"} {
+		list = append(list, row{group: "in-process", unit: "img/s", must: 1.3, aim: 2, threads: 1,
+			name: name + ", batch 1, 1 thread",
+			bnctl: side{"bnctl", func(b *bench) (float64, error) {
+				file, err := b.file(name)
+				if err != nil {
+					return 0, err
+				}
+				return b.goBenchWith([]string{"BNCTL_BENCH_MODEL=" + file}, "./inprocess", "^BenchmarkFile$", "images/s")
+			}},
+			theirs: onnxRuntimes(name, 1, 1)})
+	}
+	return list
 }
 
 // count writes "1 thread", "2 threads".

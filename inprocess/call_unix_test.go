@@ -64,10 +64,15 @@ func BenchmarkFile(b *testing.B) {
 			x.Bytes[i] = byte(i * 37)
 		}
 	}
-	for b.Loop() {
+	call := func() {
 		if _, err := p.Run(b.Context(), x); err != nil {
 			b.Fatal(err)
 		}
+	}
+	call() // the peers predict before they are measured, too
+	call()
+	for b.Loop() {
+		call()
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "images/s")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
@@ -36,8 +35,7 @@ func TestConformance(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			ctx := devicetest.WithPatience(t.Context(), 5*time.Minute) // eight devices are slow
-			r := c.Judge(ctx, open, device.F32)
+			r := c.Judge(patient(t), open, device.F32)
 			if r.Err != nil || len(r.Lacks) > 0 {
 				t.Errorf("%v; it lacks %v\nrule: %s", r.Err, r.Lacks, c.Rule)
 			}

@@ -98,6 +98,12 @@ type judge struct {
 	found, coarse, unreached int
 }
 
+// patient returns a context with a time limit for calls that the machine, which interprets kernels, does not
+// reach: a call that is only slow is no difference.
+func patient(t *testing.T) context.Context {
+	return devicetest.WithPatience(t.Context(), 20*time.Minute)
+}
+
 // fails reports whether a case fails on a device with these kernels.
 func fails(t *testing.T, c devicetest.Case, kernels string) bool {
 	t.Helper()
@@ -109,7 +115,7 @@ func fails(t *testing.T, c devicetest.Case, kernels string) bool {
 	open := func(context.Context, string) (device.Device, error) {
 		return gpu.New(anyGPU, machine{m, module, nil}), nil
 	}
-	return c.Judge(t.Context(), open, device.F32).Err != nil
+	return c.Judge(patient(t), open, device.F32).Err != nil
 }
 
 // finds reports whether a case fails on a device with these kernels. The case is the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
-	"github.com/bnctl/bnctl/device/ref"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -43,16 +42,7 @@ func sameBitsAs(claim string, got, want []tensor.Tensor) error {
 
 // defined runs the definitions of a class.
 func (s *setting) defined(ctx context.Context, claim string) ([]tensor.Tensor, error) {
-	d, err := ref.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: claim})
-	if err != nil {
-		return nil, fmt.Errorf("definition: %w", err)
-	}
-	defer d.Close()
-	x, err := s.load(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("definition: %w", err)
-	}
-	want, err := s.run(ctx, x)
+	want, err := s.onRef(ctx, device.Options{Kernels: claim})
 	if err != nil {
 		return nil, fmt.Errorf("definition: %w", err)
 	}

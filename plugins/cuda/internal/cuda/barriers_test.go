@@ -29,17 +29,15 @@ type barrier struct {
 // barriers returns the barriers of a module.
 func barriers(text string, dots bool) (list []barrier) {
 	lines := strings.Split(text, "\n")
-	first := slices.IndexFunc(lines, entry.MatchString)
-	for begins := first; begins < len(lines); begins++ {
-		m := entry.FindStringSubmatch(lines[begins])
+	for begins, s := range lines {
+		m := entry.FindStringSubmatch(s)
 		if m == nil {
 			continue
 		}
-		ends := begins + slices.Index(lines[begins:], "}")
-		alone := slices.Concat(lines[:first], lines[begins:ends+1])
-		for i, s := range alone {
+		text := alone(lines, begins)
+		for i, s := range strings.Split(text, "\n") {
 			if strings.HasPrefix(s, "\tbar.sync") {
-				list = append(list, barrier{m[1], dots, strings.Join(alone, "\n"), i})
+				list = append(list, barrier{m[1], dots, text, i})
 			}
 		}
 	}

@@ -7,16 +7,16 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/devicetest"
-	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
 // TestWithoutDots: products of bytes have the bits of others where a GPU has no dot products, too.
 func TestWithoutDots(t *testing.T) {
+	j := newJudge(t, nil)
 	for _, c := range devicetest.Cases() {
 		if c.Name != "conv_int8: 3x3, padding, zero of x" && c.Name != "dense_int8: long sums" {
 			continue
 		}
-		if fails(t, c, gpu.PTX) {
+		if j.fails(t, c, "", "") {
 			t.Errorf("%s fails", c.Name)
 		}
 	}

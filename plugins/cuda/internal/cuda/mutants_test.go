@@ -10,12 +10,12 @@ import (
 	"github.com/bnctl/bnctl/plugins/gpu"
 )
 
-// A mutant is the kernels with one instruction that differs.
+// A mutant is a kernel with one instruction that differs.
 type mutant struct {
 	kernel string
 	line   int // of the PTX, from 1
 	what   string
-	text   string
+	text   string // a module with this kernel alone
 }
 
 var (
@@ -134,5 +134,12 @@ func (p planted) with(what string, other ...string) mutant {
 			lines[p.begins+i] = fmt.Sprintf("%s%d>;", m[1], n+2)
 		}
 	}
-	return mutant{p.kernel, p.at + 1, what, strings.Join(lines, "\n")}
+	return mutant{p.kernel, p.at + 1, what, alone(lines, p.begins)}
+}
+
+// alone returns the module of the lines with only the kernel that begins at a line.
+func alone(lines []string, begins int) string {
+	first := slices.IndexFunc(lines, entry.MatchString)
+	ends := begins + slices.Index(lines[begins:], "}")
+	return strings.Join(slices.Concat(lines[:first], lines[begins:ends+1]), "\n")
 }

@@ -62,6 +62,7 @@ type use struct {
 // first. The launches depend only on shapes, so nothing has to be computed.
 func uses(ctx context.Context, cases []devicetest.Case) map[string][]devicetest.Case {
 	var all []use
+	ctx = devicetest.WithZeros(ctx)
 	for _, c := range cases {
 		n := noted{map[string]int{}, new(gpu.Buffer)}
 		open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, n), nil }
@@ -93,6 +94,7 @@ func edge(c devicetest.Case) int { return strings.Count(c.Name, "the edge") }
 // judge is the cases that find differences, and counts them. Those are sound that pass
 // with the kernels as they are.
 type judge struct {
+	machine                  machine
 	by                       map[string][]devicetest.Case
 	sound                    map[string]bool
 	found, coarse, unreached int
@@ -104,17 +106,30 @@ func patient(t *testing.T) context.Context {
 	return devicetest.WithPatience(t.Context(), 20*time.Minute)
 }
 
-// fails reports whether a case fails on a device with these kernels.
-func fails(t *testing.T, c devicetest.Case, kernels string) bool {
+// newJudge returns a judge with cases, on the machine for all GPUs.
+func newJudge(t *testing.T, cases []devicetest.Case) *judge {
 	t.Helper()
-	m := ptx.New()
-	module, err := m.Load(kernels)
+	d, err := newMachine()
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func(context.Context, string) (device.Device, error) {
-		return gpu.New(anyGPU, machine{m, module, nil}), nil
+	m := d.(machine)
+	m.dots = nil
+	return &judge{machine: m, by: uses(t.Context(), cases), sound: map[string]bool{}}
+}
+
+// fails reports whether a case fails on a device, with another kernel unless text is empty.
+func (j *judge) fails(t *testing.T, c devicetest.Case, kernel, text string) bool {
+	t.Helper()
+	m := j.machine
+	if text != "" {
+		other, err := m.Load(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.dots = &ptx.Module{Entries: map[string]*ptx.Entry{kernel: other.Entries[kernel]}}
 	}
+	open := func(context.Context, string) (device.Device, error) { return gpu.New(anyGPU, m), nil }
 	return c.Judge(patient(t), open, device.F32).Err != nil
 }
 
@@ -123,10 +138,12 @@ func fails(t *testing.T, c devicetest.Case, kernels string) bool {
 func (j *judge) finds(t *testing.T, mutated mutant) bool {
 	t.Helper()
 	some := j.by[mutated.kernel]
-	i := slices.IndexFunc(some, func(c devicetest.Case) bool { return fails(t, c, mutated.text) })
+	i := slices.IndexFunc(some, func(c devicetest.Case) bool {
+		return j.fails(t, c, mutated.kernel, mutated.text)
+	})
 	if i >= 0 {
 		t.Logf("line %d, %s: %s", mutated.line, mutated.what, some[i].Name)
-		if !j.sound[some[i].Name] && fails(t, some[i], gpu.PTX) {
+		if !j.sound[some[i].Name] && j.fails(t, some[i], "", "") {
 			t.Fatalf("%s fails without a mutant", some[i].Name)
 		}
 		j.sound[some[i].Name] = true
@@ -162,7 +179,7 @@ func TestMutants(t *testing.T) {
 			cases = append(cases, c)
 		}
 	}
-	j, of := &judge{by: uses(t.Context(), cases), sound: map[string]bool{}}, map[string][]mutant{}
+	j, of := newJudge(t, cases), map[string][]mutant{}
 	for i, m := range mutants() {
 		if all || i%53 == 0 {
 			of[m.kernel] = append(of[m.kernel], m)

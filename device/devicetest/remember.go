@@ -1,0 +1,99 @@
+package devicetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// maxRemembered limits the bytes of the results of ref that are remembered.
+const maxRemembered = 64 << 20
+
+// remembered has results of ref: a process that judges several devices, or a device several
+// times, computes each once.
+var remembered = struct {
+	sync.Mutex
+	results map[[sha256.Size]byte][]tensor.Tensor
+	bytes   int
+}{results: map[[sha256.Size]byte][]tensor.Tensor{}}
+
+// onRef runs the setting on ref, or returns the remembered results, which must not be changed.
+func (s *setting) onRef(ctx context.Context, o device.Options) ([]tensor.Tensor, error) {
+	if ctx.Value(zerosKey{}) != nil {
+		return s.zeros(), nil
+	}
+	key := s.key(o)
+	remembered.Lock()
+	got, ok := remembered.results[key]
+	remembered.Unlock()
+	if ok {
+		return got, nil
+	}
+	d, err := ref.Provider{}.Open(ctx, device.DefaultID, o)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	x, err := s.load(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if got, err = s.run(ctx, x); err == nil {
+		remember(key, got)
+	}
+	return got, err
+}
+
+type zerosKey struct{}
+
+// WithZeros returns a context in which cases expect zeros instead of the results of device/ref. It is for a
+// device that computes nothing and notes what it is asked to compute.
+func WithZeros(ctx context.Context) context.Context { return context.WithValue(ctx, zerosKey{}, true) }
+
+// zeros returns outputs of zeros.
+func (s *setting) zeros() (all []tensor.Tensor) {
+	for _, t := range s.outputs() {
+		all = append(all, tensor.New(t.DType, s.shape(t)...))
+	}
+	return all
+}
+
+// remember keeps results while there is room.
+func remember(key [sha256.Size]byte, results []tensor.Tensor) {
+	bytes := 0
+	for _, t := range results {
+		bytes += len(t.Bytes)
+	}
+	remembered.Lock()
+	defer remembered.Unlock()
+	if remembered.results[key] == nil && remembered.bytes+bytes <= maxRemembered {
+		remembered.bytes += bytes
+		remembered.results[key] = results
+	}
+}
+
+// key returns the sum of all that the results of the setting on ref depend on.
+func (s *setting) key(o device.Options) (key [sha256.Size]byte) {
+	h := sha256.New()
+	put := func(t tensor.Tensor) {
+		fmt.Fprintln(h, t.DType, t.Shape)
+		h.Write(t.Bytes)
+	}
+	fmt.Fprintln(h, o.Kernels, o.Precision, s.function, s.rows)
+	h.Write(s.program.Text())
+	for _, name := range slices.Sorted(maps.Keys(s.state)) {
+		fmt.Fprintf(h, "%q\n", name)
+		put(s.state[name])
+	}
+	for _, t := range s.inputs {
+		put(t)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}

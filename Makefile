@@ -375,13 +375,13 @@ wheel: build ## the Python wheel of this machine in bin/wheels
 	GO=$(GO) bash scripts/release/wheel.sh bin/wheels
 
 .PHONY: test-python
-test-python: build ## the Python package: mypy, and its tests with the programs of bin (Debian: python3-pytest, mypy, python3-nbclient)
-	/usr/bin/python3 -c 'import pytest, mypy, nbclient, ipykernel, numpy' 2>/dev/null || { apt-get update -q && \
+test-python: build ## the Python package: mypy, and its tests with the programs of bin (Debian: python3-pytest-xdist, mypy, python3-nbclient)
+	/usr/bin/python3 -c 'import pytest, xdist, mypy, nbclient, ipykernel, numpy' 2>/dev/null || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-		python3-pytest mypy python3-nbclient python3-ipykernel python3-numpy python3-pil python3-venv; }
+		python3-pytest python3-pytest-xdist mypy python3-nbclient python3-ipykernel python3-numpy python3-pil python3-venv; }
 	/usr/bin/python3 python/generate.py bin/bnctl --check
 	cd python && /usr/bin/python3 -m mypy
-	cd python && /usr/bin/python3 -m pytest -q
+	cd python && /usr/bin/python3 -m pytest -q -n 4
 
 .PHONY: vulnerabilities
 vulnerabilities: ## published vulnerabilities that code of the programs reaches, with the release's version of Go (minutes)

@@ -5,6 +5,7 @@ With --check, nothing is written; the exit code is 1 if a file is not current.
 """
 
 import json
+import keyword
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent / "bnctl"
 
 # The flags of these commands are known to the package.
-COMMANDS = ["serve", "train", "eval", "strip", "export", "quantize", "doctor", "inspect", "report"]
+COMMANDS = ["serve", "train", "eval", "strip", "export", "quantize", "doctor", "inspect", "reproduce", "verify", "report"]
 
 # These flags print text, or are for terminals and launchers.
 LEFT_OUT = {"view", "print-recipe", "plan", "fabric", "text", "format"}
@@ -42,6 +43,14 @@ FUNCTIONS = {
                "A sick file is no exception: ``healthy`` is False."),
     "inspect": ("inspect", [("file", "ModelLike", "", "The file to read.")],
                 "Inspection", "Read the contents of a model file: layers, shapes, FLOPs, recipe.", ""),
+    "reproduce": ("reproduce", [("model", "ModelLike", "", "A template or a checkpoint of ``bnctl train``.")],
+                  "Reproduction", "Train a template again from its recipe, and compare the bits.",
+                  "Another result is no exception: ``equal`` is False. Other data or another recipe is one."),
+    "verify": ("verify", [("model", "ModelLike", "", "The template."),
+                          ("attest", "PathLike", "", "The statement that train or reproduce wrote."),
+                          ("key", "PathLike", "", "The public key of the signer, of ``bnctl keygen``.")],
+               "Verification", "Check a signed statement about a template, without a network.",
+               "A statement that is not valid is no exception: ``valid`` is False."),
 }
 
 TYPES = {"bool": "Optional[bool]", "int": "Optional[int]", "float": "Optional[float]", "string": "Value",
@@ -69,6 +78,12 @@ def packed(head, items, tail, indent):
     return "\n".join(lines)
 
 
+def argument(flag):
+    """Return the name of a flag as an argument of Python: from_ for from."""
+    name = flag["name"].replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
 def documented(flag):
     usage = flag["usage"].replace("--", "").replace("\\", "")
     text = usage[:1].upper() + usage[1:] + "."
@@ -82,12 +97,13 @@ def function(name, flags):
     command, first, returns, summary, more = FUNCTIONS[name]
     given = {argument for argument, *_ in first}
     flags = [f for f in flags if f["name"] not in LEFT_OUT and f["name"].replace("-", "_") not in given]
-    arguments = [f"{a}: {t}" + (f" = {default}" if default else "") for a, t, default, _ in first] + ["*"]
+    arguments = [f"{a}: {t}" + (f" = {default}" if default else "") for a, t, default, _ in first]
+    arguments += ["*"] if flags else []
     if name == "train":
         arguments.append("progress: Optional[bool] = None")
     for f in flags:
         kind = "Data" if f["name"] in DATA else TYPES[f["type"]]
-        arguments.append(f"{f['name'].replace('-', '_')}: {kind} = None")
+        arguments.append(f"{argument(f)}: {kind} = None")
     head = packed(f"def {name}(", arguments, f") -> {returns}:", " " * (5 + len(name)))
     doc = [f'    """{summary}', ""]
     if more:
@@ -99,11 +115,11 @@ def function(name, flags):
         doc += ["    progress : bool, optional", wrap("Show the progress; by default in terminals and notebooks.", "        ")]
     for f in flags:
         kind = "source or arrays" if f["name"] in DATA else DOC_TYPES[f["type"]]
-        doc += [f"    {f['name'].replace('-', '_')} : {kind}, optional", wrap(documented(f), "        ")]
+        doc += [f"    {argument(f)} : {kind}, optional", wrap(documented(f), "        ")]
     doc += ["", "    Returns", "    -------", f"    {returns}", '    """']
-    pairs = [f'"{f["name"].replace("-", "_")}": {f["name"].replace("-", "_")}' for f in flags]
+    pairs = [f'"{argument(f)}": {argument(f)}' for f in flags]
     extra = ", progress" if name == "train" else ""
-    typed = packed("    options: Dict[str, Any] = {", pairs, "}", " " * 31)
+    typed = packed("    options: Dict[str, Any] = {", pairs, "}", " " * 31) if pairs else "    options: Dict[str, Any] = {}"
     call = f"    return _implementation.{name}({', '.join(a for a, *_ in first)}, options{extra})"
     return "\n".join([head] + doc + [typed, call])
 
@@ -128,7 +144,7 @@ from . import _implementation
 from ._data import Data
 from ._implementation import Files, ModelLike, PathLike
 from ._options import Value
-from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Stripped
+from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Reproduction, Stripped, Verification
 from ._run import Run
 '''
     files["_functions.py"] = "\n\n".join([head] + [function(name, by_name[FUNCTIONS[name][0]]) + "\n" for name in FUNCTIONS])

@@ -52,6 +52,11 @@ func TestSeveralInputs(t *testing.T) {
 		`{"name":"rate","data_type":"TYPE_INT64","dims":[]}`) {
 		t.Errorf("configuration %s", got)
 	}
+	var kind predictionKind
+	if err := json.Unmarshal(ask(t, s, "GET", "/v2/models/product/predict", nil).body, &kind); err != nil ||
+		!slices.EqualFunc(kind.Inputs, meta.Inputs, func(a, b signature) bool { return a.String() == b.String() }) {
+		t.Errorf("inputs of the kind %v, %v, want %v", kind.Inputs, err, meta.Inputs)
+	}
 	const rate = `{"name":"rate","datatype":"INT64","shape":[2],"data":[3,-1]}`
 	const a = `{"name":"a","datatype":"FP32","shape":[2,2,2],"data":[1,2,3,4,5,6,7,8]}`
 	got := infer(t, s, a, rate)

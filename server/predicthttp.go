@@ -56,7 +56,7 @@ type predictionKind struct {
 	Model    string      `json:"model_name"`
 	Version  string      `json:"model_version"`
 	SHA256   string      `json:"sha256"`
-	Answers  string      `json:"answers"`          // classes, labels, values, masks or outputs
+	Answers  string      `json:"answers"`          // classes, labels, numbers, masks or outputs
 	Labels   []string    `json:"labels"`           // names of classes, labels or values
 	Mask     string      `json:"mask,omitempty"`   // the output with a class for each pixel
 	Scores   string      `json:"scores,omitempty"` // the output that the probabilities are computed from
@@ -74,7 +74,7 @@ func (s *Server) predictionMetadata(w http.ResponseWriter, r *http.Request) erro
 	}
 	k := predictionKind{Model: m.name, Version: m.label(), SHA256: m.sha256, Answers: m.answers(),
 		Labels: []string{}, Pictures: m.takesPictures() == nil, MaxBatch: s.o.Predict.Batch,
-		Inputs: []signature{m.input}, Outputs: m.outputs}
+		Inputs: m.inputs, Outputs: m.outputs}
 	n := len(m.model.Labels)
 	if mask, err := m.maskOutput(); err == nil {
 		k.Mask, n = m.outputs[mask].Name, m.outputs[mask].Shape[1]

@@ -6,14 +6,14 @@
 """
 
 from ._errors import (AnswerError, ClosedError, Error, InputError, MisuseError, ServerError, SickError, StoppedError)
-from ._functions import doctor, evaluate, export, inspect, quantize, strip, train
+from ._functions import doctor, evaluate, export, inspect, quantize, reproduce, strip, train, verify
 from ._model import Model
 from ._prediction import Class, Prediction, TensorInfo
-from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Stripped
+from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Reproduction, Stripped, Verification
 from ._run import Run
 from ._torch import from_keras, from_torch, to_torch
 
 __all__ = ["AnswerError", "Class", "ClosedError", "Diagnosis", "Error", "Evaluation", "Exported", "InputError",
-           "Inspection", "MisuseError", "Model", "Prediction", "Quantized", "Run", "ServerError", "SickError",
-           "StoppedError", "Stripped", "TensorInfo", "doctor", "evaluate", "export", "from_keras", "from_torch",
-           "inspect", "quantize", "strip", "to_torch", "train"]
+           "Inspection", "MisuseError", "Model", "Prediction", "Quantized", "Reproduction", "Run", "ServerError",
+           "SickError", "StoppedError", "Stripped", "TensorInfo", "Verification", "doctor", "evaluate", "export",
+           "from_keras", "from_torch", "inspect", "quantize", "reproduce", "strip", "to_torch", "train", "verify"]

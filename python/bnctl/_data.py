@@ -73,9 +73,9 @@ class Sources:
                                  "np.unique(y, return_inverse=True)", 2, field)
             return self._samples(zip(xs, ys), field)
         if ys.dtype.kind == "f":
-            ys = ys.astype(np.float32)
-        else:
-            ys = ys.astype(np.int64)
+            raise InputError(f"{field} has labels of {ys.dtype}, and classes are whole numbers: pass y.astype(int); numbers to "
+                             "learn are columns of a table: csv_columns='target=COLUMN'", 2, field)
+        ys = ys.astype(np.int64)
         x_path, y_path = self._path(field + "-x.npy"), self._path(field + "-y.npy")
         np.save(x_path, np.ascontiguousarray(xs))
         np.save(y_path, np.ascontiguousarray(ys))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from typing import Optional
 
@@ -59,13 +60,19 @@ class AnswerError(Error, AttributeError):
 
 def arguments(sentence: str) -> str:
     """Return a sentence with the arguments of Python in the place of flags: ``lr_of`` for ``--lr-of``."""
-    return _FLAG.sub(lambda m: m.group(1).replace("-", "_"), sentence)
+    return _FLAG.sub(lambda m: argument(m.group(1)), sentence)
+
+
+def argument(flag: str) -> str:
+    """Return the argument of a flag: ``lr_of`` for ``lr-of``, ``from_`` for ``from``."""
+    name = flag.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
 
 
 def from_command(text: str, advice: str, code: int) -> Error:
     """Return the exception of a command that printed an error."""
     found = _FLAG.match(text)
-    field = found.group(1).replace("-", "_") if found else None
+    field = argument(found.group(1)) if found else None
     sentence = arguments(text + ("; " + advice if advice else ""))
     kind = {2: MisuseError, 3: SickError, 130: StoppedError, 143: StoppedError}.get(code, Error)
     return kind(sentence, code, field)

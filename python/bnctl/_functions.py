@@ -9,7 +9,7 @@ from . import _implementation
 from ._data import Data
 from ._implementation import Files, ModelLike, PathLike
 from ._options import Value
-from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Stripped
+from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Reproduction, Stripped, Verification
 from ._run import Run
 
 
@@ -721,3 +721,109 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
     options: Dict[str, Any] = {"arch": arch, "drop": drop, "graph": graph, "input": input, "key": key,
                                "qdq": qdq, "rename": rename, "size": size, "verify": verify}
     return _implementation.inspect(file, options)
+
+
+def reproduce(model: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
+              attest: Value = None, attest_key: Value = None, chain: Value = None,
+              classes: Optional[int] = None, data: Data = None, device_plugin: Value = None,
+              devices: Value = None, drop: Value = None, dry_run: Optional[bool] = None, epochs: Value = None,
+              from_: Value = None, init: Value = None, input: Value = None, kernels: Value = None,
+              key: Value = None, labels: Value = None, mean: Value = None, preprocess: Value = None,
+              qdq: Value = None, rename: Value = None, size: Value = None, std: Value = None,
+              threads: Optional[int] = None, val: Data = None) -> Reproduction:
+    """Train a template again from its recipe, and compare the bits.
+
+    Another result is no exception: ``equal`` is False. Other data or another recipe is one.
+
+    Parameters
+    ----------
+    model : ModelLike
+        A template or a checkpoint of ``bnctl train``.
+    allow_unlocked : bool, optional
+        Run plugins that are not in devices.lock.
+    arch : str or number or sequence, optional
+        NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
+    attest : str or number or sequence, optional
+        Write a signed statement about the template to FILE: in-toto and SLSA provenance, for bnctl verify.
+    attest_key : str or number or sequence, optional
+        FILE of the private key that signs it: ed25519, of bnctl keygen.
+    chain : str or number or sequence, optional
+        FILE of the chain (default: MODEL.chain.jsonl).
+    classes : int, optional
+        As in the training, if the head was new (default: of the data).
+    data : source or arrays, optional
+        SRC of the data (default: as in the checkpoint of the run).
+    device_plugin : str or sequence of str, optional
+        PATH of a device plugin.
+    devices : str or number or sequence, optional
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+    drop : str or sequence of str, optional
+        Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
+    dry_run : bool, optional
+        Check the inputs and estimate the time; train nothing.
+    epochs : str or number or sequence, optional
+        Repeat epochs A..B only (default: all).
+    from_ : str or number or sequence, optional
+        Begin with a checkpoint FILE of the same training.
+    init : str or number or sequence, optional
+        FILE with the initial weights, if they were not drawn.
+    input : str or number or sequence, optional
+        C,H,W: how large the input is, where the graph in a file leaves that open; of several inputs
+        NAME=C,H,W,NAME=C,H,W.
+    kernels : str or number or sequence, optional
+        Kernel class: auto, amx, fma or generic (default: auto).
+    key : str or number or sequence, optional
+        NAME of the state dict in a PyTorch checkpoint.
+    labels : str or number or sequence, optional
+        Names of the model's classes, in their order: A,B,C, or a file with one on a line.
+    mean : str or number or sequence, optional
+        R,G,B to subtract, in units of x/255 (0 to 1); with raw and caffe (B,G,R) of pixels (0 to 255).
+    preprocess : str or number or sequence, optional
+        Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
+    qdq : str or number or sequence, optional
+        Bytes or float: how ONNX in QDQ form runs (default: bytes).
+    rename : str or sequence of str, optional
+        REGEX=NAME: other names for the tensors that it matches ('backbone.(.*)=$1'); repeated.
+    size : str or number or sequence, optional
+        HxW of pictures, of a network that supports several (default: the native size).
+    std : str or number or sequence, optional
+        R,G,B to divide by, in the units of mean.
+    threads : int, optional
+        N per CPU device (default: the cores, shared evenly).
+    val : source or arrays, optional
+        SRC of the validation data (default: likewise).
+
+    Returns
+    -------
+    Reproduction
+    """
+    options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "attest": attest,
+                               "attest_key": attest_key, "chain": chain, "classes": classes, "data": data,
+                               "device_plugin": device_plugin, "devices": devices, "drop": drop,
+                               "dry_run": dry_run, "epochs": epochs, "from_": from_, "init": init,
+                               "input": input, "kernels": kernels, "key": key, "labels": labels, "mean": mean,
+                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
+                               "std": std, "threads": threads, "val": val}
+    return _implementation.reproduce(model, options)
+
+
+def verify(model: ModelLike, attest: PathLike, key: PathLike) -> Verification:
+    """Check a signed statement about a template, without a network.
+
+    A statement that is not valid is no exception: ``valid`` is False.
+
+    Parameters
+    ----------
+    model : ModelLike
+        The template.
+    attest : PathLike
+        The statement that train or reproduce wrote.
+    key : PathLike
+        The public key of the signer, of ``bnctl keygen``.
+
+    Returns
+    -------
+    Verification
+    """
+    options: Dict[str, Any] = {}
+    return _implementation.verify(model, attest, key, options)

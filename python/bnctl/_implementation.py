@@ -10,7 +10,8 @@ from ._data import Data, Sources
 from ._errors import Error, MisuseError
 from ._model import Model
 from ._options import flags
-from ._results import Diagnosis, Evaluation, Exported, Inspection, Quantized, Result, Stripped, T
+from ._results import (Diagnosis, Evaluation, Exported, Inspection, Quantized, Reproduction, Result, Stripped, T,
+                       Verification)
 from ._run import Run
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -80,6 +81,19 @@ def inspect(file: ModelLike, options: Dict[str, Any]) -> Inspection:
     return _call(Inspection, "inspect", [path_of(file)], _options_of(file, options))
 
 
+def reproduce(model: ModelLike, options: Dict[str, Any]) -> Reproduction:
+    """Train a template again."""
+    with Sources() as sources:
+        given = dict(_options_of(model, options), data=sources.source(options["data"], "data"),
+                     val=sources.source(options["val"], "val"))
+        return _call(Reproduction, "reproduce", [path_of(model)], given, (0, 3))
+
+
+def verify(model: ModelLike, attest: PathLike, key: PathLike, options: Dict[str, Any]) -> Verification:
+    """Check a statement."""
+    return _call(Verification, "verify", [path_of(model)], dict(options, attest=attest, key=key), (0, 3))
+
+
 def train(data: Data, options: Dict[str, Any], progress: Optional[bool]) -> Run:
     """Start a training."""
     sources = Sources()
@@ -91,4 +105,5 @@ def train(data: Data, options: Dict[str, Any], progress: Optional[bool]) -> Run:
         raise
 
 
-__all__: List[str] = ["doctor", "evaluate", "export", "inspect", "quantize", "strip", "train", "Result"]
+__all__: List[str] = ["doctor", "evaluate", "export", "inspect", "quantize", "reproduce", "strip", "train",
+                      "verify", "Result"]

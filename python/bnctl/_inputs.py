@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any, List, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -86,11 +86,22 @@ def _of_pillow(image: Any) -> bytes:
 
 
 class Rows:
-    """Rows that are sent as they are."""
+    """Rows that are sent as they are: an array for each input, all of the same length."""
 
-    def __init__(self, array: Array, single: bool) -> None:
-        self.array = array
+    def __init__(self, arrays: Sequence[Array], single: bool) -> None:
+        self.arrays = tuple(arrays)
         self.single = single
+
+    def __len__(self) -> int:
+        return len(self.arrays[0])
+
+    def bytes_of_row(self) -> int:
+        """Return the size of a row of all inputs."""
+        return sum(a[:1].nbytes for a in self.arrays)
+
+    def parts(self, size: int) -> "List[Tuple[Array, ...]]":
+        """Return the rows in parts of at most `size`."""
+        return [tuple(a[i:i + size] for a in self.arrays) for i in range(0, len(self), size)]
 
 
 class Files:
@@ -122,6 +133,33 @@ def prepare(x: Any, to: TensorInfo, pictures: bool) -> "Union[Rows, Files]":
         return Files(x, False)
     array = array_of(x)
     return _pixels(array, to) if pictures and to.dtype == np.uint8 else _numbers(array, to)
+
+
+def named(x: Mapping[str, Any], inputs: "Sequence[TensorInfo]") -> Rows:
+    """Return the inputs of a model with several, by their names.
+
+    Raises
+    ------
+    InputError
+        If one is missing, unknown, or not what the model accepts.
+    """
+    rows = []
+    for to in inputs:
+        value = x[to.name]
+        if isinstance(value, (str, os.PathLike)) and os.fspath(value).endswith(".npy"):
+            value = _load(os.fspath(value))
+        if is_file(value):
+            raise InputError(f"input {to.name} is {_a(value)}; the model accepts {to.dtype} {shape_text(to)}, an array")
+        rows.append(_numbers(array_of(value), to, f"input {to.name}"))
+    first = rows[0]
+    for r, to in zip(rows, inputs):
+        if r.single != first.single:
+            raise InputError(f"inputs {inputs[0].name} and {to.name}: one has an axis of samples, the other has not; "
+                             "give it to both, or to none")
+        if len(r) != len(first):
+            raise InputError(f"input {to.name} has {len(r)} samples, and input {inputs[0].name} has {len(first)}; "
+                             "give the same number for each")
+    return Rows([r.arrays[0] for r in rows], first.single)
 
 
 def _load(path: str) -> Array:
@@ -162,11 +200,11 @@ def _pixels(x: Array, to: TensorInfo) -> "Union[Rows, Files]":
             raise InputError(f"the input is {x.dtype} from {x.min()} to {x.max()}; {wants}, pixels from 0 to 255")
         x = x.astype(np.uint8)
     if x.shape[1:] == row:
-        return Rows(np.ascontiguousarray(x), False)
+        return Rows([np.ascontiguousarray(x)], False)
     if x.shape == row or row[-1] == 1 and x.shape == row[:-1]:
-        return Rows(np.ascontiguousarray(x).reshape((1,) + row), True)
+        return Rows([np.ascontiguousarray(x).reshape((1,) + row)], True)
     if row[-1] == 1 and x.ndim == 3 and x.shape[1:] == row[:-1]:
-        return Rows(np.ascontiguousarray(x).reshape((-1,) + row), False)
+        return Rows([np.ascontiguousarray(x).reshape((-1,) + row)], False)
     if x.ndim == 4 and x.shape[3] in (1, 3):
         return Files(list(x), False)
     if x.ndim == 4 and x.shape[1] in (1, 3):
@@ -177,17 +215,17 @@ def _pixels(x: Array, to: TensorInfo) -> "Union[Rows, Files]":
     raise InputError(f"the input is uint8 {list(x.shape)}; {wants}, or pictures of other sizes as [N, height, width, 3]")
 
 
-def _numbers(x: Array, to: TensorInfo) -> Rows:
+def _numbers(x: Array, to: TensorInfo, what: str = "the input") -> Rows:
     row = tuple(n for n in to.shape[1:] if n is not None)
     wants = f"the model accepts {to.dtype} {shape_text(to)}"
     if x.dtype != to.dtype:
-        x = _converted(x, to, wants, len(row))
+        x = _converted(x, to, wants, what, len(row))
     if x.shape[1:] == row and x.ndim == len(row) + 1:
-        return Rows(np.ascontiguousarray(x), False)
+        return Rows([np.ascontiguousarray(x)], False)
     if x.shape == row:
-        return Rows(np.ascontiguousarray(x).reshape((1,) + row), True)
+        return Rows([np.ascontiguousarray(x).reshape((1,) + row)], True)
     remedy = _remedy(x.shape, row)
-    raise InputError(f"the input has the shape {list(x.shape)}; {wants}{remedy}")
+    raise InputError(f"{what} has the shape {list(x.shape)}; {wants}{remedy}")
 
 
 def _remedy(shape: Tuple[int, ...], row: Tuple[int, ...]) -> str:
@@ -200,17 +238,17 @@ def _remedy(shape: Tuple[int, ...], row: Tuple[int, ...]) -> str:
     return ""
 
 
-def _converted(x: Array, to: TensorInfo, wants: str, axes: int) -> Array:
+def _converted(x: Array, to: TensorInfo, wants: str, what: str, axes: int) -> Array:
     if x.dtype.kind == "f" and to.dtype.kind == "f":
         return x.astype(to.dtype)
     if x.dtype == np.uint8 and axes == 3:
-        raise InputError(f"the input is uint8, and {wants}: how pixels become numbers is not known; "
+        raise InputError(f"{what} is uint8, and {wants}: how pixels become numbers is not known; "
                          "open it with preprocess='imagenet', 'unit' or 'raw', or pass the numbers", field="preprocess")
     with np.errstate(all="ignore"):
         converted = x.astype(to.dtype)
         same = converted.astype(x.dtype) == x
     if not same.all():
-        raise InputError(f"the input is {x.dtype}, and {wants}: {int((~same).sum())} of its numbers would change")
+        raise InputError(f"{what} is {x.dtype}, and {wants}: {int((~same).sum())} of its numbers would change")
     return converted
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _child, _http
 from ._errors import ClosedError, Error, InputError, MisuseError, ServerError, from_command
-from ._inputs import Files, Rows, concatenate, is_file, picture_file, prepare
+from ._inputs import Files, Rows, concatenate, is_file, named, picture_file, prepare, shape_text
 from ._options import Value, flags
 from ._prediction import Kind, Prediction, TensorInfo
 
@@ -167,11 +167,12 @@ class Model:
 
         Parameters
         ----------
-        x : numpy.ndarray, path, bytes, PIL.Image.Image, or a list of them
+        x : numpy.ndarray, path, bytes, PIL.Image.Image, a list of them, or a dict
             For a model that accepts pictures: uint8 ``[N, H, W, C]`` or one picture ``[H, W, C]``, of any
             size, which is resized as the model says; paths, bytes or PIL images of picture files. For other
             models: numbers of the shape of the input, with or without a first axis for samples. float64 becomes
-            float32. A ``.npy`` file is its array. Tensors of PyTorch are accepted.
+            float32. A ``.npy`` file is its array. Tensors of PyTorch are accepted. A model with several inputs
+            needs all of them by their names, ``{"image": x, "state": y}``, with as many samples in each.
 
         Returns
         -------
@@ -185,9 +186,7 @@ class Model:
             If the model is closed, or its process has ended.
         """
         self._check()
-        if isinstance(x, Mapping):
-            x = self._only_input(x)
-        ready = prepare(x, self._inputs[0], self._pictures)
+        ready = self._prepared(x)
         if isinstance(ready, Files):
             return self._files(ready)
         return self._rows(ready)
@@ -200,7 +199,8 @@ class Model:
         Parameters
         ----------
         inputs : iterable
-            Single inputs: samples, paths, bytes, PIL images. A ``numpy.memmap`` is read as it is needed.
+            Single inputs: samples, paths, bytes, PIL images, dicts of samples. A ``numpy.memmap`` is read as it is
+            needed, and so are the arrays of a dict, which have a sample of each input in a row.
         batch : int, optional
             How many are computed together; `max_batch` by default. It never changes a result.
 
@@ -213,7 +213,7 @@ class Model:
         size = batch or self._max_batch
         if size < 1:
             raise MisuseError(f"batch {size}: want at least 1", field="batch")
-        source = iter(inputs)
+        source = self._samples(inputs)
         waiting: "Deque[Future[Prediction]]" = collections.deque()
         try:
             while True:
@@ -229,31 +229,49 @@ class Model:
             for future in waiting:
                 future.cancel()
 
+    def _samples(self, inputs: Iterable[Any]) -> Iterator[Any]:
+        if not isinstance(inputs, Mapping):
+            return iter(inputs)
+        self._check_names(inputs)
+        return (dict(zip(inputs, row)) for row in zip(*inputs.values()))
+
     _outer = "_outer_workers"
     _inner = "_inner_workers"
     _outer_workers: Optional[ThreadPoolExecutor] = None
     _inner_workers: Optional[ThreadPoolExecutor] = None
 
     def _batch(self, items: List[Any]) -> Prediction:
+        if isinstance(items[0], Mapping):
+            return self.predict({name: np.stack([np.asarray(item[name]) for item in items]) for name in items[0]})
         if all(isinstance(item, np.ndarray) and item.shape == items[0].shape for item in items):
             return self.predict(np.stack(items))
         if is_file(items[0]) or isinstance(items[0], np.ndarray):
             return self.predict(items)
         return self.predict(np.stack([np.asarray(item) for item in items]))
 
-    def _only_input(self, named: Mapping[str, Any]) -> Any:
+    def _prepared(self, x: Any) -> Union[Rows, Files]:
+        """Return an input in the form in which it is sent."""
         names = [t.name for t in self._inputs]
-        if set(named) != set(names) or len(names) != 1:
-            raise InputError(f"the inputs are {', '.join(map(str, named)) or 'empty'}; the model has {', '.join(names)}")
-        return named[names[0]]
+        if isinstance(x, Mapping):
+            self._check_names(x)
+            if len(names) > 1:
+                return named(x, self._inputs)
+            x = x[names[0]]
+        if len(names) > 1:
+            raise InputError(f"the model has {len(names)} inputs; pass a dict: "
+                             + ", ".join(f"{t.name} {t.dtype}{shape_text(t)}" for t in self._inputs))
+        return prepare(x, self._inputs[0], self._pictures)
+
+    def _check_names(self, x: Mapping[str, Any]) -> None:
+        names = [t.name for t in self._inputs]
+        if set(x) != set(names):
+            raise InputError(f"the inputs are {', '.join(map(str, x)) or 'empty'}; the model has {', '.join(names)}")
 
     def _rows(self, rows: Rows) -> Prediction:
-        array = rows.array
-        if len(array) == 0:
+        if len(rows) == 0:
             return self._nothing()
-        size = max(1, min(self._max_batch, _REQUEST_BYTES // max(1, array[0].nbytes)))
-        parts = [array[i:i + size] for i in range(0, len(array), size)]
-        return self._joined(self._each(self._infer, parts), rows.single)
+        size = max(1, min(self._max_batch, _REQUEST_BYTES // max(1, rows.bytes_of_row())))
+        return self._joined(self._each(self._infer, rows.parts(size)), rows.single)
 
     def _files(self, files: Files) -> Prediction:
         if not files.pictures:
@@ -281,19 +299,17 @@ class Model:
                 setattr(self, which, workers)
             return workers
 
-    def _infer(self, rows: Array) -> "_Answer":
-        to = self._inputs[0]
-        raw = _http.bytes_of(rows)
-        head = json.dumps({"inputs": [{"name": to.name, "datatype": _DATATYPES[to.dtype.str.lstrip("<|")],
-                                       "shape": rows.shape, "parameters": {"binary_data_size": len(raw)}}],
+    def _infer(self, rows: Tuple[Array, ...]) -> "_Answer":
+        raw = [_http.bytes_of(array) for array in rows]
+        head = json.dumps({"inputs": [_declared(to, array, len(part)) for to, array, part in zip(self._inputs, rows, raw)],
                            "parameters": {"binary_data_output": True}}).encode()
         headers = f"Inference-Header-Content-Length: {len(head)}\r\n"
         try:
-            return self._answer(*self._ask("POST", "/predict", headers, [head, raw]))
+            return self._answer(*self._ask("POST", "/predict", headers, [head, *raw]))
         except _http.Refused as problem:
-            if problem.status == 504 and len(rows) > 1:  # it took a minute: smaller parts
-                half = len(rows) // 2
-                return self._infer(rows[:half]) + self._infer(rows[half:])
+            half = len(rows[0]) // 2
+            if problem.status == 504 and half > 0:  # it took a minute: smaller parts
+                return self._infer(tuple(a[:half] for a in rows)) + self._infer(tuple(a[half:] for a in rows))
             raise _http.failure(problem) from None
 
     def _picture(self, numbered: Tuple[int, Any]) -> "_Answer":
@@ -420,6 +436,12 @@ class _token_file:
     def __exit__(self, *problem: object) -> None:
         if self._path:
             os.unlink(self._path)
+
+
+def _declared(to: TensorInfo, array: Array, size: int) -> Dict[str, Any]:
+    """Return the entry of an input in the head of a request."""
+    return {"name": to.name, "datatype": _DATATYPES[to.dtype.str.lstrip("<|")], "shape": array.shape,
+            "parameters": {"binary_data_size": size}}
 
 
 def _info(t: Mapping[str, Any]) -> TensorInfo:

@@ -7,7 +7,7 @@ import os
 import tempfile
 from typing import Dict, List, Mapping, Optional, Sequence, Union
 
-from ._errors import MisuseError
+from ._errors import MisuseError, argument
 from ._flags import FLAGS
 
 #: The value of an option: a switch, a number, text, a path, or a sequence that is joined by commas.
@@ -24,13 +24,13 @@ class flags:
         for name, value in options.items():
             if value is None:
                 continue
-            flag = name.replace("_", "-")
+            flag = name.rstrip("_").replace("_", "-")
             if flag not in known:
                 raise MisuseError(_unknown(command, name, known), 2, name)
             self._arguments += self._flag(flag, known[flag], value)
 
     def _flag(self, flag: str, kind: str, value: Value) -> List[str]:
-        field = flag.replace("-", "_")
+        field = argument(flag)
         if kind == "bool":
             if not isinstance(value, bool):
                 raise MisuseError(f"{field} {value!r}: want True or False", 2, field)
@@ -74,7 +74,7 @@ def _text(value: object) -> str:
 
 
 def _unknown(command: str, name: str, known: Dict[str, str]) -> str:
-    names = [flag.replace("-", "_") for flag in known]
+    names = [argument(flag) for flag in known]
     near: Optional[List[str]] = difflib.get_close_matches(name, names, 1)
     hint = f"; did you mean {near[0]}?" if near else "; help() has the list"
     return f"{command} has no option {name}{hint}"

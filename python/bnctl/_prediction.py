@@ -43,7 +43,7 @@ class TensorInfo:
 class Kind:
     """The kind of the answers of a model."""
 
-    answers: str  # classes, labels, values, masks or outputs
+    answers: str  # classes, labels, numbers, masks or outputs
     labels: Tuple[str, ...]
     scores: str  # the output with the scores of classes, or ""
     mask: str  # the output with scores of classes for each pixel, or ""
@@ -128,8 +128,8 @@ class Prediction:
     @property
     def values(self) -> Array:
         """The numbers of a model that was trained on numbers, in their units."""
-        if self._kind.answers != "values":
-            raise AnswerError(f"the model gives {self._kind.answers}, not values; its outputs are "
+        if self._kind.answers != "numbers":
+            raise AnswerError(f"the model gives {self._kind.answers}, not numbers; its outputs are "
                               + ", ".join(self.outputs))
         return self.outputs[self._kind.scores]
 

@@ -116,3 +116,75 @@ class Inspection(Result):
     input: str = ""
     recipe: Optional[Dict[str, Any]] = field(default=None, repr=False)
     layers: List[Dict[str, Any]] = field(default_factory=list, repr=False)
+
+
+@dataclass(frozen=True)
+class Reproduction(Result):
+    """A training that was repeated. ``bool(reproduction)`` is whether the bits are equal.
+
+    Attributes
+    ----------
+    equal : bool
+        The template that was trained again is that of the file.
+    sha256 : str
+        Of the template that was trained again; empty with `dry_run`.
+    epochs : int
+        How many epochs were compared with the chain of the training.
+    first_difference : int
+        The first epoch that differs, or 0.
+    chain : bool
+        The chain of the training was there.
+    dry_run : bool
+        The inputs were checked, and nothing was trained.
+    seconds : float
+        The time of the training; with `dry_run`, its estimate.
+    """
+
+    model: str = ""
+    equal: bool = False
+    sha256: str = ""
+    epochs: int = 0
+    first_difference: int = 0
+    chain: bool = False
+    dry_run: bool = False
+    seconds: float = 0.0
+    steps: int = 0
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+@dataclass(frozen=True)
+class Verification(Result):
+    """What a signed statement is worth. ``bool(verification)`` is whether it is valid.
+
+    Attributes
+    ----------
+    valid : bool
+        The key signed the statement, and it is about this template.
+    reason : str
+        Why it is not valid; otherwise empty.
+    sha256 : str
+        Of the template.
+    key : str
+        The fingerprint of the public key.
+    action : str
+        ``"trained"`` or ``"reproduced"``: what the signer did.
+    resumed : bool
+        The signer did not make the epochs before a checkpoint.
+    """
+
+    model: str = ""
+    statement: str = ""
+    valid: bool = False
+    reason: str = ""
+    sha256: str = ""
+    key: str = ""
+    action: str = ""
+    resumed: bool = False
+    builder: str = ""
+    version: Dict[str, str] = field(default_factory=dict)
+    program_sha256: str = ""
+
+    def __bool__(self) -> bool:
+        return self.valid

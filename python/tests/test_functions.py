@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -45,6 +46,50 @@ def test_doctor_and_inspect(digits: str) -> None:
     about = bnctl.inspect(digits)
     assert about.architecture == "mlp-bn" and about.recipe is not None and about.recipe["batch"] == 32
     assert about.parameters == printed("inspect", digits)["parameters"]
+
+
+def sha256(path: str) -> str:
+    """The sum of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def test_reproduce(digits: str, folder: Path) -> None:
+    again = bnctl.reproduce(digits)
+    assert again and again.equal and again.sha256 == sha256(digits) and not again.dry_run
+    assert bnctl.reproduce(digits, dry_run=True).dry_run
+    with pytest.raises(bnctl.MisuseError, match="the inputs are not those of .* 299 samples, was .* 300") as raised:
+        bnctl.reproduce(digits, data="glyphs:299")
+    assert raised.value.code == 2 and "give the data of the training with data and val" in raised.value.sentence
+
+
+def test_reproduce_of_arrays() -> None:
+    """A training on arrays is repeated from the arrays; a template that was changed has other bits."""
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 256, (40, 28, 28, 1)).astype(np.uint8), np.arange(40) % 10
+    for name, seed in (("a", 1), ("b", 2)):
+        bnctl.train((x, y), model="mlp-bn", steps=2, batch=20, seed=seed, output=f"{name}.bnm", progress=False).wait()
+    assert bnctl.reproduce("a.bnm", data=(x, y)).equal
+    other = Path("b.bnm").read_bytes().replace(b'"seed":2', b'"seed":1')
+    Path("forged.bnm").write_bytes(other)
+    with pytest.raises(bnctl.Error, match="forged.bnm"):  # its own sum is wrong already
+        bnctl.reproduce("forged.bnm", data=(x, y))
+    with pytest.raises(bnctl.MisuseError, match="from_"):
+        bnctl.reproduce("a.bnm", data=(x, y), from_="none.bnc")
+
+
+def test_verify(digits: str) -> None:
+    for name in ("team", "other"):
+        subprocess.run([_binary.find(), "keygen", name], check=True, capture_output=True)
+    run = bnctl.train("glyphs:64", model="mlp-bn", steps=2, batch=32, output="a.bnm", attest="a.json", attest_key="team.key",
+                      progress=False).wait()
+    good = bnctl.verify("a.bnm", "a.json", "team.pub")
+    assert good and (good.valid, good.sha256, good.action, good.reason) == (True, run.sha256, "trained", "")
+    wrong = bnctl.verify("a.bnm", "a.json", key="other.pub")
+    assert not wrong and "no signature is of the key" in wrong.reason
+    assert "about another template" in bnctl.verify(digits, "a.json", "team.pub").reason
+    with pytest.raises(bnctl.MisuseError, match="attest: open none.json: no such file") as raised:
+        bnctl.verify("a.bnm", "none.json", "team.pub")
+    assert (raised.value.code, raised.value.field) == (2, "attest")
 
 
 def test_sick(numbers: str) -> None:

@@ -84,6 +84,7 @@ OF_CALLS: Dict[str, Tuple[Callable[[str], Any], Any, Any, str]] = {
     "two lengths": (lambda m: bnctl.train("glyphs:64", epochs=1, steps=2), 2, None, "one of epochs and steps"),
     "no data": (lambda m: bnctl.train(), 2, None, "train needs data"),
     "a missing folder": (lambda m: bnctl.train("folder:none"), 1, None, "folder:none: no such file"),
+    "labels with a point": (lambda m: bnctl.train((PIXELS, [0.0, 1.0])), 2, "data", "labels of float64, .* y.astype"),
     "more labels than samples": (lambda m: bnctl.train((PIXELS, [1])), 2, "data", "2 samples and 1 labels"),
     "pictures as floats": (lambda m: bnctl.train([(PIXELS[0] / 255, "a")]), None, None, "a picture is uint8"),
     "an empty iterable": (lambda m: bnctl.evaluate(m, []), 2, "data", "data has no samples"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bnctl
-from bnctl import _binary
+from bnctl import _binary, _data
 
 
 def predicted(model: str, array: Any, *flags: str) -> Any:
@@ -138,6 +138,26 @@ def test_iterate_holds_a_few(model: bnctl.Model, pictures: Any) -> None:
     next(walk)
     walk.close()  # an iteration that ends early leaves nothing
     assert list(model.iterate([])) == []
+
+
+def test_values() -> None:
+    """A model of numbers gives them in their units, as bnctl predict prints them."""
+    x = np.random.default_rng(1).integers(0, 256, (40, 28, 28, 1)).astype(np.uint8)
+    lines = ["path,age"]
+    for i, picture in enumerate(x):
+        Path(f"{i}.png").write_bytes(_data.png(picture))
+        lines.append(f"{i}.png,{100 + picture.mean():.3f}")
+    Path("ages.csv").write_text("\n".join(lines) + "\n")
+    run = bnctl.train("csv:ages.csv", csv_columns="target=age", model="mlp-bn", steps=2, batch=20, output="n.bnm",
+                      progress=False).wait()
+    got = run.model.predict(x[:3])
+    printed = subprocess.run([_binary.find(), "predict", "n.bnm", *(f"{i}.png" for i in range(3)), "--json"], check=True,
+                             capture_output=True, text=True).stdout
+    want = [[np.float32(v["value"]) for v in json.loads(line)["values"]] for line in printed.splitlines()]
+    assert got.values.tolist() == want and run.model.labels == ("age",)
+    run.model.close()
+    with pytest.raises(bnctl.AnswerError, match="gives numbers, not classes"):
+        got.probabilities
 
 
 def test_masks() -> None:

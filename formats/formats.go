@@ -19,6 +19,7 @@ import (
 //	Counters []Counter      // single values that are not tensors: epoch, step, accuracy
 //	Left     []Group        // contents of the file that Tensors leaves out
 //	Findings []Finding      // remarks about the file
+//	Quantised []QuantisedLayer // layers of a quantised graph, in bytes and in floats
 //
 // Tensor(name) returns a tensor and whether it exists. Close closes the file; tensors can
 // be read until then.
@@ -29,6 +30,10 @@ type Tensor = foreign.Tensor
 
 // Counter is a single value that is not a tensor, for example the epoch: Name and Value.
 type Counter = foreign.Counter
+
+// QuantisedLayer is a layer of a quantised graph: its Name and Op, whether it is computed in Bytes, and
+// otherwise the Reason.
+type QuantisedLayer = foreign.QuantisedLayer
 
 // Group is a number of tensors that were left out together: Name is their place in the file
 // ("optimizer"), Reason why they were left out, Advice how to include them, Tensors and

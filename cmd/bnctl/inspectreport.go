@@ -41,16 +41,9 @@ func reportInspect(o *output, path string, r *inspect.Report) {
 			o.result("%s, %s", plural(r.Norms, "batch norm"), healthText(r.Health, r.Warnings))
 		}
 	}
-	if r.TrainingOnly != nil && len(r.TrainingOnly.Lines) > 0 {
+	for _, section := range r.Sections() {
 		o.result("")
-		head := "only training needs:"
-		if foreign {
-			head = "in addition to the model:"
-		}
-		o.result("%s", head)
-		for _, line := range r.TrainingOnly.Lines {
-			o.result("   %s", line)
-		}
+		o.results(section)
 	}
 	printHistory(o, path, r)
 	for _, n := range r.Findings {

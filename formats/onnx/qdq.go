@@ -1,16 +1,13 @@
 package onnx
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/formats/onnx/internal/qdq"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -36,12 +33,11 @@ func init() {
 
 // useBytes replaces groups in QDQ form by operators of integers.
 func (r *reader) useBytes() error {
-	if !slices.ContainsFunc(r.src.Node, func(n *onnxpb.NodeProto) bool {
-		return strings.HasSuffix(decode.Operator(n), "DequantizeLinear")
-	}) {
+	if !slices.ContainsFunc(r.src.Node, isDequantise) {
 		return nil
 	}
-	g := qdq.Graph{Nodes: r.src.Node, Moves: movesBytes}
+	g := qdq.Graph{Nodes: r.src.Node, Moves: movesBytes,
+		Integers: func(n *onnxpb.NodeProto) bool { return table[decode.Operator(n)].quantised != nil }}
 	for _, o := range r.src.Output {
 		g.Outputs = append(g.Outputs, o.Name)
 	}
@@ -56,28 +52,8 @@ func (r *reader) useBytes() error {
 			return err
 		}
 	}
-	r.countBytes(result)
+	r.replaced, r.whyFloats = result.Replaced, result.Reasons
 	return nil
-}
-
-// countBytes lists the layers that are computed in bytes, and those that are not.
-func (r *reader) countBytes(result qdq.Result) {
-	if len(result.Bytes)+len(result.Floats) == 0 {
-		return
-	}
-	text := problem.Plural(len(result.Bytes), "layer") + " in bytes"
-	if n := len(result.Floats); n > 0 {
-		const most = 4
-		var list []string
-		for _, f := range result.Floats[:min(n, most)] {
-			list = append(list, fmt.Sprintf("%s (%s: %s)", f.Name, f.Op, f.Reason))
-		}
-		text += fmt.Sprintf("; %d in floats: %s", n, strings.Join(list, "; "))
-		if n > most {
-			text += fmt.Sprintf("; and %d more", n-most)
-		}
-	}
-	r.file.Count("integers", text)
 }
 
 // movesBytes reports whether a node moves bytes: each element of its result is an element of

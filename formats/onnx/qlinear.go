@@ -45,6 +45,7 @@ func readQuantised(c *call, op string) error {
 			return cmp.Or(err, c.store(op, []node.Value{out}))
 		}
 	}
+	c.explainFloats(c)
 	p := &expansion{call: c}
 	o.expand(p)
 	return cmp.Or(c.Err, c.g.Err())

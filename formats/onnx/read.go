@@ -136,6 +136,9 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 		err = r.moduleTensors()
 	} else {
 		file.Model, file.NoModel = r.model()
+		if !o.FloatQDQ {
+			r.countLayers()
+		}
 	}
 	return file, r.fixesInputs(), err
 }

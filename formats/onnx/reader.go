@@ -63,6 +63,9 @@ type reader struct {
 	computed map[string]bool // tensors of the file that nodes make of others
 
 	readers map[string][]*onnxpb.NodeProto // readers by name; nil until first needed
+
+	replaced  map[string]*onnxpb.NodeProto // nodes in QDQ form that became operators of integers: see qdq.Result
+	whyFloats map[string]string            // reasons why nodes of a quantised file are computed in floats
 }
 
 func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reader {

@@ -102,18 +102,3 @@ func TestScalesThatAreFound(t *testing.T) {
 		}
 	}
 }
-
-// TestWeightsOfFloats: a layer with weights of floats in a quantised file stays in floats, and the
-// counter of inspect names it with the reason.
-func TestWeightsOfFloats(t *testing.T) {
-	f := readModel(t, scaledConv(floats("wf", []int64{2, 1, 1, 2}, 1, 1, 3, 0)))
-	if f.NoModel != nil {
-		t.Fatal(f.NoModel)
-	}
-	for _, c := range f.Counters {
-		if c.Name == "integers" && strings.Contains(c.Value, "f (Conv: its weight is not integers with constant scales)") {
-			return
-		}
-	}
-	t.Errorf("counters are %v", f.Counters)
-}

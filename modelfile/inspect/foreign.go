@@ -34,7 +34,8 @@ func inspectForeign(path string, o Options) (*Report, error) {
 	choice := modelfile.NewChoice(path, f, o.File)
 	r := &Report{Format: f.Format, Kind: "foreign", Parameters: formats.Parameters(f), Layers: tensors(f),
 		Verified: o.Verify, BN: norms(byTensors), TrainingOnly: choice.Removed(), Counters: f.Counters,
-		Findings: f.Findings, ChoiceReport: choice.Report(), Tensors: len(f.Tensors), Norms: len(byTensors)}
+		Findings: f.Findings, Quantised: f.Quantised, ChoiceReport: choice.Report(),
+		Tensors: len(f.Tensors), Norms: len(byTensors)}
 	sick := doctor.Diagnosis{Norms: byTensors}
 	for _, n := range f.Findings {
 		if n.Fault {

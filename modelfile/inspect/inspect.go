@@ -48,6 +48,8 @@ type Report struct {
 	TrainingOnly *modelfile.Removed `json:"training_only,omitempty"`
 	Counters     []formats.Counter  `json:"counters,omitempty"` // of a foreign file: step, epoch
 	Findings     []formats.Finding  `json:"findings,omitempty"` // remarks about a foreign file
+	// Quantised lists the layers of a quantised foreign file
+	Quantised []formats.QuantisedLayer `json:"quantised,omitempty"`
 	// why the graph of a foreign file is not supported
 	NoGraph string `json:"no_graph,omitempty"`
 	modelfile.ChoiceReport

@@ -50,6 +50,9 @@ type File struct {
 	// Findings are remarks for the person who looks at the file.
 	Findings []Finding
 
+	// Quantised are the layers of a quantised graph.
+	Quantised []QuantisedLayer
+
 	// Memory holds large weights of the model; nil: the heap.
 	Memory *tensor.Region
 
@@ -71,6 +74,14 @@ const (
 type Counter struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// QuantisedLayer is a layer of a quantised graph. It is computed in bytes, or in floats for a reason.
+type QuantisedLayer struct {
+	Name   string `json:"name"`
+	Op     string `json:"op"` // the file's operator
+	Bytes  bool   `json:"bytes"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Group is a number of tensors that were left out together.

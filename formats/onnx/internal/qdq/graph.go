@@ -21,6 +21,8 @@ type Graph struct {
 	// Moves reports whether a node only moves elements of its first operand, and accepts
 	// bytes.
 	Moves func(*onnxpb.NodeProto) bool
+	// Integers reports whether a node is an operator of integers.
+	Integers func(*onnxpb.NodeProto) bool
 }
 
 // Result is a rewritten graph.
@@ -28,22 +30,20 @@ type Result struct {
 	Nodes []*onnxpb.NodeProto
 	// Biases are constants that the nodes read and the file lacks: biases as i32.
 	Biases map[string]tensor.Tensor
-	// Bytes are the first results of the operators of integers that replace groups, in the
-	// order of the nodes. Floats are the products that stay in floats although their input is
-	// quantised, with the reason.
-	Bytes  []string
-	Floats []Float
+	// Replaced are the nodes of the file that operators of integers replace, by the first
+	// results of these operators. Reasons are the reasons why nodes stay in floats, by the
+	// first results of these nodes.
+	Replaced map[string]*onnxpb.NodeProto
+	Reasons  map[string]string
 }
-
-// Float is a product that stays in floats.
-type Float struct{ Name, Op, Reason string }
 
 // Rewrite returns g with operators of integers in place of groups in QDQ form. The nodes of
 // g are not changed.
 func Rewrite(g Graph) Result {
-	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{}},
+	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{},
+		Replaced: map[string]*onnxpb.NodeProto{}, Reasons: map[string]string{}},
 		made: map[string]*onnxpb.NodeProto{}, uses: map[string]int{}, scaled: map[string]scaled{},
-		taken: map[string]bool{}, kinds: map[string]tensor.DType{}}
+		taken: map[string]bool{}, kinds: map[string]tensor.DType{}, moved: map[*onnxpb.NodeProto]bool{}}
 	w.count()
 	for _, n := range g.Nodes {
 		w.node(n)
@@ -51,6 +51,7 @@ func Rewrite(g Graph) Result {
 	w.dropUnused()
 	w.products()
 	w.dropUnused()
+	w.explain()
 	return w.Result
 }
 
@@ -63,6 +64,7 @@ type rewriter struct {
 	scaled map[string]scaled            // names of floats that are dequantised bytes
 	taken  map[string]bool              // names of the file
 	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
+	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes in place of floats
 }
 
 // scaled is integers of bytes with their scale.

@@ -62,7 +62,7 @@ func (w *rewriter) quantise(n *onnxpb.NodeProto) bool {
 		if ok {
 			replacement.Name, replacement.Output = m.Name, n.Output
 			w.emit(replacement)
-			w.Bytes = append(w.Bytes, n.Output[0])
+			w.Replaced[n.Output[0]] = m
 			return true
 		}
 		if !w.bound(m, &b) {

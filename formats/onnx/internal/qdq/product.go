@@ -215,8 +215,8 @@ func (w *rewriter) numbers(name string) (v []float64, reason string) {
 	return v, ""
 }
 
-// products replaces products with results of floats. It lists the ones that are not computed
-// in integers although their input is quantised.
+// products replaces products with results of floats. It stores the reasons of those that stay
+// in floats although their input is quantised.
 func (w *rewriter) products() {
 	all := w.Nodes
 	w.Nodes = nil
@@ -235,13 +235,13 @@ func (w *rewriter) products() {
 			p, reason = w.product(n)
 		}
 		if reason != "" {
-			w.Floats = append(w.Floats, Float{n.Output[0], op, reason})
+			w.Reasons[n.Output[0]] = reason
 			w.emit(n)
 			continue
 		}
 		m := p.node(nil)
 		m.Name, m.Output = n.Name, n.Output
-		w.Bytes = append(w.Bytes, n.Output[0])
+		w.Replaced[n.Output[0]] = n
 		w.emit(m)
 	}
 }

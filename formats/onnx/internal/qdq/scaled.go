@@ -136,6 +136,7 @@ func (w *rewriter) move(n *onnxpb.NodeProto) {
 		m.Output = append(m.Output, name)
 	}
 	w.emit(m)
+	w.moved[m] = true
 	for i, name := range n.Output {
 		if name == "" {
 			continue

@@ -1,0 +1,77 @@
+package qdq
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+)
+
+// explain stores a reason for each node that stays in floats. Nodes of constants alone, of
+// shapes and of moves have no reason: they compute no numbers of the input.
+func (w *rewriter) explain() {
+	fixed := map[string]bool{"": true} // results that do not depend on numbers of the input
+	for _, n := range w.Nodes {
+		op := decode.Operator(n)
+		constant := op == "Shape" || op == "Size" || !slices.ContainsFunc(n.Input, func(name string) bool {
+			_, ok := w.file.Value(name)
+			return !ok && !fixed[name]
+		})
+		for _, name := range n.Output {
+			fixed[name] = fixed[name] || constant
+		}
+		if constant || len(n.Output) == 0 || w.moved[n] || w.file.Integers(n) || w.file.Moves(n) ||
+			strings.HasSuffix(op, "antizeLinear") {
+			continue
+		}
+		if w.Reasons[n.Output[0]] == "" {
+			w.Reasons[n.Output[0]] = w.reason(n)
+		}
+	}
+}
+
+// reason returns why a node that is no product of quantised maps stays in floats.
+func (w *rewriter) reason(n *onnxpb.NodeProto) string {
+	op := decode.Operator(n)
+	known := slices.Contains([]string{"Conv", "Gemm", "MatMul", "Add", "Mul", "Concat", "AveragePool",
+		"GlobalAveragePool", "ReduceMean", "Clip"}, op) || functions[op] != nil
+	var quantised, floats int
+	for _, name := range n.Input {
+		s, ok := w.scaled[name]
+		_, constant := w.file.Value(name)
+		switch {
+		case ok && !s.constant && w.isBytes(s):
+			quantised++
+		case !constant && name != "" && !s.constant:
+			floats++
+		}
+	}
+	switch {
+	case !known:
+		return "there is no operator of integers for it"
+	case quantised == 0:
+		return "its input is not quantised"
+	case floats > 0:
+		return "one of its operands is not quantised"
+	case !w.isQuantised(n):
+		return "no QuantizeLinear with one constant scale follows it alone"
+	}
+	return "no operator of integers has its operands and attributes"
+}
+
+// isQuantised reports whether a QuantizeLinear that can become part of a group is the only
+// node that reads the result of n.
+func (w *rewriter) isQuantised(n *onnxpb.NodeProto) bool {
+	if w.uses[n.Output[0]] != 1 {
+		return false
+	}
+	for _, m := range w.file.Nodes {
+		if len(m.Input) > 0 && m.Input[0] == n.Output[0] &&
+			strings.HasSuffix(decode.Operator(m), "QuantizeLinear") {
+			_, ok := w.readTarget(m)
+			return ok
+		}
+	}
+	return false
+}

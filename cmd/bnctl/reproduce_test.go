@@ -31,6 +31,10 @@ func TestReproduceNamesTheEpoch(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "m.chain.jsonl")); err != nil {
 		t.Fatal(err)
 	}
+	says(t, exitSick, "the first epoch with another state or evaluation is 2", on...) // m.bnc has the chain
+	if err := os.Remove(filepath.Join(folder, "m.bnc")); err != nil {
+		t.Fatal(err)
+	}
 	says(t, exitSick, "m.bnm differs; its chain is not there, which would name the epoch", on...)
 }
 
@@ -103,41 +107,53 @@ func drawPicture(t *testing.T, path string, grey uint8) {
 	}
 }
 
-// TestReproduceRefusesAnotherRecipe edits the recipe in a template. With the chain of the training the
-// edit is found; without it the numbers of the recipe are still checked, and the result differs.
+// TestReproduceRefusesAnotherRecipe edits the recipe in a template. With the chain of the training, as a file or in
+// its checkpoint, the edit is found; without it the numbers of the recipe are still checked, and the result differs.
 func TestReproduceRefusesAnotherRecipe(t *testing.T) {
 	folder := t.TempDir()
 	model := filepath.Join(folder, "m.bnm")
 	says(t, exitDone, "", "train", "--quiet", "--model", "mlp-bn", "--data", "glyphs:16", "--batch", "8",
 		"--replicas", "2", "--epochs", "2", "--devices", "ref", "-o", model)
+	const none, file, checkpoint = "", "chain.jsonl", "bnc"
 	for _, c := range []struct {
 		is, other, want string
 		code            int
-		chain           bool
+		chain           string // the file that has it
 	}{
-		{`"lr":0.1`, `"lr":0.2`, "is not the chain of", exitMisused, true},
-		{`"lr":0.1`, `"lr":0.2`, "differs; its chain is not there", exitSick, false},
-		{`"order/1"`, `"order/2"`, "is not the chain of", exitMisused, true},
+		{`"lr":0.1`, `"lr":0.2`, "is not the chain of", exitMisused, file},
+		{`"lr":0.1`, `"lr":0.2`, "edited.bnm was edited: the training had the one in ", exitMisused, checkpoint},
+		{`"lr":0.1`, `"lr":0.2`, "differs; its chain is not there", exitSick, none},
+		{`"order/1"`, `"order/2"`, "is not the chain of", exitMisused, file},
 		{`"order/1"`, `"order/2"`, "the recipe needs part order/2, and release 0.1 has order/1; use a newer release",
-			exitMisused, false},
-		{`"ref/1"`, `"ref/7"`, "the recipe needs kernel class ref/7, and release 0.1 has ref/1", exitMisused, false},
+			exitMisused, none},
+		{`"ref/1"`, `"ref/7"`, "the recipe needs kernel class ref/7, and release 0.1 has ref/1", exitMisused, none},
 		{`"samples":16`, `"samples":15`, "data is glyphs (train), 16 samples, was glyphs (train), 15 samples",
-			exitMisused, false},
-		{`"seed":0`, `"seed":1`, "differs", exitSick, false},
+			exitMisused, none},
+		{`"seed":0`, `"seed":1`, "differs", exitSick, none},
 	} {
 		edited := filepath.Join(folder, "edited.bnm")
 		editRecipe(t, model, edited, c.is, c.other)
-		if err := os.RemoveAll(filepath.Join(folder, "edited.chain.jsonl")); err != nil {
-			t.Fatal(err)
-		}
-		if c.chain {
-			b := contents(t, filepath.Join(folder, "m.chain.jsonl"))
-			if err := os.WriteFile(filepath.Join(folder, "edited.chain.jsonl"), b, 0o666); err != nil {
+		for _, name := range []string{file, checkpoint} {
+			path := filepath.Join(folder, "edited."+name)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if c.chain != name {
+				continue
+			}
+			if err := os.WriteFile(path, contents(t, filepath.Join(folder, "m."+name)), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
 		says(t, c.code, c.want, "reproduce", edited, "--quiet", "--devices", "ref", "--data", "glyphs:16")
 	}
+	bytesEdited := bytes.Replace(contents(t, model), []byte(`"lr":0.1`), []byte(`"lr":0.2`), 1)
+	edited := filepath.Join(folder, "bytes.bnm")
+	if err := os.WriteFile(edited, bytesEdited, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	says(t, exitMisused, "bytes.bnm: the header's checksum differs: the file is damaged; take another copy", "reproduce",
+		edited, "--quiet", "--devices", "ref", "--data", "glyphs:16")
 }
 
 // editRecipe writes a template with another recipe. The digest of its chain stays.

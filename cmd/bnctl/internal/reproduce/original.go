@@ -31,15 +31,15 @@ type original struct {
 	paths    progress.Paths // of the checkpoint of the run, if it is there
 }
 
-// readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file has
-// no recipe that can be reproduced.
+// readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file is
+// damaged, or has no recipe that can be reproduced.
 func (o *options) readOriginal() (*original, error) {
 	if err := attest.RequireNative(o.model); err != nil {
 		return nil, err
 	}
 	f, err := serialize.Open(o.model)
 	if err != nil {
-		return nil, err
+		return nil, problem.Wrap("", err)
 	}
 	defer f.Close()
 	var w *original
@@ -61,7 +61,7 @@ func (o *options) fromTemplate() (*original, error) {
 	}
 	m, err := serialize.ParseModel(o.model, b)
 	if err != nil {
-		return nil, err
+		return nil, problem.Wrap("", err)
 	}
 	sum := sha256.Sum256(b)
 	w := &original{path: o.model, template: m, sum: hex.EncodeToString(sum[:])}
@@ -71,11 +71,33 @@ func (o *options) fromTemplate() (*original, error) {
 	if w.recipe, err = recipeOf(o.model, m); err != nil {
 		return nil, err
 	}
-	k, err := serialize.ReadCheckpoint(strings.TrimSuffix(o.model, filepath.Ext(o.model)) + ".bnc")
-	if err == nil && bytes.Equal(k.Recipe, m.Recipe) {
+	path := strings.TrimSuffix(o.model, filepath.Ext(o.model)) + ".bnc"
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil { // the template is enough
+		return w, nil
+	}
+	if bytes.Equal(k.Recipe, m.Recipe) {
 		w.paths, _ = progress.PathsOf(k)
 	}
-	return w, nil
+	if w.chain == nil {
+		w.chain, err = chainIn(k, path, w)
+	}
+	return w, err
+}
+
+// chainIn returns the chain in a checkpoint, if it is the one of the template of w, else nil.
+func chainIn(k *serialize.Checkpoint, path string, w *original) (*chain.Chain, error) {
+	c, err := chain.Decode(k.Attachments[chain.Attachment])
+	switch m := w.template; {
+	case err != nil || m.Chain == "":
+		return nil, nil
+	case c.Seal(m.Recipe) == m.Chain:
+		return c, nil
+	case c.Seal(k.Recipe) == m.Chain:
+		return nil, problem.New("", "", fmt.Sprintf("the recipe in %s was edited: the training had the one in %s",
+			w.path, path), "use the file that the training wrote")
+	}
+	return nil, nil // of another training
 }
 
 // readChain reads the chain of a template. It returns nil if the file does not exist.
@@ -102,7 +124,7 @@ func (o *options) readChain(m *models.Model) (*chain.Chain, error) {
 func fromCheckpoint(path string) (*original, error) {
 	k, err := serialize.ReadCheckpoint(path)
 	if err != nil {
-		return nil, err
+		return nil, problem.Wrap("", err)
 	}
 	w := &original{path: path}
 	if w.template, _, err = serialize.Strip(k); err != nil {

@@ -39,7 +39,8 @@ func (r *report) text() string {
 		return fmt.Sprintf("%s differs, although all its epochs are equal: the file was changed after the training",
 			r.Model)
 	}
-	return fmt.Sprintf("%s differs; its chain is not there, which would name the epoch", r.Model)
+	return fmt.Sprintf("%s differs; its chain is not there, which would name the epoch, or show that the "+
+		"recipe was edited", r.Model)
 }
 
 // events reports lost devices, and stops a dry run when the time of a step is known.

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -29,22 +30,36 @@ func (d Difference) String() string {
 		d.Vector, d.Result, d.Element, d.Index, d.Got, d.got, d.Want, d.want, d.Differ, d.Of)
 }
 
+// block is the number of elements that are compared together: equal bytes need no look at each element.
+const block = 512
+
 // differ compares tensors of one type and shape by bits. A NaN is any other NaN; the sign of
 // zero counts.
 func differ(got, want tensor.Tensor) (d Difference, found bool) {
 	size := want.DType.Size()
 	d.Of = want.Count()
-	for i := range d.Of {
+	for from := 0; from < d.Of; from += block {
+		to := min(from+block, d.Of)
+		if !bytes.Equal(got.Bytes[from*size:to*size], want.Bytes[from*size:to*size]) {
+			d.add(got, want, from, to)
+		}
+	}
+	return d, d.Differ > 0
+}
+
+// add compares elements [from, to).
+func (d *Difference) add(got, want tensor.Tensor, from, to int) {
+	size := want.DType.Size()
+	for i := from; i < to; i++ {
 		g, w := got.Bytes[i*size:][:size], want.Bytes[i*size:][:size]
-		if slices.Equal(g, w) || isNaN(got, i) && isNaN(want, i) {
+		if bytes.Equal(g, w) || isNaN(got, i) && isNaN(want, i) {
 			continue
 		}
-		if d.Differ++; !found {
-			found, d.Element, d.Index = true, i, indexOf(i, want.Shape)
+		if d.Differ++; d.Differ == 1 {
+			d.Element, d.Index = i, indexOf(i, want.Shape)
 			d.Got, d.Want, d.got, d.want = bits(g), bits(w), element(got, i), element(want, i)
 		}
 	}
-	return d, found
 }
 
 // isNaN reports whether element i is NaN.

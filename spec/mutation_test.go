@@ -37,20 +37,20 @@ func TestMutations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			one := *v
-			one.Results = slices.Clone(v.Results)
+			one := *v // the other results stay, and are equal
+			one.Results = slices.Clone(v.Results[i : i+1])
 			files++
 			for _, bit := range flipped(r, v.Name, 8*len(original)) {
-				file := slices.Clone(original)
-				file[bit/8] ^= 1 << (bit % 8)
-				err := one.Results[i].decode(file)
-				if err == nil && isPayload(v.Results[i].Array, one.Results[i].Array, bit, len(original)) {
+				original[bit/8] ^= 1 << (bit % 8)
+				err := one.Results[0].decode(original)
+				original[bit/8] ^= 1 << (bit % 8)
+				if err == nil && isPayload(v.Results[i].Array, one.Results[0].Array, bit, len(original)) {
 					payloads++
 					continue
 				}
 				differences, wrong := []Difference(nil), error(nil)
 				if err == nil {
-					differences, wrong = one.Compare(got)
+					differences, wrong = one.Compare(got[i : i+1])
 				}
 				if flips++; err == nil && wrong == nil && len(differences) == 0 {
 					t.Errorf("%s: bit %d of byte %d changed, and no comparison found it", name, bit%8, bit/8)

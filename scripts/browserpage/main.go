@@ -48,7 +48,7 @@ func build(output string) error {
 	if err != nil {
 		return err
 	}
-	for name, from := range map[string]string{"draw.js": source, "page.js": source,
+	for name, from := range map[string]string{"draw.js": source, "page.js": source, "worker.js": source,
 		"wasm_exec.js": filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm")} {
 		script, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {

@@ -2,33 +2,45 @@
 const $ = (id) => document.getElementById(id)
 const say = (text) => { $('state').textContent = text }
 
-// start runs the program, which is in this page as gzip in base64.
+// A page from file:// may not fetch a worker, so it is made of the text in this page.
+const worker = new Worker(URL.createObjectURL(new Blob([$('exec').textContent, $('worker').textContent])))
+worker.onerror = (e) => say(e.message)
+const waiting = new Map() // calls without an answer
+worker.onmessage = ({ data: [id, result] }) => {
+  waiting.get(id)(result)
+  waiting.delete(id)
+}
+let calls = 0
+const call = (...message) => new Promise((answer) => {
+  waiting.set(++calls, answer)
+  worker.postMessage([calls, ...message])
+})
+const bnctl = {
+  load: (template, kernels) => call('load', template, kernels),
+  predict: (file) => call('predict', file),
+  camera: (pixels, width, height) => call('camera', pixels, width, height)
+}
+
 async function start() {
-  const packed = Uint8Array.from(atob($('program').textContent), (c) => c.charCodeAt(0))
-  const body = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
-  const wasm = await new Response(body).arrayBuffer()
-  const go = new Go()
-  const { instance } = await WebAssembly.instantiate(wasm, go.importObject)
-  await new Promise((ready) => {
-    globalThis.bnctlReady = ready
-    go.run(instance)
-  })
-  say('Choose a template.')
+  const { error } = await call('start', $('program').textContent)
+  say(error ?? 'Choose a template.')
 }
 
 const bytes = async (file) => new Uint8Array(await file.arrayBuffer())
 
 async function load(file) {
   delete document.body.dataset.loaded
-  const r = bnctl.load(await bytes(file), $('kernels').value)
+  say('The template is being loaded.')
+  const r = await bnctl.load(await bytes(file), $('kernels').value)
   say(r.error ?? `${file.name}: input ${r.input}, ${(r.memory / 2 ** 20).toFixed(1)} MiB at most.`)
   document.body.dataset.loaded = r.error ? 'no' : 'yes'
 }
 
 // show predicts, and draws the picture with the answer.
-function show(predict, picture) {
+async function show(predict, picture) {
+  say('The picture is being predicted.')
   const began = performance.now()
-  const r = predict()
+  const r = await predict()
   const took = performance.now() - began
   globalThis.bnctlAnswer = r // for tests
   $('classes').replaceChildren()
@@ -55,7 +67,7 @@ function show(predict, picture) {
 async function predictFile(file) {
   const input = await bytes(file)
   const picture = await createImageBitmap(file).catch(() => new OffscreenCanvas(1, 1))
-  show(() => bnctl.predict(input), picture)
+  await show(() => bnctl.predict(input), picture)
 }
 
 async function predictCamera() {
@@ -69,14 +81,14 @@ async function predictCamera() {
   }
   const frame = new OffscreenCanvas(video.videoWidth, video.videoHeight)
   frame.getContext('2d').drawImage(video, 0, 0)
-  predictCanvas(frame)
+  await predictCanvas(frame)
 }
 
 // predictCanvas predicts the RGBA of a canvas as it is.
-function predictCanvas(canvas) {
+async function predictCanvas(canvas) {
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
   globalThis.bnctlFrame = { width: canvas.width, height: canvas.height, data } // for tests
-  show(() => bnctl.camera(new Uint8Array(data.buffer), canvas.width, canvas.height), canvas)
+  await show(() => bnctl.camera(new Uint8Array(data.buffer), canvas.width, canvas.height), canvas)
 }
 
 const loadChosen = () => $('template').files[0] && load($('template').files[0])
@@ -89,4 +101,4 @@ $('drop').ondrop = (e) => {
   e.preventDefault()
   if (e.dataTransfer.files[0]) predictFile(e.dataTransfer.files[0])
 }
-start().catch((e) => say(String(e)))
+start()

@@ -40,8 +40,8 @@ func (p *Predictor) Outputs() []models.OutputInfo { return p.model.Outputs() }
 // Labels returns the names of the classes; nil if the template does not have any.
 func (p *Predictor) Labels() []string { return p.model.Labels }
 
-// Memory returns the bytes that the predictor uses at most: weights, packed weights, and the values of
-// a batch. Inputs and outputs belong to the caller and are not counted.
+// Memory returns the bytes that the predictor uses at most: weights, packed weights, the values of a
+// batch, and the workspace of every thread. Inputs and outputs belong to the caller and are not counted.
 func (p *Predictor) Memory() int64 { return p.memory }
 
 // Run returns the outputs of the model for rows of its inputs. Each input is [N, ...] with the type

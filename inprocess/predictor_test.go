@@ -197,6 +197,34 @@ func TestBatchFitsMemory(t *testing.T) {
 	}
 }
 
+// The heap never grows by more than Memory, with one row and with the largest batch.
+func TestMemoryIsUpperBound(t *testing.T) {
+	for _, name := range []string{"mlp-bn", "lenet-bn", "resnet20", "unet-bn"} {
+		m := build(t, name)
+		for _, batch := range []int{1, 32} {
+			before := heap()
+			p, err := inprocess.New(m, inprocess.Options{Batch: batch, Threads: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := rows(p, batch, 1)
+			for range 2 {
+				if _, err := p.Run(t.Context(), x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			used := heap() - before - int64(len(x.Bytes))
+			t.Logf("%s, batch %d: %d KiB of the heap, %d KiB at most", name, batch, used>>10, p.Memory()>>10)
+			if used > p.Memory() {
+				t.Errorf("%s, batch %d: %d bytes of the heap, more than Memory, %d", name, batch, used, p.Memory())
+			}
+			runtime.KeepAlive(x)
+			_ = p.Close()
+		}
+		runtime.KeepAlive(m)
+	}
+}
+
 // A context ends a call before its turn and between batches, with its cause.
 func TestContextEndsCall(t *testing.T) {
 	p := open(t, build(t, "resnet20"), inprocess.Options{Batch: 1})

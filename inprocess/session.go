@@ -67,10 +67,15 @@ func (s *session) load(ctx context.Context, state map[string]tensor.Tensor) (err
 	return s.exe.WriteAll(ctx, slices.Sorted(maps.Keys(state)), state)
 }
 
-// memory returns the bytes that the session uses with a number of rows.
+// memory returns the bytes that the session uses at most with a number of rows.
 func (s *session) memory(rows int) int64 {
-	n := s.exe.Needs()
-	return n.Fixed + n.PerRow*int64(rows)
+	needs := s.exe.Needs()
+	n := needs.Fixed + needs.PerRow*int64(rows)
+	const aligned = 2 << 20
+	if n >= aligned {
+		n += local.AlignmentBytes
+	}
+	return n + local.WorkspaceBytes(s.program, s.device.Info().Threads)
 }
 
 // fits returns an error if a number of rows needs more memory than limit. 0 is the memory of the

@@ -203,7 +203,7 @@ plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machi
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor
 plugins/cpu: device device/serve graph plugins/cpu/internal/cpu
-plugins/cpu/local: device plugins/cpu/internal/cpu
+plugins/cpu/local: device graph plugins/cpu/internal/cpu
 plugins/cpu/bnctl-device-cpu: plugins/cpu
 plugins/internal/library:
 plugins/gpu: device/collective device device/class device/lifecycle graph tensor problem

@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/cpu"
 )
 
@@ -18,3 +19,11 @@ import (
 func Open(ctx context.Context, o device.Options) (device.Device, error) {
 	return cpu.Provider{Shared: true}.Open(ctx, device.DefaultID, o)
 }
+
+// WorkspaceBytes returns an upper bound of the workspace that a number of threads needs to predict with
+// p, in bytes. It is in addition to device.Needs.
+func WorkspaceBytes(p *graph.Program, threads int) int64 { return int64(threads) * cpu.WorkerBytes(p) }
+
+// AlignmentBytes is the most memory that is allocated to align the values of a batch, if they need 2 MiB
+// or more.
+const AlignmentBytes = cpu.AlignmentBytes

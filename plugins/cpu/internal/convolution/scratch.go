@@ -1,6 +1,10 @@
 package convolution
 
-import "github.com/bnctl/bnctl/plugins/cpu/internal/run"
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+)
 
 // Packages below know no tiles and segments, so a worker keeps them as Own, of any type.
 
@@ -21,4 +25,10 @@ func scratchOf(w *run.Worker) *scratch {
 		w.Local = s
 	}
 	return s
+}
+
+// MemoryBytes returns the size of s and of the memory that only s uses.
+func (s *scratch) MemoryBytes() int {
+	return int(unsafe.Sizeof(*s)) + cap(s.segments)*int(unsafe.Sizeof(segment{})) + 8*cap(s.calls) +
+		8*cap(s.tiles.suspects) + 4*(cap(s.tiles.sums)+cap(s.tiles.most))
 }

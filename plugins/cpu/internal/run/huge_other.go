@@ -4,6 +4,9 @@ package run
 
 import "github.com/bnctl/bnctl/tensor"
 
+// AlignmentBytes is the most memory that newArena adds to an arena.
+const AlignmentBytes = 0
+
 // newArena returns n zeros.
 func newArena(n int) []byte { return tensor.New(tensor.U8, n).Bytes }
 

@@ -1,6 +1,10 @@
 package workers
 
-import "github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+)
 
 // Worker is a thread of execution with private memory. The contents of the memory are
 // undefined between tasks.
@@ -77,4 +81,15 @@ func (w *Worker) Integers(n int) []int32 {
 		w.integers = make([]int32, n)
 	}
 	return w.integers[:n]
+}
+
+// MemoryBytes returns the size of the worker's private memory. No task may run.
+func (w *Worker) MemoryBytes() int {
+	n := int(unsafe.Sizeof(*w)) + 4*(len(w.floats)+len(w.unpacked)+len(w.integers)) +
+		8*(len(w.doubles)+len(w.partials)) + 2*len(w.half) + len(w.bytes)
+	n += w.Tile.MemoryBytes() + w.Matrix.MemoryBytes() + w.Int8.MemoryBytes() + w.Sums.MemoryBytes()
+	if l, ok := w.Local.(interface{ MemoryBytes() int }); ok {
+		n += l.MemoryBytes()
+	}
+	return n
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/objects/samples"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -43,7 +44,7 @@ func (r *Run) openSources(ctx context.Context) error {
 }
 
 func (r *Run) openSource(ctx context.Context, option, name string, o data.Options) (data.Source, error) {
-	s, err := data.Open(ctx, name, o)
+	s, err := samples.OpenData(ctx, name, o)
 	if err == nil && r.o.Observer.Data != nil {
 		r.o.Observer.Data(option, s.Info())
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/objects/samples"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 )
@@ -40,7 +41,7 @@ func (r *Run) openOwnPart(ctx context.Context, o data.Options) error {
 	}
 	name := strings.TrimSuffix(r.paths.Data, "@"+string(data.Train))
 	o.Split = data.Val
-	src, err := data.Open(ctx, name, o)
+	src, err := samples.OpenData(ctx, name, o)
 	if err != nil {
 		return err
 	}

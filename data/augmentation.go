@@ -55,6 +55,9 @@ func (a Augment) Fits(info Info) error {
 	if err := a.mixes(info); err != nil {
 		return err
 	}
+	if info.Boxes {
+		return a.fitsBoxes()
+	}
 	if a == NoAugment || info.Masks || len(info.LabelShape) < 2 {
 		return nil
 	}

@@ -42,6 +42,9 @@ func IsPictureName(name string) bool { return isPicture(name) }
 // SplitOfFolder returns the split with a folder's name, as "valid" for Val; "" for another name.
 func SplitOfFolder(name string) Split { return splitOf(name) }
 
+// DecoderVersion returns the version of DecodePicture, as Info.Decoder.
+func DecoderVersion() string { return decoderVersion }
+
 // DecodePicture returns the picture of a file, u8 [height, width, 3], as sources of pictures
 // do. With exif it is turned according to the file's EXIF orientation.
 func DecodePicture(ctx context.Context, file []byte, exif bool) (tensor.Tensor, error) {

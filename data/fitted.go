@@ -17,6 +17,8 @@ func (t Transform) InWords(info Info) string {
 	}
 	filter := cmp.Or(t.Filter, "bilinear")
 	switch {
+	case t.Letterbox:
+		how = fmt.Sprintf("scaled until they fit into it (%s), grey beyond", filter)
 	case t.Resize > 0:
 		how = fmt.Sprintf("the shorter side scaled to %d (%s), cut to the middle", t.Resize, filter)
 	case len(info.Shape) != 3, info.Shape[0]*t.Width != info.Shape[1]*t.Height:

@@ -256,7 +256,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	}
 	var sample tensor.Tensor
 	var err error
-	if wanted || l.info.Masks {
+	if wanted || l.info.Masks || l.info.Boxes {
 		if sample, err = l.src.Sample(l.ctx, i); err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 func (l *Loader) once() bool {
 	_, ok := l.src.(transformer)
 	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment == NoAugment && l.info.Pictures() &&
-		!l.info.Masks
+		!l.info.Masks && !l.info.Boxes
 }
 
 // label writes the label of sample i to dst. A mask is transformed like its picture, with
@@ -292,6 +292,13 @@ func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws
 	label, err := l.src.Label(l.ctx, i)
 	if err != nil {
 		return err
+	}
+	if l.info.Boxes {
+		if err := l.boxLabel(label, i); err != nil {
+			return err
+		}
+		l.plan.Transform.applyBoxes(dst, label, l.shape[0], l.shape[1], picture, &d)
+		return nil
 	}
 	if !l.info.Masks {
 		copy(dst, label)

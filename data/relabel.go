@@ -42,6 +42,9 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	if info := r.Source.Info(); info.MultiLabel {
 		return r.flags(was, info.complete), nil
 	}
+	if r.Source.Info().Boxes {
+		return r.boxes(was), nil
+	}
 	label := make([]int32, len(was))
 	for k, class := range was {
 		if label[k] = class; class >= 0 && int(class) < len(r.to) {
@@ -78,3 +81,17 @@ func (r *relabelled) grouped() bool {
 }
 
 func (r *relabelled) group(i int) string { return r.Source.(grouped).group(i) }
+
+// boxes returns a label of boxes with the classes of the model, and ignored objects stay ignored.
+func (r *relabelled) boxes(was []int32) []int32 {
+	label := slices.Clone(was)
+	for k := BoxFields - 1; k < len(label); k += BoxFields {
+		switch class := label[k]; {
+		case class >= 0:
+			label[k] = int32(r.to[class])
+		case class < NoBox:
+			label[k] = -2 - int32(r.to[-2-class])
+		}
+	}
+	return label
+}

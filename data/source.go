@@ -61,6 +61,7 @@ type Info struct {
 	Labelled   bool           // whether the source has labels
 	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
+	Boxes      bool           // a label is boxes, in pixels of the sample: see Box
 	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
 	complete   bool           // with MultiLabel: a class that a sample does not name is absent from it
 	Targets    []string       // names of the numbers in a label that replace classes, or nil
@@ -81,7 +82,8 @@ func (i Info) Pictures() bool { return i.DType == tensor.U8 }
 
 // IsPerPixel reports whether a label is a class for each pixel: a mask, or an array [height, width].
 func (i Info) IsPerPixel() bool {
-	return i.Masks || i.Labelled && len(i.LabelShape) == 2 && !i.MultiLabel && i.Targets == nil
+	return i.Masks || i.Labelled && len(i.LabelShape) == 2 && !i.MultiLabel && i.Targets == nil &&
+		!i.Boxes
 }
 
 // Split names a split of a data set.

@@ -22,6 +22,9 @@ type Transform struct {
 	Channels int
 	// BGR reverses the order of three channels.
 	BGR bool
+	// Letterbox scales a picture until it fits into the result, at the upper left corner, and
+	// fills the rest with 114, as YOLOX does. Resize must be 0.
+	Letterbox bool
 	// Augment is the augmentation in training. ImageNetAugment replaces Resize and the
 	// centre crop.
 	Augment Augment
@@ -116,10 +119,7 @@ func (t Transform) augment(dst, src plane, d *tensor.Draws) {
 		resample(t.Filter, dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
 		randomFlip(dst, d)
 	case SegmentAugment:
-		v := t.drawView(dst, src, d)
-		v.fill(dst, 0, func(visible plane, window box) {
-			resample(t.Filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
-		})
+		t.draw(dst, src, t.drawView(dst, src, d))
 		randomFlip(dst, d)
 		jitter(dst, d)
 	case NoAugment:
@@ -132,6 +132,10 @@ func (t Transform) augment(dst, src plane, d *tensor.Draws) {
 // fit scales src and crops its middle.
 func (t Transform) fit(dst, src plane) {
 	w, h := t.scaled(dst, src)
+	if t.Letterbox {
+		t.draw(dst, src, view{w: w, h: h})
+		return
+	}
 	if w == src.w && h == src.h {
 		x, y := middle(w-dst.w), middle(h-dst.h)
 		for row := range dst.h {
@@ -146,6 +150,9 @@ func (t Transform) fit(dst, src plane) {
 // scaled returns the width and height of src before the crop. A longer side is
 // rounded down, as in torchvision, but never below the crop's.
 func (t Transform) scaled(dst, src plane) (w, h int) {
+	if t.Letterbox {
+		return contained(dst, src)
+	}
 	if t.Resize != 0 {
 		if src.w <= src.h {
 			return t.Resize, t.Resize * src.h / src.w

@@ -28,6 +28,8 @@ func (c Criterion) of(e *Evaluation) float64 {
 	switch c {
 	case "loss":
 		return e.Loss()
+	case "ap50":
+		return e.ap50()
 	case "miou":
 		return float64(e.MeanOverlap())
 	case "balanced-accuracy":

@@ -53,6 +53,7 @@ type Evaluation struct {
 	// Targets has the errors of numbers; nil for labels.
 	Targets []TargetError
 
+	boxes        *boxes // nil unless labels are boxes
 	areas        *areas // the scores, if AUROC is the criterion
 	loss         TrainingLoss
 	classWeights []float64 // in the loss; nil: 1
@@ -107,6 +108,9 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	}
 	defer l.Close()
 	e := newEvaluation(src.Info(), o.Loss)
+	if e.boxes, err = newBoxes(src.Info(), o.Transform.Height, o.Transform.Width); err != nil {
+		return nil, err
+	}
 	if e.observers = o.Observers; o.KeepScores {
 		e.areas = new(areas)
 		e.observers = e.areas.observers(o.Observers)
@@ -156,6 +160,9 @@ func (e *Evaluation) Add(scores, labels tensor.Tensor, probabilities bool) error
 		return fmt.Errorf("the model's output is %v: it has no classes to evaluate", scores)
 	}
 	n, classes := scores.Shape[0], scores.Shape[1]
+	if e.boxes != nil {
+		return e.addBoxes(scores, labels)
+	}
 	if e.MultiLabel || e.Targets != nil {
 		return e.addElements(scores, labels, probabilities)
 	}

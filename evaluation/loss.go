@@ -22,8 +22,11 @@ type Loss struct {
 
 // IsNumeric reports whether l is about numbers in the place of labels.
 func (l Loss) IsNumeric() bool {
-	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy
+	return l.Of != parallel.CrossEntropy && l.Of != parallel.BinaryCrossEntropy && !l.IsBoxes()
 }
+
+// IsBoxes reports whether l is about boxes in the place of labels.
+func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss }
 
 // LossOf returns the loss in the recipe of a template. The default, for example for models
 // of other programs, is the loss for the data.
@@ -38,6 +41,8 @@ func LossOf(recipe json.RawMessage, info data.Info) Loss {
 		l = Loss{}
 	}
 	switch {
+	case info.Boxes:
+		l = Loss{Of: parallel.BoxLoss}
 	case info.MultiLabel:
 		l = Loss{Of: parallel.BinaryCrossEntropy}
 	case info.Targets != nil && l.Of == "":
@@ -51,7 +56,8 @@ func ParseLoss(text string) (Loss, error) {
 	name, delta, given := strings.Cut(text, ":")
 	l := Loss{Of: name}
 	switch name {
-	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError:
+	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError,
+		parallel.BoxLoss:
 		if !given {
 			return l, nil
 		}
@@ -97,7 +103,7 @@ func Padded(labels tensor.Tensor, outputs int) tensor.Tensor {
 // Accuracy returns the share of labels that were met, or NaN for numbers, which are never
 // met.
 func (l Loss) Accuracy(met, counted float64) Figure {
-	if l.IsNumeric() {
+	if l.IsNumeric() || l.IsBoxes() {
 		return Figure(math.NaN())
 	}
 	return Figure(quotient(met, counted))

@@ -23,6 +23,9 @@ func (e *Evaluation) Sum() string {
 		fmt.Fprintln(h, t.N)
 		hashBits(h, t.absolute, t.squares, t.mean, t.deviations)
 	}
+	if f := e.AveragePrecision(); f != nil {
+		hashBits(h, f.AP, f.AP50, f.AR100)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

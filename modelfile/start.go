@@ -81,7 +81,7 @@ func Start(name string, info data.Info, o StartOptions) (*Started, error) {
 		return nil, err
 	}
 	o.training = true
-	if o.Classes == 1 && !info.MultiLabel && info.Targets == nil {
+	if o.Classes == 1 && !info.MultiLabel && info.Targets == nil && !info.Boxes {
 		return nil, problem.New("classes", "1", "want at least 2: the labels of "+info.Kind+" are classes", "")
 	}
 	s, err := newStarted(name, info, o)
@@ -104,8 +104,8 @@ func (s *Started) setClasses(classes []string) error {
 		s.PreviousLabels = s.Labels
 	}
 	s.Labels, s.DataClasses = classes, len(classes)
-	shape := s.Graph.Main.Values[s.Graph.Main.Outputs[0].Value].Type.Shape
-	if len(shape) == 0 || len(s.PreviousLabels) != shape[0] || len(classes) > len(s.PreviousLabels) {
+	count := s.Model.Classes()
+	if count == 0 || len(s.PreviousLabels) != count || len(classes) > len(s.PreviousLabels) {
 		return nil
 	}
 	from := models.PermutationByLabel(s.PreviousLabels, classes)
@@ -139,7 +139,7 @@ func newStarted(name string, info data.Info, o StartOptions) (*Started, error) {
 		m, err = o.fromText(name, text)
 	case err == nil && !isZooName(name):
 		return fromFile(name, info, o)
-	case len(info.Classes) == 1 && !info.MultiLabel && !info.Masks && o.Classes == 0:
+	case len(info.Classes) == 1 && !info.MultiLabel && !info.Masks && !info.Boxes && o.Classes == 0:
 		err = problem.Failure("data", "all samples of "+info.Kind+" are of class "+info.Classes[0]+
 			": nothing can be told apart", "add samples of another class")
 	default:

@@ -20,6 +20,7 @@ const (
 	LabelLogits                      // of labels that do not exclude each other: sigmoid makes probabilities
 	LabelProbabilities               // logits of labels that do not exclude each other
 	Numbers                          // one for each of the labels, in the units of the data
+	Boxes                            // rows for cells: see outputYOLOX
 )
 
 // Answer returns the meaning of the given outputs of m together, and the number of the
@@ -32,6 +33,7 @@ const (
 //     for each number, because these labels do not exclude each other; else Values.
 //   - One that ends in a log-softmax over all of them: Logits.
 //   - One that training has named outputLabels, or outputNumbers: LabelLogits, Numbers.
+//   - One that is named outputYOLOX: Boxes.
 //
 // Any other output of C >= 2 numbers is Logits if it was trained as logits (the
 // model has a recipe), if its name ends in "logits" as in the zoo, if there are
@@ -54,6 +56,8 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 	switch name := f.Outputs[k].Name; {
 	case name == outputLabels && m.line(k):
 		return LabelLogits, k
+	case name == outputYOLOX && m.detects(k):
+		return Boxes, k
 	case name == outputNumbers && m.line(k) && len(m.Labels) == m.outputElements(k):
 		return Numbers, k
 	case op == graph.Sigmoid && m.Scores(k) && len(m.Labels) == m.outputElements(k):

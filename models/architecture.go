@@ -29,6 +29,7 @@ type Architecture struct {
 	Mean    []float64 // of pixels per channel, in units of x/255
 	Std     []float64 // likewise
 	Pixels  bool      // a class for each pixel, not for the image
+	Boxes   bool      // boxes with classes: the output is outputYOLOX
 
 	// SameAs is another architecture with tensors of the same names and shapes. It is
 	// assumed if only these are known. "" if there is no other.
@@ -130,8 +131,8 @@ func Build(name string, o Options) (*Model, error) {
 	}
 	x := n.Input("x", graph.Type{Kind: graph.Rows, DType: tensor.U8,
 		Shape: []int{o.Input.Height, o.Input.Width, o.Input.Channels}})
-	x = n.Op(graph.Image, "image", []graph.Value{x}, "mean", o.Mean, "std", o.Std)
-	n.Output("logits", a.forward(n, x, o.Classes), false)
+	x = n.Op(graph.Image, "image", []graph.Value{x}, a.image(o)...)
+	n.Output(a.output(), a.forward(n, x, o.Classes), false)
 	for _, name := range slices.Sorted(maps.Keys(n.heads)) {
 		n.Output(name, n.heads[name], false)
 	}
@@ -144,6 +145,23 @@ func Build(name string, o Options) (*Model, error) {
 	}
 	return &Model{Architecture: name, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: a.preprocess(o.Input)}, nil
+}
+
+// output names the first output.
+func (a Architecture) output() string {
+	if a.Boxes {
+		return outputYOLOX
+	}
+	return "logits"
+}
+
+// image returns the attributes of the image operation. Detectors take pixels unchanged, with blue
+// first, unless o normalises them.
+func (a Architecture) image(o Options) []any {
+	if a.Boxes && o.Mean == nil && o.Std == nil {
+		return []any{"scale", 1.0, "bgr", o.Input.Channels == 3}
+	}
+	return []any{"mean", o.Mean, "std", o.Std}
 }
 
 // withDefaults fills in what o leaves open.
@@ -163,6 +181,9 @@ func (a Architecture) withDefaults(o Options) Options {
 // normalisation returns mean and deviation for images with that number of channels:
 // the architecture's if they fit, else MNIST's for grey and ImageNet's for colour.
 func (a Architecture) normalisation(channels int) (mean, std []float64) {
+	if a.Boxes {
+		return nil, nil
+	}
 	switch channels {
 	case len(a.Mean):
 		return a.Mean, a.Std
@@ -195,8 +216,9 @@ func (o Options) check(a Architecture) error {
 // preprocess returns the preprocessing of image files: that of ImageNet for sizes like
 // ImageNet's, else images are scaled to just cover the input.
 func (a Architecture) preprocess(s Size) Preprocess {
-	p := Preprocess{Known: true, Interpolation: a.interpolation}
+	p := Preprocess{Known: true, Interpolation: a.interpolation, Letterbox: a.Boxes}
 	switch {
+	case a.Boxes:
 	case a.resize != 0 && s.Height == a.Input.Height && s.Width == a.Input.Width:
 		p.Resize = a.resize
 	case s.Height == 224 && s.Width == 224:

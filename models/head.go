@@ -71,6 +71,10 @@ func (h *head) find() error {
 	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
 		h.oldClasses = s[0]
 	}
+	if h.f.Outputs[0].Name == outputYOLOX && h.oldClasses > yoloxFields {
+		h.oldClasses -= yoloxFields
+		return h.findBoxes(h.maker(v))
+	}
 	return h.trace(v)
 }
 

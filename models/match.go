@@ -94,10 +94,7 @@ func numbered(classes []string) bool {
 
 // MatchClasses is the function of that name for the classes of m's first output.
 func (m *Model) MatchClasses(kind string, classes []string) (ClassMatch, error) {
-	count := 0
-	if shape := m.outputType(0).Shape; len(shape) > 0 {
-		count = shape[0]
-	}
+	count := m.Classes()
 	if a, _ := m.Answer(0); a == Binary {
 		count = 2
 	}

@@ -53,7 +53,8 @@ type BestEpoch struct {
 
 // Figures lists the figures by which a run may choose its best epoch.
 func Figures() []string {
-	return []string{"accuracy", "loss", "miou", "balanced-accuracy", "f1", "auroc", "exact", "mae", "rmse", "r2"}
+	return []string{"accuracy", "loss", "miou", "balanced-accuracy", "f1", "auroc", "exact", "mae", "rmse", "r2",
+		"ap50"}
 }
 
 // IsError reports whether a figure of Figures is an error: the smallest is the best.
@@ -86,6 +87,9 @@ type Preprocess struct {
 	// Interpolation is the filter of resizing: "", which is bilinear, or
 	// "bicubic".
 	Interpolation string `msgpack:"interpolation,omitempty" json:"interpolation,omitempty"`
+	// Letterbox scales an image until it fits into the input, at its upper left corner, and fills the
+	// rest with 114: nothing is cropped. Resize is 0.
+	Letterbox bool `msgpack:"letterbox,omitempty" json:"letterbox,omitempty"`
 }
 
 // Input returns the type of the model's input.

@@ -111,6 +111,11 @@ var zoo = slices.Concat(
 			onResNet50(deepLabHead)).withAuxiliary(),
 		pixelNet("lraspp-mobilenetv3-large", "a class for each pixel on MobileNetV3 (Howard et al. 2019)", lraspp),
 		pixelNet("espnet-c", "a class for each pixel by dilated pyramids (Mehta et al. 2018)", espNetC)),
+	family("detection",
+		boxNet("yolox-nano", "boxes by depthwise convolutions (Ge et al. 2021)", 416,
+			yolox{depth: 0.33, width: 0.25, depthwise: true}),
+		boxNet("yolox-tiny", "boxes (Ge et al. 2021)", 416, yolox{depth: 0.33, width: 0.375}),
+		boxNet("yolox-s", "boxes (Ge et al. 2021)", 640, yolox{depth: 0.33, width: 0.5})),
 )
 
 // family gives architectures the name of their family.
@@ -139,6 +144,12 @@ func imageNetNet(name, about string, lr float64, f forward) Architecture {
 func pixelNet(name, about string, f forward) Architecture {
 	return Architecture{Name: name, About: about, Input: photos, Classes: 21, LR: 0.05,
 		Mean: ImageNetMean, Std: ImageNetStd, Pixels: true, forward: f}
+}
+
+// boxNet is a detector of the form outputYOLOX, for pictures with blue first and from 0 to 255.
+func boxNet(name, about string, side int, y yolox) Architecture {
+	return Architecture{Name: name, About: about, Input: Size{side, side, 3}, Classes: 80, LR: 0.02,
+		Boxes: true, forward: y.forward}
 }
 
 func (a Architecture) sameAs(name string) Architecture {

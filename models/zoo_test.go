@@ -65,6 +65,9 @@ var zooCases = []struct {
 	{"convnext-tiny", 28589128, 0, "classifier.2.bias"},
 	{"vit-b-16", 86567656, 0, "heads.head.bias"},
 	{"swin-t", 28288354, 0, "head.bias"},
+	{"yolox-nano", 912159, 104, "head.obj_preds.2.bias"},
+	{"yolox-tiny", 5055855, 74, "head.obj_preds.2.bias"},
+	{"yolox-s", 8968255, 74, "head.obj_preds.2.bias"},
 }
 
 func TestZoo(t *testing.T) {

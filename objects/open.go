@@ -49,7 +49,7 @@ type opening struct {
 // pictures are in the set without it. The error of broken annotations is a *Faults; any other
 // error is about the spec, the files or the context.
 func Open(ctx context.Context, spec string, options Options) (*Set, error) {
-	form, split := cutSplit(spec)
+	form, split := CutSplit(spec)
 	kind, name, _ := strings.Cut(form, ":")
 	read := kinds[kind]
 	if read == nil || name == "" {
@@ -71,8 +71,8 @@ func Open(ctx context.Context, spec string, options Options) (*Set, error) {
 	return selected, nil
 }
 
-// cutSplit returns a spec without its suffix, and the split of the suffix.
-func cutSplit(spec string) (string, data.Split) {
+// CutSplit returns a spec without its suffix, and the split of the suffix.
+func CutSplit(spec string) (string, data.Split) {
 	for _, split := range []data.Split{data.Train, data.Val, data.Test} {
 		if form, ok := strings.CutSuffix(spec, "@"+string(split)); ok {
 			return form, split

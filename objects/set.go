@@ -58,20 +58,29 @@ func (s *Set) Close() error {
 // HasNumbers reports whether the pictures have numbers of their own: COCO's.
 func (s *Set) HasNumbers() bool { return strings.HasPrefix(s.Spec, "coco:") }
 
-// Decode returns the upright picture i, u8 [height, width, 3].
-func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
+// File returns the bytes of the file of picture i.
+func (s *Set) File(i int) ([]byte, error) {
 	p := &s.Pictures[i]
 	if p.read == nil {
-		return tensor.Tensor{}, problem.Failure("", s.Spec+": "+p.Name+": there is no such file",
+		return nil, problem.Failure("", s.Spec+": "+p.Name+": there is no such file",
 			"put the pictures next to the annotations")
 	}
 	b, err := p.read()
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, p.Name, err)
+		return nil, fmt.Errorf("%s: %s: %w", s.Spec, p.Name, err)
+	}
+	return b, nil
+}
+
+// Decode returns the upright picture i, u8 [height, width, 3].
+func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
+	b, err := s.File(i)
+	if err != nil {
+		return tensor.Tensor{}, err
 	}
 	t, err := data.DecodePicture(ctx, b, true)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, p.Name, err)
+		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, s.Pictures[i].Name, err)
 	}
 	return t, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // HasMasks reports whether voc:PATH has masks. Commands read masks then, and boxes otherwise.
 func HasMasks(ctx context.Context, spec string) bool {
-	form, _ := cutSplit(spec)
+	form, _ := CutSplit(spec)
 	folder, ok := strings.CutPrefix(form, "voc:")
 	if !ok {
 		return false

@@ -270,7 +270,11 @@ type lossNodes struct {
 }
 
 func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, error) {
-	if t.loss.Of != CrossEntropy {
+	switch t.loss.Of {
+	case CrossEntropy:
+	case BoxLoss:
+		return t.boxLoss(outputs, shape)
+	default:
 		return t.elementLoss(outputs, shape)
 	}
 	return t.crossEntropy(outputs, shape), nil

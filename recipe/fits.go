@@ -88,7 +88,8 @@ func Fits(m *models.Model, training, validation data.Source) error {
 // training does not have is a *problem.Error of val.
 func Classed(training, validation data.Source) (data.Source, error) {
 	known, info := training.Info().Classes, validation.Info()
-	if t := training.Info(); t.MultiLabel != info.MultiLabel || !slices.Equal(t.Targets, info.Targets) {
+	if t := training.Info(); t.Boxes != info.Boxes || t.MultiLabel != info.MultiLabel ||
+		!slices.Equal(t.Targets, info.Targets) {
 		return nil, problem.Failure("val", "its labels are of another kind than the labels of {data}",
 			"name data with the same columns")
 	}
@@ -133,6 +134,9 @@ func fits(field string, m *models.Model, info data.Info) error {
 		return refuse("", "output %s of model %s is one number per sample; labels need classes", name,
 			m.Architecture)
 	}
+	if _, detects := m.DetectedClasses(); detects || info.Boxes {
+		return fitsBoxes(refuse, m, info)
+	}
 	if info.MultiLabel || info.Targets != nil {
 		return fitsElements(field, m, info)
 	}
@@ -153,6 +157,24 @@ func fits(field string, m *models.Model, info data.Info) error {
 		return refuse(fmt.Sprintf("make a new head with {classes} %d", classes),
 			"%s has %s, model %s has %d", info.Kind, problem.Plural(classes, "class"), m.Architecture,
 			out.Shape[0])
+	}
+	return nil
+}
+
+// fitsBoxes refuses boxes for a model that is no detector, other labels for a detector, and a detector with
+// fewer classes than the data.
+func fitsBoxes(refuse func(advice, format string, args ...any) error, m *models.Model, info data.Info) error {
+	have, detects := m.DetectedClasses()
+	switch {
+	case !info.Boxes:
+		return refuse("use data with boxes: voc:, coco: or yolo:",
+			"model %s predicts boxes, and the labels of %s are not boxes", m.Architecture, info.Kind)
+	case !detects:
+		return refuse("use a detector, for example yolox-nano",
+			"the labels of %s are boxes, and model %s does not predict boxes", info.Kind, m.Architecture)
+	case len(info.Classes) > have:
+		return refuse(fmt.Sprintf("make a new head with {classes} %d", len(info.Classes)),
+			"%s has %s, model %s has %d", info.Kind, problem.Plural(len(info.Classes), "class"), m.Architecture, have)
 	}
 	return nil
 }

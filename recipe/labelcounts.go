@@ -124,7 +124,7 @@ func (r *Recipe) AutoWeights(info data.Info) string {
 	switch {
 	case r.Sampling != "":
 		return "{class-weights} auto does nothing together with {sampling}"
-	case info.MultiLabel || info.Targets != nil || err != nil:
+	case info.Boxes || info.MultiLabel || info.Targets != nil || err != nil:
 		return "{class-weights} auto does nothing: it is for classes that exclude each other"
 	case weights == nil:
 		return "{class-weights} auto does nothing: no class has most samples, or less than a tenth of another's"

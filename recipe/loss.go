@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +28,11 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 	}
 	r.TargetStd = nil
 	switch {
+	case info.Boxes:
+		if r.Loss != "" && !l.IsBoxes() {
+			return refuse("boxes")
+		}
+		r.Loss = parallel.BoxLoss
 	case info.Targets != nil:
 		if r.Loss == "" {
 			r.Loss = parallel.SquaredError
@@ -110,6 +116,13 @@ func (r *Recipe) checkLoss() error {
 		return problem.New(option, value, "it has no meaning for "+loss, advice)
 	}
 	switch {
+	case l.IsBoxes() && (r.LabelSmoothing > 0 || r.ClassWeights != "" || r.AuxWeight > 0):
+		return problem.New("loss", r.Loss, "label smoothing, weights of classes and auxiliary heads have no "+
+			"meaning for boxes", "leave them off")
+	case l.IsBoxes() && !slices.Contains([]string{"", "last", "best", "best:loss", "best:ap50"}, r.Save):
+		return refuse("save", r.Save, "boxes", "use best, best:loss or best:ap50")
+	case !l.IsBoxes() && r.Save == "best:ap50":
+		return refuse("save", r.Save, "labels that are no boxes", "leave it off")
 	case l.IsNumeric() && r.LabelSmoothing > 0:
 		return refuse("label-smoothing", fmt.Sprint(r.LabelSmoothing), "numbers", "leave it off")
 	case l.IsNumeric() && r.ClassWeights != "":

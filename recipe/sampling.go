@@ -56,6 +56,8 @@ func (r *Recipe) checkSampling() error {
 func samplesOfAClass(value string, info data.Info) error {
 	what := ""
 	switch {
+	case info.Boxes:
+		what = "have boxes of several classes"
 	case info.Masks || len(info.LabelShape) > 0 && !info.MultiLabel && info.Targets == nil:
 		what = "have a class for each pixel: {class-weights} weighs these"
 	case info.MultiLabel:

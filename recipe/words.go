@@ -16,6 +16,8 @@ func (r *Recipe) AnswersInWords() string {
 	switch {
 	case r.TargetStd != nil:
 		return problem.Plural(len(r.TargetStd), "number") + ", " + r.Loss + " error"
+	case r.Loss == parallel.BoxLoss:
+		return "boxes of " + problem.Plural(r.Data.Classes, "class")
 	case r.Loss != "":
 		return problem.Plural(r.Data.Classes, "label") + ", binary cross-entropy"
 	}

@@ -77,6 +77,9 @@ func (b *Board) curves(e Event) {
 		if e.ValAccuracy != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_accuracy", Value: *e.ValAccuracy})
 		}
+		if e.ValAP50 != nil {
+			figures = append(figures, tfevents.Scalar{Tag: "val_ap50", Value: float64(*e.ValAP50)})
+		}
 		if e.ValR2 != nil {
 			figures = append(figures, tfevents.Scalar{Tag: "val_r2", Value: float64(*e.ValR2)})
 		}

@@ -121,6 +121,10 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) (*evaluation.Ev
 		r2 := e.MeanR2()
 		done.ValAccuracy, done.ValR2 = nil, &r2
 	}
+	if f := e.AveragePrecision(); f != nil {
+		ap, ap50 := evaluation.Figure(f.AP), evaluation.Figure(f.AP50)
+		done.ValAccuracy, done.ValAP, done.ValAP50 = nil, &ap, &ap50
+	}
 	if e.PerPixel {
 		overlap := e.MeanOverlap()
 		done.ValMIoU = &overlap

@@ -90,6 +90,9 @@ func (e EpochDone) figures() string {
 	if e.ValAccuracy != nil {
 		text += fmt.Sprintf("  accuracy %.2f %%", 100**e.ValAccuracy)
 	}
+	if e.ValAP50 != nil {
+		text += fmt.Sprintf("  AP50 %.4f  AP %.4f", *e.ValAP50, *e.ValAP)
+	}
 	if e.ValR2 != nil {
 		text += fmt.Sprintf("  R2 %.4f", *e.ValR2)
 	}

@@ -114,19 +114,22 @@ type EpochDone struct {
 	ValLoss       *evaluation.Figure `json:"val_loss,omitempty"`
 	ValAccuracy   *float64           `json:"val_accuracy,omitempty"`
 	ValMIoU       *evaluation.Figure `json:"val_miou,omitempty"` // where labels are masks
-	ValR2         *evaluation.Figure `json:"val_r2,omitempty"`   // mean over the targets, for numbers
-	LeftOut       int                `json:"left_out,omitempty"` // steps without a label that counts
-	Seconds       float64            `json:"seconds"`
-	Throughput    float64            `json:"images_per_s"`
-	Seen          int                `json:"seen"`              // samples
-	Dropped       int                `json:"dropped"`           // samples that tail "drop" left out
-	Repeated      int                `json:"repeated"`          // samples that tail "repeat" gave twice
-	InputWait     float64            `json:"input_wait"`        // share of the epoch's time, 0 to 1
-	SyncWait      float64            `json:"sync_wait"`         // share that devices waited for each other
-	Gap           *Gap               `json:"gap,omitempty"`     // between training and use
-	Warning       string             `json:"warning,omitempty"` // a problem of the epoch, with advice
-	Merged        int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
-	Waited        int64              `json:"waited,omitempty"`  // steps that these waited, in total
+	// ValAP and ValAP50 are COCO's AP and AP50 of boxes, in pixels of the model's input.
+	ValAP      *evaluation.Figure `json:"val_ap,omitempty"`
+	ValAP50    *evaluation.Figure `json:"val_ap50,omitempty"`
+	ValR2      *evaluation.Figure `json:"val_r2,omitempty"`   // mean over the targets, for numbers
+	LeftOut    int                `json:"left_out,omitempty"` // steps without a label that counts
+	Seconds    float64            `json:"seconds"`
+	Throughput float64            `json:"images_per_s"`
+	Seen       int                `json:"seen"`              // samples
+	Dropped    int                `json:"dropped"`           // samples that tail "drop" left out
+	Repeated   int                `json:"repeated"`          // samples that tail "repeat" gave twice
+	InputWait  float64            `json:"input_wait"`        // share of the epoch's time, 0 to 1
+	SyncWait   float64            `json:"sync_wait"`         // share that devices waited for each other
+	Gap        *Gap               `json:"gap,omitempty"`     // between training and use
+	Warning    string             `json:"warning,omitempty"` // a problem of the epoch, with advice
+	Merged     int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
+	Waited     int64              `json:"waited,omitempty"`  // steps that these waited, in total
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 

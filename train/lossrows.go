@@ -13,6 +13,10 @@ func (p *plan) withLoss(rows map[string]tensor.Tensor) {
 	if p.loss.Of == parallel.CrossEntropy {
 		return
 	}
+	if p.loss.IsBoxes() {
+		p.withBoxes(rows)
+		return
+	}
 	labels := rows[parallel.InputLabels]
 	if !p.loss.IsNumeric() {
 		labels = evaluation.Padded(labels, classesOf(p.template.Graph))

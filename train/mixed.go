@@ -26,6 +26,9 @@ func isMixed(rows map[string]tensor.Tensor) bool {
 // weighed returns the denominator of the loss of rows. For mixed rows it is the sum of the
 // denominators of their labels and of their partners' labels, each times its fraction.
 func (p *plan) weighed(rows map[string]tensor.Tensor) float64 {
+	if p.loss.IsBoxes() {
+		return positives(rows)
+	}
 	return byFraction(rows, func(labels tensor.Tensor) float64 { return p.denominator(labels) })
 }
 
@@ -43,6 +46,10 @@ func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) fl
 
 // lossInUse returns the loss of training of scores that a template gives.
 func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (float64, error) {
+	if p.loss.IsBoxes() {
+		sum, n := evaluation.BoxLosses(p.grid, scores, rows)
+		return ratio(sum, n), nil
+	}
 	first, err := p.evaluated(scores, rows[parallel.InputLabels])
 	if err != nil || !isMixed(rows) {
 		return first.Loss(), err

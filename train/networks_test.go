@@ -2,6 +2,40 @@ package train
 
 // networks are trained by the tests, because ref trains them in milliseconds.
 var networks = map[string]string{
+	"cells": `bnctl graph 1
+graph "cells"
+state fine.weight f32[4,3,8,8] weight he_normal(0)
+state middle.weight f32[4,4,2,2] weight he_normal(0)
+state coarse.weight f32[4,4,2,2] weight he_normal(0)
+state head.weight f32[7,4,1,1] weight he_normal(0)
+state head.bias f32[7] bias zeros
+state bn1.weight f32[4] gamma ones
+state bn1.bias f32[4] beta zeros
+state bn1.running_mean f32[4] mean zeros
+state bn1.running_var f32[4] variance ones
+state bn2.weight f32[4] gamma ones
+state bn2.bias f32[4] beta zeros
+state bn2.running_mean f32[4] mean zeros
+state bn2.running_var f32[4] variance ones
+func main(x rows u8[32,32,3]) {
+  image = image(x)
+  fine = conv(image, @fine.weight, stride=[8,8])
+  bn1 = batch_norm(fine, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  relu1 = relu(bn1)
+  middle = conv(relu1, @middle.weight, stride=[2,2])
+  bn2 = batch_norm(middle, @bn2.weight, @bn2.bias, @bn2.running_mean, @bn2.running_var)
+  relu2 = relu(bn2)
+  coarse = conv(relu2, @coarse.weight, stride=[2,2])
+  out1 = conv(relu1, @head.weight, @head.bias)
+  out2 = conv(relu2, @head.weight, @head.bias)
+  out3 = conv(coarse, @head.weight, @head.bias)
+  flat1 = reshape(out1, shape=[7,16])
+  flat2 = reshape(out2, shape=[7,4])
+  flat3 = reshape(out3, shape=[7,1])
+  all = concat(flat1, flat2, flat3, axis=1)
+  return yolox rows = all
+}
+`,
 	"deep": `bnctl graph 1
 graph "deep"
 state conv1.weight f32[3,1,3,3] weight he_normal(0)

@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
@@ -28,8 +29,10 @@ type plan struct {
 	program      *graph.Program
 	trained      []string
 	loss         evaluation.TrainingLoss
-	classWeights []float64  // in the loss; nil: 1
-	layers       []bn.Layer // layers with statistics that the run updates; empty in frozen mode
+	grid         *cells.Grid // of a detector; nil for others
+	detected     int         // classes of a detector
+	classWeights []float64   // in the loss; nil: 1
+	layers       []bn.Layer  // layers with statistics that the run updates; empty in frozen mode
 }
 
 // newPlan derives schedule, graph and program from recipe and template.
@@ -60,6 +63,9 @@ func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) 
 		return nil, err
 	}
 	if p.loss, err = r.TrainingLoss(classesOf(p.template.Graph)); err != nil {
+		return nil, err
+	}
+	if err = p.takeGrid(); err != nil {
 		return nil, err
 	}
 	if p.classWeights, err = r.WeightsOfClasses(classesOf(p.template.Graph)); err != nil {

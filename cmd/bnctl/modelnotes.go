@@ -29,9 +29,7 @@ func tellOfModel(o *output, m *modelfile.Started, asked modelfile.StartOptions) 
 		o.note("the model was trained on the classes %s; from here on they are %s (%s of the head moved)",
 			models.ClassList(m.PreviousLabels), models.ClassList(classes), plural(m.MovedRows, "row"))
 	}
-	f := m.Graph.Main
-	has := f.Values[f.Outputs[0].Value].Type.Shape[0]
-	if has > m.DataClasses && asked.Classes == 0 {
+	if has := m.Classes(); has > m.DataClasses && asked.Classes == 0 {
 		o.note("the model has %s, the data %d; --classes %d makes a new head", plural(has, "class"),
 			m.DataClasses, m.DataClasses)
 	}

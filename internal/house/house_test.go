@@ -69,6 +69,8 @@ data/internal/jpeg:
 objects: data internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
+objects/cells: objects/suppress problem tensor
+objects/samples: data objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
@@ -76,7 +78,7 @@ parallel: internal/awake internal/memory bn device/collective device device/fabr
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
-evaluation: data graph models parallel problem tensor
+evaluation: data graph models parallel problem tensor objects objects/average objects/cells
 evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:
 recipe: bn data device device/class evaluation graph models parallel parts problem tensor
@@ -84,7 +86,7 @@ recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data device device/fabric graph models parallel problem serialize
-train: serialize/chain tensor
+train: serialize/chain tensor objects/cells
 train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
@@ -222,6 +224,7 @@ plugins/cuda/internal/cuda: device plugins/cuda/internal/cu plugins/gpu problem
 plugins/cuda: device/serve plugins/cuda/internal/cuda
 plugins/cuda/bnctl-device-cuda: plugins/cuda
 
+.: objects/samples
 .: data device/fabric fleet inprocess internal/regular modelfile modelfile/quantize models models/fit parallel
 .: parallel/stage predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
 

@@ -13,5 +13,6 @@ func Transform(m *models.Model, info data.Info) data.Transform {
 		return data.Transform{}
 	}
 	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
-		Resize: m.Preprocess.Resize, Filter: data.Filter(m.Preprocess.Interpolation)}
+		Letterbox: m.Preprocess.Letterbox, Resize: m.Preprocess.Resize,
+		Filter: data.Filter(m.Preprocess.Interpolation)}
 }

@@ -21,7 +21,7 @@ func Zoo(name string, info data.Info, o models.Options) (*models.Model, error) {
 		return nil, problem.Advise("give a model file whose input has that shape",
 			"model %s takes images, the samples of %s are %v arrays of f32", name, info.Kind, info.Shape)
 	}
-	if o.OneOutput = info.MultiLabel || info.Targets != nil; o.Classes == 0 {
+	if o.OneOutput = info.MultiLabel || info.Targets != nil || info.Boxes; o.Classes == 0 {
 		o.Classes = len(info.Classes) + len(info.Targets)
 	}
 	return models.Build(name, zooOptions(a, info, o))

@@ -28,6 +28,7 @@ var families = map[string]string{
 	"convnext":     "depthwise 7x7 and layer norms, no batch norm (Liu et al. 2022)",
 	"transformer":  "attention between patches, no batch norm",
 	"segmentation": "a class for each pixel",
+	"detection":    "boxes with classes",
 }
 
 // Head is the line above the list.

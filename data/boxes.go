@@ -1,0 +1,170 @@
+package data
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// BoxFields is the number of elements of a box in a label of a source with Info.Boxes, which has
+// LabelShape [boxes, BoxFields]: see Box.
+const BoxFields = 5
+
+// NoBox is the class of the boxes that fill up a label.
+const NoBox = -1
+
+// Box is a half-open box of a label, in pixels of the sample: the corners x1, y1, x2, y2. Class -1
+// means that there is no box. An object of class c that is ignored, for example a difficult one, has
+// the class -2 - c: it counts neither as an object nor as background.
+type Box struct {
+	Corners [4]float32
+	Class   int32
+}
+
+// BoxOf returns the box that the first BoxFields elements of a label hold.
+func BoxOf(label []int32) (b Box) {
+	for i := range b.Corners {
+		b.Corners[i] = Number(label[i])
+	}
+	b.Class = label[4]
+	return b
+}
+
+// Put writes b to the first BoxFields elements of a label.
+func (b Box) Put(label []int32) {
+	for i, v := range b.Corners {
+		label[i] = int32(math.Float32bits(v))
+	}
+	label[4] = b.Class
+}
+
+// Frame is the place of a picture in the input of a model: a point x, y of the picture is at
+// x*scaleX - f.x, y*scaleY - f.y.
+type Frame struct{ scaleX, scaleY, x, y float64 }
+
+// Frame returns the place of a picture of a size in a result of t, without augmentation.
+func (t Transform) Frame(height, width int) Frame {
+	dst, src := plane{h: t.Height, w: t.Width}, plane{h: height, w: width}
+	return t.whole(dst, src).frame(src)
+}
+
+// Undo returns a box of the input in pixels of the picture.
+func (f Frame) Undo(corners [4]float32) (c [4]float64) {
+	for i, v := range corners {
+		scale, offset := f.scaleX, f.x
+		if i%2 == 1 {
+			scale, offset = f.scaleY, f.y
+		}
+		c[i] = (float64(v) + offset) / scale
+	}
+	return c
+}
+
+// whole returns the view of fit.
+func (t Transform) whole(dst, src plane) view {
+	w, h := t.scaled(dst, src)
+	if t.Letterbox {
+		return view{w: w, h: h}
+	}
+	return view{w, h, middle(w - dst.w), middle(h - dst.h)}
+}
+
+func (v view) frame(src plane) Frame {
+	return Frame{float64(v.w) / float64(src.w), float64(v.h) / float64(src.h), float64(v.x), float64(v.y)}
+}
+
+// applyBoxes writes the boxes of a picture to dst as they are in a result of h x w pixels, moved
+// with the same draws as Apply moves the pixels. Boxes end at the border of the result. An object of
+// which less than a quarter is left is ignored, and one outside is removed.
+func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
+	out, src := plane{h: h, w: w}, plane{h: picture.Shape[0], w: picture.Shape[1]}
+	v, mirrored := t.drawBoxes(out, src, d)
+	f := v.frame(src)
+	for i := 0; i < len(label); i += BoxFields {
+		b := BoxOf(label[i:])
+		if b.Class != NoBox {
+			b = f.move(b, w, h, mirrored)
+		}
+		b.Put(dst[i:])
+	}
+}
+
+// drawBoxes draws the view of a picture, and whether it is mirrored, as augment does.
+func (t Transform) drawBoxes(dst, src plane, d *tensor.Draws) (v view, mirrored bool) {
+	switch t.Augment {
+	case NoAugment:
+		return t.whole(dst, src), false
+	case SegmentAugment:
+		v = t.drawView(dst, src, d)
+		return v, d.Uint32()>>31 != 0
+	}
+	v = t.whole(dst, src)
+	for _, op := range t.Augment.operations() {
+		draws := d.Stream(op.stream)
+		switch op.name {
+		case "flip":
+			mirrored = draws.Float64() < op.args[0]
+		case "crop":
+			pad := int(op.args[0])
+			dx := draws.Intn(2*pad+1) - pad
+			if dy := draws.Intn(2*pad+1) - pad; mirrored {
+				v.x, v.y = v.x-dx, v.y+dy
+			} else {
+				v.x, v.y = v.x+dx, v.y+dy
+			}
+		}
+	}
+	return v, mirrored
+}
+
+// move returns a box of a picture as it is in a result.
+func (f Frame) move(b Box, width, height int, mirrored bool) Box {
+	x1, x2 := float64(float64(b.Corners[0])*f.scaleX)-f.x, float64(float64(b.Corners[2])*f.scaleX)-f.x
+	y1, y2 := float64(float64(b.Corners[1])*f.scaleY)-f.y, float64(float64(b.Corners[3])*f.scaleY)-f.y
+	if mirrored {
+		x1, x2 = float64(width)-x2, float64(width)-x1
+	}
+	area := float64((x2 - x1) * (y2 - y1))
+	x1, x2 = min(max(x1, 0), float64(width)), min(max(x2, 0), float64(width))
+	y1, y2 = min(max(y1, 0), float64(height)), min(max(y2, 0), float64(height))
+	b.Corners = [4]float32{float32(x1), float32(y1), float32(x2), float32(y2)}
+	switch left := float64((x2 - x1) * (y2 - y1)); {
+	case !(left > 0):
+		return Box{Class: NoBox}
+	case b.Class >= 0 && left < float64(area/4):
+		b.Class = -2 - b.Class
+	}
+	return b
+}
+
+// fitsBoxes returns an error for an augmentation that does not move boxes.
+func (a Augment) fitsBoxes() error {
+	switch a {
+	case NoAugment, SegmentAugment:
+		return nil
+	case CIFARAugment, ImageNetAugment:
+		return unmoved(string(a))
+	}
+	for _, op := range a.operations() {
+		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {
+			return unmoved(op.name)
+		}
+	}
+	return nil
+}
+
+func unmoved(name string) error {
+	return problem.Advise("use segment, or flip, crop, jitter and erase",
+		"augmentation %s does not move boxes", name)
+}
+
+// boxLabel returns an error if a label of a source with boxes is not of its form.
+func (l *Loader) boxLabel(label []int32, i int) error {
+	if len(label) != l.labelShape[0]*BoxFields {
+		return fmt.Errorf("%s: a label of %s, want %d boxes", l.src.Name(i),
+			problem.Plural(len(label), "element"), l.labelShape[0])
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package data
+
+import (
+	"math"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// brightPart returns the borders of the bright pixels of a picture, and whether there are any.
+func brightPart(p tensor.Tensor) (c [4]float64, found bool) {
+	h, w := p.Shape[0], p.Shape[1]
+	c = [4]float64{float64(w), float64(h), 0, 0}
+	for y := range h {
+		for x := range w {
+			if p.Bytes[3*(y*w+x)+1] > 180 {
+				c = [4]float64{min(c[0], float64(x)), min(c[1], float64(y)), max(c[2], float64(x+1)),
+					max(c[3], float64(y+1))}
+				found = true
+			}
+		}
+	}
+	return c, found
+}
+
+// Boxes stay where their pixels are: a bright rectangle is found in its box after each augmentation.
+func TestBoxesMoveWithPixels(t *testing.T) {
+	picture := tensor.New(tensor.U8, 60, 90, 3)
+	for y := 15; y < 45; y++ {
+		for i := 3 * (y*90 + 20); i < 3*(y*90+50); i++ {
+			picture.Bytes[i] = 255
+		}
+	}
+	label := make([]int32, 2*BoxFields)
+	Box{Corners: [4]float32{20, 15, 50, 45}, Class: 2}.Put(label)
+	Box{Class: NoBox}.Put(label[BoxFields:])
+	generator := tensor.NewPhilox(7, tensor.StreamAugment)
+	for _, augment := range []Augment{"", "flip:1", "flip", "crop:12", "flip crop:12", "crop:12 flip:1", "segment"} {
+		parsed := augment
+		if augment != "" {
+			var err error
+			if parsed, err = ParseAugment(string(augment)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, letterbox := range []bool{true, false} {
+			transform := Transform{Height: 64, Width: 64, Letterbox: letterbox, Augment: parsed}
+			for sample := range uint64(20) {
+				out, moved := tensor.New(tensor.U8, 64, 64, 3), make([]int32, len(label))
+				d := generator.Draws(3, sample)
+				transform.applyBoxes(moved, label, 64, 64, picture, &d)
+				d = generator.Draws(3, sample)
+				transform.Apply(out, picture, &d)
+				if !letterbox && augment == "segment" {
+					continue // colours change, and a larger part may be bright
+				}
+				checkBox(t, augment, out, BoxOf(moved))
+				if other := BoxOf(moved[BoxFields:]); other.Class != NoBox {
+					t.Fatalf("%s: no box became %+v", augment, other)
+				}
+			}
+		}
+	}
+}
+
+func checkBox(t *testing.T, augment Augment, out tensor.Tensor, b Box) {
+	t.Helper()
+	want, found := brightPart(out)
+	if augment == "segment" && !found { // colours change
+		return
+	}
+	if b.Class == NoBox {
+		if found {
+			t.Errorf("%s: the box is gone, and bright pixels are in %v", augment, want)
+		}
+		return
+	}
+	if b.Class != 2 && b.Class != -4 {
+		t.Fatalf("%s: class %d", augment, b.Class)
+	}
+	for i, v := range b.Corners {
+		if math.Abs(float64(v)-want[i]) > 2 {
+			t.Errorf("%s: the box is %v, and bright pixels are in %v", augment, b.Corners, want)
+			return
+		}
+	}
+}
+
+// A letterbox has the sizes of YOLOX's preproc: int(side * min(H/h, W/w)).
+func TestLetterbox(t *testing.T) {
+	for _, c := range []struct{ h, w, height, width, bottom, right int }{
+		{480, 640, 416, 416, 312, 416}, {640, 480, 416, 416, 416, 312}, {100, 30, 64, 32, 64, 19},
+		{1, 1000, 32, 32, 1, 32}, {10, 10, 32, 64, 32, 32},
+	} {
+		transform := Transform{Height: c.height, Width: c.width, Letterbox: true}
+		picture := tensor.New(tensor.U8, c.h, c.w, 3)
+		for i := range picture.Bytes {
+			picture.Bytes[i] = 200
+		}
+		out := tensor.New(tensor.U8, c.height, c.width, 3)
+		transform.Apply(out, picture, nil)
+		for i, v := range out.Bytes {
+			x, y := i/3%c.width, i/3/c.width
+			if inside := x < c.right && y < c.bottom; inside && v != 200 || !inside && v != 114 {
+				t.Fatalf("%+v: pixel %d, %d is %d", c, x, y, v)
+			}
+		}
+		f := transform.Frame(c.h, c.w)
+		got := f.Undo([4]float32{0, 0, float32(c.right), float32(c.bottom)})
+		if math.Abs(got[2]-float64(c.w)) > 1e-9 ||
+			math.Abs(got[3]-float64(c.h)) > 1e-9 {
+			t.Errorf("%+v: the corner comes back as %v", c, got)
+		}
+	}
+}
+
+func TestAugmentationsWithoutBoxes(t *testing.T) {
+	info := Info{Kind: "voc", DType: tensor.U8, Labelled: true, Boxes: true, LabelShape: []int{3, 5}}
+	for text, fits := range map[string]bool{"none": true, "segment": true, "flip jitter": true, "crop:4 erase": true,
+		"cifar": false, "imagenet": false, "rotate": false, "resizedcrop": false, "randaugment": false,
+		"trivial": false, "flip mixup": false, "cutmix": false} {
+		a, err := ParseAugment(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Fits(info); (err == nil) != fits {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

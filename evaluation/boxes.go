@@ -1,0 +1,145 @@
+package evaluation
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/objects/average"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// detections are the options of cells.Grid.Detections for average precision: nearly all boxes,
+// as YOLOX evaluates.
+var detections = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
+
+// boxes collects detections and objects in the coordinates of the input.
+type boxes struct {
+	grid   *cells.Grid
+	set    objects.Set
+	found  []average.Detection
+	figure *average.COCOFigures
+}
+
+// newBoxes returns nil unless the labels are boxes and the size of the input is known.
+func newBoxes(info data.Info, height, width int) (*boxes, error) {
+	if !info.Boxes {
+		return nil, nil
+	}
+	grid, err := cells.New(height, width)
+	return &boxes{grid: grid, set: objects.Set{Classes: info.Classes}}, err
+}
+
+// objectsOf returns the objects of a label of a source with Info.Boxes, in pixels of the input.
+func objectsOf(label []int32) (all []cells.Object) {
+	for i := 0; i+data.BoxFields <= len(label); i += data.BoxFields {
+		switch b := data.BoxOf(label[i:]); {
+		case b.Class >= 0:
+			all = append(all, cells.Object{Corners: b.Corners, Class: int(b.Class)})
+		case b.Class < data.NoBox:
+			all = append(all, cells.Object{Corners: b.Corners, Class: int(-2 - b.Class), Ignored: true})
+		}
+	}
+	return all
+}
+
+// BoxInputs returns the inputs of the training function for BoxLoss, for labels [N, M, BoxFields] and
+// the number of classes of the model.
+func BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
+	n, a := labels.Shape[0], grid.Len()
+	rows := func(count int) tensor.Tensor { return tensor.New(tensor.F32, n, count, a) }
+	of, mask, positive, negative := rows(4), rows(1), rows(1+classes), rows(1+classes)
+	each := labels.Count() / max(n, 1)
+	for i := range n {
+		row := func(t tensor.Tensor) []float32 { return t.Rows(i, i+1).F32() }
+		grid.Fill(cells.Targets{Boxes: row(of), Mask: row(mask), Positive: row(positive), Negative: row(negative)},
+			objectsOf(labels.I32()[i*each:(i+1)*each]), classes)
+	}
+	return map[string]tensor.Tensor{parallel.InputBoxes: of, parallel.InputMask: mask,
+		parallel.InputPositive: positive, parallel.InputNegative: negative}
+}
+
+// BoxLosses returns the sum of the losses of predictions [N, 5+C, A] with BoxInputs, and the number of
+// cells with objects.
+func BoxLosses(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor) (sum, n float64) {
+	for i := range scores.Shape[0] {
+		loss, positives := boxLoss(grid, scores, inputs, i)
+		sum, n = sum+loss, n+positives
+	}
+	return sum, n
+}
+
+// boxLoss is BoxLosses for row i.
+func boxLoss(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor, i int) (loss, n float64) {
+	row := func(name string) []float32 { return inputs[name].Rows(i, i+1).F32() }
+	mask := row(parallel.InputMask)
+	for _, v := range mask {
+		n += float64(v)
+	}
+	return grid.Loss(scores.Rows(i, i+1).F32(), cells.Targets{Boxes: row(parallel.InputBoxes), Mask: mask,
+		Positive: row(parallel.InputPositive), Negative: row(parallel.InputNegative)}), n
+}
+
+// addBoxes counts N predictions [N, 5+C, A] with labels [N, M, BoxFields].
+func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
+	b := e.boxes
+	if len(scores.Shape) != 3 || scores.Shape[2] != b.grid.Len() || scores.Shape[1] <= cells.Fields {
+		return fmt.Errorf("labels are boxes for an output of %v", scores)
+	}
+	n, classes := scores.Shape[0], scores.Shape[1]-cells.Fields
+	inputs := BoxInputs(b.grid, labels, classes)
+	each := labels.Count() / max(n, 1)
+	for i := range n { // sums in the order of samples do not depend on the batch
+		loss, positives := boxLoss(b.grid, scores, inputs, i)
+		e.LossSum, e.WeightSum = e.LossSum+loss, e.WeightSum+positives
+		all := objectsOf(labels.I32()[i*each : (i+1)*each])
+		e.Counted += len(all)
+		b.add(all, b.grid.Detections(scores.Rows(i, i+1).F32(), detections))
+	}
+	e.Samples += n
+	return nil
+}
+
+// add adds a picture.
+func (b *boxes) add(all []cells.Object, found []cells.Detection) {
+	p, at := objects.Picture{ID: int64(len(b.set.Pictures))}, len(b.set.Pictures)
+	for _, o := range all {
+		box := boxOf(o.Corners)
+		p.Objects = append(p.Objects, objects.Object{Box: box, Class: o.Class, Area: box.Area(),
+			Difficult: o.Ignored})
+	}
+	b.set.Pictures = append(b.set.Pictures, p)
+	for _, d := range found {
+		if d.Class < len(b.set.Classes) {
+			b.found = append(b.found, average.Detection{Picture: at, Class: d.Class, Box: boxOf(d.Corners),
+				Score: float64(d.Score)})
+		}
+	}
+	b.figure = nil
+}
+
+func boxOf(c [4]float32) objects.Box {
+	return objects.Box{X1: float64(c[0]), Y1: float64(c[1]), X2: float64(c[2]), Y2: float64(c[3])}
+}
+
+// AveragePrecision returns COCO's figures of boxes in the coordinates of the input; nil for other labels.
+func (e *Evaluation) AveragePrecision() *average.COCOFigures {
+	if e.boxes == nil {
+		return nil
+	}
+	if e.boxes.figure == nil {
+		e.boxes.figure = average.COCO(&e.boxes.set, e.boxes.found)
+	}
+	return e.boxes.figure
+}
+
+// ap50 returns COCO's AP50, or 0 without objects.
+func (e *Evaluation) ap50() float64 {
+	f := e.AveragePrecision()
+	if f == nil {
+		return 0
+	}
+	return max(f.AP50, 0)
+}

@@ -1,0 +1,76 @@
+package models_test
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// torchYOLOX is what testdata/torch_yolox.py printed: see there.
+//
+//go:embed testdata/torch_yolox.txt
+var torchYOLOX string
+
+func TestYOLOXAsInPyTorch(t *testing.T) {
+	for line := range strings.Lines(torchYOLOX) {
+		f := strings.Fields(line)
+		var height, width, parameters, norms int
+		fmt.Sscan(strings.Join(f[1:5], " "), &height, &width, &parameters, &norms)
+		checkYOLOXState(t, f[0], parameters, norms, f[5])
+		m, err := models.Build(f[0], models.Options{Input: models.Size{Height: height, Width: width, Channels: 3},
+			Classes: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, ok := m.DetectedClasses(); n != 3 || !ok {
+			t.Errorf("%s detects %d classes", f[0], n)
+		}
+		sorted := slices.Clone(m.Graph.State)
+		slices.SortFunc(sorted, func(a, b graph.State) int { return strings.Compare(a.Name, b.Name) })
+		state := map[string]tensor.Tensor{}
+		for k, s := range sorted {
+			state[s.Name] = fill(k, s)
+		}
+		x := tensor.New(tensor.U8, 2, height, width, 3)
+		for i := range x.U8() {
+			x.U8()[i] = uint8(words(1000, i) >> 24)
+		}
+		eval, err := graph.Eval(m.Graph.Main, m.Graph.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ref.Eval64(eval, state, []tensor.Tensor{x}, []int{2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, f[0], out[0].F64(), f[6:])
+	}
+}
+
+// checkYOLOXState compares the state of the published form with the state of the authors' layers.
+func checkYOLOXState(t *testing.T, name string, parameters, norms int, digest string) {
+	m, err := models.Build(name, models.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, s := range m.Graph.State {
+		shape := strings.ReplaceAll(fmt.Sprint(s.Shape), " ", ", ")
+		lines = append(lines, fmt.Sprintf("%s %s\n", s.Name, shape))
+	}
+	slices.Sort(lines)
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(lines, ""))))
+	s := m.Summary()
+	if sum != digest || s.Parameters != parameters || s.Norms != norms {
+		t.Errorf("%s: %d parameters, %d norms, names %s; PyTorch has %d, %d, %s", name, s.Parameters, s.Norms,
+			sum, parameters, norms, digest)
+	}
+}

@@ -1,0 +1,186 @@
+// Package samples makes data sources of sets with boxes. Use OpenData to open any data by its spec, for
+// training a detector or another model.
+package samples
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// source is the pictures of one split of a set. A label has a place for each box of the picture with
+// the most boxes of all splits, so that all splits have labels of one shape.
+type source struct {
+	set      *objects.Set // with the files of all splits
+	selected *objects.Set
+	info     data.Info
+	labels   [][]int32
+}
+
+// OpenData opens any data: a set with boxes by openBoxes, and everything else by data.Open.
+func OpenData(ctx context.Context, spec string, o data.Options) (data.Source, error) {
+	if !objects.IsSpec(spec) || objects.HasMasks(ctx, spec) {
+		return data.Open(ctx, spec, o)
+	}
+	if err := checkOptions(spec, o); err != nil {
+		return nil, err
+	}
+	return openBoxes(ctx, spec, o.Split)
+}
+
+// openBoxes opens a split of a set with boxes, for example voc:FOLDER or coco:FILE@val. Without a suffix
+// it is the given split, or all pictures if the set has no splits or split is "". Test replaces a missing
+// Val, and Val a missing Test.
+func openBoxes(ctx context.Context, spec string, split data.Split) (data.Source, error) {
+	form, suffix := objects.CutSplit(spec)
+	set, err := objects.Open(ctx, form, objects.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSource(set, form, suffix, split)
+	if err != nil {
+		set.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSource(set *objects.Set, form string, suffix, split data.Split) (*source, error) {
+	if suffix == "" {
+		suffix = choose(set, split)
+	}
+	selected, err := set.Select(suffix)
+	if err != nil {
+		return nil, err
+	}
+	if err := selected.CheckObjects(); err != nil {
+		return nil, err
+	}
+	most := 1
+	for _, p := range set.Pictures {
+		most = max(most, len(p.Objects))
+	}
+	s := &source{set: set, selected: selected, info: data.Info{Kind: form, Split: suffix,
+		Len: len(selected.Pictures), DType: tensor.U8, Labelled: true, Boxes: true,
+		LabelShape: []int{most, data.BoxFields}, Classes: set.Classes, Decoder: data.DecoderVersion(), EXIF: true}}
+	s.info.Shape = sizeOf(selected)
+	for _, p := range selected.Pictures {
+		s.labels = append(s.labels, label(p, most))
+	}
+	return s, nil
+}
+
+// choose returns the split that a spec without a suffix means.
+func choose(set *objects.Set, split data.Split) data.Split {
+	if split == "" {
+		return ""
+	}
+	has := func(split data.Split) bool {
+		return slices.ContainsFunc(set.Pictures, func(p objects.Picture) bool { return p.Split == split })
+	}
+	other := map[data.Split]data.Split{data.Val: data.Test, data.Test: data.Val}[split]
+	switch {
+	case has(split):
+		return split
+	case other != "" && has(other):
+		return other
+	case has(data.Train) || has(data.Val) || has(data.Test):
+		return split // which Select refuses
+	}
+	return ""
+}
+
+// sizeOf returns the shape of the pictures if all have one.
+func sizeOf(set *objects.Set) []int {
+	first := set.Pictures[0]
+	for _, p := range set.Pictures {
+		if p.Width != first.Width || p.Height != first.Height {
+			return nil
+		}
+	}
+	return []int{first.Height, first.Width, 3}
+}
+
+// label returns the boxes of a picture, within the picture. Empty boxes are left out.
+func label(p objects.Picture, most int) []int32 {
+	all := make([]int32, 0, most*data.BoxFields)
+	put := func(b data.Box) {
+		all = append(all, make([]int32, data.BoxFields)...)
+		b.Put(all[len(all)-data.BoxFields:])
+	}
+	for _, o := range p.Objects {
+		c := o.Box.Clip(p.Width, p.Height)
+		b := data.Box{Class: int32(o.Class)}
+		b.Corners = [4]float32{float32(c.X1), float32(c.Y1), float32(c.X2), float32(c.Y2)}
+		if o.Difficult || o.Crowd {
+			b.Class = -2 - b.Class
+		}
+		if c.Area() > 0 {
+			put(b)
+		}
+	}
+	for len(all) < most*data.BoxFields {
+		put(data.Box{Class: data.NoBox})
+	}
+	return all
+}
+
+// Info implements data.Source.
+func (s *source) Info() data.Info { return s.info }
+
+// Sample implements data.Source.
+func (s *source) Sample(ctx context.Context, i int) (tensor.Tensor, error) {
+	return s.selected.Decode(ctx, i)
+}
+
+// Label implements data.Source.
+func (s *source) Label(_ context.Context, i int) ([]int32, error) { return s.labels[i], nil }
+
+// Name implements data.Source.
+func (s *source) Name(i int) string { return s.selected.Pictures[i].Name }
+
+// Close implements data.Source.
+func (s *source) Close() error { return s.set.Close() }
+
+// Fingerprint implements data.Source. It reads all files.
+func (s *source) Fingerprint(ctx context.Context) (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "bnctl boxes 1\ndecoder %s\n%q\n", s.info.Decoder, s.info.Classes)
+	for i := range s.labels {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		b, err := s.selected.File(i)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%d %d\n", s.labels[i], len(b))
+		_, _ = h.Write(b) // a hash has no errors
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// checkOptions refuses options of data that a set with boxes does not have.
+func checkOptions(spec string, o data.Options) error {
+	refuse := func(option, value string) error {
+		return problem.New(option, value, spec+" is a set with boxes, which has no such option", "leave it off")
+	}
+	switch {
+	case o.Masks != (data.MaskOptions{}):
+		return refuse("mask-values", o.Masks.Values)
+	case o.Columns != "":
+		return refuse("csv-columns", o.Columns)
+	case o.SkipBad != 0:
+		return refuse("skip-bad", fmt.Sprint(o.SkipBad))
+	case !o.EXIF:
+		return refuse("exif", data.IgnoreEXIF)
+	}
+	return nil
+}

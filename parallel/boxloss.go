@@ -1,0 +1,97 @@
+package parallel
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// BoxLoss is the loss of a detector with an output f32 [5+C, A] of A cells, in the units of package
+// objects/cells: binary cross-entropies of the logits of objects and classes, and 5*(1 - GIoU) of the
+// box of each cell with an object. The sum is divided by the number of these cells in the whole
+// batch. The assignment of objects to cells depends on labels alone, so that the host knows it and
+// that number before the step.
+const BoxLoss = "boxes"
+
+// These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative
+// are [1+C, A] here.
+const (
+	InputBoxes = "boxes" // [4, A]: corners of the assigned box
+	InputMask  = "mask"  // [1, A]: 1 for a cell with an object, otherwise 0
+)
+
+// rowsOfBox is the number of rows of a cell before its logits: centre, width and height.
+const rowsOfBox = 4
+
+// boxWeight is the weight of the loss of a box.
+const boxWeight = 5.0
+
+// boxLoss returns BoxLoss. Its elements are [2+C, A]: of the box, of the presence of an object, and of
+// its classes.
+func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
+	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
+		return n, fmt.Errorf("output %s of graph %s is %v; a loss of boxes needs rows for cells: a box of four, "+
+			"the presence of an object, and classes", t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
+	}
+	n.of, n.hits, n.partners = "moments", graph.None, graph.None
+	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	logits := t.rows("loss.logits", outputs, rowsOfBox, shape[0])
+	l, boxes := t.binaryCrossEntropy("loss", logits), t.boxElements(outputs, shape[1])
+	all := t.step(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)
+	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{all})
+	n.seed = func(name string, of graph.Value) graph.Value {
+		if of != outputs {
+			t.Builder.Fail(fmt.Errorf("graph %s: auxiliary heads have no loss of boxes", t.From.Name))
+			return graph.None
+		}
+		seeds := map[graph.Value]graph.Value{
+			logits: t.step(graph.Mul, name+".logits", []graph.Value{l.slope, inverse}),
+			boxes: t.step(graph.Mul, name+".boxes", []graph.Value{
+				t.input(InputMask, []int{1, shape[1]}), inverse}),
+		}
+		grads, err := graph.Gradient(t.Builder, seeds, []graph.Value{outputs})
+		if err != nil {
+			t.Builder.Fail(err)
+			return graph.None
+		}
+		return grads[outputs]
+	}
+	return n, nil
+}
+
+// rows returns rows from to to-1 of x, [rows, A].
+func (t *trainBuilder) rows(name string, x graph.Value, from, to int) graph.Value {
+	s := t.Builder.Type(x).Shape
+	return t.step(graph.Slice, name, []graph.Value{x}, "begin", []int{from, 0}, "end", []int{to, s[1]})
+}
+
+// boxElements returns 5*(1 - GIoU) = 5*(2 - IoU - union/enclosing box) for each cell, [1, A]. Cells without
+// an object have the prediction 0 and its box as target: 0, without a gradient, whatever they predict.
+func (t *trainBuilder) boxElements(outputs graph.Value, cells int) graph.Value {
+	op := func(op graph.Op, name string, in ...graph.Value) graph.Value {
+		return t.step(op, "loss.box."+name, in)
+	}
+	target, mask := t.input(InputBoxes, []int{rowsOfBox, cells}), t.input(InputMask, []int{1, cells})
+	raw := op(graph.Mul, "masked", t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask)
+	size := op(graph.Exp, "size", t.rows("loss.box.logs", raw, 2, 4))
+	centre := t.rows("loss.box.centre", raw, 0, 2)
+	half := t.step(graph.Affine, "loss.box.half", []graph.Value{size}, "by", 0.5)
+	low, high := op(graph.Sub, "low", centre, half), op(graph.Add, "high", centre, half)
+	targetLow := t.rows("loss.box.target.low", target, 0, 2)
+	targetHigh := t.rows("loss.box.target.high", target, 2, 4)
+	area := func(name string, sides graph.Value) graph.Value {
+		return op(graph.Mul, name, t.rows("loss.box."+name+".w", sides, 0, 1),
+			t.rows("loss.box."+name+".h", sides, 1, 2))
+	}
+	overlap := op(graph.Sub, "overlap", op(graph.Min, "right", high, targetHigh),
+		op(graph.Max, "left", low, targetLow))
+	common := area("common", op(graph.Relu, "shared", overlap))
+	both := op(graph.Add, "both", area("area", size),
+		area("target.area", op(graph.Sub, "target.size", targetHigh, targetLow)))
+	union := op(graph.Sub, "union", both, common)
+	enclosing := area("enclosing", op(graph.Sub, "reach", op(graph.Max, "far", high, targetHigh),
+		op(graph.Min, "near", low, targetLow)))
+	sum := op(graph.Add, "sum", op(graph.Div, "iou", common, union), op(graph.Div, "share", union, enclosing))
+	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -boxWeight, "add", 2*boxWeight)
+}

@@ -53,8 +53,9 @@ type Evaluation struct {
 	// Targets has the errors of numbers; nil for labels.
 	Targets []TargetError
 
-	boxes        *boxes // nil unless labels are boxes
-	areas        *areas // the scores, if AUROC is the criterion
+	boxes        *boxes    // nil unless labels are boxes
+	areas        *areas    // the scores, if AUROC is the criterion
+	thresholds   []float64 // probabilities from which on labels hold; nil: above a half
 	loss         TrainingLoss
 	classWeights []float64 // in the loss; nil: 1
 	WeightSum    float64   // of all labels
@@ -111,6 +112,7 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	if e.boxes, err = newBoxes(src.Info(), o.Transform.Height, o.Transform.Width); err != nil {
 		return nil, err
 	}
+	e.thresholds = o.Thresholds
 	if e.observers = o.Observers; o.KeepScores {
 		e.areas = new(areas)
 		e.observers = e.areas.observers(o.Observers)
@@ -308,6 +310,7 @@ type Options struct {
 	Transform      data.Transform // how samples become input: see func Transform
 	Loss           Loss           // of the figure Loss: see LossOf
 	Probabilities  bool           // the output has passed a softmax: see Loss.Probabilities
+	Thresholds     []float64      // of models.Model: from which on labels that do not exclude each other hold
 	// OwnRows returns the range of rows of a batch that the predictor reads:
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// LabelCount counts the results of a label that does not exclude others. It is predicted if
-// its probability is above a half. Answers that are not finite are not counted.
+// LabelCount counts the results of a label that does not exclude others. It is predicted if its probability
+// is at least the threshold of the model, or without thresholds above a half. Answers that are not finite
+// are not counted.
 type LabelCount struct{ truePositive, falsePositive, falseNegative, trueNegative int }
 
 // Figures returns precision, recall and F1: NaN without a denominator.
@@ -81,7 +83,8 @@ func (e *Evaluation) labelsOf(z []float64, label []int32) {
 		e.LossSum += float64(positive*softplus(-z[k])) + float64(negative*softplus(z[k]))
 		e.WeightSum++
 		e.Counted++
-		met := tensor.IsFinite(z[k]) && (z[k] > 0) == (l == 1)
+		predicted := e.predicts(k, z[k])
+		met := tensor.IsFinite(z[k]) && predicted == (l == 1)
 		exact = exact && met
 		if met {
 			e.Correct++
@@ -95,7 +98,7 @@ func (e *Evaluation) labelsOf(z []float64, label []int32) {
 			e.NotFinite++
 			continue
 		}
-		e.Labels[k].add(z[k] > 0, l == 1)
+		e.Labels[k].add(predicted, l == 1)
 	}
 	if judged {
 		e.Judged++
@@ -103,6 +106,14 @@ func (e *Evaluation) labelsOf(z []float64, label []int32) {
 			e.Exact++
 		}
 	}
+}
+
+// predicts reports whether label k holds for the logit z.
+func (e *Evaluation) predicts(k int, z float64) bool {
+	if e.thresholds == nil {
+		return z > 0
+	}
+	return float64(float32(models.Sigmoid(z))) >= e.thresholds[k] // as predict has probabilities
 }
 
 func (c *LabelCount) add(predicted, holds bool) {

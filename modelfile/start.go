@@ -259,8 +259,11 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 	if err := was.Trainable("model", path); err != nil {
 		return nil, err
 	}
-	model, err := models.Uncalibrated(was.Model) // a temperature is only valid for its weights
+	model, err := models.Uncalibrated(was.Model) // a temperature and thresholds are only valid for the weights
 	if err != nil {
+		return nil, err
+	}
+	if model, err = models.WithThresholds(model, nil); err != nil {
 		return nil, err
 	}
 	if was.Model, err = fit.Model(model, info); err != nil {

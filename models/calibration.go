@@ -102,6 +102,7 @@ func (m *Model) scaledLogits(scale float64) (*Model, error) {
 		c.Builder.Output(o.Name, v, o.Keep)
 	}
 	out := *m
+	out.Thresholds = nil // they are valid for the probabilities before
 	var err error
 	if g.Main, err = c.Builder.Function(); err != nil {
 		return nil, err

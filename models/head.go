@@ -33,7 +33,7 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 			problem.Plural(classes, "class"), err)
 	}
 	out := *m
-	out.Graph, out.State, out.Labels = g, nil, nil
+	out.Graph, out.State, out.Labels, out.Thresholds = g, nil, nil, nil
 	return &out, nil
 }
 

@@ -39,6 +39,9 @@ type Model struct {
 	FileTypes []FileType
 	// FileTensors are the tensors that the file of another program has under another name or in another form.
 	FileTensors []FileTensor
+	// Thresholds are the least probabilities at which labels hold, one for each number of the first output:
+	// see WithThresholds. nil: a label that does not exclude others holds above a half.
+	Thresholds []float64
 	// Fields are the inputs of a model with several, which the one input of the graph holds one
 	// after another; nil for a model with one input.
 	Fields []Field
@@ -133,6 +136,9 @@ func (m *Model) Check() error {
 	if len(m.State) != len(m.Graph.State) {
 		return fmt.Errorf("model %s has %s, the graph declares %d",
 			m.Architecture, problem.Plural(len(m.State), "tensor"), len(m.Graph.State))
+	}
+	if err := m.checkThresholds(); err != nil {
+		return err
 	}
 	return m.checkInt8()
 }

@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/evaluation"
-	"github.com/bnctl/bnctl/predict/answer"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // Calibration is the temperature at which probabilities fit labels best: it minimises the
-// cross-entropy of softmax(z / T), or of answer.Sigmoid(z / T) for labels that do not exclude each
+// cross-entropy of softmax(z / T), or of models.Sigmoid(z / T) for labels that do not exclude each
 // other (Guo and others 2017).
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
@@ -131,7 +131,7 @@ func (d *Details) bendOfLabels(scale float64) (sum bend) {
 				continue
 			}
 			z := e.answer[k]
-			x, p := float64(scale*z), answer.Sigmoid(float64(scale*z))
+			x, p := float64(scale*z), models.Sigmoid(float64(scale*z))
 			sum.loss += max(x, 0) + tensor.Log(1+tensor.Exp(-math.Abs(x))) - float64(x*float64(l))
 			sum.slope += float64(z * (p - float64(l)))
 			sum.curvature += float64(float64(z*z) * float64(p*(1-p)))

@@ -103,7 +103,7 @@ func TestFiguresAreThoseOfScikitLearn(t *testing.T) {
 		for k, want := range c.Thresholds {
 			for i, w := range []*Wish{{false, 0.7}, {true, 0.7}} {
 				d.Wish = w
-				got := d.thresholds(&models.Model{})[Label(&models.Model{}, k)]
+				got := d.Thresholds()[k]
 				figure := w.figure(got, !w.Recall)
 				if (got.Threshold == got.Threshold) != (want[i] != nil) ||
 					want[i] != nil && !close9(float64(figure), *want[i]) {

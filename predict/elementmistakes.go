@@ -8,7 +8,6 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,7 +27,7 @@ func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
 	for i := range x.First {
 		e, is := wrong.elements[i], ""
 		for k, l := range e.label {
-			row := MistakeRow{"wrongly", Label(m, k), percent(answer.Sigmoid(e.answer[k])), true}
+			row := MistakeRow{"wrongly", Label(m, k), percent(models.Sigmoid(e.answer[k])), true}
 			if l == 1 {
 				row.Term, is = "missed", is+", "+Label(m, k)
 			}

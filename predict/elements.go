@@ -9,7 +9,6 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -63,7 +62,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 				known = strconv.Itoa(int(bits))
 			}
 			if !numbers {
-				said = answer.Sigmoid(said)
+				said = models.Sigmoid(said)
 			}
 			line = append(line, known, strconv.FormatFloat(said, 'g', 9, 64))
 		}

@@ -16,8 +16,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// elementsOf evaluates the answers of testdata/elementmetrics.py as a predictor would.
-func elementsOf(t *testing.T, numbers bool) (*models.Model, *ElementsReport, *Details) {
+// elementsOf evaluates the answers of testdata/elementmetrics.py as a predictor would, of a model with these
+// thresholds.
+func elementsOf(t *testing.T, numbers bool, thresholds ...float64) (*models.Model, *ElementsReport,
+	*Details) {
 	t.Helper()
 	const n = 40
 	info := data.Info{Len: n, DType: tensor.F32, Shape: []int{1}, Labelled: true, LabelShape: []int{4},
@@ -53,7 +55,7 @@ func elementsOf(t *testing.T, numbers bool) (*models.Model, *ElementsReport, *De
 	m, d := &models.Model{Labels: slices.Concat(info.Classes, info.Targets)}, &Details{}
 	src.logits = answers
 	e, err := evaluation.Run(t.Context(), src, src, evaluation.Options{Batch: n,
-		Loss: evaluation.LossOf(nil, info), Observers: d.Observers()})
+		Loss: evaluation.LossOf(nil, info), Observers: d.Observers(), Thresholds: thresholds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,5 +144,32 @@ func TestElementLines(t *testing.T) {
 	_, targets, _ := elementsOf(t, true)
 	if lines := targets.Lines(); len(lines) != 6 || !strings.HasSuffix(lines[5], "-") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// TestThresholdsOfElements: a model with the thresholds of a wish has the precision and the recall that were
+// reported, and the thresholds do not change other figures.
+func TestThresholdsOfElements(t *testing.T) {
+	_, before, d := elementsOf(t, false)
+	for _, wish := range []*Wish{{false, 0.6}, {true, 0.75}} {
+		d.Wish = wish
+		var thresholds []float64
+		for _, got := range d.Thresholds() {
+			if thresholds = append(thresholds, float64(got.Threshold)); got.Threshold != got.Threshold {
+				thresholds[len(thresholds)-1] = 0.5
+			}
+		}
+		_, after, _ := elementsOf(t, false, thresholds...)
+		for k, want := range d.Thresholds() {
+			name := strconv.Itoa(k)
+			l := after.Labels[name]
+			if want.Threshold == want.Threshold && (l.Precision != want.Precision || l.Recall != want.Recall) {
+				t.Errorf("%v: label %d has precision %v, recall %v, want %+v", *wish, k, l.Precision, l.Recall, *want)
+			}
+			was := before.Labels[name]
+			if a, b := float64(l.AUROC), float64(was.AUROC); a != b && a == a || l.N != was.N {
+				t.Errorf("%v: label %d has AUROC %v, want %v", *wish, k, a, b)
+			}
+		}
 	}
 }

@@ -123,7 +123,7 @@ func NewReport(m *models.Model, e *evaluation.Evaluation, d *Details, took time.
 			r.AUROC = (*evaluation.Figure)(&area)
 		}
 		if d.Wish != nil {
-			r.wish, r.Thresholds = d.Wish, d.thresholds(m)
+			r.wish, r.Thresholds = d.Wish, named(m, d.ofTwo())
 		}
 	}
 	return r

@@ -11,7 +11,6 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -75,12 +74,12 @@ func (w *Wish) of(all []scored) *Threshold {
 		if a.positive {
 			met++
 		}
-		if i+1 < len(all) && float32(answer.Sigmoid(all[i+1].score)) == float32(answer.Sigmoid(a.score)) {
+		if i+1 < len(all) && float32(models.Sigmoid(all[i+1].score)) == float32(models.Sigmoid(a.score)) {
 			continue // on the same side of every threshold, for probabilities are float32 where they are asked
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
 		if i+1 < len(all) {
-			t.Threshold = evaluation.Figure((answer.Sigmoid(a.score) + answer.Sigmoid(all[i+1].score)) / 2)
+			t.Threshold = evaluation.Figure((models.Sigmoid(a.score) + models.Sigmoid(all[i+1].score)) / 2)
 		}
 		if w.reached(t) && !(w.figure(best, !w.Recall) >= w.figure(t, !w.Recall)) {
 			best = t
@@ -130,15 +129,35 @@ func (w *Wish) table(names []string, of map[string]*Threshold) []string {
 	return lines
 }
 
-// thresholds returns the thresholds of both of two classes.
-func (d *Details) thresholds(m *models.Model) map[string]*Threshold {
-	out := map[string]*Threshold{}
+// Thresholds returns the thresholds of d.Wish by the number of the label: of labels that do not exclude each
+// other, or of both of two classes.
+func (d *Details) Thresholds() (all []*Threshold) {
+	if len(d.elements) == 0 {
+		return d.ofTwo()
+	}
+	for k := range d.elements[0].label {
+		all = append(all, d.Wish.of(d.scoresOf(k)))
+	}
+	return all
+}
+
+// ofTwo returns the thresholds of both of two classes.
+func (d *Details) ofTwo() (out []*Threshold) {
 	for class, sign := range []float64{-1, 1} {
 		var all []scored
 		for _, a := range d.answers {
 			all = append(all, scored{float64(sign * a.margin), a.label == class})
 		}
-		out[Label(m, class)] = d.Wish.of(all)
+		out = append(out, d.Wish.of(all))
+	}
+	return out
+}
+
+// named returns thresholds by the names of their labels.
+func named(m *models.Model, all []*Threshold) map[string]*Threshold {
+	out := map[string]*Threshold{}
+	for k, t := range all {
+		out[Label(m, k)] = t
 	}
 	return out
 }

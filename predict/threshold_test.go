@@ -3,7 +3,7 @@ package predict
 import (
 	"testing"
 
-	"github.com/bnctl/bnctl/predict/answer"
+	"github.com/bnctl/bnctl/models"
 )
 
 // TestThresholdsOfProbabilities: answers are float32, where logits 40 and 39 both have
@@ -16,7 +16,7 @@ func TestThresholdsOfProbabilities(t *testing.T) {
 		t.Errorf("threshold %v of precision %v, want none, and 2/3 for the most", same.Threshold, same.Precision)
 	}
 	apart := wish.of([]scored{{3, true}, {1, false}, {-2, true}})
-	want := (answer.Sigmoid(3) + answer.Sigmoid(1)) / 2
+	want := (models.Sigmoid(3) + models.Sigmoid(1)) / 2
 	if float64(apart.Threshold) != want || apart.Precision != 1 || apart.Recall != 0.5 {
 		t.Errorf("%+v, want threshold %v, precision 1, recall 1/2", *apart, want)
 	}

@@ -26,6 +26,7 @@ type header struct {
 	FileTensors  list[fileTensor]  `msgpack:"file_tensors,omitempty"`
 	Chain        string            `msgpack:"chain,omitempty"`  // digest of the training's chain; in templates
 	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // of a template with several
+	Thresholds   list[float64]     `msgpack:"thresholds,omitempty"`
 }
 
 // training is the part of a header that only checkpoints have.

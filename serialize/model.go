@@ -42,7 +42,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
 		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
 		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain,
-		Inputs: inputFields(m.Fields)}
+		Inputs: inputFields(m.Fields), Thresholds: some(m.Thresholds)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -97,7 +97,8 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	}
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
 		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
-		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain, Fields: fields}
+		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain, Fields: fields,
+		Thresholds: h.Thresholds}
 	return m, checkTemplate(m)
 }
 

@@ -15,7 +15,7 @@ type classes struct {
 	Version  string      `json:"model_version"`
 	SHA256   string      `json:"sha256"`
 	Top      []topClass  `json:"top,omitempty"`
-	Labels   *[]topClass `json:"labels,omitempty"` // with a probability above a half, where others may have too
+	Labels   *[]topClass `json:"labels,omitempty"` // that hold: predict.Answers.Holding
 	Values   []value     `json:"values,omitempty"` // in the place of classes
 	QueueMS  float64     `json:"queue_ms"`
 	DeviceMS float64     `json:"device_ms"`
@@ -106,7 +106,7 @@ func (c *classes) fill(how *predict.Answers, outs []tensor.Tensor) error {
 	}
 	best, err := how.Best(outs)
 	c.Top = topClasses(best)
-	if err == nil && how.Several() {
+	if err == nil && how.Decides() {
 		holding, _ := how.Holding(outs)
 		labels := topClasses(holding)
 		c.Labels = &labels

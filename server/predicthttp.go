@@ -53,17 +53,19 @@ func (s *modelVersion) predictions(a *protocol.Answer) *protocol.Answer {
 
 // predictionKind describes the answers of predictHTTP.
 type predictionKind struct {
-	Model    string      `json:"model_name"`
-	Version  string      `json:"model_version"`
-	SHA256   string      `json:"sha256"`
-	Answers  string      `json:"answers"`          // classes, labels, numbers, masks or outputs
-	Labels   []string    `json:"labels"`           // names of classes, labels or values
-	Mask     string      `json:"mask,omitempty"`   // the output with a class for each pixel
-	Scores   string      `json:"scores,omitempty"` // the output that the probabilities are computed from
-	Pictures bool        `json:"pictures"`         // it accepts picture files
-	MaxBatch int         `json:"max_batch"`
-	Inputs   []signature `json:"inputs"`
-	Outputs  []signature `json:"outputs"`
+	Model   string   `json:"model_name"`
+	Version string   `json:"model_version"`
+	SHA256  string   `json:"sha256"`
+	Answers string   `json:"answers"` // classes, labels, numbers, masks or outputs
+	Labels  []string `json:"labels"`  // names of classes, labels or values
+	// Thresholds are the probabilities from which on the labels hold, if the model has them.
+	Thresholds []float64   `json:"thresholds,omitempty"`
+	Mask       string      `json:"mask,omitempty"`   // the output with a class for each pixel
+	Scores     string      `json:"scores,omitempty"` // the output that the probabilities are computed from
+	Pictures   bool        `json:"pictures"`         // it accepts picture files
+	MaxBatch   int         `json:"max_batch"`
+	Inputs     []signature `json:"inputs"`
+	Outputs    []signature `json:"outputs"`
 }
 
 // predictionMetadata answers with the kind of a model's answers.
@@ -73,8 +75,8 @@ func (s *Server) predictionMetadata(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	k := predictionKind{Model: m.name, Version: m.label(), SHA256: m.sha256, Answers: m.answers(),
-		Labels: []string{}, Pictures: m.takesPictures() == nil, MaxBatch: s.o.Predict.Batch,
-		Inputs: m.inputs, Outputs: m.outputs}
+		Labels: []string{}, Thresholds: m.model.Thresholds, Pictures: m.takesPictures() == nil,
+		MaxBatch: s.o.Predict.Batch, Inputs: m.inputs, Outputs: m.outputs}
 	n := len(m.model.Labels)
 	if mask, err := m.maskOutput(); err == nil {
 		k.Mask, n = m.outputs[mask].Name, m.outputs[mask].Shape[1]

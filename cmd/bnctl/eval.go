@@ -3,13 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/tuned"
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/predict"
 )
 
@@ -30,12 +29,8 @@ and any batch. --fit evaluates masks at their full size.
 			&cli.StringFlag{Name: "format", Value: "table", Usage: "table, or csv: a line for each sample"},
 			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
 				"`DIR`, the worst first, with a page to look at them"},
-			&cli.StringFlag{Name: "calibrate", Usage: "write a template to `FILE` with the temperature " +
-				"that fits the probabilities to the data best"},
 			&cli.StringFlag{Name: "against", Usage: "evaluate `MODEL` too, and report how far the answers agree"},
-			&cli.StringFlag{Name: "threshold-for", DefaultText: "none", Usage: "print the least probabilities " +
-				"that give labels a `precision:SHARE` or a recall:SHARE"},
-		), append(fitFlags("crop"), predictFlags()...)...),
+		), slices.Concat(tuned.Flags(), fitFlags("crop"), predictFlags())...),
 		Action: evalAction,
 	}
 }
@@ -46,7 +41,7 @@ func evalAction(c *cli.Context) error {
 		return err
 	}
 	e := &evaluationRun{path: path, source: c.String("data"), workers: c.Int("workers"),
-		mistakes: c.String("mistakes"), calibrate: c.String("calibrate"), against: c.String("against"),
+		mistakes: c.String("mistakes"), against: c.String("against"),
 		csv:   c.String("format") == "csv",
 		whole: predict.Whole{Overlap: c.Float64("overlap")}}
 	if f := c.String("format"); f != "table" && f != "csv" {
@@ -55,18 +50,8 @@ func evalAction(c *cli.Context) error {
 	if e.source == "" {
 		return misuse("eval needs --data, for example --data glyphs")
 	}
-	if e.calibrate != "" {
-		if strings.ToLower(filepath.Ext(e.calibrate)) != ".bnm" {
-			return misuse("--calibrate %s: it writes a template; want a name that ends with .bnm", e.calibrate)
-		}
-		if err := cmp.Or(regular.NotInput(e.calibrate, path), regular.Writable(e.calibrate)); err != nil {
-			return err
-		}
-	}
-	if c.IsSet("threshold-for") {
-		if e.wish, err = predict.ParseWish(c.String("threshold-for")); err != nil {
-			return err
-		}
+	if e.tuned, err = tuned.Read(c, path); err != nil {
+		return err
 	}
 	if e.whole.Fit, err = data.ParseFit(cmp.Or(c.String("fit"), "crop")); err != nil {
 		return err
@@ -86,4 +71,11 @@ func evalAction(c *cli.Context) error {
 		e.on.Peers = ranks
 		return e.run(ctx, o)
 	})
+}
+
+// tunedOptions select the files that an evaluation writes.
+type tunedOptions = tuned.Options
+
+func tunedOutput(o *output) tuned.Output {
+	return tuned.Output{Event: o.event, Result: o.result, Note: o.note}
 }

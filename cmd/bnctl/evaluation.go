@@ -15,19 +15,18 @@ const shownMasks = 100
 
 // evaluationRun is one call of bnctl eval.
 type evaluationRun struct {
-	path      string // of the model
-	source    string // of the data
-	data      data.Options
-	file      modelfile.Options
-	on        predict.Options
-	whole     predict.Whole
-	workers   int
-	csv       bool   // print the answers
-	mistakes  string // folder for a page of mistakes; ""
-	calibrate string // file for the calibrated model; ""
-	against   string // another model; ""
-	other     *modelfile.ReadOnly
-	wish      *predict.Wish
+	path     string // of the model
+	source   string // of the data
+	data     data.Options
+	file     modelfile.Options
+	on       predict.Options
+	whole    predict.Whole
+	workers  int
+	csv      bool   // print the answers
+	mistakes string // folder for a page of mistakes; ""
+	tuned    tunedOptions
+	against  string // another model; ""
+	other    *modelfile.ReadOnly
 }
 
 func (e *evaluationRun) run(ctx context.Context, o *output) error {
@@ -54,7 +53,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	if err != nil {
 		return err
 	}
-	if err := e.check(m, src); err != nil {
+	if err := e.tuned.Check(m, src.Info()); err != nil {
 		return err
 	}
 	if e.against != "" { // a model that does not fit is refused before anything is evaluated
@@ -68,7 +67,7 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 		return err
 	}
 	defer p.Close()
-	began, details := time.Now(), &predict.Details{Logs: e.calibrate != "", Wish: e.wish}
+	began, details := time.Now(), &predict.Details{Logs: e.tuned.Calibrates(), Wish: e.tuned.Wish}
 	if e.csv || e.mistakes != "" {
 		details.Masks = shownMasks
 	}
@@ -91,8 +90,8 @@ func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnl
 	if err == nil && e.mistakes != "" && p.Rank() == 0 {
 		err = details.WriteMistakes(ctx, e.mistakes, m, src)
 	}
-	if err == nil && e.calibrate != "" && p.Rank() == 0 {
-		err = e.writeCalibrated(o, v.Model, details)
+	if err == nil && p.Rank() == 0 {
+		err = e.tuned.Write(tunedOutput(o), v.Model, details)
 	}
 	return err
 }

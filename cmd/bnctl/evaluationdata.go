@@ -17,22 +17,6 @@ func (e *evaluationRun) open(ctx context.Context, o *output, m *models.Model) (d
 	return src, err
 }
 
-// check refuses options without meaning for the model or the data, before anything is predicted.
-func (e *evaluationRun) check(m *models.Model, src data.Source) error {
-	if e.wish != nil {
-		if err := e.wish.Fits(m, src.Info()); err != nil {
-			return err
-		}
-	}
-	if e.calibrate == "" {
-		return nil
-	}
-	if i := src.Info(); i.Masks || i.Targets != nil {
-		return misuse("--calibrate: it is for probabilities of a sample's classes or labels, not for %s", i.Kind)
-	}
-	return nil
-}
-
 // compare evaluates another model on the same samples.
 func (e *evaluationRun) compare(ctx context.Context, o *output, src data.Source, d *predict.Details) error {
 	c, err := d.Against(ctx, e.other.Model, src, e.on, e.whole, e.workers)

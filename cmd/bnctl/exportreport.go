@@ -24,6 +24,10 @@ func reportExport(o *output, r *export.Report) {
 		o.note("the model is calibrated, and a file of tensors alone has no graph for that: divide its logits "+
 			"by %.6g", r.Temperature)
 	}
+	if r.Model.Thresholds != nil {
+		o.note("the file has no place for the thresholds of the model's labels: inspect %s lists them",
+			quoted(r.Input))
+	}
 	warnOfSickness(o, &r.Sick, r.Input)
 }
 

@@ -65,7 +65,8 @@ func inspectTitle(r *inspect.Report) string {
 
 // printHistory prints how the model of a file was trained.
 func printHistory(o *output, path string, r *inspect.Report) {
-	for _, line := range []string{r.LagLine(), r.TemperatureLine(), r.Int8Line(), r.SumLine()} {
+	for _, line := range []string{r.LagLine(), r.TemperatureLine(), r.ThresholdsLine(), r.Int8Line(),
+		r.SumLine()} {
 		if line != "" {
 			o.result("\n%s", line)
 		}

@@ -53,8 +53,8 @@ func (s *setting) onRef(ctx context.Context, o device.Options) ([]tensor.Tensor,
 
 type zerosKey struct{}
 
-// WithZeros returns a context in which cases expect zeros instead of the results of device/ref. It is for a
-// device that computes nothing and notes what it is asked to compute.
+// WithZeros returns a context for a device that computes nothing and records its calls: cases expect zeros
+// instead of the results of device/ref.
 func WithZeros(ctx context.Context) context.Context { return context.WithValue(ctx, zerosKey{}, true) }
 
 // zeros returns outputs of zeros.
@@ -65,7 +65,7 @@ func (s *setting) zeros() (all []tensor.Tensor) {
 	return all
 }
 
-// remember keeps results while there is room.
+// remember keeps results up to maxRemembered.
 func remember(key [sha256.Size]byte, results []tensor.Tensor) {
 	bytes := 0
 	for _, t := range results {

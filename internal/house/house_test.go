@@ -247,6 +247,8 @@ cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden
 cmd/bnctl: cmd/bnctl/internal/build cmd/bnctl/internal/reproduce
 cmd/bnctl: cmd/bnctl/internal/attest cmd/bnctl/internal/version
 cmd/bnctl: cmd/bnctl/internal/boxes
+cmd/bnctl: cmd/bnctl/internal/tuned
+cmd/bnctl/internal/tuned: cmd/bnctl/internal/commandline data formats internal/regular models predict
 cmd/bnctl/internal/boxes: internal/regular objects objects/average problem
 cmd/bnctl/internal/boxes: cmd/bnctl/internal/commandline
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models

@@ -59,6 +59,8 @@ type Report struct {
 	// Temperature is the divisor of the logits after eval calibrated them; 0 if not
 	// calibrated
 	Temperature float64 `json:"temperature,omitempty"`
+	// Thresholds are the least probabilities of labels that hold, by label; nil without
+	Thresholds []float64 `json:"thresholds,omitempty"`
 	// Int8 describes the source model of an int8 template
 	Int8 *models.Quantised `json:"int8,omitempty"`
 	// WeightsSum is the sum of the weights of a bnctl file: models.Model.WeightsSum. Chain is the digest of
@@ -138,6 +140,22 @@ func (r *Report) TemperatureLine() string {
 	return fmt.Sprintf("probabilities are calibrated: logits are divided by the temperature %.4g", r.Temperature)
 }
 
+// ThresholdsLine lists the least probabilities of labels that hold, or returns "".
+func (r *Report) ThresholdsLine() string {
+	if r.Thresholds == nil {
+		return ""
+	}
+	var all []string
+	for k, t := range r.Thresholds {
+		name := fmt.Sprint(k)
+		if k < len(r.Model.Labels) {
+			name = r.Model.Labels[k]
+		}
+		all = append(all, fmt.Sprintf("%s %.4g", name, t))
+	}
+	return "labels hold from these probabilities on: " + strings.Join(all, ", ")
+}
+
 // File describes the file at path.
 func File(path string, o Options) (*Report, error) {
 	native, err := modelfile.IsNative(path)
@@ -200,7 +218,7 @@ func inspectNative(path string) (*Report, error) {
 		if t := m.Temperature(); t != 1 {
 			r.Temperature = t
 		}
-		r.Int8 = m.Quantised
+		r.Int8, r.Thresholds = m.Quantised, m.Thresholds
 		if m.Best != nil {
 			r.Best = &progress.Best{BestEpoch: *m.Best, Save: "best:" + m.Best.Figure, Stored: true}
 		}

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -10,25 +9,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// threshold is the probability above which a label that does not exclude others holds.
+// threshold is the probability above which a label that does not exclude others holds, in a model without
+// thresholds.
 const threshold = 0.5
 
 // sigmoids is computed in float64 and rounded once.
 func sigmoids(logits []float32) []float32 {
 	p := make([]float32, len(logits))
 	for i, v := range logits {
-		p[i] = float32(Sigmoid(float64(v)))
+		p[i] = float32(models.Sigmoid(float64(v)))
 	}
 	return p
-}
-
-// Sigmoid returns the probability of a logit, NaN for NaN.
-func Sigmoid(v float64) float64 {
-	if e := tensor.Exp(-math.Abs(v)); v < 0 {
-		return e / (1 + e)
-	} else {
-		return 1 / (1 + e) // NaN for NaN
-	}
 }
 
 // Several reports whether the model decides for each label whether it holds, independently
@@ -40,14 +31,35 @@ func (a *Answers) Several() bool {
 // Numbers reports whether the model predicts a number for each label.
 func (a *Answers) Numbers() bool { return !a.Raw && a.Answer == models.Numbers }
 
-// Holding returns the labels with a probability above a half, the surest first, from all
-// outputs of the model for a sample. It is for answers that are Several. The error is a
-// *NotFinite.
+// Decides reports whether some labels hold, and others do not: the answers are Several, or the model has
+// thresholds.
+func (a *Answers) Decides() bool {
+	return a.Several() || !a.Raw && !a.Numbers() && a.thresholds() != nil
+}
+
+// thresholds returns the thresholds of the model, or nil if there are none for the scores.
+func (a *Answers) thresholds() []float64 {
+	if a.Answer == models.Binary || a.inGraph(a.Scores) != 0 {
+		return nil
+	}
+	return a.Model.Thresholds
+}
+
+// Holding returns the labels that hold, the surest first, from all outputs of the model for a sample: those
+// with a probability from the model's threshold on, or without thresholds above a half. It is for answers
+// that Decide. The error is a *NotFinite.
 func (a *Answers) Holding(outs []tensor.Tensor) ([]Class, error) {
 	all := *a
 	all.Top = outs[a.Scores].Count()
 	best, err := all.Best(outs)
-	return slices.DeleteFunc(best, func(c Class) bool { return c.P <= threshold }), err
+	return slices.DeleteFunc(best, func(c Class) bool { return !a.holds(c) }), err
+}
+
+func (a *Answers) holds(c Class) bool {
+	if t := a.thresholds(); t != nil {
+		return float64(c.P) >= t[c.Index]
+	}
+	return c.P > threshold
 }
 
 // Value is a number of a prediction.
@@ -69,15 +81,14 @@ func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
 	return all, nil
 }
 
-// Words formats the result of Best for people: "cat 91.2 %". For labels that do not exclude
-// each other it formats Holding, or the surest one if no label holds; for numbers it formats
-// Values: "age 41.5". The errors are theirs.
+// Words formats the result of Best for people: "cat 91.2 %". For answers that Decide it formats Holding, or
+// the surest one if no label holds; for numbers it formats Values: "age 41.5". The errors are theirs.
 func (a *Answers) Words(outs []tensor.Tensor) ([]string, error) {
 	if a.Numbers() {
 		return a.wordsOfNumbers(outs)
 	}
 	best, err := a.Best(outs)
-	if err == nil && a.Several() {
+	if err == nil && a.Decides() {
 		if best, err = a.Holding(outs); len(best) == 0 {
 			return a.nothingHolds(outs), err
 		}

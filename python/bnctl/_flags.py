@@ -176,6 +176,7 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "std": "string",
         "threads": "int",
         "threshold-for": "string",
+        "thresholds": "string",
         "workers": "int",
     },
     "strip": {

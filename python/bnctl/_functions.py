@@ -287,7 +287,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
              overlap: Optional[float] = None, precision: Value = None, preprocess: Value = None,
              qdq: Value = None, rename: Value = None, size: Value = None, skip_bad: Value = None,
              stages: Value = None, std: Value = None, threads: Optional[int] = None,
-             threshold_for: Value = None, workers: Optional[int] = None) -> Evaluation:
+             threshold_for: Value = None, thresholds: Value = None,
+             workers: Optional[int] = None) -> Evaluation:
     """Evaluate a model on labelled data.
 
     The figures are those of ``bnctl eval``.
@@ -366,6 +367,9 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
         N per CPU device (default: the cores, shared evenly).
     threshold_for : str or number or sequence, optional
         Print the least probabilities that give labels a precision:SHARE or a recall:SHARE (default: none).
+    thresholds : str or number or sequence, optional
+        Write a template to FILE with the probabilities of threshold-for, which decide in predict and serve
+        whether a label holds.
     workers : int, optional
         Goroutines that read (default: one per core).
 
@@ -381,7 +385,7 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
                                "mean": mean, "mistakes": mistakes, "overlap": overlap, "precision": precision,
                                "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
                                "skip_bad": skip_bad, "stages": stages, "std": std, "threads": threads,
-                               "threshold_for": threshold_for, "workers": workers}
+                               "threshold_for": threshold_for, "thresholds": thresholds, "workers": workers}
     return _implementation.evaluate(model, data, options)
 
 

@@ -117,7 +117,8 @@ class Model:
         self._outputs = tuple(_info(t) for t in about["outputs"])
         self._pictures: bool = about["pictures"]
         self._max_batch: int = about["max_batch"]
-        self._kind = Kind(about["answers"], tuple(about["labels"]), about.get("scores", ""), about.get("mask", ""))
+        self._kind = Kind(about["answers"], tuple(about["labels"]), about.get("scores", ""), about.get("mask", ""),
+                          tuple(about.get("thresholds", ())))
 
     # Properties.
 

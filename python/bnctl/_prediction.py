@@ -47,6 +47,7 @@ class Kind:
     labels: Tuple[str, ...]
     scores: str  # the output with the scores of classes, or ""
     mask: str  # the output with scores of classes for each pixel, or ""
+    thresholds: Tuple[float, ...] = ()  # the probabilities from which on labels hold; empty: above a half
 
 
 class Prediction:
@@ -101,12 +102,19 @@ class Prediction:
 
     @property
     def labels(self) -> "Union[str, List[str], List[List[str]]]":
-        """The label of the most probable class; for labels that do not exclude each other, those above a half."""
+        """The label of the most probable class; for labels that do not exclude each other, those that hold.
+
+        Such a label holds above a half, or from the threshold on that the model has for it.
+        """
         if self._kind.answers == "labels":
-            rows = [[self._kind.labels[k] for k in np.flatnonzero(row > 0.5)] for row in self._rows()]
+            rows = [[self._kind.labels[k] for k in np.flatnonzero(self._holds(row))] for row in self._rows()]
             return rows[0] if self._single else rows
         best = [row[0].label for row in self._best(1)]
         return best[0] if self._single else best
+
+    def _holds(self, row: Array) -> Array:
+        """Return which labels hold for these probabilities."""
+        return row >= np.asarray(self._kind.thresholds) if self._kind.thresholds else row > 0.5
 
     def top(self, k: int = 5) -> Any:
         """Return the `k` most probable classes, the best first.

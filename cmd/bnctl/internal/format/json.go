@@ -32,9 +32,9 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 		said := struct {
 			Input string   `json:"input"`
 			Top   []class  `json:"top"`
-			Above *[]class `json:"labels,omitempty"` // with a probability above a half, where others may have too
+			Above *[]class `json:"labels,omitempty"` // that hold: predict.Answers.Holding
 		}{input, classes(best), nil}
-		if w.Several() && err == nil {
+		if w.Decides() && err == nil {
 			holding, _ := w.Holding(outs)
 			above := append([]class{}, classes(holding)...)
 			said.Above = &above

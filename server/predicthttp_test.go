@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -65,6 +66,27 @@ func TestPredictIsPredict(t *testing.T) {
 		if r := ask(t, s, "POST", "/v2/models/"+path, []byte("none")); r.status != want {
 			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, want)
 		}
+	}
+}
+
+// TestThresholds: a model with thresholds answers with the labels that hold, and reports its thresholds.
+func TestThresholds(t *testing.T) {
+	thresholds := []float64{1, 1, 1, 0, 1, 1, 1, 1, 1, 1}
+	m, err := models.WithThresholds(newModel(t, 1), thresholds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, on("ref", write(t, m, "m.bnm")))
+	var k predictionKind
+	r := ask(t, s, "GET", "/v2/models/m/predict", nil)
+	if err := json.Unmarshal(r.body, &k); err != nil || !slices.Equal(k.Thresholds, thresholds) {
+		t.Errorf("%s: %v, want thresholds %v", r.body, err, thresholds)
+	}
+	var c classes
+	r = ask(t, s, "POST", "/v2/models/m/classify", photo(t, 50, 40))
+	if err := json.Unmarshal(r.body, &c); err != nil || c.Labels == nil || len(*c.Labels) != 1 ||
+		(*c.Labels)[0].Index != 3 {
+		t.Errorf("%s: %v, want label 3 alone", r.body, err)
 	}
 }
 

@@ -47,8 +47,8 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 # Packages that start goroutines, without the tests that only compute.
 .PHONY: check-race
 check-race: ## the race detector
-	$(GO) test -vet=off $(PATIENT) -race -short -skip '^(TestRef|TestClassCases.*|TestTorchvision.*)$$' \
-		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train
+	$(GO) test -vet=off $(PATIENT) -race -short -skip '^(TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses)$$' \
+		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train ./inprocess ./bnctltest
 
 # macOS on arm64 is built by check-systems: here only what has files for arm64 is vetted, with its tests.
 .PHONY: check-machines
@@ -361,6 +361,11 @@ page: ## bin/bnctl.html: predictions in a browser, offline, in one file
 .PHONY: test-page
 test-page: build ## the page of make page in headless Chromium, which it installs (Debian, npm): the outputs of the command, by every bit
 	export NODE_PATH=$$(sh scripts/web.sh) && cd scripts/wasm && $(GO) test -count=1 -v $(PATIENT) -run TestPage .
+
+# JSON=FILE keeps the figures.
+.PHONY: scratch
+scratch: build ## docs/examples/service in an image FROM scratch: its size, and 15 starts in a container (Debian, root, a minute)
+	GO=$(GO) bash scripts/scratch.sh bin/bnctl
 
 .PHONY: test-container
 test-container: build ## the image of server/deploy/Dockerfile (Debian, root)

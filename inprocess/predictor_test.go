@@ -225,6 +225,11 @@ func TestMemoryIsUpperBound(t *testing.T) {
 	}
 }
 
+// manyRows returns zeros that need many seconds.
+func manyRows(p *inprocess.Predictor) tensor.Tensor {
+	return tensor.New(tensor.U8, append([]int{20000}, p.Inputs()[0].Type.Shape...)...)
+}
+
 // A context ends a call before its turn and between batches, with its cause.
 func TestContextEndsCall(t *testing.T) {
 	p := open(t, build(t, "resnet20"), inprocess.Options{Batch: 1})
@@ -235,9 +240,10 @@ func TestContextEndsCall(t *testing.T) {
 		t.Errorf("%v, want %v", err, cause)
 	}
 	ctx, cancel = context.WithCancelCause(t.Context())
-	time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
+	x := manyRows(p)
 	began := time.Now()
-	if _, err := p.Run(ctx, rows(p, 20000, 1)); err != cause {
+	time.AfterFunc(20*time.Millisecond, func() { cancel(cause) })
+	if _, err := p.Run(ctx, x); err != cause {
 		t.Errorf("%v, want %v", err, cause)
 	}
 	if d := time.Since(began); d > 10*time.Second {
@@ -253,7 +259,7 @@ func TestCloseDuringRun(t *testing.T) {
 	p := open(t, build(t, "resnet20"), inprocess.Options{Batch: 1})
 	var all sync.WaitGroup
 	errs := make(chan error, 8)
-	x := rows(p, 20000, 1)
+	x := manyRows(p)
 	for range cap(errs) {
 		all.Go(func() {
 			_, err := p.Run(context.Background(), x)

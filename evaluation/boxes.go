@@ -72,7 +72,8 @@ func BoxLosses(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.
 }
 
 // boxLoss is BoxLosses for row i.
-func boxLoss(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor, i int) (loss, n float64) {
+func boxLoss(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor, i int) (loss,
+	n float64) {
 	row := func(name string) []float32 { return inputs[name].Rows(i, i+1).F32() }
 	mask := row(parallel.InputMask)
 	for _, v := range mask {

@@ -5,7 +5,7 @@
 # their list), two steps of README's recipe, and reproduce of the template that the first architecture made of it. It
 # fails unless the sums of a case are one. amd64v1 and amd64v3 are amd64 with that GOAMD64: the compiler fuses
 # multiply-adds in v3, as it does on arm64, riscv64, ppc64le and s390x. s390x is big-endian. 386 and arm have 32 bits, for
-# which bnctl does not compile: name them to see where. README's recipe has 64 samples and batches of 8 here: a step of
+# which the compiler ends with a sentence. README's recipe has 64 samples and batches of 8 here: a step of
 # 128 takes qemu a minute; RECIPE='--data glyphs' restores it. CASES picks some of the cases, JSON=FILE keeps the sums for
 # docs/results, BUILDS=FOLDER the builds.
 set -euo pipefail

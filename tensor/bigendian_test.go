@@ -11,7 +11,22 @@ import (
 
 // Programs for big-endian processors end when they start, and only these.
 func TestBigEndian(t *testing.T) {
-	text, err := os.ReadFile("bigendian.go")
+	checkArchitectures(t, "bigendian.go", map[string]bool{"s390x": true, "ppc64": true, "mips": true,
+		"mips64": true, "amd64": false, "arm64": false, "riscv64": false, "ppc64le": false, "386": false,
+		"arm": false, "loong64": false, "mipsle": false, "mips64le": false, "wasm": false})
+}
+
+// Programs for processors with 32 bits do not compile, and only these: the error is a sentence.
+func Test32Bits(t *testing.T) {
+	checkArchitectures(t, "words32.go", map[string]bool{"386": true, "arm": true, "mips": true, "mipsle": true,
+		"amd64": false, "arm64": false, "riscv64": false, "ppc64le": false, "s390x": false, "loong64": false,
+		"mips64le": false, "wasm": false})
+}
+
+// checkArchitectures checks which values of GOARCH a file is for.
+func checkArchitectures(t *testing.T, file string, of map[string]bool) {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,11 +35,9 @@ func TestBigEndian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for arch, big := range map[string]bool{"s390x": true, "ppc64": true, "mips": true, "mips64": true,
-		"amd64": false, "arm64": false, "riscv64": false, "ppc64le": false, "386": false, "arm": false,
-		"loong64": false, "mipsle": false, "mips64le": false} {
-		if got := expr.Eval(func(tag string) bool { return tag == arch }); got != big {
-			t.Errorf("%s: refused: %v, want %v", arch, got, big)
+	for arch, want := range of {
+		if got := expr.Eval(func(tag string) bool { return tag == arch }); got != want {
+			t.Errorf("%s, %s: refused: %v, want %v", file, arch, got, want)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
 // bitString collects bits, starting at the lowest bit of a byte.
@@ -53,26 +55,6 @@ func scanBomb(w, h, scans int) []byte {
 	return append(file, 0xff, 0xd9)
 }
 
-// tiffOf is a TIFF with one directory of (tag, type, value), followed by bytes.
-func tiffOf(entries [][3]uint32, behind []byte) []byte {
-	b := []byte("II\x2a\x00\x08\x00\x00\x00")
-	b = binary.LittleEndian.AppendUint16(b, uint16(len(entries)))
-	for _, e := range entries {
-		b = binary.LittleEndian.AppendUint16(b, uint16(e[0]))
-		b = binary.LittleEndian.AppendUint16(b, 4)
-		b = binary.LittleEndian.AppendUint32(b, e[1])
-		b = binary.LittleEndian.AppendUint32(b, e[2])
-	}
-	b = append(b, 0, 0, 0, 0)
-	return append(b, behind...)
-}
-
-// greyTIFF is a grey TIFF of w x h with additional tags.
-func greyTIFF(w, h, compression uint32, more [][3]uint32, behind []byte) []byte {
-	return tiffOf(append([][3]uint32{{256, 1, w}, {257, 1, h}, {258, 1, 8}, {259, 1, compression}, {262, 1, 1}},
-		more...), behind)
-}
-
 // zeros returns n zero bytes, packed.
 func zeros(n int) []byte {
 	var b bytes.Buffer
@@ -96,7 +78,7 @@ func overlapping(strips uint32) []byte {
 		}
 	}
 	tags := [][3]uint32{{273, strips, at}, {278, 1, 1}, {279, strips, at + 4*strips}}
-	return greyTIFF(1, strips, 32773, tags, behind)
+	return picturetest.GreyTIFF(1, strips, 32773, tags, behind)
 }
 
 // solidWebP is a lossless WebP of w x h pixels. Its pixels need no bits at all.
@@ -146,7 +128,7 @@ func solidPNG(w, h int) []byte {
 
 // pngOfData is a grey PNG of w x h with this data.
 func pngOfData(w, h uint32, data []byte) []byte {
-	b := hugePNG(w, h)
+	b := picturetest.HugePNG(w, h)
 	chunk := append([]byte("IDAT"), data...)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(data)))
 	b = append(b, chunk...)
@@ -162,9 +144,9 @@ func TestBombs(t *testing.T) {
 	deflated := zeros(1 << 30)
 	const head = 8 + 2 + 8*12 + 4 // of a TIFF with three more tags
 	tags := [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}}
-	strip := greyTIFF(16, 16, 8, tags,
+	strip := picturetest.GreyTIFF(16, 16, 8, tags,
 		deflated)
-	tile := greyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20}, {324, 1, head + 12},
+	tile := picturetest.GreyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20}, {324, 1, head + 12},
 		{325, 1, uint32(len(deflated))}}, deflated)
 	for _, c := range []struct {
 		name string
@@ -175,14 +157,14 @@ func TestBombs(t *testing.T) {
 		{"scans below the limit", scanBomb(4096, 4096, 30), ""},
 		{"scans of a small JPEG", scanBomb(64, 64, 20000), ""},
 		{"JPEG of a head", scanBomb(2048, 2048, 0)[:200], "65536 blocks of 8 x 8 pixels in 200 bytes"},
-		{"PNG of a head", hugePNG(8000, 8000), "8000 x 8000 pixels in 33 bytes"},
+		{"PNG of a head", picturetest.HugePNG(8000, 8000), "8000 x 8000 pixels in 33 bytes"},
 		{"PNG of nothing", solidPNG(4000, 4000), ""},
 		{"PNG with more data than pixels", pngOfData(16, 16, deflated), "PNG"},
 		{"BMP of a head", bmpOf(8000, 8000), "8000 x 8000 pixels in 54 bytes"},
 		{"lossless WebP of nothing", solidWebP(8000, 8000), "8000 x 8000 pixels in"},
 		{"lossless WebP of nothing, free", solidWebP(2048, 2048), ""},
 		{"lossy WebP of a head", lossyWebP(8000, 8000), "8000 x 8000 pixels in"},
-		{"TIFF of a head", greyTIFF(8000, 8000, 1, nil, nil), "8000 x 8000 pixels in"},
+		{"TIFF of a head", picturetest.GreyTIFF(8000, 8000, 1, nil, nil), "8000 x 8000 pixels in"},
 		{"TIFF of one tile", tile, "tile size exceeds"},
 		{"TIFF of one strip without end", strip, ""},
 		{"TIFF of one strip many times", overlapping(1 << 16), "they stand for the same bytes"},

@@ -127,6 +127,16 @@ func decodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor
 	return t, nil
 }
 
+// formatOf returns the name of the format of a picture file.
+func formatOf(file []byte) (string, error) {
+	codec, err := codecOf(file)
+	if err != nil {
+		return "", err
+	}
+	return codecs[codec].name, nil
+}
+
+// codecOf returns the number of a file's format in codecs.
 func codecOf(file []byte) (int, error) {
 	for i, c := range codecs {
 		if begins(file, c.begins) {
@@ -149,13 +159,6 @@ func begins(file []byte, pattern string) bool {
 		}
 	}
 	return true
-}
-
-// recoverError turns a panic of a decoder on hostile bytes into an error.
-func recoverError(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the picture is damaged: %v", p)
-	}
 }
 
 // rowsOfImage passes on the pixels of img.

@@ -2,9 +2,6 @@ package data
 
 import (
 	"bytes"
-	"context"
-	"encoding/binary"
-	"hash/crc32"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -15,6 +12,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
+	"github.com/bnctl/bnctl/data/internal/picturetest"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -32,64 +30,8 @@ func pngOf(t *testing.T, w, h int, grey byte) []byte {
 	return b.Bytes()
 }
 
-// paint fills a picture with two colours, left and right.
-func paint(img interface {
-	image.Image
-	Set(x, y int, c color.Color)
-}, left, right color.Color) image.Image {
-	b := img.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			if x < (b.Min.X+b.Max.X)/2 {
-				img.Set(x, y, left)
-			} else {
-				img.Set(x, y, right)
-			}
-		}
-	}
-	return img
-}
-
-func TestRowsOfImage(t *testing.T) {
-	r := image.Rect(0, 0, 4, 2)
-	red, blue := color.NRGBA{200, 10, 20, 255}, color.NRGBA{5, 60, 250, 255}
-	faint := color.NRGBA{200, 10, 20, 128}
-	paletted := image.NewPaletted(r, color.Palette{red, blue})
-	large := paint(image.NewRGBA(image.Rect(0, 0, 9, 9)), red, blue).(*image.RGBA)
-	cyan, black := color.CMYK{255, 0, 0, 0}, color.CMYK{0, 0, 0, 255}
-	dark, white := color.Gray16{0x0712}, color.Gray16{0xff00}
-	for _, c := range []struct {
-		name        string
-		img         image.Image
-		left, right []byte
-	}{
-		{"NRGBA", paint(image.NewNRGBA(r), faint, blue), []byte{200, 10, 20}, []byte{5, 60, 250}},
-		{"RGBA", paint(image.NewRGBA(r), red, blue), []byte{200, 10, 20}, []byte{5, 60, 250}},
-		{"NRGBA64", paint(image.NewNRGBA64(r), red, blue), []byte{200, 10, 20}, []byte{5, 60, 250}},
-		{"Gray", paint(image.NewGray(r), color.Gray{7}, color.Gray{8}), []byte{7, 7, 7}, []byte{8, 8, 8}},
-		{"Gray16", paint(image.NewGray16(r), dark, white), []byte{7, 7, 7}, []byte{255, 255, 255}},
-		{"Paletted", paint(paletted, red, blue), []byte{200, 10, 20}, []byte{5, 60, 250}},
-		{"CMYK", paint(image.NewCMYK(r), cyan, black), []byte{0, 255, 255}, []byte{0, 0, 0}},
-		{"part", large.SubImage(image.Rect(2, 3, 6, 5)), []byte{200, 10, 20}, []byte{5, 60, 250}},
-	} {
-		got, err := pixelsOf(t, func(ctx context.Context, _ []byte, each eachPixels) error {
-			return rowsOfImage(ctx, c.img, each)
-		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got) != 2*4*3 {
-			t.Fatalf("%s: %d bytes", c.name, len(got))
-		}
-		left, right := got[:3], got[len(got)-3:]
-		if !bytes.Equal(left, c.left) || !bytes.Equal(right, c.right) {
-			t.Errorf("%s: %d and %d, want %d and %d", c.name, left, right, c.left, c.right)
-		}
-	}
-}
-
 func TestDecodeFormats(t *testing.T) {
-	img := paint(image.NewRGBA(image.Rect(0, 0, 16, 8)), color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255})
+	img := picturetest.Paint(image.NewRGBA(image.Rect(0, 0, 16, 8)), color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255})
 	for _, c := range []struct {
 		name   string
 		encode func(b *bytes.Buffer) error
@@ -139,17 +81,6 @@ func TestDecodeFiles(t *testing.T) {
 	}
 }
 
-// hugePNG returns the beginning of a PNG that claims a size.
-func hugePNG(w, h uint32) []byte {
-	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d")
-	header := []byte("IHDR")
-	header = binary.BigEndian.AppendUint32(header, w)
-	header = binary.BigEndian.AppendUint32(header, h)
-	header = append(header, 8, 0, 0, 0, 0)
-	b = append(b, header...)
-	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(header))
-}
-
 func TestDecodeBad(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -158,9 +89,9 @@ func TestDecodeBad(t *testing.T) {
 	}{
 		{"empty", nil, "empty"},
 		{"text", []byte("hello"), "not a JPEG, PNG"},
-		{"huge", hugePNG(100000, 50000), "100000 x 50000 pixels; at most 67108864"},
-		{"overflow", hugePNG(1<<30, 1<<30), "dimension overflow"},
-		{"wide", hugePNG(1<<27, 1), "at most 67108864"},
+		{"huge", picturetest.HugePNG(100000, 50000), "100000 x 50000 pixels; at most 67108864"},
+		{"overflow", picturetest.HugePNG(1<<30, 1<<30), "dimension overflow"},
+		{"wide", picturetest.HugePNG(1<<27, 1), "at most 67108864"},
 		{"cut", pngOf(t, 40, 30, 9)[:50], "PNG: "},
 		{"header cut", pngOf(t, 40, 30, 9)[:20], "cut short"},
 	} {

@@ -16,8 +16,8 @@ type formatSet struct {
 
 // add adds the format of a file, if it is a picture.
 func (f *formatSet) add(file []byte) {
-	if codec, err := codecOf(file); err == nil {
-		f.addName(codecs[codec].name)
+	if name, err := formatOf(file); err == nil {
+		f.addName(name)
 	}
 }
 

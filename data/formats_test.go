@@ -8,18 +8,20 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"testing"
+
+	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
 // The pixels of PPMs, GIFs, animated WebPs, and TIFFs in CMYK and JPEG equal Pillow's, bit
 // for bit; if there are several pictures, the first is read.
 func TestDecodeFormatsAsPillow(t *testing.T) {
 	var want map[string]string
-	for name, file := range goldens(t, "formats.tar.gz", &want) {
+	for name, file := range picturetest.Goldens(t, "testdata/formats.tar.gz", &want) {
 		got, err := decodePicture(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if digestOf(got.Bytes) != want[name] {
-			t.Errorf("%s: %v, pixels %s, want %s", name, got, digestOf(got.Bytes), want[name])
+		} else if picturetest.DigestOf(got.Bytes) != want[name] {
+			t.Errorf("%s: %v, pixels %s, want %s", name, got, picturetest.DigestOf(got.Bytes), want[name])
 		}
 		if !isPicture(name) {
 			t.Errorf("%s does not count as a picture", name)
@@ -34,14 +36,14 @@ func TestDecodeFormatsAsPillow(t *testing.T) {
 // Pillow's.
 func TestDecodeTIFFAsPillow(t *testing.T) {
 	var want map[string]string
-	files := goldens(t, "tiff.tar.gz", &want)
+	files := picturetest.Goldens(t, "testdata/tiff.tar.gz", &want)
 	if len(files) < 80 {
 		t.Fatalf("%d files, want 80 or more", len(files))
 	}
 	for name, file := range files {
 		got, err := decodePicture(t.Context(), file, false)
-		if err != nil || digestOf(got.Bytes) != want[name] {
-			t.Errorf("%s: %v, pixels %s, want %s (%v)", name, got, digestOf(got.Bytes), want[name], err)
+		if err != nil || picturetest.DigestOf(got.Bytes) != want[name] {
+			t.Errorf("%s: %v, pixels %s, want %s (%v)", name, got, picturetest.DigestOf(got.Bytes), want[name], err)
 		}
 	}
 }
@@ -49,7 +51,7 @@ func TestDecodeTIFFAsPillow(t *testing.T) {
 // A mask in a fax, or with another fill order, has class 1 where its picture is white.
 func TestMasksInFaxes(t *testing.T) {
 	var want map[string]string
-	files := goldens(t, "tiff.tar.gz", &want)
+	files := picturetest.Goldens(t, "testdata/tiff.tar.gz", &want)
 	code, err := newMaskCode(MaskOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +98,7 @@ func TestMaskFormatsAsNumPy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range goldens(t, "masks.tar.gz", &want) {
+	for name, file := range picturetest.Goldens(t, "testdata/masks.tar.gz", &want) {
 		got, err := code.decode(t.Context(), file)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -152,7 +154,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 			tiles = binary.LittleEndian.AppendUint32(tiles, v)
 		}
 	}
-	return tiffOf([][3]uint32{{256, 1, uint32(w)}, {257, 1, uint32(h)}, {258, 1, 8}, {259, 1, 7}, {262, 1, 1},
+	return picturetest.TIFF([][3]uint32{{256, 1, uint32(w)}, {257, 1, uint32(h)}, {258, 1, 8}, {259, 1, 7}, {262, 1, 1},
 		{322, 1, uint32(tileW)}, {323, 1, uint32(tileH)}, {324, n, place[0]}, {325, n, place[1]}}, tiles)
 }
 
@@ -174,7 +176,7 @@ func TestTilesOfJPEG(t *testing.T) {
 // decoded.
 func TestFormatsRefused(t *testing.T) {
 	var digests map[string]string
-	files := goldens(t, "formats.tar.gz", &digests)
+	files := picturetest.Goldens(t, "testdata/formats.tar.gz", &digests)
 	var small bytes.Buffer
 	dot := image.NewPaletted(image.Rect(0, 0, 4, 4), color.Palette{color.Black})
 	if err := gif.Encode(&small, dot, nil); err != nil {
@@ -204,16 +206,16 @@ func TestFormatsRefused(t *testing.T) {
 		{"GIF of a head", "65535 x 1024 pixels in 36 bytes", large[:len(large)-1]},
 		{"WebP outside", "of a canvas of", outside},
 		{"WebP of another size", "said to be of", other},
-		{"CMYK of 5", "CMYK of 5 samples", tiffOf([][3]uint32{{256, 1, 4}, {257, 1, 4}, {258, 1, 8},
+		{"CMYK of 5", "CMYK of 5 samples", picturetest.TIFF([][3]uint32{{256, 1, 4}, {257, 1, 4}, {258, 1, 8},
 			{259, 1, 1}, {262, 1, 5}, {277, 1, 5}}, nil)},
-		{"planes", "a plane for each colour", tiffOf([][3]uint32{{256, 1, 4}, {257, 1, 4}, {258, 1, 8}, {259, 1, 1},
+		{"planes", "a plane for each colour", picturetest.TIFF([][3]uint32{{256, 1, 4}, {257, 1, 4}, {258, 1, 8}, {259, 1, 1},
 			{262, 1, 2}, {273, 1, 8}, {277, 1, 3}, {279, 1, 48}, {284, 1, 2}}, make([]byte, 48))},
-		{"JPEG without strips", "strips or tiles: 0, want 1", greyTIFF(4, 4, 7, nil, nil)},
-		{"JPEG of huge tiles", "strips or tiles of", greyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20},
+		{"JPEG without strips", "strips or tiles: 0, want 1", picturetest.GreyTIFF(4, 4, 7, nil, nil)},
+		{"JPEG of huge tiles", "strips or tiles of", picturetest.GreyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20},
 			{324, 1, 8}, {325, 1, 8}}, nil)},
-		{"JPEG of large tiles", "pixels for a picture of 16", greyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 12},
+		{"JPEG of large tiles", "pixels for a picture of 16", picturetest.GreyTIFF(4, 4, 7, [][3]uint32{{322, 1, 1 << 12},
 			{323, 1, 1 << 12}, {324, 1, 8}, {325, 1, 8}}, nil)},
-		{"JPEG beyond", "cut short", greyTIFF(4, 4, 7, [][3]uint32{{273, 1, 1 << 20}, {279, 1, 20}}, nil)},
+		{"JPEG beyond", "cut short", picturetest.GreyTIFF(4, 4, 7, [][3]uint32{{273, 1, 1 << 20}, {279, 1, 20}}, nil)},
 	} {
 		_, err := decodePicture(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
@@ -224,8 +226,8 @@ func TestFormatsRefused(t *testing.T) {
 // the others.
 func TestCutPictureIsFoundAtOnce(t *testing.T) {
 	var digests map[string]string
-	files := goldens(t, "pictures.tar.gz", &digests)
-	for name, file := range goldens(t, "formats.tar.gz", &digests) {
+	files := picturetest.Goldens(t, "testdata/pictures.tar.gz", &digests)
+	for name, file := range picturetest.Goldens(t, "testdata/formats.tar.gz", &digests) {
 		files[name] = file
 	}
 	photo := files["photographs/one.jpeg"]
@@ -245,7 +247,7 @@ func TestCutPictureIsFoundAtOnce(t *testing.T) {
 func FuzzDecodeFormats(f *testing.F) {
 	for _, archive := range []string{"formats.tar.gz", "masks.tar.gz"} {
 		var about map[string]string
-		for _, file := range goldens(f, archive, &about) {
+		for _, file := range picturetest.Goldens(f, "testdata/"+archive, &about) {
 			f.Add(file)
 		}
 	}

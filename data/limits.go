@@ -4,8 +4,6 @@ package data
 // before memory is allocated for it.
 const (
 	maxFileBytes    = 256 << 20  // one file of a data set, or one member of an archive
-	maxPixels       = 1 << 26    // one picture, width times height
-	freePixels      = 1 << 22    // of a picture, even if its file has few bytes
 	maxArchiveBytes = 4 << 30    // the retained members of one tar, unpacked
 	maxArchiveRatio = 200        // unpacked to packed size of a compressed tar or IDX file
 	maxMembers      = 20_000_000 // files of one folder or archive
@@ -13,12 +11,6 @@ const (
 	maxHeaderBytes  = 64 << 10   // the header of an .npy file
 	maxSizesChecked = 100_000    // largest number of pictures with sizes checked when a folder is opened
 	maxClasses      = 1 << 20    // classes of a pair of arrays
-
-	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
-	maxPixelsPerByte = 2048
-	// maxBlockVisits is twice the number of visits in libjpeg's progressive script for the
-	// largest picture; they need some five seconds.
-	maxBlockVisits = 1 << 25
 
 	// defaultCacheBytes is enough for six copies of CIFAR-10.
 	defaultCacheBytes = 1 << 30

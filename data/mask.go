@@ -77,22 +77,6 @@ func (t Transform) fitMask(dst, src plane) {
 	nearest(dst, src, box{0, 0, src.w, src.h}, w, h, box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h})
 }
 
-// nearest scales the part from of src, which has one channel, to w x h pixels and writes
-// the window of the result to dst. A pixel is copied from the pixel of src that contains
-// its centre, as in Pillow.
-func nearest(dst, src plane, from box, w, h int, window box) {
-	across := make([]int, window.w)
-	for x := range across {
-		across[x] = from.x + (2*(window.x+x)+1)*from.w/(2*w)
-	}
-	for y := range window.h {
-		row, to := src.row(from.y+(2*(window.y+y)+1)*from.h/(2*h)), dst.row(y)
-		for x, at := range across {
-			to[x] = row[at]
-		}
-	}
-}
-
 // view is the part of a picture that a random scale and crop shows: the picture scaled to w
 // x h, from (x, y) on. This point is left of or above the picture if the picture is
 // smaller.

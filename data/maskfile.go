@@ -5,72 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/png"
-
-	"golang.org/x/image/bmp"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pngBits is the offset of the number of bits per sample in a PNG file, in its first chunk.
-const pngBits = 24
-
-// maskFormats lists the formats of masks.
-const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
-
 // decode returns the classes of the pixels of a file, u8 [height, width]; ignored means no
 // class. Without a table of colours a pixel is used as stored: an index into the palette,
 // or a grey value of up to 8 bits.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
-	codec, err := codecOf(file)
+	defer recoverError(&err) // an index may be outside its palette
+	img, bits, err := storedPixels(ctx, file)
 	if err != nil {
 		return t, err
-	}
-	name := codecs[codec].name
-	tags, _ := openDirectory(file)
-	switch {
-	case name == "JPEG", name == "TIFF" && tags.inJPEG():
-		return t, problem.Advise("save it as PNG",
-			"it is a JPEG, whose compression changes pixels, and with them classes")
-	case name == "WebP" || name == "PPM":
-		return t, fmt.Errorf("it is a %s; masks are %s", name, maskFormats)
-	}
-	h, w, err := pictureSize(ctx, file, false)
-	if err != nil {
-		return t, err
-	}
-	defer recoverError(&err)
-	if err := checkSize(file, name, h, w); err != nil {
-		return t, err
-	}
-	img, bits, err := decodeMask(ctx, file, name)
-	if err != nil {
-		return t, cutShort(err)
 	}
 	return c.classes(ctx, img, bits)
-}
-
-// decodeMask returns the stored pixels of a file in a format, and the number of bits per
-// sample.
-func decodeMask(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
-	switch format {
-	case "PNG":
-		img, err = png.Decode(withContext(ctx, file))
-		return img, int(file[pngBits]), err
-	case "GIF":
-		img, err = firstOfGIF(ctx, file)
-	case "BMP":
-		img, err = bmp.Decode(withContext(ctx, file))
-	case "TIFF":
-		d, _ := openDirectory(file)
-		img, err = decodeTIFF(ctx, file)
-		return img, d.number(tiffBits, 1), err
-	case "PGM":
-		img, err = greyOfNetpbm(file)
-	}
-	return img, 8, err
 }
 
 // classes returns the classes of a decoded picture; bits is its depth.
@@ -130,8 +79,3 @@ func (c *maskCode) classOfByte(v byte, colour func() [3]byte) (int16, error) {
 }
 
 func grey(v byte) func() [3]byte { return func() [3]byte { return [3]byte{v, v, v} } }
-
-func rgbOf(c color.Color) [3]byte {
-	n := color.NRGBAModel.Convert(c).(color.NRGBA)
-	return [3]byte{n.R, n.G, n.B}
-}

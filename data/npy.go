@@ -141,15 +141,6 @@ func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, erro
 	}
 }
 
-// cutShort returns an error for input that ended too early, in words that a person
-// understands.
-func cutShort(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
-	}
-	return err
-}
-
 // fromFortran returns the elements of t, stored with the first axis fastest, in row-major
 // order.
 func fromFortran(t tensor.Tensor) tensor.Tensor {

@@ -106,3 +106,14 @@ func reverse(pixels []byte) {
 		a[0], a[1], a[2], b[0], b[1], b[2] = b[0], b[1], b[2], a[0], a[1], a[2]
 	}
 }
+
+// eachRow calls f for rows 0 to h-1 of a picture, until the context ends.
+func eachRow(ctx context.Context, h int, f func(y int)) error {
+	for y := range h {
+		if err := contextErr(ctx); err != nil {
+			return err
+		}
+		f(y)
+	}
+	return nil
+}

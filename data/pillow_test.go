@@ -1,64 +1,26 @@
 package data
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"io"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
-
-// goldens reads an archive of testdata/jpeg.py: files by name, and Pillow's results for
-// them.
-func goldens(t testing.TB, name string, about any) map[string][]byte {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(mustRead(t, "testdata/"+name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		b, err2 := io.ReadAll(r)
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
-		}
-		files[h.Name] = b
-	}
-	if err := json.Unmarshal(files["pixels.json"], about); err != nil {
-		t.Fatal(err)
-	}
-	delete(files, "pixels.json")
-	return files
-}
-
-// digestOf returns the digest of pixels in the form that jpeg.py writes.
-func digestOf(pixels []byte) string {
-	sum := sha256.Sum256(pixels)
-	return hex.EncodeToString(sum[:8])
-}
 
 // The pixels of JPEGs in all chroma samplings, baseline and progressive, of all sizes from
 // 1 to 17 squared, of photographs, and of lossy WebPs equal Pillow's, bit for bit.
 func TestDecodeAsPillow(t *testing.T) {
 	var want map[string]string
-	files := goldens(t, "pictures.tar.gz", &want)
+	files := picturetest.Goldens(t, "testdata/pictures.tar.gz", &want)
 	right, wrong := map[string]int{}, map[string][]string{}
 	for name, file := range files {
 		group := path.Dir(name)
 		got, err := decodePicture(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if digestOf(got.Bytes) != want[name] {
+		} else if picturetest.DigestOf(got.Bytes) != want[name] {
 			wrong[group] = append(wrong[group], path.Base(name))
 		} else {
 			right[group]++
@@ -78,13 +40,13 @@ func TestOrientationAsPillow(t *testing.T) {
 		Width, Height int
 		Pixels        string
 	}
-	for name, file := range goldens(t, "exif.tar.gz", &want) {
+	for name, file := range picturetest.Goldens(t, "testdata/exif.tar.gz", &want) {
 		h, w, err := pictureSize(t.Context(), file, true)
 		if err != nil || h != want[name].Height || w != want[name].Width {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}
 		got, err := decodePicture(t.Context(), file, true)
-		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || digestOf(got.Bytes) != want[name].Pixels {
+		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || picturetest.DigestOf(got.Bytes) != want[name].Pixels {
 			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
 		}
 		plain, err := decodePicture(t.Context(), file, false)

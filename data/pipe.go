@@ -52,7 +52,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	if t != nil {
 		return pictureInput(t, input, opt), nil
 	}
-	if _, err := codecOf(content); err != nil {
+	if _, err := formatOf(content); err != nil {
 		return nil, fmt.Errorf("%s: %w, nor an array of NumPy's, nor a .tar, .tar.gz or .zip archive", name, err)
 	}
 	t = &tree{close: func() error { return nil }}
@@ -67,9 +67,9 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	case "zip":
 		t, err = openZip(r, int64(len(content)), func() error { return nil }, isPicture)
 	case "gzip":
-		t, err = readTarGz(contextReader{ctx, r}, int64(len(content)), isPicture)
+		t, err = readTarGz(newContextReader(ctx, r), int64(len(content)), isPicture)
 	case "tar":
-		t, err = readTar(contextReader{ctx, r}, isPicture)
+		t, err = readTar(newContextReader(ctx, r), isPicture)
 	default:
 		return nil, nil
 	}

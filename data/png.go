@@ -103,7 +103,7 @@ func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 				return nil, errPNG
 			}
 			p.data = body
-			p.unpacked, err = zlib.NewReader(contextReader{ctx, p})
+			p.unpacked, err = zlib.NewReader(newContextReader(ctx, p))
 			return p, err
 		}
 	}

@@ -2,54 +2,12 @@ package data
 
 import (
 	"bytes"
-	"compress/zlib"
-	"encoding/binary"
-	"hash/crc32"
 	"image/png"
 	"math/rand/v2"
 	"testing"
-)
 
-// pngOfNoise writes a PNG of random samples and filters. transparent is the transparent
-// colour, or nil.
-func pngOfNoise(r *rand.Rand, w, h, bits, kind int, palette, transparent []byte) []byte {
-	out := []byte("\x89PNG\r\n\x1a\n")
-	chunk := func(name string, body []byte) {
-		out = binary.BigEndian.AppendUint32(out, uint32(len(body)))
-		at := len(out)
-		out = append(append(out, name...), body...)
-		out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[at:]))
-	}
-	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(w)), uint32(h))
-	chunk("IHDR", append(header, byte(bits), byte(kind), 0, 0, 0))
-	if palette != nil {
-		chunk("PLTE", palette)
-	}
-	if transparent != nil {
-		chunk("tRNS", transparent)
-	}
-	p := pngFile{w: w, bits: bits, kind: kind}
-	raw := make([]byte, h*(p.rowBytes()+1))
-	for i := range raw {
-		if raw[i] = byte(r.Uint32()); r.IntN(4) == 0 {
-			raw[i] = 0 // the transparent value
-		}
-		if i%(p.rowBytes()+1) == 0 {
-			raw[i] = byte(r.IntN(5))
-		}
-	}
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	_, _ = z.Write(raw)
-	_ = z.Close()
-	for b := packed.Bytes(); len(b) > 0; {
-		n := min(1+r.IntN(300), len(b))
-		chunk("IDAT", b[:n])
-		b = b[n:]
-	}
-	chunk("IEND", nil)
-	return out
-}
+	"github.com/bnctl/bnctl/data/internal/picturetest"
+)
 
 // pixelsOf decodes file with one of the decoders.
 func pixelsOf(t testing.TB, rows decoder, file []byte) ([]byte, error) {
@@ -78,7 +36,7 @@ func TestRowsOfPNG(t *testing.T) {
 			if n%2 == 1 && k.kind != pngAlpha && k.kind != pngColour|pngAlpha {
 				transparent = make([]byte, 2*map[int]int{0: 1, 2: 3, 3: 1}[k.kind])
 			}
-			file := pngOfNoise(r, w, h, k.bits, k.kind, palette, transparent)
+			file := picturetest.PNGOfNoise(r, w, h, k.bits, k.kind, palette, transparent)
 			want, err := pixelsOf(t, rowsBy(png.Decode), file)
 			if err != nil {
 				t.Fatal(k, err)
@@ -94,10 +52,10 @@ func TestRowsOfPNG(t *testing.T) {
 // rowsOfPNG refuses the same files as image/png, and reads the others with the same pixels.
 func FuzzRowsOfPNG(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
-	f.Add(pngOfNoise(r, 7, 5, 8, 2, nil, nil))
-	f.Add(pngOfNoise(r, 7, 5, 16, 6, nil, nil))
-	f.Add(pngOfNoise(r, 7, 5, 2, 3, []byte("abcdef"), []byte{1}))
-	f.Add(pngOfNoise(r, 7, 5, 16, 0, nil, []byte{0, 0}))
+	f.Add(picturetest.PNGOfNoise(r, 7, 5, 8, 2, nil, nil))
+	f.Add(picturetest.PNGOfNoise(r, 7, 5, 16, 6, nil, nil))
+	f.Add(picturetest.PNGOfNoise(r, 7, 5, 2, 3, []byte("abcdef"), []byte{1}))
+	f.Add(picturetest.PNGOfNoise(r, 7, 5, 16, 0, nil, []byte{0, 0}))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		h, w, err := pictureSize(t.Context(), file, false)
 		if err != nil || h*w > 1<<16 || !begins(file, "\x89PNG\r\n\x1a\n") {

@@ -80,10 +80,10 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 		return openZip(f, info.Size(), f.Close, keep) // the result keeps f open
 	case kind == "gzip":
 		defer f.Close()
-		return readTarGz(contextReader{ctx, f}, info.Size(), keep)
+		return readTarGz(newContextReader(ctx, f), info.Size(), keep)
 	case kind == "tar":
 		defer f.Close()
-		return readTar(contextReader{ctx, f}, keep)
+		return readTar(newContextReader(ctx, f), keep)
 	default:
 		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
 	}

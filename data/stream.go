@@ -3,6 +3,8 @@ package data
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 )
 
@@ -21,6 +23,9 @@ type contextReader struct {
 	io.Reader
 }
 
+// newContextReader returns a reader of r that fails when ctx ends.
+func newContextReader(ctx context.Context, r io.Reader) contextReader { return contextReader{ctx, r} }
+
 func (a contextReader) Read(p []byte) (int, error) {
 	if err := contextErr(a.ctx); err != nil {
 		return 0, err
@@ -34,6 +39,7 @@ type contextFile struct {
 	at *bytes.Reader
 }
 
+// withContext returns the content of a file; its reads fail when ctx ends.
 func withContext(ctx context.Context, file []byte) contextFile {
 	r := bytes.NewReader(file)
 	return contextFile{contextReader{ctx, r}, r}
@@ -48,13 +54,18 @@ func (a contextFile) ReadAt(p []byte, off int64) (int, error) {
 	return a.at.ReadAt(p, off)
 }
 
-// eachRow calls f for rows 0 to h-1 of a picture, until the context ends.
-func eachRow(ctx context.Context, h int, f func(y int)) error {
-	for y := range h {
-		if err := contextErr(ctx); err != nil {
-			return err
-		}
-		f(y)
+// cutShort returns an error for input that ended too early, in words that a person
+// understands.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file is cut short: %w", io.ErrUnexpectedEOF)
 	}
-	return nil
+	return err
+}
+
+// recoverError turns a panic of a decoder on hostile bytes into an error.
+func recoverError(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the picture is damaged: %v", p)
+	}
 }

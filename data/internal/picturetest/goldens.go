@@ -1,0 +1,50 @@
+package picturetest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"testing"
+)
+
+// Goldens reads an archive of testdata/jpeg.py: files by name, and Pillow's results for
+// them.
+func Goldens(t testing.TB, archive string, about any) map[string][]byte {
+	t.Helper()
+	packed, err := os.ReadFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		b, err2 := io.ReadAll(r)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		files[h.Name] = b
+	}
+	if err := json.Unmarshal(files["pixels.json"], about); err != nil {
+		t.Fatal(err)
+	}
+	delete(files, "pixels.json")
+	return files
+}
+
+// DigestOf returns the digest of pixels in the form that jpeg.py writes.
+func DigestOf(pixels []byte) string {
+	sum := sha256.Sum256(pixels)
+	return hex.EncodeToString(sum[:8])
+}

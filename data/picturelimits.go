@@ -1,0 +1,14 @@
+package data
+
+// Limits on picture files. A picture that exceeds one is refused with the number and the limit, before
+// memory is allocated for it.
+const (
+	maxPixels  = 1 << 26 // one picture, width times height
+	freePixels = 1 << 22 // of a picture, even if its file has few bytes
+
+	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
+	maxPixelsPerByte = 2048
+	// maxBlockVisits is twice the number of visits in libjpeg's progressive script for the
+	// largest picture; they need some five seconds.
+	maxBlockVisits = 1 << 25
+)

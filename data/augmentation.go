@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Augment is an augmentation, a random change of pictures in training: the name of a preset,
@@ -49,26 +47,28 @@ func ParseAugment(text string) (Augment, error) {
 	return Augment(strings.Join(texts, " ")), nil
 }
 
-// Fits returns an error if an augmentation cannot be used with the labels of a source:
-// pixels must not move away from their labels.
-func (a Augment) Fits(info Info) error {
-	if err := a.mixes(info); err != nil {
-		return err
+// moving returns the name of the first part of an augmentation that moves pixels; "" if none does.
+func (a Augment) moving() string {
+	ops := a.operations()
+	if len(ops) == 0 {
+		return string(a)
 	}
-	if info.Boxes {
-		return a.fitsBoxes()
+	at := slices.IndexFunc(ops, func(o operation) bool { return o.moves })
+	if at < 0 {
+		return ""
 	}
-	if a == NoAugment || info.Masks || len(info.LabelShape) < 2 {
-		return nil
+	return ops[at].name
+}
+
+// inWords describes an augmentation for a report: "shifted and flipped".
+func (a Augment) inWords() string {
+	switch a {
+	case CIFARAugment:
+		return "shifted and flipped"
+	case ImageNetAugment:
+		return "random parts, scaled and flipped"
+	case SegmentAugment:
+		return "scaled by 0.5 to 2, cut, flipped and coloured"
 	}
-	name := string(a)
-	if ops := a.operations(); len(ops) > 0 {
-		at := slices.IndexFunc(ops, func(o operation) bool { return o.moves })
-		if at < 0 {
-			return nil
-		}
-		name = ops[at].name
-	}
-	return fmt.Errorf("augmentation %s moves pixels, and labels of %s stay where they are; masks move along",
-		name, tensor.Describe(tensor.I32, info.LabelShape))
+	return string(a)
 }

@@ -123,13 +123,13 @@ func TestMasksMoveAlong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, seen := Transform{Augment: a}, 0
+		seen := 0
 		for i := range 60 {
 			d := tensor.NewPhilox(3, tensor.StreamAugment).Draws(1, uint64(i))
 			picture := plane{h, w, 1, make([]byte, h*w)}
 			mask := plane{h, w, 1, make([]byte, h*w)}
-			tr.play(picture, src, &d, false)
-			tr.play(mask, src, &d, true)
+			a.play(scaling{}, picture, src, &d, false)
+			a.play(scaling{}, mask, src, &d, true)
 			for k, class := range mask.pix {
 				switch beyond := class == ignored; {
 				case beyond && picture.pix[k] != 0, !beyond && picture.pix[k] != class:

@@ -173,7 +173,7 @@ func TestBombs(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			_, err := decodePicture(t.Context(), c.file, true)
+			_, err := DecodePicture(t.Context(), c.file, true)
 			took := time.Since(began)
 			runtime.ReadMemStats(&after)
 			used := after.TotalAlloc - before.TotalAlloc

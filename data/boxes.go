@@ -47,7 +47,7 @@ type Frame struct{ scaleX, scaleY, x, y float64 }
 // Frame returns the place of a picture of a size in a result of t, without augmentation.
 func (t Transform) Frame(height, width int) Frame {
 	dst, src := plane{h: t.Height, w: t.Width}, plane{h: height, w: width}
-	return t.whole(dst, src).frame(src)
+	return frameOf(t.scaling().whole(dst, src), src)
 }
 
 // Undo returns a box of the input in pixels of the picture.
@@ -62,16 +62,8 @@ func (f Frame) Undo(corners [4]float32) (c [4]float64) {
 	return c
 }
 
-// whole returns the view of fit.
-func (t Transform) whole(dst, src plane) view {
-	w, h := t.scaled(dst, src)
-	if t.Letterbox {
-		return view{w: w, h: h}
-	}
-	return view{w, h, middle(w - dst.w), middle(h - dst.h)}
-}
-
-func (v view) frame(src plane) Frame {
+// frameOf returns the place of a picture in its view.
+func frameOf(v view, src plane) Frame {
 	return Frame{float64(v.w) / float64(src.w), float64(v.h) / float64(src.h), float64(v.x), float64(v.y)}
 }
 
@@ -80,8 +72,8 @@ func (v view) frame(src plane) Frame {
 // which less than a quarter is left is ignored, and one outside is removed.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
 	out, src := plane{h: h, w: w}, plane{h: picture.Shape[0], w: picture.Shape[1]}
-	v, mirrored := t.drawBoxes(out, src, d)
-	f := v.frame(src)
+	v, mirrored := t.Augment.place(t.scaling(), out, src, d)
+	f := frameOf(v, src)
 	for i := 0; i < len(label); i += BoxFields {
 		b := BoxOf(label[i:])
 		if b.Class != NoBox {
@@ -89,34 +81,6 @@ func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tenso
 		}
 		b.Put(dst[i:])
 	}
-}
-
-// drawBoxes draws the view of a picture, and whether it is mirrored, as augment does.
-func (t Transform) drawBoxes(dst, src plane, d *tensor.Draws) (v view, mirrored bool) {
-	switch t.Augment {
-	case NoAugment:
-		return t.whole(dst, src), false
-	case SegmentAugment:
-		v = t.drawView(dst, src, d)
-		return v, d.Uint32()>>31 != 0
-	}
-	v = t.whole(dst, src)
-	for _, op := range t.Augment.operations() {
-		draws := d.Stream(op.stream)
-		switch op.name {
-		case "flip":
-			mirrored = draws.Float64() < op.args[0]
-		case "crop":
-			pad := int(op.args[0])
-			dx := draws.Intn(2*pad+1) - pad
-			if dy := draws.Intn(2*pad+1) - pad; mirrored {
-				v.x, v.y = v.x-dx, v.y+dy
-			} else {
-				v.x, v.y = v.x+dx, v.y+dy
-			}
-		}
-	}
-	return v, mirrored
 }
 
 // move returns a box of a picture as it is in a result.
@@ -139,23 +103,12 @@ func (f Frame) move(b Box, width, height int, mirrored bool) Box {
 	return b
 }
 
-// fitsBoxes returns an error for an augmentation that does not move boxes.
-func (a Augment) fitsBoxes() error {
-	switch a {
-	case NoAugment, SegmentAugment:
+// checkBoxes returns an error for an augmentation that does not move boxes.
+func checkBoxes(a Augment) error {
+	name := a.leavingBoxes()
+	if name == "" {
 		return nil
-	case CIFARAugment, ImageNetAugment:
-		return unmoved(string(a))
 	}
-	for _, op := range a.operations() {
-		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {
-			return unmoved(op.name)
-		}
-	}
-	return nil
-}
-
-func unmoved(name string) error {
 	return problem.Advise("use segment, or flip, crop, jitter and erase",
 		"augmentation %s does not move boxes", name)
 }

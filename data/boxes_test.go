@@ -123,7 +123,7 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Fits(info); (err == nil) != fits {
+		if err := (Transform{Augment: a}).checkAugment(info); (err == nil) != fits {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

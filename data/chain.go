@@ -16,19 +16,19 @@ type canvas struct {
 
 // play computes dst from src by the operations of the augmentation. Each draws from a
 // separate stream, so that neither its position nor the other operations change its draws.
-func (t Transform) play(dst, src plane, d *tensor.Draws, mask bool) {
-	ops := t.Augment.operations()
+func (a Augment) play(s scaling, dst, src plane, d *tensor.Draws, mask bool) {
+	ops := a.operations()
 	c := &canvas{plane: dst, mask: mask}
 	if mask {
 		c.beyond = ignored
 	}
 	if len(ops) > 0 && ops[0].name == resizedCrop {
 		draws := d.Stream(ops[0].stream)
-		t.scalePart(c, src, randomPart(src.h, src.w, ops[0].args[0], ops[0].args[1], &draws))
+		scalePart(s.filter, c, src, randomPart(src.h, src.w, ops[0].args[0], ops[0].args[1], &draws))
 	} else if mask {
-		t.fitMask(dst, src)
+		s.fitMask(dst, src)
 	} else {
-		t.fit(dst, src)
+		s.fit(dst, src)
 	}
 	for _, op := range ops {
 		if op.apply != nil {
@@ -39,12 +39,12 @@ func (t Transform) play(dst, src plane, d *tensor.Draws, mask bool) {
 }
 
 // scalePart scales a part of src to the size of c.
-func (t Transform) scalePart(c *canvas, src plane, crop box) {
+func scalePart(f Filter, c *canvas, src plane, crop box) {
 	if c.mask {
 		nearest(c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
 		return
 	}
-	resample(t.Filter, c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
+	resample(f, c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
 }
 
 // clone returns a copy of the pixels of c.

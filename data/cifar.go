@@ -30,7 +30,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 		return openCIFARFile(s)
 	}
 	isRecords := func(name string) bool { return path.Ext(name) == ".bin" }
-	t, err := openTree(ctx, s.path, func(name string) bool { return isRecords(name) || isPicture(name) })
+	t, err := openTree(ctx, s.path, func(name string) bool { return isRecords(name) || IsPictureName(name) })
 	if err != nil {
 		return nil, err
 	}

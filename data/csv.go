@@ -1,14 +1,11 @@
 package data
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bnctl/bnctl/problem"
@@ -29,7 +26,7 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 	if err != nil {
 		return nil, err
 	}
-	l, err := t.layout(filepath.Dir(s.path), strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), c)
+	l, err := tableLayout(t, filepath.Dir(s.path), strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), c)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +48,8 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 	return p, p.findShape(ctx, opt)
 }
 
-// layout returns the samples of the rows, by split. Paths are relative to folder.
-func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
+// tableLayout returns the samples of the rows, by split. Paths are relative to folder.
+func tableLayout(t *labelTable, folder, name string, c columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
 	find, repeated := findFiles(folder, name, t.rows, c.path), 0
 	var err error
@@ -73,10 +70,11 @@ func (t *labelTable) layout(folder, name string, c columns) (layout, error) {
 			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
 				was.line, class, row.line)
 		}
-		split, err := t.splitOf(row, c)
+		named, err := t.splitOf(row, c)
 		if err != nil {
 			return l, err
 		}
+		split := Split(named)
 		if was, twice := seen[file]; twice && was.split != split {
 			return l, problem.Advise("leave one of them", "%s is in part %s in line %d and in part %s in line %d",
 				file, was.split, was.line, split, row.line)
@@ -119,22 +117,6 @@ type labelled struct {
 	split Split
 }
 
-// splitOf returns the split of a row: "" in a table without a split column.
-func (t *labelTable) splitOf(row tableRow, c columns) (Split, error) {
-	if c.split < 0 {
-		return "", nil
-	}
-	if c.validation != nil {
-		return splitOfValue(row.fields[c.split], *c.validation), nil
-	}
-	split := t.splitInColumn(c.split, row.fields[c.split])
-	if split == "" {
-		return "", problem.Advise("write train, val or test, or take another column with {csv-columns} split=NAME",
-			"line %d: %q is no split", row.line, row.fields[c.split])
-	}
-	return split, nil
-}
-
 // findFiles returns a function that finds the file for a path in a table: below the table's
 // folder, or below a subfolder that has the table's name or a usual one. If the table omits
 // the extension, a picture extension is added. The first row that leads to a file decides.
@@ -168,22 +150,6 @@ func filePath(folder, below, file string) string {
 		return storedPath(file)
 	}
 	return storedPath(filepath.Join(folder, below, file))
-}
-
-// inOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.
-// Otherwise their alphabetical order stays.
-func inOrderOfNumbers(names []string) []string {
-	number := func(name string) int {
-		n, err := strconv.ParseUint(name, 10, 31)
-		if err != nil || strconv.FormatUint(n, 10) != name {
-			return -1
-		}
-		return int(n)
-	}
-	if !slices.ContainsFunc(names, func(name string) bool { return number(name) < 0 }) {
-		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
-	}
-	return names
 }
 
 // grouped reports whether the samples have groups.

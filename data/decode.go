@@ -71,8 +71,8 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	".ppm", ".pgm", ".pnm"}
 
-// isPicture reports whether a file name has the extension of a picture.
-func isPicture(name string) bool {
+// IsPictureName reports whether a file name has the extension of a picture.
+func IsPictureName(name string) bool {
 	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
 }
 
@@ -82,7 +82,7 @@ func isPicture(name string) bool {
 // colours.
 const decoderVersion = "2"
 
-// pictureSize returns the height and width of the picture that decodePicture would return,
+// pictureSize returns the height and width of the picture that DecodePicture would return,
 // according to the file's headers. When ctx ends it soon returns an error.
 func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
@@ -107,13 +107,13 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// decodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width,
+// DecodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width,
 // 3]; the first if there are several. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels equal Pillow 9.4's. The size is checked before
 // anything is decoded. With exif, the picture is turned according to the file's EXIF
 // orientation; Pillow and torchvision do not do that by default. When ctx ends it returns
 // an error within a second, except for a WebP file of tens of millions of pixels.
-func decodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
+func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	f, err := openPicture(ctx, file, exif)
 	if err != nil {
 		return tensor.Tensor{}, err

@@ -2,8 +2,6 @@ package data
 
 import (
 	"context"
-
-	"github.com/bnctl/bnctl/tensor"
 )
 
 // Files has the files of a folder or of an archive that a data set consists of.
@@ -36,30 +34,5 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 // Close closes the archive. Read must not be called afterwards.
 func (f *Files) Close() error { return f.tree.close() }
 
-// IsPictureName reports whether a file name has the extension of a picture.
-func IsPictureName(name string) bool { return isPicture(name) }
-
 // SplitOfFolder returns the split with a folder's name, as "valid" for Val; "" for another name.
 func SplitOfFolder(name string) Split { return splitOf(name) }
-
-// DecoderVersion returns the version of DecodePicture, as Info.Decoder.
-func DecoderVersion() string { return decoderVersion }
-
-// DecodePicture returns the picture of a file, u8 [height, width, 3], as sources of pictures
-// do. With exif it is turned according to the file's EXIF orientation.
-func DecodePicture(ctx context.Context, file []byte, exif bool) (tensor.Tensor, error) {
-	return decodePicture(ctx, file, exif)
-}
-
-// Dimensions has the size of a picture file in pixels, as it is stored, and its EXIF
-// orientation, 1 to 8. An orientation above 4 swaps width and height.
-type Dimensions struct{ Width, Height, Orientation int }
-
-// MeasurePicture reads the headers of a picture file.
-func MeasurePicture(ctx context.Context, file []byte) (Dimensions, error) {
-	f, err := openPicture(ctx, file, true)
-	if err != nil {
-		return Dimensions{}, err
-	}
-	return Dimensions{f.w, f.h, f.orientation}, nil
-}

@@ -42,7 +42,7 @@ func (t Transform) views(f Fit, overlap float64, h, w int) (all []view) {
 	v := view{w: t.Width, h: t.Height} // correct for ResizeFit
 	switch f {
 	case ScaleFit:
-		v.w, v.h = t.scaled(plane{h: t.Height, w: t.Width}, plane{h: h, w: w})
+		v.w, v.h = t.scaling().size(plane{h: t.Height, w: t.Width}, plane{h: h, w: w})
 	case WindowsFit:
 		v.w, v.h = w, h
 	case PadFit:

@@ -34,12 +34,8 @@ func (t Transform) InWords(info Info) string {
 	case 2:
 		how += ", made grey"
 	}
-	if len(t.Augment.operations()) > 0 {
-		return text + how + "; in training " + string(t.Augment)
+	if a := t.Augment.inWords(); a != "" {
+		how += "; in training " + a
 	}
-	return text + how + map[Augment]string{
-		CIFARAugment:    "; in training shifted and flipped",
-		ImageNetAugment: "; in training random parts, scaled and flipped",
-		SegmentAugment:  "; in training scaled by 0.5 to 2, cut, flipped and coloured",
-	}[t.Augment]
+	return text + how
 }

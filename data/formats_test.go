@@ -17,13 +17,13 @@ import (
 func TestDecodeFormatsAsPillow(t *testing.T) {
 	var want map[string]string
 	for name, file := range picturetest.Goldens(t, "testdata/formats.tar.gz", &want) {
-		got, err := decodePicture(t.Context(), file, false)
+		got, err := DecodePicture(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if picturetest.DigestOf(got.Bytes) != want[name] {
 			t.Errorf("%s: %v, pixels %s, want %s", name, got, picturetest.DigestOf(got.Bytes), want[name])
 		}
-		if !isPicture(name) {
+		if !IsPictureName(name) {
 			t.Errorf("%s does not count as a picture", name)
 		}
 		if !ends(file) {
@@ -41,7 +41,7 @@ func TestDecodeTIFFAsPillow(t *testing.T) {
 		t.Fatalf("%d files, want 80 or more", len(files))
 	}
 	for name, file := range files {
-		got, err := decodePicture(t.Context(), file, false)
+		got, err := DecodePicture(t.Context(), file, false)
 		if err != nil || picturetest.DigestOf(got.Bytes) != want[name] {
 			t.Errorf("%s: %v, pixels %s, want %s (%v)", name, got, picturetest.DigestOf(got.Bytes), want[name], err)
 		}
@@ -57,7 +57,7 @@ func TestMasksInFaxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"1-raw.tif", "1-group3.tif", "1-group4.tif", "1-group4-lsb.tif", "1-raw-lsb.tif"} {
-		picture, err := decodePicture(t.Context(), files[name], false)
+		picture, err := DecodePicture(t.Context(), files[name], false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestCMYKWithoutAdobe(t *testing.T) {
 		t.Fatal("there is no segment of Adobe")
 	}
 	without := append(bytes.Clone(file[:at]), file[at+2+int(binary.BigEndian.Uint16(file[at+2:])):]...)
-	want, err := decodePicture(t.Context(), file, false)
+	want, err := DecodePicture(t.Context(), file, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodePicture(t.Context(), without, false)
+	got, err := DecodePicture(t.Context(), without, false)
 	if err != nil || !bytes.Equal(got.Bytes, want.Bytes) {
 		t.Errorf("other pixels: %v", err)
 	}
@@ -160,7 +160,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 
 // A TIFF in tiles of JPEG that extend beyond the picture.
 func TestTilesOfJPEG(t *testing.T) {
-	got, err := decodePicture(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
+	got, err := DecodePicture(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestFormatsRefused(t *testing.T) {
 			{323, 1, 1 << 12}, {324, 1, 8}, {325, 1, 8}}, nil)},
 		{"JPEG beyond", "cut short", picturetest.GreyTIFF(4, 4, 7, [][3]uint32{{273, 1, 1 << 20}, {279, 1, 20}}, nil)},
 	} {
-		_, err := decodePicture(t.Context(), c.file, false)
+		_, err := DecodePicture(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }
@@ -260,7 +260,7 @@ func FuzzDecodeFormats(f *testing.F) {
 		if err != nil || h*w > 1<<16 {
 			return
 		}
-		if got, err := decodePicture(t.Context(), file, true); err == nil && len(got.Bytes) != 3*h*w {
+		if got, err := DecodePicture(t.Context(), file, true); err == nil && len(got.Bytes) != 3*h*w {
 			t.Errorf("%v of a file of %d x %d", got, w, h)
 		}
 		if got, err := code.decode(t.Context(), file); err == nil && len(got.Bytes) != h*w {

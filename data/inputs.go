@@ -115,7 +115,7 @@ func inputTree(ctx context.Context, input string) (*tree, error) {
 			return t, t.add(member{size: info.Size(), read: func() ([]byte, error) { return readFile(input) }})
 		}
 	}
-	t, err := openTree(ctx, input, isPicture)
+	t, err := openTree(ctx, input, IsPictureName)
 	if err != nil {
 		return nil, err
 	}

@@ -46,8 +46,3 @@ func meanGrey(p plane) int {
 	}
 	return sum / max(1, p.h*p.w)
 }
-
-// luma returns the grey of an RGB pixel, as in Pillow (ITU-R 601).
-func luma(rgb []byte) int {
-	return (19595*int(rgb[0]) + 38470*int(rgb[1]) + 7471*int(rgb[2]) + 1<<15) >> 16
-}

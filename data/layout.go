@@ -145,12 +145,3 @@ func classesOf(samples []sampleFile) []string {
 	}
 	return names
 }
-
-// firstNames lists a few names and counts the rest.
-func firstNames(names []string) string {
-	const few = 5
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
-}

@@ -13,12 +13,21 @@ func contained(dst, src plane) (w, h int) {
 }
 
 // draw fills dst with a view of src. Pixels beyond the picture are black, or grey in a letterbox.
-func (t Transform) draw(dst, src plane, v view) {
+func (s scaling) draw(dst, src plane, v view) {
 	beyond := byte(0)
-	if t.Letterbox {
+	if s.letterbox {
 		beyond = letterboxed
 	}
 	v.fill(dst, beyond, func(visible plane, window box) {
-		resample(t.Filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		resample(s.filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
 	})
+}
+
+// whole returns the view of src that fit shows.
+func (s scaling) whole(dst, src plane) view {
+	w, h := s.size(dst, src)
+	if s.letterbox {
+		return view{w: w, h: h}
+	}
+	return view{w, h, middle(w - dst.w), middle(h - dst.h)}
 }

@@ -22,7 +22,7 @@ func TestCropLargerThanThePicture(t *testing.T) {
 	for i := range 50 {
 		d := philox.Draws(0, uint64(i))
 		at, again := d, d
-		v := shape.drawView(plane{h: side, w: side}, plane{h: 3, w: 5}, &again)
+		v := drawView(scaling{}, plane{h: side, w: side}, plane{h: 3, w: 5}, &again)
 		mask, dst := make([]int32, side*side), tensor.New(tensor.U8, side, side, 3)
 		if err := shape.ApplyMask(mask, label, side, side, picture, &d); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ func sharesOf(t *testing.T, text Augment) []mixture {
 	}
 	var all []mixture
 	for i := range 400 {
-		all = append(all, a.drawMixture(5, Position{Epoch: 2, Index: i}, 28, 28))
+		all = append(all, a.drawMixture(5, 2, i, 28, 28))
 	}
 	return all
 }
@@ -34,7 +34,7 @@ func TestMixup(t *testing.T) {
 	swapped := 0
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := Augment("mixup:1").drawMixture(9, b.Position, 28, 28)
+		m := Augment("mixup:1").drawMixture(9, b.Position.Epoch, b.Position.Index, 28, 28)
 		if n == 1 {
 			m.fraction = 1
 		}
@@ -73,7 +73,7 @@ func TestCutmix(t *testing.T) {
 	plan.Transform.Augment = "cutmix:1"
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := Augment("cutmix:1").drawMixture(4, b.Position, 28, 28)
+		m := Augment("cutmix:1").drawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
 		if got := 1 - float64(m.cut.w*m.cut.h)/(28*28); math.Abs(got-m.fraction) > 1e-7 {
 			t.Errorf("batch %v: %v has fraction %g", b.Position, m.cut, m.fraction)
 		}

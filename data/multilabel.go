@@ -116,7 +116,7 @@ func (t *labelTable) multiClasses(c columns) ([]string, error) {
 		}
 		return names, nil
 	}
-	all := map[Split][]string{}
+	all := map[string][]string{}
 	for _, row := range t.rows {
 		names, err := namesIn(row, c)
 		if err != nil {
@@ -128,7 +128,7 @@ func (t *labelTable) multiClasses(c columns) ([]string, error) {
 		}
 		all[split] = append(all[split], names...)
 	}
-	names := all[Train]
+	names := all[train]
 	if names == nil {
 		for _, more := range all {
 			names = append(names, more...)

@@ -34,7 +34,7 @@ func TestMovesAreTorchvisions(t *testing.T) {
 			got = append(got, golden.after(func(c *canvas) {
 				w, h := golden.Size[0], golden.Size[1]
 				part := &canvas{plane: plane{h, w, c.c, make([]byte, h*w*c.c)}}
-				Transform{Filter: f}.scalePart(part, c.plane, from)
+				scalePart(f, part, c.plane, from)
 				c.plane = part.plane
 			}))
 		}

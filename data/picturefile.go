@@ -117,3 +117,16 @@ func eachRow(ctx context.Context, h int, f func(y int)) error {
 	}
 	return nil
 }
+
+// Dimensions has the size of a picture file in pixels, as it is stored, and its EXIF
+// orientation, 1 to 8. An orientation above 4 swaps width and height.
+type Dimensions struct{ Width, Height, Orientation int }
+
+// MeasurePicture reads the headers of a picture file.
+func MeasurePicture(ctx context.Context, file []byte) (Dimensions, error) {
+	f, err := openPicture(ctx, file, true)
+	if err != nil {
+		return Dimensions{}, err
+	}
+	return Dimensions{f.w, f.h, f.orientation}, nil
+}

@@ -28,7 +28,7 @@ type pictures struct {
 
 // openFolder opens folder:PATH.
 func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
-	t, err := openTree(ctx, s.path, isPicture)
+	t, err := openTree(ctx, s.path, IsPictureName)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, er
 		return 0, 0, err
 	}
 	if h, w, err = pictureSize(ctx, file, p.exif); err == nil && (opt.SkipBad != 0 || !ends(file)) {
-		_, err = decodePicture(ctx, file, p.exif)
+		_, err = DecodePicture(ctx, file, p.exif)
 	}
 	if err == nil {
 		err = p.ofSize(h, w)
@@ -176,7 +176,7 @@ func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 
 // decoded returns the picture in the file of sample i.
 func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tensor, error) {
-	t, err := decodePicture(ctx, file, p.exif)
+	t, err := DecodePicture(ctx, file, p.exif)
 	if err == nil {
 		err = p.ofSize(t.Shape[0], t.Shape[1])
 	}

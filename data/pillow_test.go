@@ -17,7 +17,7 @@ func TestDecodeAsPillow(t *testing.T) {
 	right, wrong := map[string]int{}, map[string][]string{}
 	for name, file := range files {
 		group := path.Dir(name)
-		got, err := decodePicture(t.Context(), file, false)
+		got, err := DecodePicture(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if picturetest.DigestOf(got.Bytes) != want[name] {
@@ -45,11 +45,11 @@ func TestOrientationAsPillow(t *testing.T) {
 		if err != nil || h != want[name].Height || w != want[name].Width {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}
-		got, err := decodePicture(t.Context(), file, true)
+		got, err := DecodePicture(t.Context(), file, true)
 		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || picturetest.DigestOf(got.Bytes) != want[name].Pixels {
 			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
 		}
-		plain, err := decodePicture(t.Context(), file, false)
+		plain, err := DecodePicture(t.Context(), file, false)
 		if err != nil || !slices.Equal(plain.Shape, []int{5, 7, 3}) {
 			t.Errorf("%s: %v (%v) when the orientation is ignored", name, plain, err)
 		}

@@ -65,11 +65,11 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	r := bytes.NewReader(content)
 	switch archiveIn(content) {
 	case "zip":
-		t, err = openZip(r, int64(len(content)), func() error { return nil }, isPicture)
+		t, err = openZip(r, int64(len(content)), func() error { return nil }, IsPictureName)
 	case "gzip":
-		t, err = readTarGz(newContextReader(ctx, r), int64(len(content)), isPicture)
+		t, err = readTarGz(newContextReader(ctx, r), int64(len(content)), IsPictureName)
 	case "tar":
-		t, err = readTar(newContextReader(ctx, r), isPicture)
+		t, err = readTar(newContextReader(ctx, r), IsPictureName)
 	default:
 		return nil, nil
 	}

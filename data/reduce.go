@@ -16,7 +16,7 @@ func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, e
 	}
 	h, w := f.size()
 	t.write(dst, tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, 3}}, func(out, src plane) {
-		err = t.reduced(out, src).decode(ctx, f)
+		err = t.scaling().reduced(out, src).decode(ctx, f)
 	})
 	return err
 }
@@ -30,15 +30,9 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 	}
 	h, w := f.size()
 	out := plane{h: height, w: width, c: 3}
-	r := t.reduced(out, plane{h: h, w: w, c: 3})
+	r := t.scaling().reduced(out, plane{h: h, w: w, c: 3})
 	decoding, err := f.memory(ctx)
 	return decoding + r.memory(f), err
-}
-
-// reduced returns the reduction of src to dst's size.
-func (t Transform) reduced(dst, src plane) *reduction {
-	w, h := t.scaled(dst, src)
-	return newReduction(t.Filter, dst, src, w, h, box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h})
 }
 
 // transformer is a source that can transform a picture without holding it.

@@ -65,7 +65,7 @@ func TestDecodeInStrips(t *testing.T) {
 			tr.Resize = max(tr.Height, tr.Width) + r.IntN(9)
 		}
 		exif := r.IntN(4) > 0
-		whole, err := decodePicture(t.Context(), file, exif)
+		whole, err := DecodePicture(t.Context(), file, exif)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,15 +6,6 @@ import (
 	"sync"
 )
 
-// box is a part of a picture, in pixels.
-type box struct{ x, y, w, h int }
-
-// plane is a picture being processed: h x w pixels of c bytes.
-type plane struct {
-	h, w, c int
-	pix     []byte
-}
-
 // Filter is the kernel that weights pixels when a picture is scaled.
 type Filter string
 
@@ -73,8 +64,6 @@ func resampleDown(dst, middle plane, first int, down []curve) {
 }
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
-
-func (p plane) row(y int) []byte { return p.pix[y*p.w*p.c : (y+1)*p.w*p.c] }
 
 // fraction is the number of fractional bits of a weight.
 const fraction = 22

@@ -8,10 +8,27 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
+// The names of splits.
+const (
+	train = "train"
+	val   = "val"
+	test  = "test"
+)
+
+// splitNames are the names of folders and lists for each split, in lower case; case is
+// ignored.
+var splitNames = map[string]string{
+	"train": train, "training": train, "val": val, "valid": val, "validation": val,
+	"test": test, "testing": test,
+}
+
+// splitNamed returns the split with a folder's name, as "val" for "valid"; "" for another name.
+func splitNamed(name string) string { return splitNames[strings.ToLower(name)] }
+
 // flagColumns are the columns, in lower case, with true or false for membership in a split.
-var flagColumns = map[string]Split{
-	"is_valid": Val, "is_val": Val, "is_validation": Val,
-	"is_test": Test, "is_train": Train, "is_training": Train,
+var flagColumns = map[string]string{
+	"is_valid": val, "is_val": val, "is_validation": val,
+	"is_test": test, "is_train": train, "is_training": train,
 }
 
 // foldColumns are the columns for the folds of a cross-validation.
@@ -37,13 +54,13 @@ func isYes(field string) (yes, ok bool) {
 
 // splitInColumn returns the split that a field of the split column names; "" if it is not a
 // split.
-func (t *labelTable) splitInColumn(column int, field string) Split {
-	of, isFlag := Split(""), false
+func (t *labelTable) splitInColumn(column int, field string) string {
+	of, isFlag := "", false
 	if t.header != nil {
 		of, isFlag = flagColumns[strings.ToLower(t.header[column])]
 	}
 	if !isFlag {
-		return splitOf(field)
+		return splitNamed(field)
 	}
 	yes, ok := isYes(field)
 	switch {
@@ -51,10 +68,10 @@ func (t *labelTable) splitInColumn(column int, field string) Split {
 		return ""
 	case yes:
 		return of
-	case of == Train:
-		return Val
+	case of == train:
+		return val
 	}
-	return Train
+	return train
 }
 
 // splitByValue returns the column and the value in "split=NAME:VALUE": rows with this value
@@ -71,11 +88,11 @@ func (t *labelTable) splitByValue(role, name string) (column int, value string, 
 	return column, name[at+1:], column >= 0
 }
 
-func splitOfValue(field, validation string) Split {
+func splitOfValue(field, validation string) string {
 	if field == validation {
-		return Val
+		return val
 	}
-	return Train
+	return train
 }
 
 // checkValidation refuses a value that does not occur in any row.
@@ -112,4 +129,20 @@ func (t *labelTable) noLabel(row tableRow, c columns) error {
 			"line %d has no label: %s means that it is not known", row.line, row.fields[c.label])
 	}
 	return fmt.Errorf("line %d has no label", row.line)
+}
+
+// splitOf returns the split of a row: "" in a table without a split column.
+func (t *labelTable) splitOf(row tableRow, c columns) (string, error) {
+	if c.split < 0 {
+		return "", nil
+	}
+	if c.validation != nil {
+		return splitOfValue(row.fields[c.split], *c.validation), nil
+	}
+	split := t.splitInColumn(c.split, row.fields[c.split])
+	if split == "" {
+		return "", problem.Advise("write train, val or test, or take another column with {csv-columns} split=NAME",
+			"line %d: %q is no split", row.line, row.fields[c.split])
+	}
+	return split, nil
 }

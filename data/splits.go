@@ -8,15 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// splitNames are the names of folders and lists for each split, in lower case; case is
-// ignored.
-var splitNames = map[string]Split{
-	"train": Train, "training": Train, "val": Val, "valid": Val, "validation": Val,
-	"test": Test, "testing": Test,
-}
-
 // splitOf returns the split with a folder's name; "" for another name.
-func splitOf(name string) Split { return splitNames[strings.ToLower(name)] }
+func splitOf(name string) Split { return Split(splitNamed(name)) }
 
 // splits returns the splits that may be used for the requested one, the best first. An
 // explicit @val accepts only val; otherwise validation uses the test split if there is no

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 )
 
 // contextErr returns the cause of a context's end, or nil while it has not ended.
@@ -68,4 +69,13 @@ func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the picture is damaged: %v", p)
 	}
+}
+
+// plain removes the operation and the path from an error of package os: errors of package data
+// begin with the spec, which contains the path.
+func plain(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return p.Err
+	}
+	return err
 }

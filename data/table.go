@@ -127,7 +127,7 @@ func separator(text []byte) rune {
 
 // isSampleRow reports whether a first row is not a header: one of its fields is the name of
 // a picture.
-func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, isPicture) }
+func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, IsPictureName) }
 
 // columns are the numbers of the columns of a table; -1 for a missing one.
 type columns struct {

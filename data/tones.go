@@ -37,7 +37,7 @@ func solarize(p plane, threshold float64) {
 
 // autoContrast stretches the levels of each channel to 0 to 255.
 func autoContrast(p plane) {
-	p.map256(func(h *[256]int, table *[256]byte) bool {
+	map256(p, func(h *[256]int, table *[256]byte) bool {
 		low, high := 0, 255
 		for low < 255 && h[low] == 0 {
 			low++
@@ -59,7 +59,7 @@ func autoContrast(p plane) {
 
 // equalize makes the levels of each channel as equally frequent as a map of levels can.
 func equalize(p plane) {
-	p.map256(func(h *[256]int, table *[256]byte) bool {
+	map256(p, func(h *[256]int, table *[256]byte) bool {
 		last := 255
 		for last > 0 && h[last] == 0 {
 			last--
@@ -79,7 +79,7 @@ func equalize(p plane) {
 
 // map256 replaces the levels of each channel by a table made from its histogram. A channel
 // stays unchanged if make reports false.
-func (p plane) map256(make func(h *[256]int, table *[256]byte) bool) {
+func map256(p plane, make func(h *[256]int, table *[256]byte) bool) {
 	for k := range p.c {
 		var histogram [256]int
 		var table [256]byte

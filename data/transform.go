@@ -40,7 +40,7 @@ func (t Transform) Shape(info Info) ([]int, error) {
 		}
 		return info.Shape, nil
 	}
-	if err := t.Augment.Fits(info); err != nil {
+	if err := t.checkAugment(info); err != nil {
 		return nil, err
 	}
 	if t.Height < 0 || t.Width < 0 || (t.Height == 0) != (t.Width == 0) {
@@ -72,7 +72,7 @@ func (t Transform) Shape(info Info) ([]int, error) {
 // Apply writes the transformed picture to dst, which has the shape that Transform.Shape
 // returns. The random numbers of d choose the augmentation; a nil d disables it.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
-	t.write(dst, picture, func(out, src plane) { t.augment(out, src, d) })
+	t.write(dst, picture, func(out, src plane) { t.Augment.apply(t.scaling(), out, src, d) })
 }
 
 // applyView writes the part of a picture in a view to dst; pixels outside the picture are
@@ -104,84 +104,4 @@ func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) 
 	}
 }
 
-// augment fills dst from src, which has the same number of channels.
-func (t Transform) augment(dst, src plane, d *tensor.Draws) {
-	switch t.Augment {
-	case CIFARAugment:
-		if src.h != dst.h || src.w != dst.w || t.Resize != 0 {
-			fitted := plane{dst.h, dst.w, dst.c, make([]byte, len(dst.pix))}
-			t.fit(fitted, src)
-			src = fitted
-		}
-		padCrop(dst, src, 0, d)
-		randomFlip(dst, d)
-	case ImageNetAugment:
-		resample(t.Filter, dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
-		randomFlip(dst, d)
-	case SegmentAugment:
-		t.draw(dst, src, t.drawView(dst, src, d))
-		randomFlip(dst, d)
-		jitter(dst, d)
-	case NoAugment:
-		t.fit(dst, src)
-	default:
-		t.play(dst, src, d, false)
-	}
-}
-
-// fit scales src and crops its middle.
-func (t Transform) fit(dst, src plane) {
-	w, h := t.scaled(dst, src)
-	if t.Letterbox {
-		t.draw(dst, src, view{w: w, h: h})
-		return
-	}
-	if w == src.w && h == src.h {
-		x, y := middle(w-dst.w), middle(h-dst.h)
-		for row := range dst.h {
-			copy(dst.row(row), src.row(y + row)[x*src.c:])
-		}
-		return
-	}
-	window := box{middle(w - dst.w), middle(h - dst.h), dst.w, dst.h}
-	resample(t.Filter, dst, src, box{0, 0, src.w, src.h}, w, h, window)
-}
-
-// scaled returns the width and height of src before the crop. A longer side is
-// rounded down, as in torchvision, but never below the crop's.
-func (t Transform) scaled(dst, src plane) (w, h int) {
-	if t.Letterbox {
-		return contained(dst, src)
-	}
-	if t.Resize != 0 {
-		if src.w <= src.h {
-			return t.Resize, t.Resize * src.h / src.w
-		}
-		return t.Resize * src.w / src.h, t.Resize
-	}
-	if dst.w*src.h >= dst.h*src.w { // the width decides
-		return dst.w, dst.w * src.h / src.w
-	}
-	return dst.h * src.w / src.h, dst.h
-}
-
-// middle returns half of the excess pixels, rounded half to even as in torchvision.
-func middle(spare int) int {
-	if spare%4 == 3 {
-		return spare/2 + 1
-	}
-	return spare / 2
-}
-
-// convert fills dst from src, which has the same size: grey from RGB by
-// Pillow's luma, or RGB from grey.
-func convert(dst, src plane) {
-	for i := range dst.h * dst.w {
-		if dst.c == 3 {
-			v := src.pix[i]
-			dst.pix[3*i], dst.pix[3*i+1], dst.pix[3*i+2] = v, v, v
-			continue
-		}
-		dst.pix[i] = byte(luma(src.pix[3*i:]))
-	}
-}
+func (t Transform) scaling() scaling { return scaling{t.Resize, t.Filter, t.Letterbox} }

@@ -215,12 +215,3 @@ func hidden(name string) bool {
 	}
 	return false
 }
-
-// plain removes the operation and the path from an error of package os: errors of this
-// package begin with the spec, which contains the path.
-func plain(err error) error {
-	if p, ok := err.(*fs.PathError); ok {
-		return p.Err
-	}
-	return err
-}

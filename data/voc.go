@@ -28,7 +28,7 @@ func vocFolder(name string) string {
 func openVOC(ctx context.Context, s spec, opt Options) (Source, error) {
 	t, err := openTree(ctx, s.path, func(name string) bool {
 		folder := vocFolder(name)
-		return folder != "" && (isPicture(name) || folder == "ImageSets/Segmentation" && isList(name))
+		return folder != "" && (IsPictureName(name) || folder == "ImageSets/Segmentation" && isList(name))
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,62 @@
+package data
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+func TestRandomCrop(t *testing.T) {
+	const h, w, n = 300, 400, 20000
+	p := tensor.NewPhilox(1, tensor.StreamAugment)
+	area, least, most := 0.0, 1.0, 0.0
+	for i := range n {
+		d := p.Draws(0, uint64(i))
+		b := randomCrop(h, w, &d)
+		if b.x < 0 || b.y < 0 || b.w < 1 || b.h < 1 || b.x+b.w > w || b.y+b.h > h {
+			t.Fatalf("crop %+v leaves the picture", b)
+		}
+		if ratio := float64(b.w) / float64(b.h); ratio < 0.73 || ratio > 1.36 {
+			t.Errorf("crop %+v has ratio %.2f", b, ratio)
+		}
+		share := float64(b.w*b.h) / (h * w)
+		area, least, most = area+share, min(least, share), max(most, share)
+	}
+	// 0.433 is the mean of 200,000 parts drawn by torchvision's algorithm in Python; the
+	// standard deviation of a single part is 0.24.
+	if mean := area / n; math.Abs(mean-0.433) > 0.01 || least > 0.085 || least < 0.078 || most < 0.95 {
+		t.Errorf("share of the area: mean %.3f from %.3f to %.3f", mean, least, most)
+	}
+}
+
+func TestRandomCropOfExtremes(t *testing.T) {
+	for _, c := range []struct {
+		h, w int
+		want box
+	}{{1000, 1, box{0, 499, 1, 1}}, {3, 3000, box{1498, 0, 4, 3}}} {
+		d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, 0)
+		if got := randomCrop(c.h, c.w, &d); got != c.want {
+			t.Errorf("randomCrop(%d, %d) = %+v, want %+v", c.h, c.w, got, c.want)
+		}
+	}
+}
+
+// The result of imagenet is the resized part, flipped or not.
+func TestImageNetAugment(t *testing.T) {
+	src := plane{40, 50, 3, make([]byte, 40*50*3)}
+	for i := range src.pix {
+		x, y, c := i/3%50, i/3/50, i%3
+		src.pix[i] = byte(x*x*3 + y*y*5 + x*y*7 + c*50)
+	}
+	got, want := plane{24, 20, 3, make([]byte, 24*20*3)}, plane{24, 20, 3, make([]byte, 24*20*3)}
+	d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, 3)
+	again := d
+	ImageNetAugment.apply(scaling{resize: 30}, got, src, &d)
+	resample(Bilinear, want, src, randomCrop(40, 50, &again), 20, 24, box{0, 0, 20, 24})
+	randomFlip(want, &again)
+	if !bytes.Equal(got.pix, want.pix) {
+		t.Error("the result is not the resized part, flipped or not")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -31,7 +32,7 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 			return t, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the archive breaks off after %s: %w", last, cutShort(err))
+			return nil, fmt.Errorf("the archive breaks off after %s: %w", last, stream.CutShort(err))
 		}
 		name, err := memberName(h.Name)
 		if err != nil {
@@ -54,7 +55,7 @@ func readTar(r io.Reader, keep func(string) bool) (*tree, error) {
 		}
 		b, err := readBounded(archive, maxFileBytes)
 		if err != nil {
-			return nil, fmt.Errorf("member %s: %w", name, cutShort(err))
+			return nil, fmt.Errorf("member %s: %w", name, stream.CutShort(err))
 		}
 		t.members[len(t.members)-1].read = func() ([]byte, error) { return b, nil }
 	}
@@ -87,7 +88,7 @@ func (e *tarEnd) found() bool { return e.zeros >= 512 }
 func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, cutShort(err)
+		return nil, stream.CutShort(err)
 	}
 	limit := &unpackLimit{r: z, left: unpackedLimit(packed)}
 	t, err := readTar(limit, keep)
@@ -95,7 +96,7 @@ func readTarGz(r io.Reader, packed int64, keep func(string) bool) (*tree, error)
 		return nil, err
 	}
 	if _, err := io.Copy(io.Discard, limit); err != nil {
-		return nil, fmt.Errorf("after the last member: %w", cutShort(err))
+		return nil, fmt.Errorf("after the last member: %w", stream.CutShort(err))
 	}
 	return t, nil
 }
@@ -171,7 +172,7 @@ func readZipped(f *zip.File) ([]byte, error) {
 	if err == nil && (uint64(len(b)) != f.UncompressedSize64 || crc32.ChecksumIEEE(b) != f.CRC32) {
 		err = zip.ErrChecksum
 	}
-	return b, cutShort(err)
+	return b, stream.CutShort(err)
 }
 
 // memberName cleans the name of a member and refuses a name outside the archive.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -82,7 +83,7 @@ func (p *pictures) badFiles(ctx context.Context, check func(i int) error) ([]Bad
 	found := map[int]error{}
 	err := eachSample(len(p.samples), func(i int) error { // continues after an error of check
 		err := check(i)
-		if err := contextErr(ctx); err != nil {
+		if err := stream.ContextErr(ctx); err != nil {
 			return err
 		}
 		if err != nil {

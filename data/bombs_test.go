@@ -146,7 +146,8 @@ func TestBombs(t *testing.T) {
 	tags := [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}}
 	strip := picturetest.GreyTIFF(16, 16, 8, tags,
 		deflated)
-	tile := picturetest.GreyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20}, {324, 1, head + 12},
+	tile := picturetest.GreyTIFF(16, 16, 8, [][3]uint32{{322, 1, 1 << 20}, {323, 1, 1 << 20},
+		{324, 1, head + 12},
 		{325, 1, uint32(len(deflated))}}, deflated)
 	for _, c := range []struct {
 		name string

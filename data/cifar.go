@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -45,7 +46,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 	if !slices.Equal(p.info.Classes, cifarClasses) {
 		p.Close()
 		return nil, problem.Advise(fmt.Sprintf("open it as folder:%s", s.path),
-			"its class folders are %s, not those of CIFAR-10", firstNames(p.info.Classes))
+			"its class folders are %s, not those of CIFAR-10", names.First(p.info.Classes))
 	}
 	p.size = []int{cifarSide, cifarSide}
 	if err := p.findShape(ctx, opt); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -73,7 +74,7 @@ func groupsOf[K comparable](ctx context.Context, samples []reference,
 	err = eachSample(len(samples), func(i int) (err error) {
 		keys[i], err = key(ctx, samples[i])
 		failed[i] = err != nil
-		return contextErr(ctx)
+		return stream.ContextErr(ctx)
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -26,13 +27,14 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 	if err != nil {
 		return nil, err
 	}
-	l, err := tableLayout(t, filepath.Dir(s.path), strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path)), c)
+	name := strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
+	l, err := tableLayout(t, filepath.Dir(s.path), name, c)
 	if err != nil {
 		return nil, err
 	}
 	classes := l.multi
 	if !c.multi {
-		classes = inOrderOfNumbers(l.classes())
+		classes = names.InOrderOfNumbers(l.classes())
 	}
 	if c.targets != nil {
 		classes = nil
@@ -147,9 +149,9 @@ search:
 
 func filePath(folder, below, file string) string {
 	if file = filepath.FromSlash(file); filepath.IsAbs(file) {
-		return storedPath(file)
+		return names.StoredPath(file)
 	}
-	return storedPath(filepath.Join(folder, below, file))
+	return names.StoredPath(filepath.Join(folder, below, file))
 }
 
 // grouped reports whether the samples have groups.

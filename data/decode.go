@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -51,14 +52,14 @@ const knownPictures = "JPEG, PNG, WebP, GIF, BMP, TIFF, PPM or PGM"
 
 func sizeBy(config func(io.Reader) (image.Config, error)) func(context.Context, []byte) (int, int, error) {
 	return func(ctx context.Context, file []byte) (height, width int, err error) {
-		c, err := config(withContext(ctx, file))
+		c, err := config(stream.NewFile(ctx, file))
 		return c.Height, c.Width, err
 	}
 }
 
 func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	return func(ctx context.Context, file []byte, each eachPixels) error {
-		img, err := decode(withContext(ctx, file))
+		img, err := decode(stream.NewFile(ctx, file))
 		if err != nil {
 			return err
 		}
@@ -89,13 +90,13 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	defer recoverError(&err)
+	defer stream.RecoverError(&err)
 	h, w, err = codecs[codec].size(ctx, file)
-	if err := contextErr(ctx); err != nil {
+	if err := stream.ContextErr(ctx); err != nil {
 		return 0, 0, err
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("%s: %w", codecs[codec].name, cutShort(err))
+		return 0, 0, fmt.Errorf("%s: %w", codecs[codec].name, stream.CutShort(err))
 	}
 	if w <= 0 || h <= 0 || w > maxPixels/h {
 		return 0, 0, fmt.Errorf("%s of %d x %d pixels; at most %d pixels are decoded", codecs[codec].name,

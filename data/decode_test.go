@@ -31,7 +31,8 @@ func pngOf(t *testing.T, w, h int, grey byte) []byte {
 }
 
 func TestDecodeFormats(t *testing.T) {
-	img := picturetest.Paint(image.NewRGBA(image.Rect(0, 0, 16, 8)), color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255})
+	red, blue := color.RGBA{255, 0, 0, 255}, color.RGBA{0, 0, 255, 255}
+	img := picturetest.Paint(image.NewRGBA(image.Rect(0, 0, 16, 8)), red, blue)
 	for _, c := range []struct {
 		name   string
 		encode func(b *bytes.Buffer) error

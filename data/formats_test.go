@@ -154,7 +154,8 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 			tiles = binary.LittleEndian.AppendUint32(tiles, v)
 		}
 	}
-	return picturetest.TIFF([][3]uint32{{256, 1, uint32(w)}, {257, 1, uint32(h)}, {258, 1, 8}, {259, 1, 7}, {262, 1, 1},
+	return picturetest.TIFF([][3]uint32{{256, 1, uint32(w)}, {257, 1, uint32(h)}, {258, 1, 8},
+		{259, 1, 7}, {262, 1, 1},
 		{322, 1, uint32(tileW)}, {323, 1, uint32(tileH)}, {324, n, place[0]}, {325, n, place[1]}}, tiles)
 }
 

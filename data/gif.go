@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"image/gif"
 	"io"
+
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // gifHead is the number of bytes before the table of colours of a GIF.
@@ -37,7 +39,7 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := gif.Decode(withContext(ctx, file))
+	decoded, err := gif.Decode(stream.NewFile(ctx, file))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -247,7 +248,7 @@ func checkApart(info Info, labels []int32, apart []bool) error {
 		}
 	}
 	if slices.Sort(lost); len(lost) > 0 {
-		return problem.New("val-split", "", "no sample is left to train on of class "+firstNames(lost),
+		return problem.New("val-split", "", "no sample is left to train on of class "+names.First(lost),
 			"take a smaller share, other groups or another {split-seed}")
 	}
 	return nil

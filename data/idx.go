@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -16,7 +17,7 @@ import (
 func readIDX(r io.Reader) (tensor.Tensor, error) {
 	var magic [4]byte
 	if _, err := io.ReadFull(r, magic[:]); err != nil {
-		return tensor.Tensor{}, cutShort(err)
+		return tensor.Tensor{}, stream.CutShort(err)
 	}
 	if magic[0] != 0 || magic[1] != 0 {
 		return tensor.Tensor{}, fmt.Errorf("this is no IDX file: it begins with %x", magic)
@@ -30,7 +31,7 @@ func readIDX(r io.Reader) (tensor.Tensor, error) {
 	}
 	lengths := make([]uint32, rank)
 	if err := binary.Read(r, binary.BigEndian, lengths); err != nil {
-		return tensor.Tensor{}, cutShort(err)
+		return tensor.Tensor{}, stream.CutShort(err)
 	}
 	shape := make([]int, rank)
 	for i, n := range lengths {
@@ -52,7 +53,7 @@ func unpacked(r io.Reader, size int64) (io.Reader, error) {
 	}
 	z, err := gzip.NewReader(b)
 	if err != nil {
-		return nil, cutShort(err)
+		return nil, stream.CutShort(err)
 	}
 	return &unpackLimit{r: z, left: unpackedLimit(size)}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -99,11 +100,11 @@ var errNoPictures = errors.New("no pictures in it")
 // inputTree lists the pictures of a folder or archive, or the one file.
 func inputTree(ctx context.Context, input string) (*tree, error) {
 	if info, err := os.Stat(input); err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	} else if !info.IsDir() {
 		f, err := regular.Open(input)
 		if err != nil {
-			return nil, plain(err)
+			return nil, stream.WithoutPath(err)
 		}
 		defer f.Close()
 		kind, err := archiveKind(f)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // rowsOfJPEG decodes a JPEG to the same pixels as Pillow with libjpeg-turbo.
@@ -23,7 +24,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 			known-- // the last row of an odd number is mixed with samples that are not known yet
 		}
 		for ; next < known; next++ {
-			if err := contextErr(ctx); err != nil {
+			if err := stream.ContextErr(ctx); err != nil {
 				return err
 			}
 			for i, u := range planes {

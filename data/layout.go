@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -57,7 +58,7 @@ func layoutOf(members []member) (layout, error) {
 				"says what they are", "member %s lies in no class folder; want CLASS/NAME", members[i].name)
 		}
 		l.splits[split] = append(l.splits[split],
-			sampleFile{member: members[i], class: composed(p[0]), rest: strings.Join(p[1:], "/")})
+			sampleFile{member: members[i], class: names.Composed(p[0]), rest: strings.Join(p[1:], "/")})
 	}
 	for _, samples := range l.splits {
 		slices.SortFunc(samples, func(a, b sampleFile) int {
@@ -129,7 +130,7 @@ func (l layout) noNewClasses() error {
 		})
 		if len(fresh) > 0 {
 			return problem.Advise("add it there, or take it out",
-				"%s/ has a class that train/ lacks: %s", split, firstNames(fresh))
+				"%s/ has a class that train/ lacks: %s", split, names.First(fresh))
 		}
 	}
 	return nil

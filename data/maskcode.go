@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -132,5 +133,5 @@ func (c *maskCode) classValues() string {
 			texts = append(texts, strconv.Itoa(v))
 		}
 	}
-	return firstNames(texts)
+	return names.First(texts)
 }

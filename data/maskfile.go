@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -14,7 +15,7 @@ import (
 // class. Without a table of colours a pixel is used as stored: an index into the palette,
 // or a grey value of up to 8 bits.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
-	defer recoverError(&err) // an index may be outside its palette
+	defer stream.RecoverError(&err) // an index may be outside its palette
 	img, bits, err := storedPixels(ctx, file)
 	if err != nil {
 		return t, err

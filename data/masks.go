@@ -41,7 +41,8 @@ func openMasks(ctx context.Context, s spec, opt Options) (Source, error) {
 	}
 	var trees [2]*tree
 	for i := range trees {
-		trees[i], err = openTree(ctx, paths[i], func(name string) bool { return IsPictureName(name) || isList(name) })
+		keep := func(name string) bool { return IsPictureName(name) || isList(name) }
+		trees[i], err = openTree(ctx, paths[i], keep)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", paths[i], err), closeAll(trees[:i]))
 		}

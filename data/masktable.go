@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -22,7 +23,7 @@ var voids = []string{"void", "ignore", "ignored", "unlabelled", "unlabeled"}
 func readMaskTable(path string) (*maskCode, error) {
 	text, err := regular.Read(path, maxTableBytes)
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	c := &maskCode{}
 	c.clear()

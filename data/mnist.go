@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -60,7 +61,7 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 // openIDX opens stem-suffix, stem.suffix (both names are common) or their .gz.
 func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 	if info, err := os.Stat(dir); err != nil {
-		return tensor.Tensor{}, plain(err)
+		return tensor.Tensor{}, stream.WithoutPath(err)
 	} else if !info.IsDir() {
 		return tensor.Tensor{}, errors.New("this is no folder; want one with the four IDX files")
 	}
@@ -71,7 +72,7 @@ func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 				continue
 			}
 			if err != nil {
-				return tensor.Tensor{}, plain(err)
+				return tensor.Tensor{}, stream.WithoutPath(err)
 			}
 			defer f.Close()
 			t, err := readIDXFile(f)
@@ -88,7 +89,7 @@ func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
 func readIDXFile(f *os.File) (tensor.Tensor, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return tensor.Tensor{}, plain(err)
+		return tensor.Tensor{}, stream.WithoutPath(err)
 	}
 	r, err := unpacked(f, info.Size())
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -128,13 +129,13 @@ func (t *labelTable) multiClasses(c columns) ([]string, error) {
 		}
 		all[split] = append(all[split], names...)
 	}
-	names := all[train]
-	if names == nil {
+	classes := all[train]
+	if classes == nil {
 		for _, more := range all {
-			names = append(names, more...)
+			classes = append(classes, more...)
 		}
 	}
-	return inOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(names)))), nil
+	return names.InOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(classes)))), nil
 }
 
 // flags returns the label of a row with labels that do not exclude each other.

@@ -8,6 +8,8 @@ import (
 	"image"
 	"io"
 	"strconv"
+
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // netpbm is a PPM or PGM file: a header of text, and a number for each sample of each
@@ -143,7 +145,7 @@ func rowsOfNetpbm(ctx context.Context, file []byte, each eachPixels) error {
 	}
 	samples, pixels := make([]int, p.w*p.channels), make([]byte, 3*p.w)
 	for y := range p.h {
-		if err := contextErr(ctx); err != nil {
+		if err := stream.ContextErr(ctx); err != nil {
 			return err
 		}
 		if err := p.row(samples); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -19,20 +20,20 @@ func (i Info) Notes() (notes []string) {
 		note("there is no part %s: %s is taken", i.requested, i.Split)
 	}
 	if n := len(i.Skipped); n > 0 {
-		var names []string
+		var skipped []string
 		for _, bad := range i.Skipped {
-			names = append(names, bad.Name)
+			skipped = append(skipped, bad.Name)
 		}
-		note("%s left out, which cannot be read: %s", problem.Plural(n, "file"), firstNames(names))
+		note("%s left out, which cannot be read: %s", problem.Plural(n, "file"), names.First(skipped))
 	}
 	if n := len(i.Absent); n > 0 {
-		note("no pixel of any mask is of %s: %s", problem.Plural(n, "class"), firstNames(i.Absent))
+		note("no pixel of any mask is of %s: %s", problem.Plural(n, "class"), names.First(i.Absent))
 	}
 	if len(i.Ignored) > 0 {
 		note("files that are no pictures are ignored: %s", countByExtension(i.Ignored))
 	}
 	if n := len(i.Empty); n > 0 {
-		note("%s without a picture: %s", problem.Plural(n, "folder"), firstNames(i.Empty))
+		note("%s without a picture: %s", problem.Plural(n, "folder"), names.First(i.Empty))
 	}
 	return notes
 }
@@ -43,7 +44,7 @@ func (h *HeldOut) Notes() []string {
 	notes := []string{fmt.Sprintf("%s set apart for validation, %d left to train on",
 		problem.Plural(h.Validation.Info().Len, "sample"), h.Training.Info().Len)}
 	if len(h.Single) > 0 {
-		notes = append(notes, "one sample is too few to set apart: "+firstNames(h.Single))
+		notes = append(notes, "one sample is too few to set apart: "+names.First(h.Single))
 	}
 	return notes
 }

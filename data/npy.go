@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -87,7 +88,7 @@ func WriteNPYHeader(w io.Writer, d tensor.DType, shape []int) error {
 func readNPYHeader(r io.Reader) (string, error) {
 	var fixed [len(npyMagic) + 2]byte
 	if _, err := io.ReadFull(r, fixed[:]); err != nil {
-		return "", cutShort(err)
+		return "", stream.CutShort(err)
 	}
 	if string(fixed[:len(npyMagic)]) != npyMagic {
 		return "", errors.New("this is no .npy file")
@@ -102,7 +103,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	}
 	var number [4]byte
 	if _, err := io.ReadFull(r, number[:size]); err != nil {
-		return "", cutShort(err)
+		return "", stream.CutShort(err)
 	}
 	length := binary.LittleEndian.Uint32(number[:])
 	if length > maxHeaderBytes {
@@ -111,7 +112,7 @@ func readNPYHeader(r io.Reader) (string, error) {
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return "", cutShort(err)
+		return "", stream.CutShort(err)
 	}
 	return string(text), nil
 }
@@ -127,12 +128,12 @@ func readElements(r io.Reader, d tensor.DType, shape []int) (tensor.Tensor, erro
 	if n <= step {
 		t := tensor.New(d, shape...)
 		_, err := io.ReadFull(r, t.Bytes)
-		return t, cutShort(err)
+		return t, stream.CutShort(err)
 	}
 	b := make([]byte, step)
 	for have := 0; ; {
 		if _, err := io.ReadFull(r, b[have:]); err != nil {
-			return tensor.Tensor{}, cutShort(err)
+			return tensor.Tensor{}, stream.CutShort(err)
 		}
 		if have = len(b); have == n {
 			return tensor.FromBytes(d, shape, b)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -78,7 +79,7 @@ func IsPictures(x tensor.Tensor) bool {
 func readNPYFile(name string) (tensor.Tensor, error) {
 	f, err := regular.Open(name)
 	if err != nil {
-		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, plain(err))
+		return tensor.Tensor{}, fmt.Errorf("%s: %w", name, stream.WithoutPath(err))
 	}
 	defer f.Close()
 	return onlyArray(name, f)

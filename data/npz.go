@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -30,12 +31,12 @@ func ReadNPYFile(name string) (tensor.Tensor, error) { return readNPYFile(name) 
 func ReadNPZFile(name string, wanted func(array string) bool) ([]Named, error) {
 	f, err := regular.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, plain(err))
+		return nil, fmt.Errorf("%s: %w", name, stream.WithoutPath(err))
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, plain(err))
+		return nil, fmt.Errorf("%s: %w", name, stream.WithoutPath(err))
 	}
 	z, err := zip.NewReader(f, info.Size())
 	if err != nil {

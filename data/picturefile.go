@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -25,7 +26,7 @@ func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, e
 	if err != nil {
 		return nil, err
 	}
-	defer recoverError(&err)
+	defer stream.RecoverError(&err)
 	if err := checkSize(file, codecs[codec].name, h, w); err != nil {
 		return nil, fmt.Errorf("%s: %w", codecs[codec].name, err)
 	}
@@ -49,20 +50,20 @@ func (f *pictureFile) swapped() bool { return f.orientation > 4 }
 
 // each decodes the file, row by row.
 func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
-	defer recoverError(&err)
+	defer stream.RecoverError(&err)
 	rows := 0
 	err = codecs[f.codec].rows(ctx, f.file, func(y int, pixels []byte) {
 		rows++
 		each(y, pixels[:3*f.w])
 	})
-	if err := contextErr(ctx); err != nil {
+	if err := stream.ContextErr(ctx); err != nil {
 		return err
 	}
 	if err == nil && rows != f.h {
 		err = fmt.Errorf("%s of pixels, want %d", problem.Plural(rows, "row"), f.h)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", codecs[f.codec].name, cutShort(err))
+		return fmt.Errorf("%s: %w", codecs[f.codec].name, stream.CutShort(err))
 	}
 	return nil
 }
@@ -110,7 +111,7 @@ func reverse(pixels []byte) {
 // eachRow calls f for rows 0 to h-1 of a picture, until the context ends.
 func eachRow(ctx context.Context, h int, f func(y int)) error {
 	for y := range h {
-		if err := contextErr(ctx); err != nil {
+		if err := stream.ContextErr(ctx); err != nil {
 			return err
 		}
 		f(y)

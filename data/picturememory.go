@@ -6,6 +6,7 @@ import (
 	"image/color"
 
 	"github.com/bnctl/bnctl/data/internal/jpeg"
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // memory returns the number of bytes that decoding needs, without the file and the caller's
@@ -34,7 +35,7 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 	case name == "TIFF" && f.special():
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
-		c, _, err := image.DecodeConfig(withContext(ctx, f.file))
+		c, _, err := image.DecodeConfig(stream.NewFile(ctx, f.file))
 		// In addition to the picture there are passes of a PNG, or a growing strip of a
 		// TIFF.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]

@@ -46,7 +46,8 @@ func TestOrientationAsPillow(t *testing.T) {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}
 		got, err := DecodePicture(t.Context(), file, true)
-		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) || picturetest.DigestOf(got.Bytes) != want[name].Pixels {
+		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) ||
+			picturetest.DigestOf(got.Bytes) != want[name].Pixels {
 			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
 		}
 		plain, err := DecodePicture(t.Context(), file, false)

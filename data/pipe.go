@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -32,7 +33,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	}
 	content, err := readPipe(ctx, input)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, plain(err))
+		return nil, fmt.Errorf("%s: %w", name, stream.WithoutPath(err))
 	}
 	if bytes.HasPrefix(content, []byte(npyMagic)) {
 		x, err := onlyArray(name, bytes.NewReader(content))
@@ -67,9 +68,9 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	case "zip":
 		t, err = openZip(r, int64(len(content)), func() error { return nil }, IsPictureName)
 	case "gzip":
-		t, err = readTarGz(newContextReader(ctx, r), int64(len(content)), IsPictureName)
+		t, err = readTarGz(stream.NewReader(ctx, r), int64(len(content)), IsPictureName)
 	case "tar":
-		t, err = readTar(newContextReader(ctx, r), IsPictureName)
+		t, err = readTar(stream.NewReader(ctx, r), IsPictureName)
 	default:
 		return nil, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"image/png"
 	"io"
+
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // rowsOfPNG decodes a PNG. It decodes a PNG without interlacing row by row: a pixel may
@@ -24,7 +26,7 @@ func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	raw, before := make([]byte, p.rowBytes()+1), make([]byte, p.rowBytes()+1)
 	pixels := make([]byte, 3*p.w)
 	for y := range p.h {
-		if err := contextErr(ctx); err != nil {
+		if err := stream.ContextErr(ctx); err != nil {
 			return err
 		}
 		if _, err := io.ReadFull(p.unpacked, raw); err != nil {
@@ -103,7 +105,7 @@ func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 				return nil, errPNG
 			}
 			p.data = body
-			p.unpacked, err = zlib.NewReader(newContextReader(ctx, p))
+			p.unpacked, err = zlib.NewReader(stream.NewReader(ctx, p))
 			return p, err
 		}
 	}

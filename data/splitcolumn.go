@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -107,7 +108,7 @@ func (t *labelTable) checkValidation(c columns) error {
 		cells = append(cells, row.fields[c.split])
 	}
 	return problem.New("csv-columns", "split="+t.header[c.split]+":"+*c.validation,
-		"no row has this value in column "+t.header[c.split], "name one of "+firstNames(distinctCells(cells)))
+		"no row has this value in column "+t.header[c.split], "name one of "+names.First(distinctCells(cells)))
 }
 
 // foldInWords returns a note about an unused column of folds; "" without one.

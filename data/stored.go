@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/image/bmp"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -38,12 +39,12 @@ func storedPixels(ctx context.Context, file []byte) (img image.Image, bits int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	defer recoverError(&err)
+	defer stream.RecoverError(&err)
 	if err := checkSize(file, name, h, w); err != nil {
 		return nil, 0, err
 	}
 	img, bits, err = decodeStored(ctx, file, name)
-	return img, bits, cutShort(err)
+	return img, bits, stream.CutShort(err)
 }
 
 // decodeStored returns the stored pixels of a file in a format, and the number of bits per
@@ -51,12 +52,12 @@ func storedPixels(ctx context.Context, file []byte) (img image.Image, bits int, 
 func decodeStored(ctx context.Context, file []byte, format string) (img image.Image, bits int, err error) {
 	switch format {
 	case "PNG":
-		img, err = png.Decode(withContext(ctx, file))
+		img, err = png.Decode(stream.NewFile(ctx, file))
 		return img, int(file[pngBits]), err
 	case "GIF":
 		img, err = firstOfGIF(ctx, file)
 	case "BMP":
-		img, err = bmp.Decode(withContext(ctx, file))
+		img, err = bmp.Decode(stream.NewFile(ctx, file))
 	case "TIFF":
 		d, _ := openDirectory(file)
 		img, err = decodeTIFF(ctx, file)

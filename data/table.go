@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bnctl/bnctl/data/internal/names"
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -35,7 +37,7 @@ type tableRow struct {
 func readTable(path string) (*labelTable, error) {
 	text, err := regular.Read(path, maxTableFile)
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, problem.Advise("save it as UTF-8", "the text is UTF-16")
@@ -62,7 +64,7 @@ func readTable(path string) (*labelTable, error) {
 		}
 		line, _ := r.FieldPos(0)
 		for i := range fields {
-			fields[i] = composed(strings.TrimSpace(fields[i]))
+			fields[i] = names.Composed(strings.TrimSpace(fields[i]))
 		}
 		t.rows = append(t.rows, tableRow{line, fields})
 	}
@@ -228,7 +230,7 @@ func (t *labelTable) find(wanted string) (columns, error) {
 
 // noColumn returns the error for a named column that does not exist.
 func (t *labelTable) noColumn(wanted, name string) error {
-	return problem.New("csv-columns", wanted, "there is no column "+name, "name one of "+firstNames(t.header))
+	return problem.New("csv-columns", wanted, "there is no column "+name, "name one of "+names.First(t.header))
 }
 
 // namesOf returns the names of columns.
@@ -298,7 +300,7 @@ func (t *labelTable) checkFound(c columns) error {
 		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.oneHot == nil &&
 			c.targets == nil) {
 			return problem.Advise("name it with {csv-columns} "+column.name+"=NAME",
-				"no column is called as those of a %s are; there are %s", column.name, firstNames(t.header))
+				"no column is called as those of a %s are; there are %s", column.name, names.First(t.header))
 		}
 	}
 	return nil

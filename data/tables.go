@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -47,7 +48,7 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 			return nil, fmt.Errorf("%s: %w", table, err)
 		}
 	case len(tables) > 0:
-		return nil, problem.Advise("name one of them", "there are several tables in it: %s", firstNames(tables))
+		return nil, problem.Advise("name one of them", "there are several tables in it: %s", names.First(tables))
 	default:
 		return nil, problem.Advise("name the file of a table",
 			"there is no table in it, no file that ends with .csv")

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 
 	"golang.org/x/image/tiff"
+
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // Tags and values of TIFF 6.0 for bit order and compression.
@@ -24,12 +26,12 @@ const (
 func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	d, ok := openDirectory(file)
 	if !ok {
-		return tiff.Decode(withContext(ctx, file))
+		return tiff.Decode(stream.NewFile(ctx, file))
 	}
 	compression := d.number(tiffCompression, defaultTIFFCompression)
 	switch fax := compression == compressedFax3 || compression == compressedFax4; {
 	case fax && d.number(tiffPhotometric, seenWhiteIsZero) == seenBlackIsZero:
-		img, err := tiff.Decode(withContext(ctx, d.withNumber(tiffPhotometric, seenWhiteIsZero)))
+		img, err := tiff.Decode(stream.NewFile(ctx, d.withNumber(tiffPhotometric, seenWhiteIsZero)))
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +40,7 @@ func decodeTIFF(ctx context.Context, file []byte) (image.Image, error) {
 	case !fax && d.number(tiffFillOrder, 1) == lowBitFirst:
 		file = d.withHighBitFirst()
 	}
-	return tiff.Decode(withContext(ctx, file))
+	return tiff.Decode(stream.NewFile(ctx, file))
 }
 
 // invert replaces the grey values by the negative.

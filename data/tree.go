@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -63,7 +64,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 		_, err = regular.Open(name) // returns the error that it is not read here
 	}
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	if info.IsDir() {
 		t := &tree{close: func() error { return nil }}
@@ -71,7 +72,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 	}
 	f, err := regular.Open(name)
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	kind, err := archiveKind(f)
 	switch {
@@ -80,10 +81,10 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 		return openZip(f, info.Size(), f.Close, keep) // the result keeps f open
 	case kind == "gzip":
 		defer f.Close()
-		return readTarGz(newContextReader(ctx, f), info.Size(), keep)
+		return readTarGz(stream.NewReader(ctx, f), info.Size(), keep)
 	case kind == "tar":
 		defer f.Close()
-		return readTar(newContextReader(ctx, f), keep)
+		return readTar(stream.NewReader(ctx, f), keep)
 	default:
 		err = errors.New("this is neither a folder nor a .tar, .tar.gz or .zip archive")
 	}
@@ -97,13 +98,13 @@ func archiveKind(f *os.File) (string, error) {
 	head := make([]byte, 512)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return "", plain(err)
+		return "", stream.WithoutPath(err)
 	}
 	if n == 0 {
 		return "", errors.New("the file is empty")
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", plain(err)
+		return "", stream.WithoutPath(err)
 	}
 	if kind := archiveIn(head); kind == "" && strings.HasSuffix(f.Name(), ".tar") {
 		return "tar", nil
@@ -133,7 +134,7 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 	}
 	entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
 	if err != nil {
-		return plain(err)
+		return stream.WithoutPath(err)
 	}
 	before, folders := len(t.members), false
 	defer func() {
@@ -153,7 +154,7 @@ func (t *tree) walk(root, dir string, depth int, wanted func(string) bool) (err 
 		}
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s: %w", name, plain(err))
+			return fmt.Errorf("%s: %w", name, stream.WithoutPath(err))
 		case info.IsDir():
 			folders = true
 			if err := t.walk(root, name, depth+1, wanted); err != nil {
@@ -189,11 +190,11 @@ func (t *tree) add(m member) error {
 func readFile(name string) ([]byte, error) {
 	f, err := regular.Open(name)
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	defer f.Close()
 	b, err := readBounded(f, maxFileBytes)
-	return b, plain(err)
+	return b, stream.WithoutPath(err)
 }
 
 // readBounded reads all of r, at most limit bytes.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -39,20 +40,20 @@ func sumOf(content []byte) uint64 { return maphash.Bytes(sumSeed, content) | 1 }
 func (l *listedFile) read() ([]byte, error) {
 	f, err := regular.Open(l.path)
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	defer f.Close()
 	before, err := f.Stat()
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	content, err := readSized(f, before.Size())
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	after, err := f.Stat()
 	if err != nil {
-		return nil, plain(err)
+		return nil, stream.WithoutPath(err)
 	}
 	return content, l.check(content, before, after)
 }

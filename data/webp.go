@@ -5,6 +5,8 @@ import (
 	"image"
 
 	"golang.org/x/image/webp"
+
+	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
 // rowsOfWebP decodes a WebP to the same pixels as Pillow with libwebp. For an animation it
@@ -16,7 +18,7 @@ func rowsOfWebP(ctx context.Context, file []byte, each eachPixels) error {
 	case first != nil:
 		return first.rows(ctx, each)
 	}
-	img, err := webp.Decode(withContext(ctx, file))
+	img, err := webp.Decode(stream.NewFile(ctx, file))
 	if err != nil {
 		return err
 	}

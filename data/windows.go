@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -83,7 +84,7 @@ func (w *Windows) measure(ctx context.Context) error {
 			high, width = w.t.Height, w.t.Width
 		}
 		w.sizes[i] = [2]int{high, width}
-		return contextErr(ctx)
+		return stream.ContextErr(ctx)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/maphash"
 
+	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -89,7 +90,7 @@ func amongFiles(inner, outer *pictures) func(context.Context, int) (bool, error)
 				if (s.rest == mine.rest) != sameName {
 					continue
 				}
-				if err := contextErr(ctx); err != nil {
+				if err := stream.ContextErr(ctx); err != nil {
 					return false, err
 				}
 				theirs, err := s.read()

@@ -64,8 +64,11 @@ bn: device/collective graph problem tensor
 models: graph problem tensor
 models/qat: device device/class graph models problem tensor
 models/fit: data graph models problem tensor
-data: data/internal/jpeg problem internal/regular tensor
+data: data/internal/jpeg data/internal/names data/internal/stream problem internal/regular tensor
 data/internal/jpeg:
+data/internal/names:
+data/internal/picturetest:
+data/internal/stream:
 objects: data internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:

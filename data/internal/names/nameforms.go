@@ -1,4 +1,4 @@
-package data
+package names
 
 import (
 	"os"
@@ -9,11 +9,12 @@ import (
 // A letter with an accent has one code point (NFC), as editors write it, or two (NFD), as macOS names files.
 // Names of classes and fields of tables become NFC, so that one name is one class.
 
-func composed(name string) string { return norm.NFC.String(name) }
+// Composed returns a name in NFC.
+func Composed(name string) string { return norm.NFC.String(name) }
 
-// storedPath returns the form of a path that the file system has: as it is, NFC or NFD. It returns the
+// StoredPath returns the form of a path that the file system has: as it is, NFC or NFD. It returns the
 // path if no file has any of them.
-func storedPath(path string) string {
+func StoredPath(path string) string {
 	for _, p := range []string{path, norm.NFC.String(path), norm.NFD.String(path)} {
 		if _, err := os.Lstat(p); err == nil {
 			return p

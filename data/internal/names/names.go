@@ -1,4 +1,5 @@
-package data
+// Package names compares, orders and lists the names of files and classes.
+package names
 
 import (
 	"cmp"
@@ -8,8 +9,8 @@ import (
 	"strings"
 )
 
-// firstNames lists a few names and counts the rest.
-func firstNames(names []string) string {
+// First lists a few names and counts the rest.
+func First(names []string) string {
 	const few = 5
 	if len(names) <= few {
 		return strings.Join(names, ", ")
@@ -17,9 +18,9 @@ func firstNames(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-// inOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.
+// InOrderOfNumbers sorts the names of classes by their numbers if all of them are numbers.
 // Otherwise their alphabetical order stays.
-func inOrderOfNumbers(names []string) []string {
+func InOrderOfNumbers(names []string) []string {
 	number := func(name string) int {
 		n, err := strconv.ParseUint(name, 10, 31)
 		if err != nil || strconv.FormatUint(n, 10) != name {

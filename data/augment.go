@@ -4,40 +4,43 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // padCrop shifts src by up to 4 pixels along each axis.
-func padCrop(dst, src plane, beyond byte, d *tensor.Draws) { shiftRandomly(dst, src, 4, beyond, d) }
+func padCrop(dst, src images.Plane, beyond byte, d *tensor.Draws) {
+	shiftRandomly(dst, src, 4, beyond, d)
+}
 
 // shiftRandomly shifts src by up to pad pixels along each axis and fills the gap with
 // beyond: black for a picture. It uses two draws.
-func shiftRandomly(dst, src plane, pad int, beyond byte, d *tensor.Draws) {
+func shiftRandomly(dst, src images.Plane, pad int, beyond byte, d *tensor.Draws) {
 	dx, dy := d.Intn(2*pad+1)-pad, d.Intn(2*pad+1)-pad
-	copy(dst.pix, bytes.Repeat([]byte{beyond}, len(dst.pix)))
-	for y := max(0, -dy); y < min(dst.h, dst.h-dy); y++ {
-		from, to := src.row(y+dy), dst.row(y)
+	copy(dst.Pix, bytes.Repeat([]byte{beyond}, len(dst.Pix)))
+	for y := max(0, -dy); y < min(dst.H, dst.H-dy); y++ {
+		from, to := src.Row(y+dy), dst.Row(y)
 		if dx >= 0 {
-			copy(to, from[min(dx, src.w)*src.c:])
-		} else if -dx < dst.w {
-			copy(to[-dx*dst.c:], from)
+			copy(to, from[min(dx, src.W)*src.C:])
+		} else if -dx < dst.W {
+			copy(to[-dx*dst.C:], from)
 		}
 	}
 }
 
 // randomFlip mirrors p left to right with probability one half. It uses one draw.
-func randomFlip(p plane, d *tensor.Draws) {
+func randomFlip(p images.Plane, d *tensor.Draws) {
 	if d.Uint32()>>31 != 0 {
 		mirror(p)
 	}
 }
 
 // mirror turns p left to right.
-func mirror(p plane) {
-	for y := range p.h {
-		row := p.row(y)
-		for i, j := 0, (p.w-1)*p.c; i < j; i, j = i+p.c, j-p.c {
-			for k := range p.c {
+func mirror(p images.Plane) {
+	for y := range p.H {
+		row := p.Row(y)
+		for i, j := 0, (p.W-1)*p.C; i < j; i, j = i+p.C, j-p.C {
+			for k := range p.C {
 				row[i+k], row[j+k] = row[j+k], row[i+k]
 			}
 		}
@@ -47,10 +50,10 @@ func mirror(p plane) {
 // randomCrop draws the part of an h x w picture for random resized crop (Szegedy et al.
 // 2015, as in torchvision): 8 to 100 % of the area, sides in a ratio from 3/4 to 4/3; after
 // ten parts that don't fit, the middle.
-func randomCrop(h, w int, d *tensor.Draws) box { return randomPart(h, w, 0.08, 1, d) }
+func randomCrop(h, w int, d *tensor.Draws) images.Box { return randomPart(h, w, 0.08, 1, d) }
 
 // randomPart is randomCrop with other shares of the area.
-func randomPart(h, w int, least, most float64, d *tensor.Draws) box {
+func randomPart(h, w int, least, most float64, d *tensor.Draws) images.Box {
 	const widest = 4. / 3
 	logWidest := tensor.Log(widest)
 	area := float64(h * w)
@@ -60,7 +63,7 @@ func randomPart(h, w int, least, most float64, d *tensor.Draws) box {
 		cw := int(math.RoundToEven(math.Sqrt(float64(target * ratio))))
 		ch := int(math.RoundToEven(math.Sqrt(target / ratio)))
 		if 0 < cw && cw <= w && 0 < ch && ch <= h {
-			return box{d.Intn(w - cw + 1), d.Intn(h - ch + 1), cw, ch}
+			return images.Box{X: d.Intn(w - cw + 1), Y: d.Intn(h - ch + 1), W: cw, H: ch}
 		}
 	}
 	cw, ch := w, h
@@ -70,5 +73,5 @@ func randomPart(h, w int, least, most float64, d *tensor.Draws) box {
 	case ratio > widest:
 		cw = int(math.RoundToEven(float64(h) * widest))
 	}
-	return box{(w - cw) / 2, (h - ch) / 2, cw, ch}
+	return images.Box{X: (w - cw) / 2, Y: (h - ch) / 2, W: cw, H: ch}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -40,21 +41,21 @@ func readAugmentGoldens(t *testing.T) augmentGoldens {
 
 // canvas returns the picture that augment.py generates.
 func (g augmentGolden) canvas() *canvas {
-	rgb := plane{g.Height, g.Width, 3, nil}
+	rgb := images.Plane{H: g.Height, W: g.Width, C: 3, Pix: nil}
 	for y := range g.Height {
 		for x := range g.Width {
 			for c := range 3 {
 				v := (x*x*3 + y*y*5 + x*y*7 + c*50) % 256
-				rgb.pix = append(rgb.pix, byte(30+v*3/4))
+				rgb.Pix = append(rgb.Pix, byte(30+v*3/4))
 			}
 		}
 	}
 	if g.Mode == "RGB" {
-		return &canvas{plane: rgb}
+		return &canvas{Plane: rgb}
 	}
-	grey := plane{g.Height, g.Width, 1, make([]byte, g.Height*g.Width)}
-	convert(grey, rgb)
-	return &canvas{plane: grey}
+	grey := images.NewPlane(g.Height, g.Width, 1)
+	images.Convert(grey, rgb)
+	return &canvas{Plane: grey}
 }
 
 // after returns the digest of the picture after a change, in the form that augment.py
@@ -62,7 +63,7 @@ func (g augmentGolden) canvas() *canvas {
 func (g augmentGolden) after(change func(c *canvas)) string {
 	c := g.canvas()
 	change(c)
-	sum := sha256.Sum256(c.pix)
+	sum := sha256.Sum256(c.Pix)
 	return hex.EncodeToString(sum[:4])
 }
 
@@ -101,8 +102,8 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 	}
 	for _, golden := range g.Jitter {
 		var got []string
-		for _, change := range []func(plane, float64){brightness, contrast, saturation} {
-			got = append(got, golden.after(func(c *canvas) { change(c.plane, golden.By) }))
+		for _, change := range []func(images.Plane, float64){brightness, contrast, saturation} {
+			got = append(got, golden.after(func(c *canvas) { change(c.Plane, golden.By) }))
 		}
 		if all := strings.Join(got, " "); all != golden.Is {
 			t.Errorf("%dx%d %s by %g: %s, want %s", golden.Width, golden.Height, golden.Mode, golden.By, all, golden.Is)
@@ -114,9 +115,9 @@ func TestRotationAndColoursAreTorchvisions(t *testing.T) {
 // encodes the class of each pixel in its colour.
 func TestMasksMoveAlong(t *testing.T) {
 	const h, w = 32, 40
-	src := plane{h, w, 1, make([]byte, h*w)}
-	for i := range src.pix {
-		src.pix[i] = byte(1 + i%250)
+	src := images.NewPlane(h, w, 1)
+	for i := range src.Pix {
+		src.Pix[i] = byte(1 + i%250)
 	}
 	for _, text := range []string{"crop", "flip", "rotate:90", "erase:1", "crop flip rotate erase"} {
 		a, err := ParseAugment(text)
@@ -126,14 +127,14 @@ func TestMasksMoveAlong(t *testing.T) {
 		seen := 0
 		for i := range 60 {
 			d := tensor.NewPhilox(3, tensor.StreamAugment).Draws(1, uint64(i))
-			picture := plane{h, w, 1, make([]byte, h*w)}
-			mask := plane{h, w, 1, make([]byte, h*w)}
-			a.play(scaling{}, picture, src, &d, false)
-			a.play(scaling{}, mask, src, &d, true)
-			for k, class := range mask.pix {
+			picture := images.NewPlane(h, w, 1)
+			mask := images.NewPlane(h, w, 1)
+			a.play(images.Scaling{}, picture, src, &d, false)
+			a.play(images.Scaling{}, mask, src, &d, true)
+			for k, class := range mask.Pix {
 				switch beyond := class == ignored; {
-				case beyond && picture.pix[k] != 0, !beyond && picture.pix[k] != class:
-					t.Fatalf("%s, sample %d: pixel %d is %d, its mask %d", text, i, k, picture.pix[k], class)
+				case beyond && picture.Pix[k] != 0, !beyond && picture.Pix[k] != class:
+					t.Fatalf("%s, sample %d: pixel %d is %d, its mask %d", text, i, k, picture.Pix[k], class)
 				case beyond:
 					seen++
 				}
@@ -151,16 +152,16 @@ func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {
 			picture := augmentGolden{Width: 20, Height: 16, Mode: "L"}.canvas()
-			mask := &canvas{plane: picture.clone(), mask: true, beyond: ignored}
+			mask := &canvas{Plane: picture.clone(), mask: true, beyond: ignored}
 			before := mask.clone()
 			p.play(picture, h, 25, true)
 			p.play(mask, h, 25, true)
-			if !h.moves && !bytes.Equal(mask.pix, before.pix) {
+			if !h.moves && !bytes.Equal(mask.Pix, before.Pix) {
 				t.Errorf("%s changes a mask", h.name)
 			}
-			for k, class := range mask.pix {
-				if h.moves && class != ignored && class != picture.pix[k] {
-					t.Fatalf("%s: pixel %d is %d, its mask %d", h.name, k, picture.pix[k], class)
+			for k, class := range mask.Pix {
+				if h.moves && class != ignored && class != picture.Pix[k] {
+					t.Fatalf("%s: pixel %d is %d, its mask %d", h.name, k, picture.Pix[k], class)
 				}
 			}
 		}
@@ -173,10 +174,10 @@ func TestErase(t *testing.T) {
 	const n = 4000
 	erased, share := 0, 0.0
 	for i := range n {
-		c := &canvas{plane: plane{40, 40, 1, bytes.Repeat([]byte{1}, 1600)}}
+		c := &canvas{Plane: images.Plane{H: 40, W: 40, C: 1, Pix: bytes.Repeat([]byte{1}, 1600)}}
 		d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, uint64(i))
 		eraseOperation(c, []float64{0.5, 0.02, 0.33}, &d)
-		if gone := bytes.Count(c.pix, []byte{0}); gone > 0 {
+		if gone := bytes.Count(c.Pix, []byte{0}); gone > 0 {
 			erased, share = erased+1, share+float64(gone)/1600
 		}
 	}

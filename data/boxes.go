@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,8 +47,8 @@ type Frame struct{ scaleX, scaleY, x, y float64 }
 
 // Frame returns the place of a picture of a size in a result of t, without augmentation.
 func (t Transform) Frame(height, width int) Frame {
-	dst, src := plane{h: t.Height, w: t.Width}, plane{h: height, w: width}
-	return frameOf(t.scaling().whole(dst, src), src)
+	dst, src := images.Plane{H: t.Height, W: t.Width}, images.Plane{H: height, W: width}
+	return frameOf(t.scaling().Whole(dst, src), src)
 }
 
 // Undo returns a box of the input in pixels of the picture.
@@ -63,15 +64,15 @@ func (f Frame) Undo(corners [4]float32) (c [4]float64) {
 }
 
 // frameOf returns the place of a picture in its view.
-func frameOf(v view, src plane) Frame {
-	return Frame{float64(v.w) / float64(src.w), float64(v.h) / float64(src.h), float64(v.x), float64(v.y)}
+func frameOf(v images.View, src images.Plane) Frame {
+	return Frame{float64(v.W) / float64(src.W), float64(v.H) / float64(src.H), float64(v.X), float64(v.Y)}
 }
 
 // applyBoxes writes the boxes of a picture to dst as they are in a result of h x w pixels, moved
 // with the same draws as Apply moves the pixels. Boxes end at the border of the result. An object of
 // which less than a quarter is left is ignored, and one outside is removed.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
-	out, src := plane{h: h, w: w}, plane{h: picture.Shape[0], w: picture.Shape[1]}
+	out, src := images.Plane{H: h, W: w}, images.Plane{H: picture.Shape[0], W: picture.Shape[1]}
 	v, mirrored := t.Augment.place(t.scaling(), out, src, d)
 	f := frameOf(v, src)
 	for i := 0; i < len(label); i += BoxFields {

@@ -123,7 +123,7 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (Transform{Augment: a}).checkAugment(info); (err == nil) != fits {
+		if err := CheckAugment(a, info); (err == nil) != fits {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

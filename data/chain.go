@@ -4,31 +4,32 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // canvas is a picture, or the mask of one, that operations change in place.
 type canvas struct {
-	plane
+	images.Plane
 	mask   bool // its bytes are classes: they move, but have no colours
 	beyond byte // value of pixels outside the source
 }
 
 // play computes dst from src by the operations of the augmentation. Each draws from a
 // separate stream, so that neither its position nor the other operations change its draws.
-func (a Augment) play(s scaling, dst, src plane, d *tensor.Draws, mask bool) {
+func (a Augment) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
 	ops := a.operations()
-	c := &canvas{plane: dst, mask: mask}
+	c := &canvas{Plane: dst, mask: mask}
 	if mask {
 		c.beyond = ignored
 	}
 	if len(ops) > 0 && ops[0].name == resizedCrop {
 		draws := d.Stream(ops[0].stream)
-		scalePart(s.filter, c, src, randomPart(src.h, src.w, ops[0].args[0], ops[0].args[1], &draws))
+		scalePart(s.Filter, c, src, randomPart(src.H, src.W, ops[0].args[0], ops[0].args[1], &draws))
 	} else if mask {
-		s.fitMask(dst, src)
+		s.FitMask(dst, src)
 	} else {
-		s.fit(dst, src)
+		s.Fit(dst, src)
 	}
 	for _, op := range ops {
 		if op.apply != nil {
@@ -39,26 +40,28 @@ func (a Augment) play(s scaling, dst, src plane, d *tensor.Draws, mask bool) {
 }
 
 // scalePart scales a part of src to the size of c.
-func scalePart(f Filter, c *canvas, src plane, crop box) {
+func scalePart(f images.Filter, c *canvas, src images.Plane, crop images.Box) {
 	if c.mask {
-		nearest(c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
+		images.Nearest(c.Plane, src, crop, c.W, c.H, c.Bounds())
 		return
 	}
-	resample(f, c.plane, src, crop, c.w, c.h, box{0, 0, c.w, c.h})
+	images.Resample(f, c.Plane, src, crop, c.W, c.H, c.Bounds())
 }
 
 // clone returns a copy of the pixels of c.
-func (c *canvas) clone() plane { return plane{c.h, c.w, c.c, bytes.Clone(c.pix)} }
+func (c *canvas) clone() images.Plane {
+	return images.Plane{H: c.H, W: c.W, C: c.C, Pix: bytes.Clone(c.Pix)}
+}
 
 // cropOperation shifts by up to args[0] pixels along each axis. It uses two draws.
 func cropOperation(c *canvas, args []float64, d *tensor.Draws) {
-	shiftRandomly(c.plane, c.clone(), int(args[0]), c.beyond, d)
+	shiftRandomly(c.Plane, c.clone(), int(args[0]), c.beyond, d)
 }
 
 // flipOperation uses two draws.
 func flipOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() < args[0] {
-		mirror(c.plane)
+		mirror(c.Plane)
 	}
 }
 
@@ -70,10 +73,10 @@ func rotateOperation(c *canvas, args []float64, d *tensor.Draws) {
 // jitterOperation changes brightness, contrast and saturation, in this order, each by a
 // factor from 1 minus its argument to 1 plus its argument. It uses six draws.
 func jitterOperation(c *canvas, args []float64, d *tensor.Draws) {
-	for i, change := range []func(plane, float64){brightness, contrast, saturation} {
+	for i, change := range []func(images.Plane, float64){brightness, contrast, saturation} {
 		factor := d.Between(1-args[i], 1+args[i])
 		if !c.mask {
-			change(c.plane, factor)
+			change(c.Plane, factor)
 		}
 	}
 }
@@ -86,12 +89,12 @@ func eraseOperation(c *canvas, args []float64, d *tensor.Draws) {
 	if d.Float64() >= args[0] {
 		return
 	}
-	c.blacken(erasedPart(c.h, c.w, args[1], args[2], d))
+	c.blacken(erasedPart(c.H, c.W, args[1], args[2], d))
 }
 
 // erasedPart draws a part of an h x w picture with a share of its area. It returns an empty
 // part after ten parts that don't fit.
-func erasedPart(height, width int, least, most float64, d *tensor.Draws) box {
+func erasedPart(height, width int, least, most float64, d *tensor.Draws) images.Box {
 	low, high := tensor.Log(0.3), tensor.Log(3.3)
 	for range 10 {
 		area := float64(float64(height*width) * d.Between(least, most))
@@ -102,14 +105,14 @@ func erasedPart(height, width int, least, most float64, d *tensor.Draws) box {
 			continue
 		}
 		top, left := d.Intn(height-h+1), d.Intn(width-w+1)
-		return box{left, top, w, h}
+		return images.Box{X: left, Y: top, W: w, H: h}
 	}
-	return box{}
+	return images.Box{}
 }
 
 // blacken replaces the pixels of a part by c.beyond.
-func (c *canvas) blacken(b box) {
-	for y := b.y; y < b.y+b.h; y++ {
-		copy(c.row(y)[b.x*c.c:(b.x+b.w)*c.c], bytes.Repeat([]byte{c.beyond}, b.w*c.c))
+func (c *canvas) blacken(b images.Box) {
+	for y := b.Y; y < b.Y+b.H; y++ {
+		copy(c.Row(y)[b.X*c.C:(b.X+b.W)*c.C], bytes.Repeat([]byte{c.beyond}, b.W*c.C))
 	}
 }

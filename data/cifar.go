@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -31,7 +32,7 @@ func openCIFAR10(ctx context.Context, s spec, opt Options) (Source, error) {
 		return openCIFARFile(s)
 	}
 	isRecords := func(name string) bool { return path.Ext(name) == ".bin" }
-	t, err := openTree(ctx, s.path, func(name string) bool { return isRecords(name) || IsPictureName(name) })
+	t, err := openTree(ctx, s.path, func(name string) bool { return isRecords(name) || images.IsFileName(name) })
 	if err != nil {
 		return nil, err
 	}

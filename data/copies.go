@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -187,7 +188,7 @@ func (c *comparison) content(ctx context.Context, p reference) (sum [sha256.Size
 // while it decodes them.
 func pictureAt(ctx context.Context, s Source, i int) (tensor.Tensor, error) {
 	if p, ok := s.(*pictures); ok {
-		if h, w, err := p.measure(ctx, i); err != nil || h*w > freePixels {
+		if h, w, err := p.measure(ctx, i); err != nil || h*w > images.FreePixels {
 			return p.decode(ctx, i)
 		}
 	}

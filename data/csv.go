@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -128,7 +129,7 @@ search:
 	for _, row := range rows[:min(len(rows), 100)] {
 		file := strings.ReplaceAll(row.fields[column], `\`, "/")
 		for _, below = range []string{"", table, "images", "imgs", "img", "pictures", "photos", "train", "data"} {
-			for _, extension = range append([]string{""}, pictureExtensions...) {
+			for _, extension = range append([]string{""}, images.Extensions...) {
 				if info, err := os.Stat(filePath(folder, below, file+extension)); err == nil && info.Mode().IsRegular() {
 					break search
 				}

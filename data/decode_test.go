@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -46,14 +47,14 @@ func TestDecodeFormats(t *testing.T) {
 		if err := c.encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		got, err := DecodePicture(t.Context(), b.Bytes(), false)
+		got, err := images.Decode(t.Context(), b.Bytes(), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", c.name, got, err)
 			continue
 		}
 		checkHalves(t, c.name, got)
 		for _, n := range []int{1, 8, 20, b.Len() / 2} {
-			if _, err := DecodePicture(t.Context(), b.Bytes()[:n], false); err == nil && n < 30 {
+			if _, err := images.Decode(t.Context(), b.Bytes()[:n], false); err == nil && n < 30 {
 				t.Errorf("%s: its first %d bytes decode", c.name, n)
 			}
 		}
@@ -73,7 +74,7 @@ func checkHalves(t *testing.T, name string, got tensor.Tensor) {
 // The files come from testdata/pillow.py: Go has no encoder for them.
 func TestDecodeFiles(t *testing.T) {
 	for _, name := range []string{"picture.webp", "cmyk.jpg", "progressive.jpg"} {
-		got, err := DecodePicture(t.Context(), mustRead(t, "testdata/"+name), false)
+		got, err := images.Decode(t.Context(), mustRead(t, "testdata/"+name), false)
 		if err != nil || !slices.Equal(got.Shape, []int{8, 16, 3}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -96,7 +97,7 @@ func TestDecodeBad(t *testing.T) {
 		{"cut", pngOf(t, 40, 30, 9)[:50], "PNG: "},
 		{"header cut", pngOf(t, 40, 30, 9)[:20], "cut short"},
 	} {
-		_, err := DecodePicture(t.Context(), c.file, false)
+		_, err := images.Decode(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }

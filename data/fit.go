@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -38,19 +39,19 @@ func ParseFit(name string) (Fit, error) {
 // views returns the parts of a picture of h x w pixels that the inputs show: one view, or
 // windows in rows from the top left. Neighbouring windows overlap by at least the given
 // share of their side, from 0 to less than 1.
-func (t Transform) views(f Fit, overlap float64, h, w int) (all []view) {
-	v := view{w: t.Width, h: t.Height} // correct for ResizeFit
+func (t Transform) views(f Fit, overlap float64, h, w int) (all []images.View) {
+	v := images.View{W: t.Width, H: t.Height} // correct for ResizeFit
 	switch f {
 	case ScaleFit:
-		v.w, v.h = t.scaling().size(plane{h: t.Height, w: t.Width}, plane{h: h, w: w})
+		v.W, v.H = t.scaling().Size(images.Plane{H: t.Height, W: t.Width}, images.Plane{H: h, W: w})
 	case WindowsFit:
-		v.w, v.h = w, h
+		v.W, v.H = w, h
 	case PadFit:
-		v.w, v.h = t.within(h, w)
+		v.W, v.H = t.within(h, w)
 	}
-	for _, y := range starts(v.h, t.Height, overlap) {
-		for _, x := range starts(v.w, t.Width, overlap) {
-			all = append(all, view{v.w, v.h, x, y})
+	for _, y := range starts(v.H, t.Height, overlap) {
+		for _, x := range starts(v.W, t.Width, overlap) {
+			all = append(all, images.View{W: v.W, H: v.H, X: x, Y: y})
 		}
 	}
 	return all

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/bnctl/bnctl/data/images"
 )
 
 // formatSet collects the formats of the picture files of a source, by their content.
@@ -16,7 +18,7 @@ type formatSet struct {
 
 // add adds the format of a file, if it is a picture.
 func (f *formatSet) add(file []byte) {
-	if name, err := formatOf(file); err == nil {
+	if name, err := images.FormatOf(file); err == nil {
 		f.addName(name)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 )
 
@@ -17,16 +18,16 @@ import (
 func TestDecodeFormatsAsPillow(t *testing.T) {
 	var want map[string]string
 	for name, file := range picturetest.Goldens(t, "testdata/formats.tar.gz", &want) {
-		got, err := DecodePicture(t.Context(), file, false)
+		got, err := images.Decode(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if picturetest.DigestOf(got.Bytes) != want[name] {
 			t.Errorf("%s: %v, pixels %s, want %s", name, got, picturetest.DigestOf(got.Bytes), want[name])
 		}
-		if !IsPictureName(name) {
+		if !images.IsFileName(name) {
 			t.Errorf("%s does not count as a picture", name)
 		}
-		if !ends(file) {
+		if !images.HasEnd(file) {
 			t.Errorf("%s is taken for cut short", name)
 		}
 	}
@@ -41,7 +42,7 @@ func TestDecodeTIFFAsPillow(t *testing.T) {
 		t.Fatalf("%d files, want 80 or more", len(files))
 	}
 	for name, file := range files {
-		got, err := DecodePicture(t.Context(), file, false)
+		got, err := images.Decode(t.Context(), file, false)
 		if err != nil || picturetest.DigestOf(got.Bytes) != want[name] {
 			t.Errorf("%s: %v, pixels %s, want %s (%v)", name, got, picturetest.DigestOf(got.Bytes), want[name], err)
 		}
@@ -57,7 +58,7 @@ func TestMasksInFaxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"1-raw.tif", "1-group3.tif", "1-group4.tif", "1-group4-lsb.tif", "1-raw-lsb.tif"} {
-		picture, err := DecodePicture(t.Context(), files[name], false)
+		picture, err := images.Decode(t.Context(), files[name], false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +82,11 @@ func TestCMYKWithoutAdobe(t *testing.T) {
 		t.Fatal("there is no segment of Adobe")
 	}
 	without := append(bytes.Clone(file[:at]), file[at+2+int(binary.BigEndian.Uint16(file[at+2:])):]...)
-	want, err := DecodePicture(t.Context(), file, false)
+	want, err := images.Decode(t.Context(), file, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DecodePicture(t.Context(), without, false)
+	got, err := images.Decode(t.Context(), without, false)
 	if err != nil || !bytes.Equal(got.Bytes, want.Bytes) {
 		t.Errorf("other pixels: %v", err)
 	}
@@ -161,7 +162,7 @@ func jpegTIFF(t *testing.T, w, h, tileW, tileH int) []byte {
 
 // A TIFF in tiles of JPEG that extend beyond the picture.
 func TestTilesOfJPEG(t *testing.T) {
-	got, err := DecodePicture(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
+	got, err := images.Decode(t.Context(), jpegTIFF(t, 40, 20, 16, 16), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestFormatsRefused(t *testing.T) {
 			{323, 1, 1 << 12}, {324, 1, 8}, {325, 1, 8}}, nil)},
 		{"JPEG beyond", "cut short", picturetest.GreyTIFF(4, 4, 7, [][3]uint32{{273, 1, 1 << 20}, {279, 1, 20}}, nil)},
 	} {
-		_, err := DecodePicture(t.Context(), c.file, false)
+		_, err := images.Decode(t.Context(), c.file, false)
 		t.Run(c.name, func(t *testing.T) { wantError(t, err, c.want) })
 	}
 }
@@ -257,16 +258,16 @@ func FuzzDecodeFormats(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		h, w, err := pictureSize(t.Context(), file, false)
+		h, w, err := images.Size(t.Context(), file, false)
 		if err != nil || h*w > 1<<16 {
 			return
 		}
-		if got, err := DecodePicture(t.Context(), file, true); err == nil && len(got.Bytes) != 3*h*w {
+		if got, err := images.Decode(t.Context(), file, true); err == nil && len(got.Bytes) != 3*h*w {
 			t.Errorf("%v of a file of %d x %d", got, w, h)
 		}
 		if got, err := code.decode(t.Context(), file); err == nil && len(got.Bytes) != h*w {
 			t.Errorf("a mask %v of a file of %d x %d", got, w, h)
 		}
-		ends(file)
+		images.HasEnd(file)
 	})
 }

@@ -22,18 +22,18 @@ func newAffine(a, b, c, d, e, f float64) affine {
 // move moves the pixels of c by an affine map.
 func (c *canvas) move(m affine) {
 	src := c.clone()
-	for y := range c.h {
+	for y := range c.H {
 		atX, atY := m.x0+m.xy*int64(y), m.y0+m.yy*int64(y)
-		row := c.row(y)
-		for x := 0; x < len(row); x += c.c {
+		row := c.Row(y)
+		for x := 0; x < len(row); x += c.C {
 			fromX, fromY := atX>>16, atY>>16
 			atX, atY = atX+m.xx, atY+m.yx
-			if fromX >= 0 && fromX < int64(c.w) && fromY >= 0 && fromY < int64(c.h) {
-				from := (int(fromY)*c.w + int(fromX)) * c.c
-				copy(row[x:x+c.c], src.pix[from:from+c.c])
+			if fromX >= 0 && fromX < int64(c.W) && fromY >= 0 && fromY < int64(c.H) {
+				from := (int(fromY)*c.W + int(fromX)) * c.C
+				copy(row[x:x+c.C], src.Pix[from:from+c.C])
 				continue
 			}
-			for k := range c.c {
+			for k := range c.C {
 				row[x+k] = c.beyond
 			}
 		}
@@ -44,7 +44,7 @@ func (c *canvas) move(m affine) {
 func (c *canvas) rotate(degrees float64) {
 	turn := float64(-degrees*math.Pi) / 180
 	cos, sin := tensor.Cos(turn), tensor.Sin(turn)
-	x, y := float64(float64(c.w)/2), float64(float64(c.h)/2)
+	x, y := float64(float64(c.W)/2), float64(float64(c.H)/2)
 	c.move(newAffine(cos, sin, x-float64(cos*x)-float64(sin*y), -sin, cos, y+float64(sin*x)-float64(cos*y)))
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"image"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -39,8 +40,8 @@ func Grid(ctx context.Context, src Source, samples []int, columns, side int) (*i
 func Thumbnail(picture tensor.Tensor, side int) *image.RGBA {
 	const most = 8
 	fitted := fitInto(picture, min(side, most*max(picture.Shape[0], picture.Shape[1])))
-	out := image.NewRGBA(image.Rect(0, 0, fitted.w, fitted.h))
-	copy(out.Pix, bytes.Repeat([]byte{0, 0, 0, 0xff}, fitted.w*fitted.h))
+	out := image.NewRGBA(image.Rect(0, 0, fitted.W, fitted.H))
+	copy(out.Pix, bytes.Repeat([]byte{0, 0, 0, 0xff}, fitted.W*fitted.H))
 	paste(out, fitted, 0, 0)
 	return out
 }
@@ -81,30 +82,30 @@ func (g *grid) corner(k int) (x, y int) {
 func (g *grid) draw(k int, t tensor.Tensor) {
 	fitted := fitInto(t, g.side)
 	x, y := g.corner(k)
-	paste(g.out, fitted, x+(g.side-fitted.w)/2, y+(g.side-fitted.h)/2)
+	paste(g.out, fitted, x+(g.side-fitted.W)/2, y+(g.side-fitted.H)/2)
 }
 
 // fitInto scales a picture so that its longer side is side.
-func fitInto(t tensor.Tensor, side int) plane {
-	src := plane{t.Shape[0], t.Shape[1], t.Shape[2], t.Bytes}
-	longer := max(src.h, src.w)
-	h, w := max(1, src.h*side/longer), max(1, src.w*side/longer)
-	scaled := plane{h, w, src.c, make([]byte, h*w*src.c)}
-	resample(Bilinear, scaled, src, box{0, 0, src.w, src.h}, w, h, box{0, 0, w, h})
-	if src.c == 3 {
+func fitInto(t tensor.Tensor, side int) images.Plane {
+	src := images.Plane{H: t.Shape[0], W: t.Shape[1], C: t.Shape[2], Pix: t.Bytes}
+	longer := max(src.H, src.W)
+	h, w := max(1, src.H*side/longer), max(1, src.W*side/longer)
+	scaled := images.NewPlane(h, w, src.C)
+	images.Resample(images.Bilinear, scaled, src, src.Bounds(), w, h, images.Box{X: 0, Y: 0, W: w, H: h})
+	if src.C == 3 {
 		return scaled
 	}
-	rgb := plane{h, w, 3, make([]byte, h*w*3)}
-	convert(rgb, scaled)
+	rgb := images.NewPlane(h, w, 3)
+	images.Convert(rgb, scaled)
 	return rgb
 }
 
 // paste copies RGB pixels into out at (x, y).
-func paste(out *image.RGBA, src plane, x, y int) {
-	for row := range src.h {
+func paste(out *image.RGBA, src images.Plane, x, y int) {
+	for row := range src.H {
 		dst := out.Pix[out.PixOffset(x, y+row):]
-		pixels := src.row(row)
-		for i := range src.w {
+		pixels := src.Row(row)
+		for i := range src.W {
 			copy(dst[4*i:4*i+3], pixels[3*i:])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/tensor"
@@ -83,7 +84,7 @@ func pictureInput(t *tree, input string, opt Options) Source {
 		samples[i].name = filepath.Join(input, m.name)
 	}
 	slices.SortFunc(samples, func(a, b sampleFile) int { return cmp.Compare(a.name, b.name) })
-	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: decoderVersion,
+	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: images.DecoderVersion,
 		EXIF: opt.EXIF, formats: []*formatSet{{}}}
 	return &pictures{info: info, samples: samples, cache: newCache(len(samples), opt), close: t.close,
 		exif: opt.EXIF}
@@ -116,7 +117,7 @@ func inputTree(ctx context.Context, input string) (*tree, error) {
 			return t, t.add(member{size: info.Size(), read: func() ([]byte, error) { return readFile(input) }})
 		}
 	}
-	t, err := openTree(ctx, input, IsPictureName)
+	t, err := openTree(ctx, input, images.IsFileName)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package data
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"github.com/bnctl/bnctl/data/images"
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // jitterOne is the factor 1 of a change of colours, in fixed point.
 const jitterOne = 1 << 16
@@ -8,23 +11,23 @@ const jitterOne = 1 << 16
 // jitter changes brightness, contrast and saturation of a picture, each by a factor from
 // 0.6 to 1.4: away from black, from the mean grey of the picture, from the grey of each
 // pixel. It uses three draws.
-func jitter(p plane, d *tensor.Draws) {
+func jitter(p images.Plane, d *tensor.Draws) {
 	factor := func() int { return int(jitterOne * d.Between(0.6, 1.4)) }
 	brightness, contrast, saturation := factor(), factor(), factor()
-	for i, v := range p.pix {
-		p.pix[i] = blend(0, int(v), brightness)
+	for i, v := range p.Pix {
+		p.Pix[i] = blend(0, int(v), brightness)
 	}
 	mean := meanGrey(p)
-	for i, v := range p.pix {
-		p.pix[i] = blend(mean, int(v), contrast)
+	for i, v := range p.Pix {
+		p.Pix[i] = blend(mean, int(v), contrast)
 	}
-	if p.c != 3 {
+	if p.C != 3 {
 		return
 	}
-	for i := 0; i < len(p.pix); i += 3 {
-		grey := luma(p.pix[i:])
+	for i := 0; i < len(p.Pix); i += 3 {
+		grey := images.Luma(p.Pix[i:])
 		for k := i; k < i+3; k++ {
-			p.pix[k] = blend(grey, int(p.pix[k]), saturation)
+			p.Pix[k] = blend(grey, int(p.Pix[k]), saturation)
 		}
 	}
 }
@@ -35,14 +38,14 @@ func blend(base, v, factor int) byte {
 }
 
 // meanGrey returns the mean luma of a picture, rounded down.
-func meanGrey(p plane) int {
+func meanGrey(p images.Plane) int {
 	sum := 0
-	for i := 0; i < len(p.pix); i += p.c {
-		if p.c == 3 {
-			sum += luma(p.pix[i:])
+	for i := 0; i < len(p.Pix); i += p.C {
+		if p.C == 3 {
+			sum += images.Luma(p.Pix[i:])
 		} else {
-			sum += int(p.pix[i])
+			sum += int(p.Pix[i])
 		}
 	}
-	return sum / max(1, p.h*p.w)
+	return sum / max(1, p.H*p.W)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -80,7 +81,7 @@ func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	}
 	if len(l.splits) == 0 {
 		return nil, "", fmt.Errorf("no pictures in it, no files that end with %s",
-			strings.Join(pictureExtensions, " "))
+			strings.Join(images.Extensions, " "))
 	}
 	if err := l.noNewClasses(); err != nil {
 		return nil, "", err

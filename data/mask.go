@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -21,17 +22,17 @@ func labelShape(info Info, shape []int) []int {
 	return info.LabelShape
 }
 
-// checkAugment returns an error if the augmentation cannot be used with the labels of a source:
+// CheckAugment returns an error if an augmentation cannot be used with the labels of a source:
 // pixels must not move away from their labels.
-func (t Transform) checkAugment(info Info) error {
-	if t.Augment.cutsParts() && (info.Masks || len(info.LabelShape) > 1) {
+func CheckAugment(a Augment, info Info) error {
+	if a.cutsParts() && (info.Masks || len(info.LabelShape) > 1) {
 		return errors.New("augmentation cutmix puts parts of pictures into others, and labels of pixels do not " +
 			"follow; there is mixup for them")
 	}
 	if info.Boxes {
-		return checkBoxes(t.Augment)
+		return checkBoxes(a)
 	}
-	if name := t.Augment.moving(); name != "" && !info.Masks && len(info.LabelShape) > 1 {
+	if name := a.moving(); name != "" && !info.Masks && len(info.LabelShape) > 1 {
 		return fmt.Errorf("augmentation %s moves pixels, and labels of %s stay where they are; masks move along",
 			name, tensor.Describe(tensor.I32, info.LabelShape))
 	}
@@ -43,17 +44,17 @@ func (t Transform) checkAugment(info Info) error {
 // the picture with the same draws. Labels outside the picture are -1, and so are labels of
 // -1. It is an error if label is not a mask of this picture.
 func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) error {
-	src := plane{picture.Shape[0], picture.Shape[1], 1, make([]byte, len(label))}
-	if len(label) != src.h*src.w {
+	src := images.NewPlane(picture.Shape[0], picture.Shape[1], 1)
+	if len(label) != src.H*src.W {
 		return fmt.Errorf("a mask of %s for a picture of %d x %d", problem.Plural(len(label), "pixel"),
-			src.w, src.h)
+			src.W, src.H)
 	}
 	for i, class := range label {
-		src.pix[i] = byte(class) // -1 becomes 255
+		src.Pix[i] = byte(class) // -1 becomes 255
 	}
-	out := plane{h, w, 1, make([]byte, h*w)}
+	out := images.NewPlane(h, w, 1)
 	t.Augment.applyMask(t.scaling(), out, src, d)
-	for i, class := range out.pix {
+	for i, class := range out.Pix {
 		if dst[i] = int32(class); class == ignored {
 			dst[i] = -1
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -22,13 +23,13 @@ func TestCropLargerThanThePicture(t *testing.T) {
 	for i := range 50 {
 		d := philox.Draws(0, uint64(i))
 		at, again := d, d
-		v := drawView(scaling{}, plane{h: side, w: side}, plane{h: 3, w: 5}, &again)
+		v := drawView(images.Scaling{}, images.Plane{H: side, W: side}, images.Plane{H: 3, W: 5}, &again)
 		mask, dst := make([]int32, side*side), tensor.New(tensor.U8, side, side, 3)
 		if err := shape.ApplyMask(mask, label, side, side, picture, &d); err != nil {
 			t.Fatal(err)
 		}
 		shape.Apply(dst, picture, &at)
-		if v.w >= side && v.h >= side {
+		if v.W >= side && v.H >= side {
 			if slices.Contains(mask, -1) {
 				t.Errorf("%+v covers the crop, and its mask has holes", v)
 			}
@@ -47,7 +48,7 @@ func TestCropLargerThanThePicture(t *testing.T) {
 				t.Fatalf("%+v: pixels beyond the picture are %v and %v", v, beyond, pixel)
 			}
 		}
-		if want := min(v.w, side) * min(v.h, side); shown != want {
+		if want := min(v.W, side) * min(v.H, side); shown != want {
 			t.Errorf("%+v: %d pixels count, want %d", v, shown, want)
 		}
 	}

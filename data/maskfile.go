@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -16,7 +17,7 @@ import (
 // or a grey value of up to 8 bits.
 func (c *maskCode) decode(ctx context.Context, file []byte) (t tensor.Tensor, err error) {
 	defer stream.RecoverError(&err) // an index may be outside its palette
-	img, bits, err := storedPixels(ctx, file)
+	img, bits, err := images.StoredPixels(ctx, file)
 	if err != nil {
 		return t, err
 	}
@@ -36,7 +37,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 		}
 	case *image.Paletted:
 		of = func(x, y int) (int16, error) {
-			return c.classOfByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return rgbOf(m.At(x, y)) })
+			return c.classOfByte(m.Pix[m.PixOffset(x, y)], func() [3]byte { return images.RgbOf(m.At(x, y)) })
 		}
 	case *image.RGBA: // PNG has no alpha in this case
 		if !m.Opaque() {
@@ -46,7 +47,7 @@ func (c *maskCode) classes(ctx context.Context, img image.Image, bits int) (tens
 			return t, problem.Advise("add a table of colours, masks:IMAGES,MASKS,TABLE, with a line "+
 				"RED GREEN BLUE NAME for each class", "its pixels are colours, not class numbers")
 		}
-		of = func(x, y int) (int16, error) { return c.classOfColour(rgbOf(m.At(x, y))) }
+		of = func(x, y int) (int16, error) { return c.classOfColour(images.RgbOf(m.At(x, y))) }
 	case *image.Gray16, *image.RGBA64:
 		return t, errors.New("it has 16 bits a pixel; masks have 8 at most")
 	default:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -41,7 +42,7 @@ func openMasks(ctx context.Context, s spec, opt Options) (Source, error) {
 	}
 	var trees [2]*tree
 	for i := range trees {
-		keep := func(name string) bool { return IsPictureName(name) || isList(name) }
+		keep := func(name string) bool { return images.IsFileName(name) || isList(name) }
 		trees[i], err = openTree(ctx, paths[i], keep)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", paths[i], err), closeAll(trees[:i]))
@@ -94,7 +95,7 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 	p := &pictures{samples: samples, cache: newCache(len(samples), opt), exif: opt.EXIF,
 		close: func() error { return closeAll(trees) }, where: s.String() + ": member "}
 	p.info = Info{Kind: s.kind, Split: split, Len: len(samples), DType: tensor.U8, Labelled: true,
-		Masks: true, Classes: code.names, Decoder: decoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
+		Masks: true, Classes: code.names, Decoder: images.DecoderVersion, EXIF: opt.EXIF, Kinds: kindsOf(samples)}
 	p.info.requested, p.info.formats = s.requested(split), []*formatSet{{}}
 	p.info.Ignored, p.info.Empty = trees[0].ignored, trees[0].empty
 	m := &masks{pictures: p, code: code}
@@ -168,7 +169,7 @@ func (m *masks) misfit(ctx context.Context, s sampleFile, mask, picture []int) e
 	if err != nil {
 		return err
 	}
-	if h, w, err := pictureSize(ctx, file, !m.exif); err != nil || !slices.Equal(mask, []int{h, w}) {
+	if h, w, err := images.Size(ctx, file, !m.exif); err != nil || !slices.Equal(mask, []int{h, w}) {
 		return errors.New(text)
 	}
 	if m.exif {

@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -33,7 +34,7 @@ func (b *Batch) mix() {
 			of = b.row(i - 1).Bytes
 		}
 		if b.wanted == nil || b.wanted(i) {
-			m.apply(plane{l.shape[0], l.shape[1], l.shape[2], b.row(i).Bytes}, of)
+			m.apply(images.Plane{H: l.shape[0], W: l.shape[1], C: l.shape[2], Pix: b.row(i).Bytes}, of)
 		}
 	}
 	if b.Fraction = float32(m.fraction); m.fraction < 0.5 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/data/images"
 )
 
 // sharesOf lists the mixtures of 400 steps.
@@ -74,13 +76,13 @@ func TestCutmix(t *testing.T) {
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
 		m := Augment("cutmix:1").drawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
-		if got := 1 - float64(m.cut.w*m.cut.h)/(28*28); math.Abs(got-m.fraction) > 1e-7 {
+		if got := 1 - float64(m.cut.W*m.cut.H)/(28*28); math.Abs(got-m.fraction) > 1e-7 {
 			t.Errorf("batch %v: %v has fraction %g", b.Position, m.cut, m.fraction)
 		}
 		for at, got := range b.X.Bytes {
 			i, y, x := at/784, at/28%28, at%28
 			from := at
-			if y >= m.cut.y && y < m.cut.y+m.cut.h && x >= m.cut.x && x < m.cut.x+m.cut.w {
+			if y >= m.cut.Y && y < m.cut.Y+m.cut.H && x >= m.cut.X && x < m.cut.X+m.cut.W {
 				from = (i+n-1)%n*784 + at%784
 			}
 			if want := before.X.Bytes[from]; got != want {
@@ -136,7 +138,7 @@ func TestSharesAreBeta(t *testing.T) {
 	}
 	cut := 0
 	for _, m := range sharesOf(t, "mixup:1 cutmix:1") {
-		if m.cut != (box{}) {
+		if m.cut != (images.Box{}) {
 			cut++
 		}
 	}

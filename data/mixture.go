@@ -3,13 +3,14 @@ package data
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // mixture holds the settings that all rows of a batch share.
 type mixture struct {
-	fraction float64 // share of the row itself, in steps of 2^-24: exact in float32, like 1 minus it
-	cut      box     // cutmix: the part copied from the partner; empty: every pixel is mixed
+	fraction float64    // share of the row itself, in steps of 2^-24: exact in float32, like 1 minus it
+	cut      images.Box // cutmix: the part copied from the partner; empty: every pixel is mixed
 }
 
 // mixing returns the operations of an augmentation that mix.
@@ -44,18 +45,18 @@ func (a Augment) drawMixture(seed uint64, epoch, index, h, w int) mixture {
 	x, y := d.Intn(w), d.Intn(h)
 	acrossHalf, downHalf := int(float64(side*float64(w))), int(float64(side*float64(h)))
 	left, top := max(x-acrossHalf, 0), max(y-downHalf, 0)
-	b := box{left, top, min(x+acrossHalf, w) - left, min(y+downHalf, h) - top}
-	return mixture{exactFraction(1 - float64(b.w*b.h)/float64(w*h)), b}
+	b := images.Box{X: left, Y: top, W: min(x+acrossHalf, w) - left, H: min(y+downHalf, h) - top}
+	return mixture{exactFraction(1 - float64(b.W*b.H)/float64(w*h)), b}
 }
 
 func exactFraction(v float64) float64 { return math.RoundToEven(v*(1<<24)) / (1 << 24) }
 
 // apply mixes a picture with its partner.
-func (m mixture) apply(p plane, partner []byte) {
-	if m.cut != (box{}) {
-		for y := m.cut.y; y < m.cut.y+m.cut.h; y++ {
-			from, to := (y*p.w+m.cut.x)*p.c, (y*p.w+m.cut.x+m.cut.w)*p.c
-			copy(p.pix[from:to], partner[from:to])
+func (m mixture) apply(p images.Plane, partner []byte) {
+	if m.cut != (images.Box{}) {
+		for y := m.cut.Y; y < m.cut.Y+m.cut.H; y++ {
+			from, to := (y*p.W+m.cut.X)*p.C, (y*p.W+m.cut.X+m.cut.W)*p.C
+			copy(p.Pix[from:to], partner[from:to])
 		}
 		return
 	}
@@ -63,8 +64,8 @@ func (m mixture) apply(p plane, partner []byte) {
 	for v := range first {
 		first[v], second[v] = float64(m.fraction*float64(v)), float64((1-m.fraction)*float64(v))
 	}
-	for i, v := range p.pix {
-		p.pix[i] = byte(math.RoundToEven(first[v] + second[partner[i]]))
+	for i, v := range p.Pix {
+		p.Pix[i] = byte(math.RoundToEven(first[v] + second[partner[i]]))
 	}
 }
 

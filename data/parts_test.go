@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,14 +29,14 @@ func TestMovesAreTorchvisions(t *testing.T) {
 		}
 	}
 	for _, golden := range g.Part {
-		from := box{golden.Box[0], golden.Box[1], golden.Box[2], golden.Box[3]}
+		from := images.Box{X: golden.Box[0], Y: golden.Box[1], W: golden.Box[2], H: golden.Box[3]}
 		var got []string
-		for _, f := range []Filter{Bilinear, Bicubic} {
+		for _, f := range []images.Filter{images.Bilinear, images.Bicubic} {
 			got = append(got, golden.after(func(c *canvas) {
 				w, h := golden.Size[0], golden.Size[1]
-				part := &canvas{plane: plane{h, w, c.c, make([]byte, h*w*c.c)}}
-				scalePart(f, part, c.plane, from)
-				c.plane = part.plane
+				part := &canvas{Plane: images.NewPlane(h, w, c.C)}
+				scalePart(f, part, c.Plane, from)
+				c.Plane = part.Plane
 			}))
 		}
 		if all := strings.Join(got, " "); all != golden.Is {
@@ -44,7 +45,7 @@ func TestMovesAreTorchvisions(t *testing.T) {
 		}
 	}
 	for _, golden := range g.Erase {
-		from := box{golden.Box[0], golden.Box[1], golden.Box[2], golden.Box[3]}
+		from := images.Box{X: golden.Box[0], Y: golden.Box[1], W: golden.Box[2], H: golden.Box[3]}
 		if got := golden.after(func(c *canvas) { c.blacken(from) }); got != golden.Is {
 			t.Errorf("%dx%d %s without %v: %s, want %s", golden.Width, golden.Height, golden.Mode, from, got, golden.Is)
 		}
@@ -75,16 +76,16 @@ func TestPartsAreDrawnAsByTorchvision(t *testing.T) {
 		var sums, squares [6]float64
 		for i := range uint64(n) {
 			d := tensor.NewPhilox(2, tensor.StreamAugment).Draws(0, i)
-			var part box
+			var part images.Box
 			if golden.Scale != nil {
 				part = randomPart(h, w, golden.Scale[0], golden.Scale[1], &d)
 			} else {
 				part = erasedPart(h, w, 0.02, 0.33, &d)
 			}
-			pw, ph := float64(part.w), float64(part.h)
+			pw, ph := float64(part.W), float64(part.H)
 			share, ratio := pw*ph/float64(w*h), math.Log(ph/pw)
 			for k, v := range []float64{share, share * share, ratio, ratio * ratio,
-				(float64(part.x) + pw/2) / float64(w), (float64(part.y) + ph/2) / float64(h)} {
+				(float64(part.X) + pw/2) / float64(w), (float64(part.Y) + ph/2) / float64(h)} {
 				sums[k], squares[k] = sums[k]+v, squares[k]+v*v
 			}
 		}

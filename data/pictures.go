@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -28,7 +29,7 @@ type pictures struct {
 
 // openFolder opens folder:PATH.
 func openFolder(ctx context.Context, s spec, opt Options) (Source, error) {
-	t, err := openTree(ctx, s.path, IsPictureName)
+	t, err := openTree(ctx, s.path, images.IsFileName)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, er
 	p.where = s.String() + ": member "
 	p.info = Info{
 		Kind: s.kind, Split: split, Len: len(samples),
-		DType: tensor.U8, Labelled: true, Classes: classes, Decoder: decoderVersion,
+		DType: tensor.U8, Labelled: true, Classes: classes, Decoder: images.DecoderVersion,
 		EXIF: opt.EXIF,
 	}
 	p.info.columns, p.info.formats = l.said, []*formatSet{{}}
@@ -141,8 +142,8 @@ func (p *pictures) sizeOf(ctx context.Context, i int, opt Options) (h, w int, er
 	if err != nil {
 		return 0, 0, err
 	}
-	if h, w, err = pictureSize(ctx, file, p.exif); err == nil && (opt.SkipBad != 0 || !ends(file)) {
-		_, err = DecodePicture(ctx, file, p.exif)
+	if h, w, err = images.Size(ctx, file, p.exif); err == nil && (opt.SkipBad != 0 || !images.HasEnd(file)) {
+		_, err = images.Decode(ctx, file, p.exif)
 	}
 	if err == nil {
 		err = p.ofSize(h, w)
@@ -176,7 +177,7 @@ func (p *pictures) decode(ctx context.Context, i int) (tensor.Tensor, error) {
 
 // decoded returns the picture in the file of sample i.
 func (p *pictures) decoded(ctx context.Context, i int, file []byte) (tensor.Tensor, error) {
-	t, err := DecodePicture(ctx, file, p.exif)
+	t, err := images.Decode(ctx, file, p.exif)
 	if err == nil {
 		err = p.ofSize(t.Shape[0], t.Shape[1])
 	}
@@ -197,7 +198,8 @@ func (p *pictures) transformed(ctx context.Context, i int, t Transform, dst tens
 	if err != nil {
 		return p.wrap(i, err)
 	}
-	if h, w, err := pictureSize(ctx, file, p.exif); err == nil && h*w > freePixels && p.ofSize(h, w) == nil {
+	h, w, err := images.Size(ctx, file, p.exif)
+	if err == nil && h*w > images.FreePixels && p.ofSize(h, w) == nil {
 		if err := t.Decode(ctx, dst, file, p.exif); err != nil {
 			return p.wrap(i, err)
 		}

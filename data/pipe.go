@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -53,7 +54,7 @@ func openPipe(ctx context.Context, input string, opt Options) (Source, error) {
 	if t != nil {
 		return pictureInput(t, input, opt), nil
 	}
-	if _, err := formatOf(content); err != nil {
+	if _, err := images.FormatOf(content); err != nil {
 		return nil, fmt.Errorf("%s: %w, nor an array of NumPy's, nor a .tar, .tar.gz or .zip archive", name, err)
 	}
 	t = &tree{close: func() error { return nil }}
@@ -66,11 +67,11 @@ func pipedArchive(ctx context.Context, content []byte) (t *tree, err error) {
 	r := bytes.NewReader(content)
 	switch archiveIn(content) {
 	case "zip":
-		t, err = openZip(r, int64(len(content)), func() error { return nil }, IsPictureName)
+		t, err = openZip(r, int64(len(content)), func() error { return nil }, images.IsFileName)
 	case "gzip":
-		t, err = readTarGz(stream.NewReader(ctx, r), int64(len(content)), IsPictureName)
+		t, err = readTarGz(stream.NewReader(ctx, r), int64(len(content)), images.IsFileName)
 	case "tar":
-		t, err = readTar(stream.NewReader(ctx, r), IsPictureName)
+		t, err = readTar(stream.NewReader(ctx, r), images.IsFileName)
 	default:
 		return nil, nil
 	}

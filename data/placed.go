@@ -1,17 +1,20 @@
 package data
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"github.com/bnctl/bnctl/data/images"
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // place draws the view of a picture that apply shows, and whether it is mirrored, from the same draws.
-func (a Augment) place(s scaling, dst, src plane, d *tensor.Draws) (v view, mirrored bool) {
+func (a Augment) place(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (v images.View, mirrored bool) {
 	switch a {
 	case NoAugment:
-		return s.whole(dst, src), false
+		return s.Whole(dst, src), false
 	case SegmentAugment:
 		v = drawView(s, dst, src, d)
 		return v, d.Uint32()>>31 != 0
 	}
-	v = s.whole(dst, src)
+	v = s.Whole(dst, src)
 	for _, op := range a.operations() {
 		draws := d.Stream(op.stream)
 		switch op.name {
@@ -21,9 +24,9 @@ func (a Augment) place(s scaling, dst, src plane, d *tensor.Draws) (v view, mirr
 			pad := int(op.args[0])
 			dx := draws.Intn(2*pad+1) - pad
 			if dy := draws.Intn(2*pad+1) - pad; mirrored {
-				v.x, v.y = v.x-dx, v.y+dy
+				v.X, v.Y = v.X-dx, v.Y+dy
 			} else {
-				v.x, v.y = v.x+dx, v.y+dy
+				v.X, v.Y = v.X+dx, v.Y+dy
 			}
 		}
 	}

@@ -1,55 +1,58 @@
 package data
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"github.com/bnctl/bnctl/data/images"
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // ignored represents -1 in a mask that is being transformed: no class.
 const ignored = 255
 
 // apply fills dst from src, which has the same number of channels. s scales the pictures that the
 // augmentation leaves whole.
-func (a Augment) apply(s scaling, dst, src plane, d *tensor.Draws) {
+func (a Augment) apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch a {
 	case CIFARAugment:
-		if src.h != dst.h || src.w != dst.w || s.resize != 0 {
-			fitted := plane{dst.h, dst.w, dst.c, make([]byte, len(dst.pix))}
-			s.fit(fitted, src)
+		if src.H != dst.H || src.W != dst.W || s.Resize != 0 {
+			fitted := images.NewPlane(dst.H, dst.W, dst.C)
+			s.Fit(fitted, src)
 			src = fitted
 		}
 		padCrop(dst, src, 0, d)
 		randomFlip(dst, d)
 	case ImageNetAugment:
-		resample(s.filter, dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
+		images.Resample(s.Filter, dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
 	case SegmentAugment:
-		s.draw(dst, src, drawView(s, dst, src, d))
+		s.Draw(dst, src, drawView(s, dst, src, d))
 		randomFlip(dst, d)
 		jitter(dst, d)
 	case NoAugment:
-		s.fit(dst, src)
+		s.Fit(dst, src)
 	default:
 		a.play(s, dst, src, d, false)
 	}
 }
 
 // applyMask is apply for a mask.
-func (a Augment) applyMask(s scaling, dst, src plane, d *tensor.Draws) {
+func (a Augment) applyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch a {
 	case CIFARAugment:
-		fitted := plane{dst.h, dst.w, 1, make([]byte, len(dst.pix))}
-		s.fitMask(fitted, src)
+		fitted := images.NewPlane(dst.H, dst.W, 1)
+		s.FitMask(fitted, src)
 		padCrop(dst, fitted, ignored, d)
 		randomFlip(dst, d)
 	case ImageNetAugment:
-		nearest(dst, src, randomCrop(src.h, src.w, d), dst.w, dst.h, box{0, 0, dst.w, dst.h})
+		images.Nearest(dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
 	case SegmentAugment:
 		v := drawView(s, dst, src, d)
-		v.fill(dst, ignored, func(visible plane, window box) {
-			nearest(visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+		v.Fill(dst, ignored, func(visible images.Plane, window images.Box) {
+			images.Nearest(visible, src, src.Bounds(), v.W, v.H, window)
 		})
 		randomFlip(dst, d)
 	case NoAugment:
-		s.fitMask(dst, src)
+		s.FitMask(dst, src)
 	default:
 		a.play(s, dst, src, d, true)
 	}
@@ -57,11 +60,14 @@ func (a Augment) applyMask(s scaling, dst, src plane, d *tensor.Draws) {
 
 // drawView draws a scale from 0.5 to 2, in units of the size that evaluation gives the
 // picture, and its position in dst. It uses four draws.
-func drawView(s scaling, dst, src plane, d *tensor.Draws) view {
-	w, h := s.size(dst, src)
+func drawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.View {
+	w, h := s.Size(dst, src)
 	scale := d.Between(0.5, 2)
-	v := view{w: max(1, int(float64(float64(w)*scale)+0.5)), h: max(1, int(float64(float64(h)*scale)+0.5))}
-	v.x, v.y = offset(v.w-dst.w, d), offset(v.h-dst.h, d)
+	v := images.View{
+		W: max(1, int(float64(float64(w)*scale)+0.5)),
+		H: max(1, int(float64(float64(h)*scale)+0.5)),
+	}
+	v.X, v.Y = offset(v.W-dst.W, d), offset(v.H-dst.H, d)
 	return v
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -15,13 +16,13 @@ func TestRandomCrop(t *testing.T) {
 	for i := range n {
 		d := p.Draws(0, uint64(i))
 		b := randomCrop(h, w, &d)
-		if b.x < 0 || b.y < 0 || b.w < 1 || b.h < 1 || b.x+b.w > w || b.y+b.h > h {
+		if b.X < 0 || b.Y < 0 || b.W < 1 || b.H < 1 || b.X+b.W > w || b.Y+b.H > h {
 			t.Fatalf("crop %+v leaves the picture", b)
 		}
-		if ratio := float64(b.w) / float64(b.h); ratio < 0.73 || ratio > 1.36 {
+		if ratio := float64(b.W) / float64(b.H); ratio < 0.73 || ratio > 1.36 {
 			t.Errorf("crop %+v has ratio %.2f", b, ratio)
 		}
-		share := float64(b.w*b.h) / (h * w)
+		share := float64(b.W*b.H) / (h * w)
 		area, least, most = area+share, min(least, share), max(most, share)
 	}
 	// 0.433 is the mean of 200,000 parts drawn by torchvision's algorithm in Python; the
@@ -34,8 +35,8 @@ func TestRandomCrop(t *testing.T) {
 func TestRandomCropOfExtremes(t *testing.T) {
 	for _, c := range []struct {
 		h, w int
-		want box
-	}{{1000, 1, box{0, 499, 1, 1}}, {3, 3000, box{1498, 0, 4, 3}}} {
+		want images.Box
+	}{{1000, 1, images.Box{X: 0, Y: 499, W: 1, H: 1}}, {3, 3000, images.Box{X: 1498, Y: 0, W: 4, H: 3}}} {
 		d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, 0)
 		if got := randomCrop(c.h, c.w, &d); got != c.want {
 			t.Errorf("randomCrop(%d, %d) = %+v, want %+v", c.h, c.w, got, c.want)
@@ -45,18 +46,18 @@ func TestRandomCropOfExtremes(t *testing.T) {
 
 // The result of imagenet is the resized part, flipped or not.
 func TestImageNetAugment(t *testing.T) {
-	src := plane{40, 50, 3, make([]byte, 40*50*3)}
-	for i := range src.pix {
+	src := images.NewPlane(40, 50, 3)
+	for i := range src.Pix {
 		x, y, c := i/3%50, i/3/50, i%3
-		src.pix[i] = byte(x*x*3 + y*y*5 + x*y*7 + c*50)
+		src.Pix[i] = byte(x*x*3 + y*y*5 + x*y*7 + c*50)
 	}
-	got, want := plane{24, 20, 3, make([]byte, 24*20*3)}, plane{24, 20, 3, make([]byte, 24*20*3)}
+	got, want := images.NewPlane(24, 20, 3), images.NewPlane(24, 20, 3)
 	d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, 3)
 	again := d
-	ImageNetAugment.apply(scaling{resize: 30}, got, src, &d)
-	resample(Bilinear, want, src, randomCrop(40, 50, &again), 20, 24, box{0, 0, 20, 24})
+	ImageNetAugment.apply(images.Scaling{Resize: 30}, got, src, &d)
+	images.Resample(images.Bilinear, want, src, randomCrop(40, 50, &again), 20, 24, want.Bounds())
 	randomFlip(want, &again)
-	if !bytes.Equal(got.pix, want.pix) {
+	if !bytes.Equal(got.Pix, want.Pix) {
 		t.Error("the result is not the resized part, flipped or not")
 	}
 }

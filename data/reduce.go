@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -10,13 +11,13 @@ import (
 // never holds the picture in RGB: its rows are scaled as they are decoded. With exif, the
 // picture is turned by the file's EXIF orientation; t has no augmentation.
 func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, exif bool) error {
-	f, err := openPicture(ctx, file, exif)
+	f, err := images.Open(ctx, file, exif)
 	if err != nil {
 		return err
 	}
-	h, w := f.size()
-	t.write(dst, tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, 3}}, func(out, src plane) {
-		err = t.scaling().reduced(out, src).decode(ctx, f)
+	h, w := f.Size()
+	t.write(dst, tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, 3}}, func(out, src images.Plane) {
+		err = t.scaling().Reduction(out, src).Decode(ctx, f)
 	})
 	return err
 }
@@ -24,15 +25,15 @@ func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, e
 // Memory returns the number of bytes that Decode needs, without the file, for a result of
 // this height and width. It is an error if the size cannot be read from the file.
 func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, width int) (int64, error) {
-	f, err := openPicture(ctx, file, exif)
+	f, err := images.Open(ctx, file, exif)
 	if err != nil {
 		return 0, err
 	}
-	h, w := f.size()
-	out := plane{h: height, w: width, c: 3}
-	r := t.scaling().reduced(out, plane{h: h, w: w, c: 3})
-	decoding, err := f.memory(ctx)
-	return decoding + r.memory(f), err
+	h, w := f.Size()
+	out := images.Plane{H: height, W: width, C: 3}
+	r := t.scaling().Reduction(out, images.Plane{H: h, W: w, C: 3})
+	decoding, err := f.Memory(ctx)
+	return decoding + r.Memory(f), err
 }
 
 // transformer is a source that can transform a picture without holding it.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/picturetest"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -60,12 +61,12 @@ func TestDecodeInStrips(t *testing.T) {
 			file = withEXIF(file, byte(1+r.IntN(8)))
 		}
 		tr := Transform{Height: 1 + r.IntN(40), Width: 1 + r.IntN(40), Channels: []int{1, 3}[r.IntN(2)],
-			BGR: r.IntN(2) == 0, Filter: []Filter{Bilinear, Bicubic}[r.IntN(2)]}
+			BGR: r.IntN(2) == 0, Filter: []images.Filter{images.Bilinear, images.Bicubic}[r.IntN(2)]}
 		if r.IntN(2) == 0 {
 			tr.Resize = max(tr.Height, tr.Width) + r.IntN(9)
 		}
 		exif := r.IntN(4) > 0
-		whole, err := DecodePicture(t.Context(), file, exif)
+		whole, err := images.Decode(t.Context(), file, exif)
 		if err != nil {
 			t.Fatal(err)
 		}

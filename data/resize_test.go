@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -47,7 +48,9 @@ func TestAsPillow(t *testing.T) {
 	if err := json.Unmarshal(file, &cases); err != nil {
 		t.Fatal(err)
 	}
-	for filter, all := range map[Filter][]pillowCase{Bilinear: cases.Fit, Bicubic: cases.FitBicubic} {
+	for filter, all := range map[images.Filter][]pillowCase{
+		images.Bilinear: cases.Fit, images.Bicubic: cases.FitBicubic,
+	} {
 		for _, c := range all {
 			got := tensor.New(tensor.U8, c.Args[3], c.Args[3], 3)
 			transform := Transform{Height: c.Args[3], Width: c.Args[3], Resize: c.Args[2], Filter: filter}
@@ -55,14 +58,16 @@ func TestAsPillow(t *testing.T) {
 			c.check(t, "fit "+string(filter), got.Bytes)
 		}
 	}
-	for filter, all := range map[Filter][]pillowCase{Bilinear: cases.Box, Bicubic: cases.BoxBicubic} {
+	for filter, all := range map[images.Filter][]pillowCase{
+		images.Bilinear: cases.Box, images.Bicubic: cases.BoxBicubic,
+	} {
 		for _, c := range all {
 			src, side := synthetic(c.Args[0], c.Args[1]), c.Args[6]
-			got := plane{side, side, 3, make([]byte, side*side*3)}
-			from := box{c.Args[2], c.Args[3], c.Args[4], c.Args[5]}
-			resample(filter, got, plane{src.Shape[0], src.Shape[1], 3, src.Bytes}, from, side, side,
-				box{0, 0, side, side})
-			c.check(t, "box "+string(filter), got.pix)
+			got := images.NewPlane(side, side, 3)
+			from := images.Box{X: c.Args[2], Y: c.Args[3], W: c.Args[4], H: c.Args[5]}
+			picture := images.Plane{H: src.Shape[0], W: src.Shape[1], C: 3, Pix: src.Bytes}
+			images.Resample(filter, got, picture, from, side, side, got.Bounds())
+			c.check(t, "box "+string(filter), got.Pix)
 		}
 	}
 	for _, c := range cases.Grey {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
@@ -129,7 +130,7 @@ func separator(text []byte) rune {
 
 // isSampleRow reports whether a first row is not a header: one of its fields is the name of
 // a picture.
-func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, IsPictureName) }
+func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, images.IsFileName) }
 
 // columns are the numbers of the columns of a table; -1 for a missing one.
 type columns struct {

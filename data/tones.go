@@ -1,17 +1,21 @@
 package data
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/bnctl/bnctl/data/images"
+)
 
 // sharpness moves pixels away from the weighted mean of their neighbourhood; the pixel
 // itself has weight 5 of 13. Pixels at the edge stay.
-func sharpness(p plane, factor float64) {
-	src := plane{p.h, p.w, p.c, bytes.Clone(p.pix)}
-	for y := 1; y < p.h-1; y++ {
-		above, row, below, to := src.row(y-1), src.row(y), src.row(y+1), p.row(y)
-		for i := p.c; i < (p.w-1)*p.c; i++ {
+func sharpness(p images.Plane, factor float64) {
+	src := images.Plane{H: p.H, W: p.W, C: p.C, Pix: bytes.Clone(p.Pix)}
+	for y := 1; y < p.H-1; y++ {
+		above, row, below, to := src.Row(y-1), src.Row(y), src.Row(y+1), p.Row(y)
+		for i := p.C; i < (p.W-1)*p.C; i++ {
 			sum := 4 * int(row[i])
 			for _, line := range [][]byte{above, row, below} {
-				sum += int(line[i-p.c]) + int(line[i]) + int(line[i+p.c])
+				sum += int(line[i-p.C]) + int(line[i]) + int(line[i+p.C])
 			}
 			to[i] = mixed(byte((2*sum+13)/26), row[i], float32(factor))
 		}
@@ -19,24 +23,24 @@ func sharpness(p plane, factor float64) {
 }
 
 // posterize keeps the highest bits of each level.
-func posterize(p plane, bits int) {
+func posterize(p images.Plane, bits int) {
 	mask := byte(0xff << (8 - bits))
-	for i, v := range p.pix {
-		p.pix[i] = v & mask
+	for i, v := range p.Pix {
+		p.Pix[i] = v & mask
 	}
 }
 
 // solarize inverts levels from a threshold on.
-func solarize(p plane, threshold float64) {
-	for i, v := range p.pix {
+func solarize(p images.Plane, threshold float64) {
+	for i, v := range p.Pix {
 		if float64(v) >= threshold {
-			p.pix[i] = 255 - v
+			p.Pix[i] = 255 - v
 		}
 	}
 }
 
 // autoContrast stretches the levels of each channel to 0 to 255.
-func autoContrast(p plane) {
+func autoContrast(p images.Plane) {
 	map256(p, func(h *[256]int, table *[256]byte) bool {
 		low, high := 0, 255
 		for low < 255 && h[low] == 0 {
@@ -58,13 +62,13 @@ func autoContrast(p plane) {
 }
 
 // equalize makes the levels of each channel as equally frequent as a map of levels can.
-func equalize(p plane) {
+func equalize(p images.Plane) {
 	map256(p, func(h *[256]int, table *[256]byte) bool {
 		last := 255
 		for last > 0 && h[last] == 0 {
 			last--
 		}
-		step := (p.h*p.w - h[last]) / 255
+		step := (p.H*p.W - h[last]) / 255
 		if step == 0 {
 			return false
 		}
@@ -79,18 +83,18 @@ func equalize(p plane) {
 
 // map256 replaces the levels of each channel by a table made from its histogram. A channel
 // stays unchanged if make reports false.
-func map256(p plane, make func(h *[256]int, table *[256]byte) bool) {
-	for k := range p.c {
+func map256(p images.Plane, make func(h *[256]int, table *[256]byte) bool) {
+	for k := range p.C {
 		var histogram [256]int
 		var table [256]byte
-		for i := k; i < len(p.pix); i += p.c {
-			histogram[p.pix[i]]++
+		for i := k; i < len(p.Pix); i += p.C {
+			histogram[p.Pix[i]]++
 		}
 		if !make(&histogram, &table) {
 			continue
 		}
-		for i := k; i < len(p.pix); i += p.c {
-			p.pix[i] = table[p.pix[i]]
+		for i := k; i < len(p.Pix); i += p.C {
+			p.Pix[i] = table[p.Pix[i]]
 		}
 	}
 }

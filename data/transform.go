@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -17,7 +18,7 @@ type Transform struct {
 	// not at all if it fits.
 	Resize int
 	// Filter is the kernel of scaling.
-	Filter Filter
+	Filter images.Filter
 	// Channels is 1 (grey: ITU-R 601 luma), 3 (RGB), or 0: the source's channels.
 	Channels int
 	// BGR reverses the order of three channels.
@@ -40,7 +41,7 @@ func (t Transform) Shape(info Info) ([]int, error) {
 		}
 		return info.Shape, nil
 	}
-	if err := t.checkAugment(info); err != nil {
+	if err := CheckAugment(t.Augment, info); err != nil {
 		return nil, err
 	}
 	if t.Height < 0 || t.Width < 0 || (t.Height == 0) != (t.Width == 0) {
@@ -72,36 +73,38 @@ func (t Transform) Shape(info Info) ([]int, error) {
 // Apply writes the transformed picture to dst, which has the shape that Transform.Shape
 // returns. The random numbers of d choose the augmentation; a nil d disables it.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
-	t.write(dst, picture, func(out, src plane) { t.Augment.apply(t.scaling(), out, src, d) })
+	t.write(dst, picture, func(out, src images.Plane) { t.Augment.apply(t.scaling(), out, src, d) })
 }
 
 // applyView writes the part of a picture in a view to dst; pixels outside the picture are
 // black.
-func (t Transform) applyView(dst, picture tensor.Tensor, v view) {
-	t.write(dst, picture, func(out, src plane) {
-		v.fill(out, 0, func(visible plane, window box) {
-			resample(t.Filter, visible, src, box{0, 0, src.w, src.h}, v.w, v.h, window)
+func (t Transform) applyView(dst, picture tensor.Tensor, v images.View) {
+	t.write(dst, picture, func(out, src images.Plane) {
+		v.Fill(out, 0, func(visible images.Plane, window images.Box) {
+			images.Resample(t.Filter, visible, src, src.Bounds(), v.W, v.H, window)
 		})
 	})
 }
 
 // write calls draw for a picture of dst's size with the channels of picture, and converts
 // the result to the channels of dst.
-func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src plane)) {
-	src := plane{picture.Shape[0], picture.Shape[1], picture.Shape[2], picture.Bytes}
-	out := plane{dst.Shape[0], dst.Shape[1], dst.Shape[2], dst.Bytes}
-	if src.c == out.c {
+func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src images.Plane)) {
+	src := images.Plane{H: picture.Shape[0], W: picture.Shape[1], C: picture.Shape[2], Pix: picture.Bytes}
+	out := images.Plane{H: dst.Shape[0], W: dst.Shape[1], C: dst.Shape[2], Pix: dst.Bytes}
+	if src.C == out.C {
 		draw(out, src)
 	} else {
-		same := plane{out.h, out.w, src.c, make([]byte, out.h*out.w*src.c)}
+		same := images.NewPlane(out.H, out.W, src.C)
 		draw(same, src)
-		convert(out, same)
+		images.Convert(out, same)
 	}
-	if t.BGR && out.c == 3 {
-		for i := 0; i < len(out.pix); i += 3 {
-			out.pix[i], out.pix[i+2] = out.pix[i+2], out.pix[i]
+	if t.BGR && out.C == 3 {
+		for i := 0; i < len(out.Pix); i += 3 {
+			out.Pix[i], out.Pix[i+2] = out.Pix[i+2], out.Pix[i]
 		}
 	}
 }
 
-func (t Transform) scaling() scaling { return scaling{t.Resize, t.Filter, t.Letterbox} }
+func (t Transform) scaling() images.Scaling {
+	return images.Scaling{Resize: t.Resize, Filter: t.Filter, Letterbox: t.Letterbox}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path"
 	"strings"
+
+	"github.com/bnctl/bnctl/data/images"
 )
 
 // vocClasses are the classes of the PASCAL VOC segmentation challenge, in the order of
@@ -28,7 +30,7 @@ func vocFolder(name string) string {
 func openVOC(ctx context.Context, s spec, opt Options) (Source, error) {
 	t, err := openTree(ctx, s.path, func(name string) bool {
 		folder := vocFolder(name)
-		return folder != "" && (IsPictureName(name) || folder == "ImageSets/Segmentation" && isList(name))
+		return folder != "" && (images.IsFileName(name) || folder == "ImageSets/Segmentation" && isList(name))
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -17,9 +18,9 @@ import (
 type Windows struct {
 	Source
 	t     Transform
-	views [][]view // of each picture
-	sizes [][2]int // height and width of each picture
-	ends  []int    // number of windows up to the end of each picture
+	views [][]images.View // of each picture
+	sizes [][2]int        // height and width of each picture
+	ends  []int           // number of windows up to the end of each picture
 	info  Info
 }
 
@@ -50,7 +51,7 @@ func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap flo
 	if err != nil {
 		return nil, err
 	}
-	w := &Windows{Source: src, t: t, sizes: make([][2]int, info.Len), views: make([][]view, info.Len)}
+	w := &Windows{Source: src, t: t, sizes: make([][2]int, info.Len), views: make([][]images.View, info.Len)}
 	if err := w.measure(ctx); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ func (p *pictures) measure(ctx context.Context, i int) (h, w int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	return pictureSize(ctx, file, p.exif)
+	return images.Size(ctx, file, p.exif)
 }
 
 func (j *concatenated) measure(ctx context.Context, i int) (h, w int, err error) {
@@ -120,7 +121,7 @@ func (w *Windows) Size(sample int) (height, width int) { return w.sizes[sample][
 func (w *Windows) Window(k int) Window {
 	sample, n := w.at(k)
 	v := w.views[sample][n]
-	return Window{sample, v.h, v.w, v.x, v.y, n == len(w.views[sample])-1}
+	return Window{sample, v.H, v.W, v.X, v.Y, n == len(w.views[sample])-1}
 }
 
 // at returns the picture of input k, and the number of the window in that picture.

@@ -48,16 +48,16 @@ func TestWindowsShowAll(t *testing.T) {
 			for w := 1; w < 40; w += 4 {
 				views := shape.views(f, 0.3, h, w)
 				v := views[0]
-				seen := make([]bool, v.w*v.h)
+				seen := make([]bool, v.W*v.H)
 				for _, at := range views {
-					for y := at.y; y < min(at.y+7, v.h); y++ {
-						for x := at.x; x < min(at.x+5, v.w); x++ {
-							seen[y*v.w+x] = true
+					for y := at.Y; y < min(at.Y+7, v.H); y++ {
+						for x := at.X; x < min(at.X+5, v.W); x++ {
+							seen[y*v.W+x] = true
 						}
 					}
 				}
 				if slices.Contains(seen, false) || (f == ResizeFit || f == PadFit) && len(views) != 1 ||
-					f == PadFit && (v.w > 5 || v.h > 7) || f == WindowsFit && (v.w != w || v.h != h) {
+					f == PadFit && (v.W > 5 || v.H > 7) || f == WindowsFit && (v.W != w || v.H != h) {
 					t.Errorf("%s of %d x %d: %+v", f, w, h, views)
 				}
 			}

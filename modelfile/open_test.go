@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
@@ -165,13 +166,13 @@ func TestStart(t *testing.T) {
 // An explicit bilinear filter is recorded, unlike an absent option.
 func TestInterpolation(t *testing.T) {
 	m, template, _ := files(t)
-	m.Preprocess.Interpolation = string(data.Bicubic)
+	m.Preprocess.Interpolation = string(images.Bicubic)
 	if _, err := serialize.WriteModel(template, m); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]data.Filter{"": data.Bicubic, "bicubic": data.Bicubic, "bilinear": data.Bilinear} {
+	for name, want := range map[string]images.Filter{"": images.Bicubic, "bicubic": images.Bicubic, "bilinear": images.Bilinear} {
 		got, err := Open(template, Options{Preprocess: Preprocess{Interpolation: name}})
-		if err != nil || data.Filter(got.Preprocess.Interpolation) != want {
+		if err != nil || images.Filter(got.Preprocess.Interpolation) != want {
 			t.Errorf("%q: %+v, %v; want %q", name, got, err, want)
 		}
 	}

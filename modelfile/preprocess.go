@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -88,7 +89,7 @@ func (p *Preprocess) Check() error {
 	if p.Interpolation == "" {
 		return nil
 	}
-	if _, err := data.ParseFilter(p.Interpolation); err != nil {
+	if _, err := images.ParseFilter(p.Interpolation); err != nil {
 		return problem.Wrap("interpolation", err)
 	}
 	return nil
@@ -104,7 +105,7 @@ func (p *Preprocess) pictures(m *models.Model) (*models.Model, error) {
 		out.Preprocess.EXIF = p.EXIF == data.ApplyEXIF
 	}
 	if p.Interpolation != "" {
-		filter, _ := data.ParseFilter(p.Interpolation)
+		filter, _ := images.ParseFilter(p.Interpolation)
 		out.Preprocess.Interpolation = string(filter)
 	}
 	return &out, nil

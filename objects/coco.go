@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -92,7 +93,7 @@ func (o *opening) byBase() map[string][]data.File {
 		return pictures
 	}
 	for _, f := range o.set.files.All {
-		if data.IsPictureName(f.Name) {
+		if images.IsFileName(f.Name) {
 			pictures[path.Base(f.Name)] = append(pictures[path.Base(f.Name)], f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -84,7 +85,7 @@ func CutSplit(spec string) (string, data.Split) {
 // list opens the folder or archive name, with its pictures and the files that keep accepts.
 func (o *opening) list(ctx context.Context, name string, keep func(string) bool) error {
 	files, err := data.OpenFiles(ctx, name, func(name string) bool {
-		return data.IsPictureName(name) || keep(name)
+		return images.IsFileName(name) || keep(name)
 	})
 	o.set.files = files
 	return err
@@ -94,7 +95,7 @@ func (o *opening) list(ctx context.Context, name string, keep func(string) bool)
 func (o *opening) pictureFiles() map[string]data.File {
 	files := map[string]data.File{}
 	for _, f := range o.set.files.All {
-		if data.IsPictureName(f.Name) {
+		if images.IsFileName(f.Name) {
 			files[f.Name] = f
 		}
 	}
@@ -127,7 +128,7 @@ func (o *opening) measure(ctx context.Context, p *Picture) {
 	if d.Width == 0 {
 		b, err := p.read()
 		if err == nil {
-			d, err = data.MeasurePicture(ctx, b)
+			d, err = images.Measure(ctx, b)
 		}
 		if err != nil {
 			o.add(p.Name, 0, "mend or remove it", "%v", err)

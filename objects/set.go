@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -32,7 +33,7 @@ type Picture struct {
 
 	file       string // the annotation file
 	line       int    // in file
-	dimensions data.Dimensions
+	dimensions images.Dimensions
 	read       func() ([]byte, error) // nil without the picture's file
 }
 
@@ -78,7 +79,7 @@ func (s *Set) Decode(ctx context.Context, i int) (tensor.Tensor, error) {
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	t, err := data.DecodePicture(ctx, b, true)
+	t, err := images.Decode(ctx, b, true)
 	if err != nil {
 		return tensor.Tensor{}, fmt.Errorf("%s: %s: %w", s.Spec, s.Pictures[i].Name, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -206,7 +207,7 @@ func (y *yoloReader) read(ctx context.Context, f data.File) error {
 	if err != nil {
 		return problem.Advise("mend or remove it", "%s: %w", f.Name, err)
 	}
-	d, err := data.MeasurePicture(ctx, b)
+	d, err := images.Measure(ctx, b)
 	if err != nil {
 		y.add(f.Name, 0, "mend or remove it", "%v", err)
 		return nil

@@ -29,7 +29,7 @@ func (p *plan) takeData() error {
 	}
 	augment, err := data.ParseAugment(r.Augment)
 	if err == nil {
-		err = augment.Fits(c.Train.Info())
+		err = data.CheckAugment(augment, c.Train.Info())
 	}
 	if err != nil {
 		return problem.Wrap("augment", err)

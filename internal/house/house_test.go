@@ -63,13 +63,14 @@ device/remote: device/fabric/mailbox graph tensor problem internal/memory intern
 bn: device/collective graph problem tensor
 models: graph problem tensor
 models/qat: device device/class graph models problem tensor
-models/fit: data graph models problem tensor
-data: data/internal/jpeg data/internal/names data/internal/stream problem internal/regular tensor
+models/fit: data data/images graph models problem tensor
+data: data/images data/internal/names data/internal/stream problem internal/regular tensor
+data/images: data/internal/jpeg data/internal/stream problem tensor
 data/internal/jpeg:
 data/internal/names:
 data/internal/picturetest:
 data/internal/stream:
-objects: data internal/regular problem tensor
+objects: data data/images internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor
@@ -96,7 +97,7 @@ cmd/bnctl/internal/study: internal/chart internal/style problem
 problem:
 fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
 fleet: plugins/cpu problem
-modelfile: bn data formats graph models models/fit problem internal/regular serialize tensor
+modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
 cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem tensor train recipe
 modelfile/draft: formats problem tensor

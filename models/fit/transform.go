@@ -2,6 +2,7 @@ package fit
 
 import (
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -14,5 +15,5 @@ func Transform(m *models.Model, info data.Info) data.Transform {
 	}
 	return data.Transform{Height: in.Shape[0], Width: in.Shape[1], Channels: in.Shape[2],
 		Letterbox: m.Preprocess.Letterbox, Resize: m.Preprocess.Resize,
-		Filter: data.Filter(m.Preprocess.Interpolation)}
+		Filter: images.Filter(m.Preprocess.Interpolation)}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/objects"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -69,7 +70,8 @@ func newSource(set *objects.Set, form string, suffix, split data.Split) (*source
 	}
 	s := &source{set: set, selected: selected, info: data.Info{Kind: form, Split: suffix,
 		Len: len(selected.Pictures), DType: tensor.U8, Labelled: true, Boxes: true,
-		LabelShape: []int{most, data.BoxFields}, Classes: set.Classes, Decoder: data.DecoderVersion(), EXIF: true}}
+		LabelShape: []int{most, data.BoxFields}, Classes: set.Classes, Decoder: images.DecoderVersion,
+		EXIF: true}}
 	s.info.Shape = sizeOf(selected)
 	for _, p := range selected.Pictures {
 		s.labels = append(s.labels, label(p, most))

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"fmt"
@@ -26,24 +26,24 @@ func ParseFilter(name string) (Filter, error) {
 	return "", fmt.Errorf("unknown filter %q; there are bilinear and bicubic", name)
 }
 
-// resample scales the part from of src to w x h pixels and writes the window of the result
+// Resample scales the part from of src to w x h pixels and writes the window of the result
 // to dst, which has the window's size and src's channels.
 //
 // It is Pillow's resize (and torchvision's of pictures) with antialias: the curve is as
 // wide as the larger of both pixel sizes, and is applied first along rows, then along
 // columns, in fixed point with 22 fractional bits.
-func resample(f Filter, dst plane, src plane, from box, w, h int, window box) {
-	across := f.curves(from.x, from.w, w, window.x, window.w)
-	down := f.curves(from.y, from.h, h, window.y, window.h)
+func Resample(f Filter, dst Plane, src Plane, from Box, w, h int, window Box) {
+	across := f.curves(from.X, from.W, w, window.X, window.W)
+	down := f.curves(from.Y, from.H, h, window.Y, window.H)
 	first, rows := reach(down)
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
-	if need := rows * window.w * src.c; cap(*buf) < need {
+	if need := rows * window.W * src.C; cap(*buf) < need {
 		*buf = make([]byte, need)
 	}
-	middle := plane{rows, window.w, src.c, (*buf)[:rows*window.w*src.c]}
+	middle := Plane{rows, window.W, src.C, (*buf)[:rows*window.W*src.C]}
 	for y := range rows {
-		resampleRow(middle.row(y), src.row(first+y), src.c, across)
+		resampleRow(middle.Row(y), src.Row(first+y), src.C, across)
 	}
 	resampleDown(dst, middle, first, down)
 }
@@ -56,10 +56,10 @@ func reach(down []curve) (first, rows int) {
 }
 
 // resampleDown is the second pass. The first row of middle is row first of the picture.
-func resampleDown(dst, middle plane, first int, down []curve) {
-	sums := make([]int32, middle.w*middle.c)
+func resampleDown(dst, middle Plane, first int, down []curve) {
+	sums := make([]int32, middle.W*middle.C)
 	for y, t := range down {
-		resampleColumns(dst.row(y), sums, middle, t.start-first, t.weights)
+		resampleColumns(dst.Row(y), sums, middle, t.start-first, t.weights)
 	}
 }
 
@@ -159,12 +159,12 @@ func resampleRowRGB(dst, src []byte, across []curve) {
 
 // resampleColumns filters the rows of src from start on into one row. sums is scratch
 // memory with one number for each byte of the row.
-func resampleColumns(dst []byte, sums []int32, src plane, start int, weights []int32) {
+func resampleColumns(dst []byte, sums []int32, src Plane, start int, weights []int32) {
 	for x := range sums {
 		sums[x] = 1 << (fraction - 1)
 	}
 	for k, weight := range weights {
-		for x, v := range src.row(start + k)[:len(sums)] {
+		for x, v := range src.Row(start + k)[:len(sums)] {
 			sums[x] += weight * int32(v)
 		}
 	}

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"context"
@@ -67,25 +67,25 @@ func rowsBy(decode func(io.Reader) (image.Image, error)) decoder {
 	}
 }
 
-// pictureExtensions are the extensions of files that count as pictures in folders and
+// Extensions are the extensions of files that count as pictures in folders and
 // archives; the format is determined by the content.
-var pictureExtensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
+var Extensions = []string{".jpg", ".jpeg", ".jfif", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff",
 	".ppm", ".pgm", ".pnm"}
 
-// IsPictureName reports whether a file name has the extension of a picture.
-func IsPictureName(name string) bool {
-	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
+// IsFileName reports whether a file name has the extension of a picture.
+func IsFileName(name string) bool {
+	return slices.Contains(Extensions, strings.ToLower(path.Ext(name)))
 }
 
-// decoderVersion is a number that changes whenever the decoded pixels of picture files
+// DecoderVersion is a number that changes whenever the decoded pixels of picture files
 // change. It is in the fingerprint of their sources and in recipes. Version 1, which is
 // absent from recipes, replicated the chroma of JPEGs and decoded lossy WebP with JPEG's
 // colours.
-const decoderVersion = "2"
+const DecoderVersion = "2"
 
-// pictureSize returns the height and width of the picture that DecodePicture would return,
+// Size returns the height and width of the picture that DecodePicture would return,
 // according to the file's headers. When ctx ends it soon returns an error.
-func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
+func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return 0, 0, err
@@ -108,28 +108,28 @@ func pictureSize(ctx context.Context, file []byte, exif bool) (h, w int, err err
 	return h, w, nil
 }
 
-// DecodePicture returns the picture of a file of one of codecs in RGB, u8 [height, width,
+// Decode returns the picture of a file of one of codecs in RGB, u8 [height, width,
 // 3]; the first if there are several. Grey, palette and CMYK become RGB, 16 bits become 8,
 // transparency is ignored. The pixels equal Pillow 9.4's. The size is checked before
 // anything is decoded. With exif, the picture is turned according to the file's EXIF
 // orientation; Pillow and torchvision do not do that by default. When ctx ends it returns
 // an error within a second, except for a WebP file of tens of millions of pixels.
-func DecodePicture(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
-	f, err := openPicture(ctx, file, exif)
+func Decode(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
+	f, err := Open(ctx, file, exif)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	h, w := f.size()
+	h, w := f.Size()
 	t = tensor.New(tensor.U8, h, w, 3)
-	picture := plane{h, w, 3, t.Bytes}
+	picture := Plane{h, w, 3, t.Bytes}
 	if err := f.each(ctx, func(y int, pixels []byte) { f.writeRow(picture, y, pixels) }); err != nil {
 		return tensor.Tensor{}, err
 	}
 	return t, nil
 }
 
-// formatOf returns the name of the format of a picture file.
-func formatOf(file []byte) (string, error) {
+// FormatOf returns the name of the format of a picture file.
+func FormatOf(file []byte) (string, error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return "", err
@@ -169,7 +169,7 @@ func rowsOfImage(ctx context.Context, img image.Image, each eachPixels) error {
 	var colours [256][3]byte
 	if m, ok := img.(*image.Paletted); ok {
 		for i, c := range m.Palette[:min(len(m.Palette), 256)] {
-			colours[i] = rgbOf(c)
+			colours[i] = RgbOf(c)
 		}
 	}
 	return eachRow(ctx, b.Dy(), func(y int) {

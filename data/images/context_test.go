@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 		return b.Bytes()
 	}
 	img := noise(w, h)
-	lossy, err := os.ReadFile("testdata/picture.webp")
+	lossy, err := os.ReadFile("../testdata/picture.webp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 		{"lossy WebP", lossy, 1},
 	} {
 		all := &ending{Context: t.Context(), at: 1 << 30}
-		picture, err := DecodePicture(all, c.file, true)
+		picture, err := Decode(all, c.file, true)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -83,7 +83,7 @@ func TestDecodingEndsWithItsContext(t *testing.T) {
 			cause := errors.New("the user stops")
 			ctx, stop := context.WithCancelCause(t.Context())
 			stop(cause)
-			_, err := DecodePicture(&ending{ctx, 0, at}, c.file, true)
+			_, err := Decode(&ending{ctx, 0, at}, c.file, true)
 			if !errors.Is(err, cause) {
 				t.Fatalf("%s: at look %d of %d: %v", c.name, at, all.looks, err)
 			}

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func FuzzRowsOfPNG(f *testing.F) {
 	f.Add(picturetest.PNGOfNoise(r, 7, 5, 2, 3, []byte("abcdef"), []byte{1}))
 	f.Add(picturetest.PNGOfNoise(r, 7, 5, 16, 0, nil, []byte{0, 0}))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		h, w, err := pictureSize(t.Context(), file, false)
+		h, w, err := Size(t.Context(), file, false)
 		if err != nil || h*w > 1<<16 || !begins(file, "\x89PNG\r\n\x1a\n") {
 			return
 		}

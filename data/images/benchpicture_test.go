@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func measureDecode(b *testing.B, w, h int) {
 	}
 	b.Logf("%d bytes", file.Len())
 	for b.Loop() {
-		if _, err := DecodePicture(b.Context(), file.Bytes(), false); err != nil {
+		if _, err := Decode(b.Context(), file.Bytes(), false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 // checkSize refuses a file that is too small for the pixels that it claims, or needs too
 // much work for its size: in every format, a few bytes can request gigabytes and minutes.
 func checkSize(file []byte, format string, h, w int) error {
-	if w*h > freePixels && w*h/maxPixelsPerByte > len(file) {
+	if w*h > FreePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
-			w, h, problem.Plural(len(file), "byte"), freePixels, maxPixelsPerByte)
+			w, h, problem.Plural(len(file), "byte"), FreePixels, maxPixelsPerByte)
 	}
 	switch format {
 	case "JPEG":

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// memory returns the number of bytes that decoding needs, without the file and the caller's
+// Memory returns the number of bytes that decoding needs, without the file and the caller's
 // copies of the rows: a few rows if the format is decoded in strips, otherwise the whole
 // picture.
-func (f *pictureFile) memory(ctx context.Context) (int64, error) {
+func (f *File) Memory(ctx context.Context) (int64, error) {
 	const (
 		row      = 3       // bytes of a pixel passed to the caller
 		unpacker = 1 << 16 // memory of zlib
@@ -47,7 +47,7 @@ func (f *pictureFile) memory(ctx context.Context) (int64, error) {
 }
 
 // special reports whether a TIFF is read by rowsOfJPEG or rowsOfInks.
-func (f *pictureFile) special() bool {
+func (f *File) special() bool {
 	d, ok := openDirectory(f.file)
 	return ok && (d.inJPEG() || d.inInks())
 }

@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ func (d *directory) openPieces() (*pieces, error) {
 	if len(p.offsets) < n || len(p.counts) < n {
 		return nil, fmt.Errorf("strips or tiles: %d, want %d", min(len(p.offsets), len(p.counts)), n)
 	}
-	if padded := n * p.pieceW * p.pieceH; padded > 4*p.w*p.h+freePixels {
+	if padded := n * p.pieceW * p.pieceH; padded > 4*p.w*p.h+FreePixels {
 		return nil, fmt.Errorf("tiles of %s for a picture of %d", problem.Plural(padded, "pixel"), p.w*p.h)
 	}
 	return p, nil

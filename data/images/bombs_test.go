@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"bytes"
@@ -174,7 +174,7 @@ func TestBombs(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			_, err := DecodePicture(t.Context(), c.file, true)
+			_, err := Decode(t.Context(), c.file, true)
 			took := time.Since(began)
 			runtime.ReadMemStats(&after)
 			used := after.TotalAlloc - before.TotalAlloc
@@ -187,7 +187,7 @@ func TestBombs(t *testing.T) {
 			}
 			// A free picture uses up to 11 bytes for each pixel, tiles and planes the same
 			// again.
-			if most := uint64(24*freePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
+			if most := uint64(24*FreePixels + 24*maxPixelsPerByte*len(c.file)); used > min(most, 1<<30) {
 				t.Errorf("%d bytes are allocated for a file of %d", used, len(c.file))
 			}
 			if took > time.Minute { // it needs five seconds on an idle machine

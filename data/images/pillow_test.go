@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"path"
@@ -13,11 +13,11 @@ import (
 // 1 to 17 squared, of photographs, and of lossy WebPs equal Pillow's, bit for bit.
 func TestDecodeAsPillow(t *testing.T) {
 	var want map[string]string
-	files := picturetest.Goldens(t, "testdata/pictures.tar.gz", &want)
+	files := picturetest.Goldens(t, "../testdata/pictures.tar.gz", &want)
 	right, wrong := map[string]int{}, map[string][]string{}
 	for name, file := range files {
 		group := path.Dir(name)
-		got, err := DecodePicture(t.Context(), file, false)
+		got, err := Decode(t.Context(), file, false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if picturetest.DigestOf(got.Bytes) != want[name] {
@@ -40,17 +40,17 @@ func TestOrientationAsPillow(t *testing.T) {
 		Width, Height int
 		Pixels        string
 	}
-	for name, file := range picturetest.Goldens(t, "testdata/exif.tar.gz", &want) {
-		h, w, err := pictureSize(t.Context(), file, true)
+	for name, file := range picturetest.Goldens(t, "../testdata/exif.tar.gz", &want) {
+		h, w, err := Size(t.Context(), file, true)
 		if err != nil || h != want[name].Height || w != want[name].Width {
 			t.Errorf("%s: %d x %d pixels (%v), want %d x %d", name, w, h, err, want[name].Width, want[name].Height)
 		}
-		got, err := DecodePicture(t.Context(), file, true)
+		got, err := Decode(t.Context(), file, true)
 		if err != nil || !slices.Equal(got.Shape, []int{h, w, 3}) ||
 			picturetest.DigestOf(got.Bytes) != want[name].Pixels {
 			t.Errorf("%s: %v (%v) is not what Pillow's exif_transpose makes", name, got, err)
 		}
-		plain, err := DecodePicture(t.Context(), file, false)
+		plain, err := Decode(t.Context(), file, false)
 		if err != nil || !slices.Equal(plain.Shape, []int{5, 7, 3}) {
 			t.Errorf("%s: %v (%v) when the orientation is ignored", name, plain, err)
 		}

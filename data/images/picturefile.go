@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// pictureFile is an encoded picture with its headers read.
-type pictureFile struct {
+// File is an encoded picture with its headers read.
+type File struct {
 	file        []byte
 	codec       int
 	h, w        int // of the file; an orientation above 4 swaps them
 	orientation int
 }
 
-// openPicture reads the headers of a file, and refuses a file that needs too much work.
-func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, err error) {
-	h, w, err := pictureSize(ctx, file, false)
+// Open reads the headers of a file, and refuses a file that needs too much work.
+func Open(ctx context.Context, file []byte, exif bool) (f *File, err error) {
+	h, w, err := Size(ctx, file, false)
 	if err != nil {
 		return nil, err
 	}
@@ -30,15 +30,15 @@ func openPicture(ctx context.Context, file []byte, exif bool) (f *pictureFile, e
 	if err := checkSize(file, codecs[codec].name, h, w); err != nil {
 		return nil, fmt.Errorf("%s: %w", codecs[codec].name, err)
 	}
-	f = &pictureFile{file, codec, h, w, upright}
+	f = &File{file, codec, h, w, upright}
 	if exif {
 		f.orientation = orientation(file, codecs[codec].name)
 	}
 	return f, nil
 }
 
-// size returns the height and width of the upright picture.
-func (f *pictureFile) size() (h, w int) {
+// Size returns the height and width of the upright picture.
+func (f *File) Size() (h, w int) {
 	if f.swapped() {
 		return f.w, f.h
 	}
@@ -46,10 +46,10 @@ func (f *pictureFile) size() (h, w int) {
 }
 
 // swapped reports whether the rows of the file are columns of the picture.
-func (f *pictureFile) swapped() bool { return f.orientation > 4 }
+func (f *File) swapped() bool { return f.orientation > 4 }
 
 // each decodes the file, row by row.
-func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
+func (f *File) each(ctx context.Context, each eachPixels) (err error) {
 	defer stream.RecoverError(&err)
 	rows := 0
 	err = codecs[f.codec].rows(ctx, f.file, func(y int, pixels []byte) {
@@ -70,7 +70,7 @@ func (f *pictureFile) each(ctx context.Context, each eachPixels) (err error) {
 
 // line returns the row of the picture, or the column if they are swapped, for row y of the
 // file. It also reports whether the pixels run from right to left, or upwards.
-func (f *pictureFile) line(y int) (at int, backwards bool) {
+func (f *File) line(y int) (at int, backwards bool) {
 	if f.swapped() {
 		backwards = f.orientation == 7 || f.orientation == 8
 		if f.orientation == 6 || f.orientation == 7 {
@@ -86,17 +86,17 @@ func (f *pictureFile) line(y int) (at int, backwards bool) {
 }
 
 // writeRow writes row y of the file to its position in the picture.
-func (f *pictureFile) writeRow(picture plane, y int, pixels []byte) {
+func (f *File) writeRow(picture Plane, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
 		reverse(pixels)
 	}
 	if !f.swapped() {
-		copy(picture.row(at), pixels)
+		copy(picture.Row(at), pixels)
 		return
 	}
-	for row := range picture.h {
-		copy(picture.pix[3*(row*picture.w+at):][:3], pixels[3*row:])
+	for row := range picture.H {
+		copy(picture.Pix[3*(row*picture.W+at):][:3], pixels[3*row:])
 	}
 }
 
@@ -123,9 +123,9 @@ func eachRow(ctx context.Context, h int, f func(y int)) error {
 // orientation, 1 to 8. An orientation above 4 swaps width and height.
 type Dimensions struct{ Width, Height, Orientation int }
 
-// MeasurePicture reads the headers of a picture file.
-func MeasurePicture(ctx context.Context, file []byte) (Dimensions, error) {
-	f, err := openPicture(ctx, file, true)
+// Measure reads the headers of a picture file.
+func Measure(ctx context.Context, file []byte) (Dimensions, error) {
+	f, err := Open(ctx, file, true)
 	if err != nil {
 		return Dimensions{}, err
 	}

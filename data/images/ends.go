@@ -1,14 +1,14 @@
-package data
+package images
 
 import (
 	"bytes"
 	"encoding/binary"
 )
 
-// ends reports whether a picture file has the end that its format requires. Nearly all
+// HasEnd reports whether a picture file has the end that its format requires. Nearly all
 // truncated files, for example from an interrupted download, lack it, and the check needs
 // no decoding. A file without it may still be whole: decoders accept a missing end.
-func ends(file []byte) bool {
+func HasEnd(file []byte) bool {
 	codec, err := codecOf(file)
 	if err != nil {
 		return false

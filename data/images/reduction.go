@@ -1,18 +1,18 @@
-package data
+package images
 
 import (
 	"context"
 	"sort"
 )
 
-// reduction scales a picture that arrives row by row: fit, in strips.
-type reduction struct {
-	dst, src     plane // src without pixels
+// Reduction scales a picture that arrives row by row, as Scaling.Fit does the whole picture.
+type Reduction struct {
+	dst, src     Plane // src without pixels
 	w, h         int   // size of src after scaling
-	window       box   // the part of the scaled src that becomes dst
+	window       Box   // the part of the scaled src that becomes dst
 	across, down []curve
 	first        int   // number of the picture's row that is the first row of middle
-	middle       plane // rows after the first pass
+	middle       Plane // rows after the first pass
 
 	// If rows of the file are columns of the picture: the sums for unfinished columns of
 	// middle, and the number of rows of the file still to be added to each.
@@ -22,31 +22,31 @@ type reduction struct {
 }
 
 // newReduction returns the reduction of src to dst: the window of src scaled to w x h by a filter.
-func newReduction(f Filter, dst, src plane, w, h int, window box) *reduction {
-	r := &reduction{dst: dst, src: src, w: w, h: h, window: window}
+func newReduction(f Filter, dst, src Plane, w, h int, window Box) *Reduction {
+	r := &Reduction{dst: dst, src: src, w: w, h: h, window: window}
 	if r.scales() {
-		r.across = f.curves(0, src.w, r.w, r.window.x, dst.w)
-		r.down = f.curves(0, src.h, r.h, r.window.y, dst.h)
-		r.first, r.middle.h = reach(r.down)
-		r.middle.w, r.middle.c = dst.w, src.c
+		r.across = f.curves(0, src.W, r.w, r.window.X, dst.W)
+		r.down = f.curves(0, src.H, r.h, r.window.Y, dst.H)
+		r.first, r.middle.H = reach(r.down)
+		r.middle.W, r.middle.C = dst.W, src.C
 	}
 	return r
 }
 
 // scales reports whether the picture is scaled at all, not only cropped.
-func (r *reduction) scales() bool { return r.w != r.src.w || r.h != r.src.h }
+func (r *Reduction) scales() bool { return r.w != r.src.W || r.h != r.src.H }
 
-// memory returns the number of bytes that it needs, without the decoder.
-func (r *reduction) memory(f *pictureFile) int64 {
+// Memory returns the number of bytes that it needs, without the decoder.
+func (r *Reduction) Memory(f *File) int64 {
 	const word = 4
-	n := int64(r.middle.h) * int64(r.middle.w) * int64(r.middle.c)
+	n := int64(r.middle.H) * int64(r.middle.W) * int64(r.middle.C)
 	if f.swapped() && r.scales() {
 		columns := 1
 		for x, c := range r.across {
 			over := sort.Search(len(r.across), func(k int) bool { return r.across[k].start >= c.start+len(c.weights) })
 			columns = max(columns, over-x)
 		}
-		n += int64(columns) * int64(r.src.h) * int64(r.src.c) * word
+		n += int64(columns) * int64(r.src.H) * int64(r.src.C) * word
 	}
 	for _, curves := range [][]curve{r.across, r.down} {
 		for _, c := range curves {
@@ -56,12 +56,12 @@ func (r *reduction) memory(f *pictureFile) int64 {
 	return n
 }
 
-// decode reads the picture and writes it to dst.
-func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
+// Decode reads the picture and writes it to dst.
+func (r *Reduction) Decode(ctx context.Context, f *File) error {
 	if !r.scales() {
 		return f.each(ctx, func(y int, pixels []byte) { r.crop(f, y, pixels) })
 	}
-	r.middle.pix = make([]byte, r.middle.h*r.middle.w*r.middle.c)
+	r.middle.Pix = make([]byte, r.middle.H*r.middle.W*r.middle.C)
 	r.sums, r.left = map[int][]int32{}, map[int]int{}
 	err := f.each(ctx, func(y int, pixels []byte) {
 		at, backwards := f.line(y)
@@ -70,8 +70,8 @@ func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
 		}
 		if f.swapped() {
 			r.column(at, pixels)
-		} else if at -= r.first; at >= 0 && at < r.middle.h {
-			resampleRow(r.middle.row(at), pixels, r.src.c, r.across)
+		} else if at -= r.first; at >= 0 && at < r.middle.H {
+			resampleRow(r.middle.Row(at), pixels, r.src.C, r.across)
 		}
 	})
 	if err == nil {
@@ -82,7 +82,7 @@ func (r *reduction) decode(ctx context.Context, f *pictureFile) error {
 
 // column adds column x of the picture to the columns of middle that depend on it. It adds
 // in another order than resampleRow, but the sums of integers are equal.
-func (r *reduction) column(x int, pixels []byte) {
+func (r *Reduction) column(x int, pixels []byte) {
 	from := sort.Search(len(r.across), func(k int) bool {
 		return r.across[k].start+len(r.across[k].weights) > x
 	})
@@ -94,13 +94,13 @@ func (r *reduction) column(x int, pixels []byte) {
 			r.sums[k], r.left[k] = sums, len(c.weights)
 		}
 		weight := c.weights[x-c.start]
-		for i, v := range pixels[r.first*r.src.c:][:len(sums)] {
+		for i, v := range pixels[r.first*r.src.C:][:len(sums)] {
 			sums[i] += weight * int32(v)
 		}
 		if r.left[k]--; r.left[k] == 0 {
-			for y := range r.middle.h {
-				pixel := r.middle.row(y)[k*r.src.c:]
-				for i, sum := range sums[y*r.src.c:][:r.src.c] {
+			for y := range r.middle.H {
+				pixel := r.middle.Row(y)[k*r.src.C:]
+				for i, sum := range sums[y*r.src.C:][:r.src.C] {
 					pixel[i] = rounded(sum)
 				}
 			}
@@ -111,12 +111,12 @@ func (r *reduction) column(x int, pixels []byte) {
 }
 
 // begin returns sums initialised to a half, for rounding.
-func (r *reduction) begin() []int32 {
+func (r *Reduction) begin() []int32 {
 	var sums []int32
 	if n := len(r.free); n > 0 {
 		sums, r.free = r.free[n-1], r.free[:n-1]
 	} else {
-		sums = make([]int32, r.middle.h*r.src.c)
+		sums = make([]int32, r.middle.H*r.src.C)
 	}
 	for i := range sums {
 		sums[i] = 1 << (fraction - 1)
@@ -125,22 +125,22 @@ func (r *reduction) begin() []int32 {
 }
 
 // crop writes the visible part of row y of the file to dst.
-func (r *reduction) crop(f *pictureFile, y int, pixels []byte) {
+func (r *Reduction) crop(f *File, y int, pixels []byte) {
 	at, backwards := f.line(y)
 	if backwards {
 		reverse(pixels)
 	}
-	c := r.src.c
+	c := r.src.C
 	if !f.swapped() {
-		if at -= r.window.y; at >= 0 && at < r.dst.h {
-			copy(r.dst.row(at), pixels[c*r.window.x:][:c*r.dst.w])
+		if at -= r.window.Y; at >= 0 && at < r.dst.H {
+			copy(r.dst.Row(at), pixels[c*r.window.X:][:c*r.dst.W])
 		}
 		return
 	}
-	if at -= r.window.x; at < 0 || at >= r.dst.w {
+	if at -= r.window.X; at < 0 || at >= r.dst.W {
 		return
 	}
-	for row := range r.dst.h {
-		copy(r.dst.row(row)[c*at:][:c], pixels[c*(r.window.y+row):])
+	for row := range r.dst.H {
+		copy(r.dst.Row(row)[c*at:][:c], pixels[c*(r.window.Y+row):])
 	}
 }

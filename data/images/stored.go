@@ -1,4 +1,4 @@
-package data
+package images
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const pngBits = 24
 // maskFormats lists the formats of masks.
 const maskFormats = "PNG, GIF, BMP, TIFF or PGM"
 
-// storedPixels returns the pixels of the file of a mask as they are stored, and the number of bits per
+// StoredPixels returns the pixels of the file of a mask as they are stored, and the number of bits per
 // sample. JPEG and formats without an index or a grey value for each pixel are errors.
-func storedPixels(ctx context.Context, file []byte) (img image.Image, bits int, err error) {
+func StoredPixels(ctx context.Context, file []byte) (img image.Image, bits int, err error) {
 	codec, err := codecOf(file)
 	if err != nil {
 		return nil, 0, err
@@ -35,7 +35,7 @@ func storedPixels(ctx context.Context, file []byte) (img image.Image, bits int, 
 	case name == "WebP" || name == "PPM":
 		return nil, 0, fmt.Errorf("it is a %s; masks are %s", name, maskFormats)
 	}
-	h, w, err := pictureSize(ctx, file, false)
+	h, w, err := Size(ctx, file, false)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -68,8 +68,8 @@ func decodeStored(ctx context.Context, file []byte, format string) (img image.Im
 	return img, 8, err
 }
 
-// rgbOf returns the red, green and blue of a colour, ignoring its alpha.
-func rgbOf(c color.Color) [3]byte {
+// RgbOf returns the red, green and blue of a colour, ignoring its alpha.
+func RgbOf(c color.Color) [3]byte {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	return [3]byte{n.R, n.G, n.B}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/internal/shareddata"
 )
 
@@ -64,7 +65,7 @@ func openAll(b *testing.B, spec string, cache int64) Source {
 
 // measureLoader measures a loader of one worker.
 func measureLoader(b *testing.B, src Source) {
-	plan := Plan{Batch: 128, Shuffle: true, Workers: 1, Transform: Transform{Augment: CIFARAugment}}
+	plan := Plan{Batch: 128, Shuffle: true, Workers: 1, Transform: Transform{Augment: augmentation.CIFAR}}
 	l, err := NewLoader(context.Background(), src, plan)
 	if err != nil {
 		b.Fatal(err)
@@ -129,7 +130,8 @@ func BenchmarkGlyph(b *testing.B) {
 func BenchmarkImageNet(b *testing.B) {
 	src := &memory{x: synthetic(500, 375).Reshape(1, 375, 500, 3)}
 	src.info = pictureInfo(src.x, []string{"x"})
-	plan := Plan{Batch: 1, Workers: 1, Transform: Transform{Height: 224, Width: 224, Augment: ImageNetAugment}}
+	transform := Transform{Height: 224, Width: 224, Augment: augmentation.ImageNet}
+	plan := Plan{Batch: 1, Workers: 1, Transform: transform}
 	l, err := NewLoader(context.Background(), src, plan)
 	if err != nil {
 		b.Fatal(err)

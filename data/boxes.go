@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -73,7 +74,7 @@ func frameOf(v images.View, src images.Plane) Frame {
 // which less than a quarter is left is ignored, and one outside is removed.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
 	out, src := images.Plane{H: h, W: w}, images.Plane{H: picture.Shape[0], W: picture.Shape[1]}
-	v, mirrored := t.Augment.place(t.scaling(), out, src, d)
+	v, mirrored := t.Augment.Place(t.scaling(), out, src, d)
 	f := frameOf(v, src)
 	for i := 0; i < len(label); i += BoxFields {
 		b := BoxOf(label[i:])
@@ -105,8 +106,8 @@ func (f Frame) move(b Box, width, height int, mirrored bool) Box {
 }
 
 // checkBoxes returns an error for an augmentation that does not move boxes.
-func checkBoxes(a Augment) error {
-	name := a.leavingBoxes()
+func checkBoxes(a augmentation.Augmentation) error {
+	name := a.LeavingBoxes()
 	if name == "" {
 		return nil
 	}

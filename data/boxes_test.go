@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -35,11 +36,11 @@ func TestBoxesMoveWithPixels(t *testing.T) {
 	Box{Corners: [4]float32{20, 15, 50, 45}, Class: 2}.Put(label)
 	Box{Class: NoBox}.Put(label[BoxFields:])
 	generator := tensor.NewPhilox(7, tensor.StreamAugment)
-	for _, augment := range []Augment{"", "flip:1", "flip", "crop:12", "flip crop:12", "crop:12 flip:1", "segment"} {
+	for _, augment := range []augmentation.Augmentation{"", "flip:1", "flip", "crop:12", "flip crop:12", "crop:12 flip:1", "segment"} {
 		parsed := augment
 		if augment != "" {
 			var err error
-			if parsed, err = ParseAugment(string(augment)); err != nil {
+			if parsed, err = augmentation.Parse(string(augment)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -63,7 +64,7 @@ func TestBoxesMoveWithPixels(t *testing.T) {
 	}
 }
 
-func checkBox(t *testing.T, augment Augment, out tensor.Tensor, b Box) {
+func checkBox(t *testing.T, augment augmentation.Augmentation, out tensor.Tensor, b Box) {
 	t.Helper()
 	want, found := brightPart(out)
 	if augment == "segment" && !found { // colours change
@@ -119,7 +120,7 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 	for text, fits := range map[string]bool{"none": true, "segment": true, "flip jitter": true, "crop:4 erase": true,
 		"cifar": false, "imagenet": false, "rotate": false, "resizedcrop": false, "randaugment": false,
 		"trivial": false, "flip mixup": false, "cutmix": false} {
-		a, err := ParseAugment(text)
+		a, err := augmentation.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/augmentation"
 )
 
 // One epoch of shuffled, augmented batches.
@@ -18,7 +19,7 @@ func Example() {
 	defer src.Close()
 	loader, err := data.NewLoader(context.Background(), src, data.Plan{
 		Batch: 128, Shuffle: true, Epochs: 1,
-		Transform: data.Transform{Height: 32, Width: 32, Augment: data.CIFARAugment},
+		Transform: data.Transform{Height: 32, Width: 32, Augment: augmentation.CIFAR},
 	})
 	if err != nil {
 		fmt.Println(err)

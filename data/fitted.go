@@ -34,7 +34,7 @@ func (t Transform) InWords(info Info) string {
 	case 2:
 		how += ", made grey"
 	}
-	if a := t.Augment.inWords(); a != "" {
+	if a := t.Augment.InWords(); a != "" {
 		how += "; in training " + a
 	}
 	return text + how

@@ -3,13 +3,14 @@ package data
 import (
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // TestInWords: the description matches the action of fit.
 func TestInWords(t *testing.T) {
 	pictures := func(shape ...int) Info { return Info{DType: tensor.U8, Shape: shape} }
-	to := func(h, w, c, resize int, a Augment) Transform {
+	to := func(h, w, c, resize int, a augmentation.Augmentation) Transform {
 		return Transform{Height: h, Width: w, Channels: c, Resize: resize, Augment: a}
 	}
 	for _, c := range []struct {
@@ -22,10 +23,10 @@ func TestInWords(t *testing.T) {
 		{to(28, 28, 1, 0, ""), pictures(), "pictures of several sizes: scaled until they cover it (bilinear), " +
 			"cut to the middle, made grey"},
 		{to(32, 32, 3, 0, ""), pictures(64, 64, 3), "pictures of 64x64: scaled (bilinear)"},
-		{to(32, 48, 3, 0, CIFARAugment), pictures(64, 64, 3), "pictures of 64x64: scaled until they cover it " +
-			"(bilinear), cut to the middle; in training shifted and flipped"},
-		{to(224, 224, 3, 256, ImageNetAugment), pictures(3000, 4000, 3), "pictures of 3000x4000: the shorter " +
-			"side scaled to 256 (bilinear), cut to the middle; in training random parts, scaled and flipped"},
+		{to(32, 48, 3, 0, augmentation.CIFAR), pictures(64, 64, 3),
+			"pictures of 64x64: scaled until they cover it (bilinear), cut to the middle; in training shifted and flipped"},
+		{to(224, 224, 3, 256, augmentation.ImageNet), pictures(3000, 4000, 3),
+			"pictures of 3000x4000: the shorter side scaled to 256 (bilinear), cut to the middle; in training random parts, scaled and flipped"},
 		{Transform{}, Info{DType: tensor.F32, Shape: []int{3}}, "samples as they are"},
 	} {
 		if got := c.t.InWords(c.i); got != c.want {

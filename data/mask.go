@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -24,15 +25,15 @@ func labelShape(info Info, shape []int) []int {
 
 // CheckAugment returns an error if an augmentation cannot be used with the labels of a source:
 // pixels must not move away from their labels.
-func CheckAugment(a Augment, info Info) error {
-	if a.cutsParts() && (info.Masks || len(info.LabelShape) > 1) {
+func CheckAugment(a augmentation.Augmentation, info Info) error {
+	if a.CutsParts() && (info.Masks || len(info.LabelShape) > 1) {
 		return errors.New("augmentation cutmix puts parts of pictures into others, and labels of pixels do not " +
 			"follow; there is mixup for them")
 	}
 	if info.Boxes {
 		return checkBoxes(a)
 	}
-	if name := a.moving(); name != "" && !info.Masks && len(info.LabelShape) > 1 {
+	if name := a.Moving(); name != "" && !info.Masks && len(info.LabelShape) > 1 {
 		return fmt.Errorf("augmentation %s moves pixels, and labels of %s stay where they are; masks move along",
 			name, tensor.Describe(tensor.I32, info.LabelShape))
 	}
@@ -53,9 +54,9 @@ func (t Transform) ApplyMask(dst, label []int32, h, w int, picture tensor.Tensor
 		src.Pix[i] = byte(class) // -1 becomes 255
 	}
 	out := images.NewPlane(h, w, 1)
-	t.Augment.applyMask(t.scaling(), out, src, d)
+	t.Augment.ApplyMask(t.scaling(), out, src, d)
 	for i, class := range out.Pix {
-		if dst[i] = int32(class); class == ignored {
+		if dst[i] = int32(class); class == augmentation.Ignored {
 			dst[i] = -1
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -64,14 +65,14 @@ func (c *maskCode) clear() {
 	for v := range c.values {
 		c.values[v] = unknown
 	}
-	c.values[ignored] = noClass
+	c.values[augmentation.Ignored] = noClass
 }
 
 // ignore marks the ignored values as noClass.
 func (c *maskCode) ignore(o MaskOptions) error {
 	if o.Ignore == "" {
 		if c.names == nil {
-			c.values[ignored] = noClass
+			c.values[augmentation.Ignored] = noClass
 		}
 		return nil
 	}
@@ -80,7 +81,7 @@ func (c *maskCode) ignore(o MaskOptions) error {
 		return err
 	}
 	if c.names == nil {
-		c.values[ignored] = unknown
+		c.values[augmentation.Ignored] = unknown
 	}
 	for _, v := range values {
 		if c.names != nil && c.values[v] >= 0 {

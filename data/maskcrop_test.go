@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -12,7 +13,7 @@ import (
 // one colour: they are black before the colours are changed.
 func TestCropLargerThanThePicture(t *testing.T) {
 	const side = 16
-	shape := Transform{Height: side, Width: side, Augment: SegmentAugment}
+	shape := Transform{Height: side, Width: side, Augment: augmentation.Segment}
 	picture := tensor.New(tensor.U8, 3, 5, 3)
 	label := make([]int32, 3*5)
 	for i := range label {
@@ -23,7 +24,8 @@ func TestCropLargerThanThePicture(t *testing.T) {
 	for i := range 50 {
 		d := philox.Draws(0, uint64(i))
 		at, again := d, d
-		v := drawView(images.Scaling{}, images.Plane{H: side, W: side}, images.Plane{H: 3, W: 5}, &again)
+		crop, source := images.Plane{H: side, W: side}, images.Plane{H: 3, W: 5}
+		v := augmentation.DrawView(images.Scaling{}, crop, source, &again)
 		mask, dst := make([]int32, side*side), tensor.New(tensor.U8, side, side, 3)
 		if err := shape.ApplyMask(mask, label, side, side, picture, &d); err != nil {
 			t.Fatal(err)

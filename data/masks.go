@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -192,7 +193,7 @@ func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, e
 // count refuses masks without classes. If the options do not determine the number of
 // classes, it is the number in the masks of all splits.
 func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
-	if !slices.Contains(seen[:ignored], true) {
+	if !slices.Contains(seen[:augmentation.Ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")
 	}
 	if m.code.names != nil {
@@ -207,13 +208,13 @@ func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options
 			}
 		}
 	}
-	classes := ignored
+	classes := augmentation.Ignored
 	for !seen[classes-1] {
 		classes--
 	}
 	if classes == 1 {
 		text, advice := "the masks hold 0 alone: there is one class", ""
-		if seen[ignored] && opt.Masks.Ignore == "" {
+		if seen[augmentation.Ignored] && opt.Masks.Ignore == "" {
 			text = "the masks hold 0 and 255 alone: 255 may be a class, or say that a pixel is ignored"
 			advice = "say which with {mask-values} 0,255 or {ignore} 255"
 		}
@@ -249,7 +250,7 @@ func (m *masks) decodeMask(ctx context.Context, i int) (tensor.Tensor, error) {
 	t, err := m.readMask(ctx, m.samples[i])
 	if err == nil {
 		for at, class := range t.Bytes {
-			if int(class) >= len(m.info.Classes) && class != ignored {
+			if int(class) >= len(m.info.Classes) && class != augmentation.Ignored {
 				err = fmt.Errorf("mask %s: pixel %d, %d is %d: there were %s when the source was opened",
 					m.samples[i].mask.name, at%t.Shape[1], at/t.Shape[1], class,
 					problem.Plural(len(m.info.Classes), "class"))
@@ -275,7 +276,7 @@ func (m *masks) Label(ctx context.Context, i int) ([]int32, error) {
 	}
 	label := make([]int32, len(mask.Bytes))
 	for at, class := range mask.Bytes {
-		if label[at] = int32(class); class == ignored {
+		if label[at] = int32(class); class == augmentation.Ignored {
 			label[at] = -1
 		}
 	}

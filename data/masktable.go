@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
@@ -87,7 +88,7 @@ func (c *maskCode) tableLine(words []string, columns int) error {
 		c.names = append(c.names, name)
 	}
 	if columns == 1 {
-		if old := c.values[v[0]]; old != unknown && !(old == noClass && v[0] == ignored) {
+		if old := c.values[v[0]]; old != unknown && !(old == noClass && v[0] == augmentation.Ignored) {
 			return fmt.Errorf("%d stands there twice", v[0])
 		}
 		c.values[v[0]] = class

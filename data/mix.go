@@ -24,7 +24,7 @@ func (b *Batch) mix() {
 	if n == 1 {
 		return
 	}
-	m := l.plan.Transform.Augment.drawMixture(l.plan.Seed, b.Position.Epoch, b.Position.Index,
+	m := l.plan.Transform.Augment.DrawMixture(l.plan.Seed, b.Position.Epoch, b.Position.Index,
 		l.shape[0], l.shape[1])
 	last := b.row(n - 1).Bytes
 	partner := bytes.Clone(last)
@@ -34,11 +34,11 @@ func (b *Batch) mix() {
 			of = b.row(i - 1).Bytes
 		}
 		if b.wanted == nil || b.wanted(i) {
-			m.apply(images.Plane{H: l.shape[0], W: l.shape[1], C: l.shape[2], Pix: b.row(i).Bytes}, of)
+			m.Apply(images.Plane{H: l.shape[0], W: l.shape[1], C: l.shape[2], Pix: b.row(i).Bytes}, of)
 		}
 	}
-	if b.Fraction = float32(m.fraction); m.fraction < 0.5 {
-		b.Fraction = float32(1 - m.fraction)
+	if b.Fraction = float32(m.Fraction); m.Fraction < 0.5 {
+		b.Fraction = float32(1 - m.Fraction)
 		b.Labels, b.Partners = b.Partners, b.Labels
 	}
 }

@@ -8,19 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 )
 
 // sharesOf lists the mixtures of 400 steps.
-func sharesOf(t *testing.T, text Augment) []mixture {
+func sharesOf(t *testing.T, text augmentation.Augmentation) []augmentation.Mixture {
 	t.Helper()
-	a, err := ParseAugment(string(text))
+	a, err := augmentation.Parse(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []mixture
+	var all []augmentation.Mixture
 	for i := range 400 {
-		all = append(all, a.drawMixture(5, 2, i, 28, 28))
+		all = append(all, a.DrawMixture(5, 2, i, 28, 28))
 	}
 	return all
 }
@@ -36,22 +37,22 @@ func TestMixup(t *testing.T) {
 	swapped := 0
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := Augment("mixup:1").drawMixture(9, b.Position.Epoch, b.Position.Index, 28, 28)
+		m := augmentation.Augmentation("mixup:1").DrawMixture(9, b.Position.Epoch, b.Position.Index, 28, 28)
 		if n == 1 {
-			m.fraction = 1
+			m.Fraction = 1
 		}
 		size := len(b.X.Bytes) / n
 		for i := range n {
 			own, partner := before.X.Bytes[i*size:(i+1)*size], before.X.Bytes[(i+n-1)%n*size:]
 			for at, got := range b.X.Bytes[i*size : (i+1)*size] {
-				first, second := float64(m.fraction*float64(own[at])), float64((1-m.fraction)*float64(partner[at]))
+				first, second := float64(m.Fraction*float64(own[at])), float64((1-m.Fraction)*float64(partner[at]))
 				want := math.RoundToEven(first + second)
 				if float64(got) != want {
 					t.Fatalf("batch %v, row %d, element %d is %d, want %g", b.Position, i, at, got, want)
 				}
 			}
 			first, second := before.Labels.I32()[i], before.Labels.I32()[(i+n-1)%n]
-			fraction := float32(m.fraction)
+			fraction := float32(m.Fraction)
 			if fraction < 0.5 {
 				first, second, fraction = second, first, 1-fraction
 				swapped++
@@ -75,14 +76,14 @@ func TestCutmix(t *testing.T) {
 	plan.Transform.Augment = "cutmix:1"
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := Augment("cutmix:1").drawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
-		if got := 1 - float64(m.cut.W*m.cut.H)/(28*28); math.Abs(got-m.fraction) > 1e-7 {
-			t.Errorf("batch %v: %v has fraction %g", b.Position, m.cut, m.fraction)
+		m := augmentation.Augmentation("cutmix:1").DrawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
+		if got := 1 - float64(m.Cut.W*m.Cut.H)/(28*28); math.Abs(got-m.Fraction) > 1e-7 {
+			t.Errorf("batch %v: %v has fraction %g", b.Position, m.Cut, m.Fraction)
 		}
 		for at, got := range b.X.Bytes {
 			i, y, x := at/784, at/28%28, at%28
 			from := at
-			if y >= m.cut.Y && y < m.cut.Y+m.cut.H && x >= m.cut.X && x < m.cut.X+m.cut.W {
+			if y >= m.Cut.Y && y < m.Cut.Y+m.Cut.H && x >= m.Cut.X && x < m.Cut.X+m.Cut.W {
 				from = (i+n-1)%n*784 + at%784
 			}
 			if want := before.X.Bytes[from]; got != want {
@@ -125,11 +126,11 @@ func (b *Batch) row784(i int) []byte { return b.X.Bytes[i*784 : (i+1)*784] }
 // Shares have the moments of the beta distribution, which has variance 1/(4(2a+1)). The two
 // ways of mixing are used in half of the steps each.
 func TestSharesAreBeta(t *testing.T) {
-	for text, variance := range map[Augment]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
+	for text, variance := range map[augmentation.Augmentation]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
 		var sum, squares float64
 		all := sharesOf(t, text)
 		for _, m := range all {
-			sum, squares = sum+m.fraction, squares+(m.fraction-0.5)*(m.fraction-0.5)
+			sum, squares = sum+m.Fraction, squares+(m.Fraction-0.5)*(m.Fraction-0.5)
 		}
 		n := float64(len(all))
 		if math.Abs(sum/n-0.5) > 4*math.Sqrt(variance/n) || math.Abs(squares/n-variance) > 0.2*variance {
@@ -138,7 +139,7 @@ func TestSharesAreBeta(t *testing.T) {
 	}
 	cut := 0
 	for _, m := range sharesOf(t, "mixup:1 cutmix:1") {
-		if m.cut != (images.Box{}) {
+		if m.Cut != (images.Box{}) {
 			cut++
 		}
 	}
@@ -154,7 +155,7 @@ func TestRefusedMixtures(t *testing.T) {
 		"cutmix:1,2":  "cutmix:1,2: it takes alpha (1)",
 		"mixup mixup": "mixup stands there twice",
 	} {
-		if _, err := ParseAugment(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := augmentation.Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -169,12 +170,12 @@ func TestAugmentedGolden(t *testing.T) {
 	const want = "bafada6af6d86796"
 	h := sha256.New()
 	for _, text := range []string{"resizedcrop flip rotate jitter randaugment:3,20 erase mixup:0.3", "crop trivial cutmix"} {
-		a, err := ParseAugment(text)
+		a, err := augmentation.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		src := open(t, "shapes:1", Options{})
-		if a.Mixes() && strings.Contains(text, cutmix) {
+		if a.Mixes() && strings.Contains(text, augmentation.Cutmix) {
 			src = open(t, "glyphs:24", Options{})
 		}
 		plan := Plan{Batch: 8, Epochs: 2, Seed: 1, Shuffle: true, Transform: Transform{Augment: a}}

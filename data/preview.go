@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,7 +20,7 @@ import (
 // Preview defines a picture of samples: the first Count unchanged or, with an augmentation,
 // the first that training with this seed sees, as it sees them, with their labels.
 type Preview struct {
-	Augment              string // for ParseAugment; "": unchanged
+	Augment              string // for augmentation.Parse; "": unchanged
 	Seed                 uint64
 	Count, Columns, Side int // as in Grid
 }
@@ -33,7 +34,7 @@ func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error)
 		out, err := Grid(ctx, src, inOrder(n), p.Columns, p.Side)
 		return out, n, err
 	}
-	augment, err := ParseAugment(p.Augment)
+	augment, err := augmentation.Parse(p.Augment)
 	if err != nil {
 		return nil, 0, problem.Wrap("augment", err)
 	}

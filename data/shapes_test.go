@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -82,7 +83,9 @@ func halves(h, w int) (tensor.Tensor, []int32) {
 
 // A mask follows its picture through every transform.
 func TestMasksFollowTheirPictures(t *testing.T) {
-	for _, augment := range []Augment{NoAugment, CIFARAugment, ImageNetAugment, SegmentAugment} {
+	for _, augment := range []augmentation.Augmentation{
+		augmentation.None, augmentation.CIFAR, augmentation.ImageNet, augmentation.Segment,
+	} {
 		for _, size := range [][2]int{{32, 32}, {24, 40}, {48, 20}} {
 			tr := Transform{Height: 32, Width: 32, Augment: augment}
 			picture, mask := halves(size[0], size[1])
@@ -120,7 +123,8 @@ func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 	if seen[0] == 0 || seen[1] == 0 {
 		t.Errorf("%+v: labels %v", tr, seen)
 	}
-	if padded := seen[-1] > 0; padded != (tr.Augment == CIFARAugment || tr.Augment == SegmentAugment) {
+	pads := tr.Augment == augmentation.CIFAR || tr.Augment == augmentation.Segment
+	if padded := seen[-1] > 0; padded != pads {
 		t.Errorf("%+v: %d pixels lie beyond the picture", tr, seen[-1])
 	}
 }

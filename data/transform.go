@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -26,16 +27,16 @@ type Transform struct {
 	// Letterbox scales a picture until it fits into the result, at the upper left corner, and
 	// fills the rest with 114, as YOLOX does. Resize must be 0.
 	Letterbox bool
-	// Augment is the augmentation in training. ImageNetAugment replaces Resize and the
+	// Augment is the augmentation in training. ImageNet replaces Resize and the
 	// centre crop.
-	Augment Augment
+	Augment augmentation.Augmentation
 }
 
 // Shape returns the shape of a transformed sample of a source: [height, width, channels]
 // for pictures. It is an error if the transform does not fit the source.
 func (t Transform) Shape(info Info) ([]int, error) {
 	if !info.Pictures() {
-		if t.Augment != NoAugment {
+		if t.Augment != augmentation.None {
 			return nil, fmt.Errorf("augmentation %s is for pictures; the samples are %s", t.Augment,
 				tensor.Describe(info.DType, info.Shape))
 		}
@@ -73,7 +74,7 @@ func (t Transform) Shape(info Info) ([]int, error) {
 // Apply writes the transformed picture to dst, which has the shape that Transform.Shape
 // returns. The random numbers of d choose the augmentation; a nil d disables it.
 func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
-	t.write(dst, picture, func(out, src images.Plane) { t.Augment.apply(t.scaling(), out, src, d) })
+	t.write(dst, picture, func(out, src images.Plane) { t.Augment.Apply(t.scaling(), out, src, d) })
 }
 
 // applyView writes the part of a picture in a view to dst; pixels outside the picture are

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -37,7 +38,7 @@ func TestTransformShape(t *testing.T) {
 		want      string
 	}{
 		{"several sizes", Transform{}, mixed, "result size is needed"},
-		{"array", Transform{Augment: CIFARAugment}, array, "f32[3,8,8]"},
+		{"array", Transform{Augment: augmentation.CIFAR}, array, "f32[3,8,8]"},
 		{"one side", Transform{Height: 3}, grey, "3 x 0"},
 		{"negative", Transform{Height: -3, Width: -3}, grey, "not valid"},
 		{"channels", Transform{Channels: 4}, grey, "not 4"},
@@ -48,15 +49,15 @@ func TestTransformShape(t *testing.T) {
 	}
 }
 
-func TestParseAugment(t *testing.T) {
-	for name, want := range map[string]Augment{
-		"none": NoAugment, "cifar": CIFARAugment, "imagenet": ImageNetAugment, "segment": SegmentAugment,
+func TestParseAugmentation(t *testing.T) {
+	for name, want := range map[string]augmentation.Augmentation{
+		"none": augmentation.None, "cifar": augmentation.CIFAR, "imagenet": augmentation.ImageNet, "segment": augmentation.Segment,
 	} {
-		if got, err := ParseAugment(name); got != want || err != nil {
-			t.Errorf("ParseAugment(%q) = %q, %v", name, got, err)
+		if got, err := augmentation.Parse(name); got != want || err != nil {
+			t.Errorf("Parse(%q) = %q, %v", name, got, err)
 		}
 	}
-	_, err := ParseAugment("")
+	_, err := augmentation.Parse("")
 	wantError(t, err, "none, cifar, imagenet and segment")
 }
 
@@ -137,7 +138,7 @@ func TestCIFARAugment(t *testing.T) {
 	p := tensor.NewPhilox(1, tensor.StreamAugment)
 	for i := range n {
 		d := p.Draws(0, uint64(i))
-		got := apply(t, Transform{Augment: CIFARAugment}, src, &d)
+		got := apply(t, Transform{Augment: augmentation.CIFAR}, src, &d)
 		outcome, ok := outcomes[string(got.Bytes)]
 		if !ok {
 			t.Fatalf("sample %d: %d is no shift of the picture", i, got.Bytes)
@@ -157,6 +158,6 @@ func TestCIFARAugment(t *testing.T) {
 func TestCIFARAugmentOfSmallPictures(t *testing.T) {
 	for i := range 50 {
 		d := tensor.NewPhilox(2, tensor.StreamAugment).Draws(0, uint64(i))
-		apply(t, Transform{Augment: CIFARAugment}, synthetic(2, 3), &d)
+		apply(t, Transform{Augment: augmentation.CIFAR}, synthetic(2, 3), &d)
 	}
 }

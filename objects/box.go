@@ -60,7 +60,7 @@ func isNormalised(corners ...float64) bool {
 }
 
 // turn returns the box in the upright picture of a file of width x height pixels with an EXIF
-// orientation. The corners follow the pixels of data.DecodePicture.
+// orientation. The corners follow the pixels of images.Decode.
 func (b Box) turn(orientation, width, height int) Box {
 	w, h := float64(width), float64(height)
 	if orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8 { // right to left

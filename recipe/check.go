@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -101,7 +101,7 @@ func (r *Recipe) checkNames() error {
 	_, rule := bn.ParseRule(string(r.BNStats))
 	_, update := bn.ParseUpdate(string(r.BNUpdate))
 	_, sync := parallel.ParseSync(string(r.WeightSync))
-	_, augment := data.ParseAugment(r.Augment)
+	_, augment := augmentation.Parse(r.Augment)
 	for _, f := range []struct {
 		option string
 		err    error

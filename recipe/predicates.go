@@ -1,6 +1,6 @@
 package recipe
 
-import "github.com/bnctl/bnctl/data"
+import "github.com/bnctl/bnctl/data/augmentation"
 
 // Optimizers lists the optimizers by name.
 func Optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
@@ -15,7 +15,7 @@ func (r *Recipe) AveragesWeights() bool {
 // MixesSamples reports whether the recipe's augmentation mixes samples. Check has refused an
 // invalid one.
 func (r *Recipe) MixesSamples() bool {
-	a, err := data.ParseAugment(r.Augment)
+	a, err := augmentation.Parse(r.Augment)
 	return err == nil && a.Mixes()
 }
 

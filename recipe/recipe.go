@@ -50,7 +50,7 @@ type Recipe struct {
 	Replicas   int           `json:"replicas"`   // of one round
 	Accumulate int           `json:"accumulate"` // rounds per optimizer step
 	Tail       parallel.Tail `json:"tail"`       // handling of an incomplete last batch
-	Augment    string        `json:"augment"`    // as data.ParseAugment reads it, or "none"
+	Augment    string        `json:"augment"`    // as augmentation.Parse reads it, or "none"
 	// Sampling determines how an epoch chooses its samples. "" uses each once. The weights
 	// of classes, "0.5,2,1", draw them with replacement; "balanced" stands for weights
 	// until SetData computes them. "column" draws them by the weights of a table; SetData

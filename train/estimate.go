@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/evaluation/estimation"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -20,7 +21,7 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 	}
 	t, r := s.plan.transform, s.plan.recipe
 	if r.BNPrecisePlain {
-		t.Augment = data.NoAugment
+		t.Augment = augmentation.None
 	}
 	weights, err := r.SampleWeights(ctx, s.plan.config.Train)
 	if err != nil {

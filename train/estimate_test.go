@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/recipe"
 )
 
@@ -34,7 +35,9 @@ func main(x rows u8[28,28,1]) {
 
 // imageMoments are mean and variance, by two passes, of the first samples of
 // the order of epoch 0, from 0 to 1.
-func imageMoments(t *testing.T, b *bench, augment data.Augment, samples int) (mean, variance float64) {
+func imageMoments(t *testing.T, b *bench, augment augmentation.Augmentation, samples int) (
+	mean, variance float64,
+) {
 	l, err := data.NewLoader(context.Background(), b.source, data.Plan{Batch: 1, Seed: b.recipe.Seed,
 		Shuffle: true, Transform: data.Transform{Augment: augment}, Epochs: 1})
 	if err != nil {
@@ -70,11 +73,11 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(r *recipe.Recipe)
-		want   data.Augment
+		want   augmentation.Augmentation
 	}{
-		{"augmented", func(*recipe.Recipe) {}, data.CIFARAugment},
-		{"plain", func(r *recipe.Recipe) { r.BNPrecisePlain = true }, data.NoAugment},
-		{"average", func(r *recipe.Recipe) { r.EMA = 0.5 }, data.CIFARAugment},
+		{"augmented", func(*recipe.Recipe) {}, augmentation.CIFAR},
+		{"plain", func(r *recipe.Recipe) { r.BNPrecisePlain = true }, augmentation.None},
+		{"average", func(r *recipe.Recipe) { r.EMA = 0.5 }, augmentation.CIFAR},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, 42)
@@ -91,8 +94,8 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			mean, variance := imageMoments(t, b, test.want, samples)
-			plain, _ := imageMoments(t, b, data.NoAugment, samples)
-			augmented, _ := imageMoments(t, b, data.CIFARAugment, samples)
+			plain, _ := imageMoments(t, b, augmentation.None, samples)
+			augmented, _ := imageMoments(t, b, augmentation.CIFAR, samples)
 			if math.Abs(plain-augmented) < 1e-4 {
 				t.Fatalf("the test cannot tell means %g and %g apart", plain, augmented)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
@@ -27,7 +28,7 @@ func (p *plan) takeData() error {
 		return problem.New("data", info.Kind, fmt.Sprintf("it has %s, and the recipe is about %d",
 			problem.Plural(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
 	}
-	augment, err := data.ParseAugment(r.Augment)
+	augment, err := augmentation.Parse(r.Augment)
 	if err == nil {
 		err = data.CheckAugment(augment, c.Train.Info())
 	}

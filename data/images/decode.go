@@ -83,7 +83,7 @@ func IsFileName(name string) bool {
 // colours.
 const DecoderVersion = "2"
 
-// Size returns the height and width of the picture that DecodePicture would return,
+// Size returns the height and width of the picture that Decode would return,
 // according to the file's headers. When ctx ends it soon returns an error.
 func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	codec, err := codecOf(file)

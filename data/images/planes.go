@@ -2,6 +2,8 @@
 //
 // Open reads the headers of a file, and Decode all of its pixels. A Scaling brings a picture to the size
 // that a model accepts, and a Reduction does so while the rows are decoded. A Plane holds the pixels.
+//
+// Use it for the bytes of single files. Use package data for the samples of a data set.
 package images
 
 // Box is a part of a picture, in pixels.

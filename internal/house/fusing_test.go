@@ -12,7 +12,8 @@ import (
 )
 
 // exact lists the packages with arithmetic that reaches a result.
-var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "data/images", "models", "parallel",
+var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn", "data", "data/augmentation",
+	"data/images", "models", "parallel",
 	"train", "predict", "serialize", "models/fit", "modelfile/doctor", "modelfile/strip", "modelfile/export",
 	"formats", "formats/caffe", "formats/keras", "formats/onnx",
 	"formats/onnx/internal/batchaxis", "formats/onnx/internal/element",

@@ -64,7 +64,8 @@ bn: device/collective graph problem tensor
 models: graph problem tensor
 models/qat: device device/class graph models problem tensor
 models/fit: data data/images graph models problem tensor
-data: data/images data/internal/names data/internal/stream problem internal/regular tensor
+data: data/augmentation data/images data/internal/names data/internal/stream problem internal/regular tensor
+data/augmentation: data/images tensor
 data/images: data/internal/jpeg data/internal/stream problem tensor
 data/internal/jpeg:
 data/internal/names:
@@ -74,7 +75,7 @@ objects: data data/images internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor
-objects/samples: data objects problem tensor
+objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
 parts:
@@ -85,11 +86,11 @@ parallel/stage: device device/class graph problem tensor
 evaluation: data graph models parallel problem tensor objects objects/average objects/cells
 evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:
-recipe: bn data device device/class evaluation graph models parallel parts problem tensor
+recipe: bn data data/augmentation device device/class evaluation graph models parallel parts problem tensor
 recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
-train: internal/awake bn data device device/fabric graph models parallel problem serialize
+train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
 train: serialize/chain tensor objects/cells
 train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem

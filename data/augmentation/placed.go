@@ -1,17 +1,19 @@
-package data
+package augmentation
 
 import (
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// place draws the view of a picture that apply shows, and whether it is mirrored, from the same draws.
-func (a Augment) place(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (v images.View, mirrored bool) {
+// Place draws the view of a picture that Apply shows, and whether it is mirrored, from the same draws.
+func (a Augmentation) Place(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (
+	v images.View, mirrored bool,
+) {
 	switch a {
-	case NoAugment:
+	case None:
 		return s.Whole(dst, src), false
-	case SegmentAugment:
-		v = drawView(s, dst, src, d)
+	case Segment:
+		v = DrawView(s, dst, src, d)
 		return v, d.Uint32()>>31 != 0
 	}
 	v = s.Whole(dst, src)
@@ -33,13 +35,13 @@ func (a Augment) place(s images.Scaling, dst, src images.Plane, d *tensor.Draws)
 	return v, mirrored
 }
 
-// leavingBoxes returns the name of a part of an augmentation that place does not follow; "" if there
+// LeavingBoxes returns the name of a part of an augmentation that Place does not follow; "" if there
 // is none.
-func (a Augment) leavingBoxes() string {
+func (a Augmentation) LeavingBoxes() string {
 	switch a {
-	case NoAugment, SegmentAugment:
+	case None, Segment:
 		return ""
-	case CIFARAugment, ImageNetAugment:
+	case CIFAR, ImageNet:
 		return string(a)
 	}
 	for _, op := range a.operations() {

@@ -1,4 +1,4 @@
-package data
+package augmentation
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,7 +34,11 @@ type augmentGoldens struct {
 func readAugmentGoldens(t *testing.T) augmentGoldens {
 	t.Helper()
 	var g augmentGoldens
-	if err := json.Unmarshal(mustRead(t, "testdata/augment.json"), &g); err != nil {
+	file, err := os.ReadFile("../testdata/augment.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(file, &g); err != nil {
 		t.Fatal(err)
 	}
 	return g
@@ -120,7 +125,7 @@ func TestMasksMoveAlong(t *testing.T) {
 		src.Pix[i] = byte(1 + i%250)
 	}
 	for _, text := range []string{"crop", "flip", "rotate:90", "erase:1", "crop flip rotate erase"} {
-		a, err := ParseAugment(text)
+		a, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +137,7 @@ func TestMasksMoveAlong(t *testing.T) {
 			a.play(images.Scaling{}, picture, src, &d, false)
 			a.play(images.Scaling{}, mask, src, &d, true)
 			for k, class := range mask.Pix {
-				switch beyond := class == ignored; {
+				switch beyond := class == Ignored; {
 				case beyond && picture.Pix[k] != 0, !beyond && picture.Pix[k] != class:
 					t.Fatalf("%s, sample %d: pixel %d is %d, its mask %d", text, i, k, picture.Pix[k], class)
 				case beyond:
@@ -152,7 +157,7 @@ func TestMasksFollowPolicies(t *testing.T) {
 	for _, p := range []policy{randAugment, trivialWide} {
 		for _, h := range changes {
 			picture := augmentGolden{Width: 20, Height: 16, Mode: "L"}.canvas()
-			mask := &canvas{Plane: picture.clone(), mask: true, beyond: ignored}
+			mask := &canvas{Plane: picture.clone(), mask: true, beyond: Ignored}
 			before := mask.clone()
 			p.play(picture, h, 25, true)
 			p.play(mask, h, 25, true)
@@ -160,7 +165,7 @@ func TestMasksFollowPolicies(t *testing.T) {
 				t.Errorf("%s changes a mask", h.name)
 			}
 			for k, class := range mask.Pix {
-				if h.moves && class != ignored && class != picture.Pix[k] {
+				if h.moves && class != Ignored && class != picture.Pix[k] {
 					t.Fatalf("%s: pixel %d is %d, its mask %d", h.name, k, picture.Pix[k], class)
 				}
 			}
@@ -208,19 +213,19 @@ func TestRefusedOperations(t *testing.T) {
 		"flip none":        "none stands alone",
 		" ":                "no augmentation is named",
 	} {
-		if a, err := ParseAugment(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("ParseAugment(%q) = %q, %v; want %q", text, a, err, want)
+		if a, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Parse(%q) = %q, %v; want %q", text, a, err, want)
 		}
 	}
-	for text, want := range map[string]Augment{
+	for text, want := range map[string]Augmentation{
 		" crop   flip ":  "crop:4 flip:0.5",
 		"jitter:0.2":     "jitter:0.2,0.2,0.2",
 		"jitter:0.2,0.1": "jitter:0.2,0.1,0.4",
 		"randaugment":    "randaugment:2,9",
 		"trivial":        "trivial",
 	} {
-		if got, err := ParseAugment(text); got != want || err != nil {
-			t.Errorf("ParseAugment(%q) = %q, %v; want %q", text, got, err, want)
+		if got, err := Parse(text); got != want || err != nil {
+			t.Errorf("Parse(%q) = %q, %v; want %q", text, got, err, want)
 		}
 	}
 }

@@ -1,18 +1,18 @@
-package data
+package augmentation
 
 import (
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ignored represents -1 in a mask that is being transformed: no class.
-const ignored = 255
+// Ignored represents -1 in a mask that is being transformed: no class.
+const Ignored = 255
 
-// apply fills dst from src, which has the same number of channels. s scales the pictures that the
+// Apply fills dst from src, which has the same number of channels. s scales the pictures that the
 // augmentation leaves whole.
-func (a Augment) apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
+func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch a {
-	case CIFARAugment:
+	case CIFAR:
 		if src.H != dst.H || src.W != dst.W || s.Resize != 0 {
 			fitted := images.NewPlane(dst.H, dst.W, dst.C)
 			s.Fit(fitted, src)
@@ -20,47 +20,47 @@ func (a Augment) apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws)
 		}
 		padCrop(dst, src, 0, d)
 		randomFlip(dst, d)
-	case ImageNetAugment:
+	case ImageNet:
 		images.Resample(s.Filter, dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
-	case SegmentAugment:
-		s.Draw(dst, src, drawView(s, dst, src, d))
+	case Segment:
+		s.Draw(dst, src, DrawView(s, dst, src, d))
 		randomFlip(dst, d)
 		jitter(dst, d)
-	case NoAugment:
+	case None:
 		s.Fit(dst, src)
 	default:
 		a.play(s, dst, src, d, false)
 	}
 }
 
-// applyMask is apply for a mask.
-func (a Augment) applyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
+// ApplyMask is apply for a mask.
+func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch a {
-	case CIFARAugment:
+	case CIFAR:
 		fitted := images.NewPlane(dst.H, dst.W, 1)
 		s.FitMask(fitted, src)
-		padCrop(dst, fitted, ignored, d)
+		padCrop(dst, fitted, Ignored, d)
 		randomFlip(dst, d)
-	case ImageNetAugment:
+	case ImageNet:
 		images.Nearest(dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
-	case SegmentAugment:
-		v := drawView(s, dst, src, d)
-		v.Fill(dst, ignored, func(visible images.Plane, window images.Box) {
+	case Segment:
+		v := DrawView(s, dst, src, d)
+		v.Fill(dst, Ignored, func(visible images.Plane, window images.Box) {
 			images.Nearest(visible, src, src.Bounds(), v.W, v.H, window)
 		})
 		randomFlip(dst, d)
-	case NoAugment:
+	case None:
 		s.FitMask(dst, src)
 	default:
 		a.play(s, dst, src, d, true)
 	}
 }
 
-// drawView draws a scale from 0.5 to 2, in units of the size that evaluation gives the
+// DrawView draws a scale from 0.5 to 2, in units of the size that evaluation gives the
 // picture, and its position in dst. It uses four draws.
-func drawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.View {
+func DrawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.View {
 	w, h := s.Size(dst, src)
 	scale := d.Between(0.5, 2)
 	v := images.View{

@@ -1,4 +1,4 @@
-package data
+package augmentation
 
 import (
 	"fmt"
@@ -38,7 +38,7 @@ type param struct {
 const (
 	resizedCrop = "resizedcrop"
 	mixup       = "mixup"
-	cutmix      = "cutmix"
+	Cutmix      = "cutmix"
 )
 
 // operationKinds is the table of operations, in the order of messages.
@@ -56,7 +56,7 @@ var operationKinds = []*operationKind{
 	{"erase", []param{probability, {"least share of the area", 0.02, 0.001, 1, false},
 		{"largest share", 0.33, 0.001, 1, false}}, 6, true, eraseOperation},
 	{mixup, []param{{"alpha", 0.2, 0.01, 100, false}}, 0, false, nil},
-	{cutmix, []param{{"alpha", 1, 0.01, 100, false}}, 0, false, nil},
+	{Cutmix, []param{{"alpha", 1, 0.01, 100, false}}, 0, false, nil},
 }
 
 var probability = param{"probability", 0.5, 0, 1, false}
@@ -83,7 +83,7 @@ func parseOperations(text string) ([]operation, error) {
 	return ops, nil
 }
 
-func (o operation) mixes() bool { return o.name == mixup || o.name == cutmix }
+func (o operation) mixes() bool { return o.name == mixup || o.name == Cutmix }
 
 func parseOperation(word string) (operation, error) {
 	name, list, given := strings.Cut(word, ":")
@@ -173,14 +173,14 @@ var parsed sync.Map
 
 // operations returns the operations of an augmentation that is written as a list; nil for a
 // preset.
-func (a Augment) operations() []operation {
+func (a Augmentation) operations() []operation {
 	switch a {
-	case NoAugment, CIFARAugment, ImageNetAugment, SegmentAugment:
+	case None, CIFAR, ImageNet, Segment:
 		return nil
 	}
 	ops, ok := parsed.Load(a)
 	if !ok {
-		read, _ := parseOperations(string(a)) // ParseAugment has reported errors in it
+		read, _ := parseOperations(string(a)) // Parse has reported errors in it
 		ops, _ = parsed.LoadOrStore(a, read)
 	}
 	return ops.([]operation)

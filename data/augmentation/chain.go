@@ -1,4 +1,4 @@
-package data
+package augmentation
 
 import (
 	"bytes"
@@ -17,11 +17,11 @@ type canvas struct {
 
 // play computes dst from src by the operations of the augmentation. Each draws from a
 // separate stream, so that neither its position nor the other operations change its draws.
-func (a Augment) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
+func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
 	ops := a.operations()
 	c := &canvas{Plane: dst, mask: mask}
 	if mask {
-		c.beyond = ignored
+		c.beyond = Ignored
 	}
 	if len(ops) > 0 && ops[0].name == resizedCrop {
 		draws := d.Stream(ops[0].stream)

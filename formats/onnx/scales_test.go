@@ -54,14 +54,7 @@ func TestBadScales(t *testing.T) {
 		{"too many scales", scaledConv(floats("ws", []int64{3}, 0.5, 0.25, 1), wholes("wz", i8, []int64{3}, 0, 0, 0)),
 			[]string{"DequantizeLinear", "3 scales for an axis of 2"}},
 	} {
-		b, err := proto.Marshal(c.m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
-		if err == nil {
-			err = f.NoModel
-		}
+		err := readError(t, c.m)
 		if err == nil {
 			t.Errorf("%s: it was read", c.name)
 			continue
@@ -101,4 +94,56 @@ func TestScalesThatAreFound(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+}
+
+// TestOtherQuantisation: forms of quantisation that are not supported are refused by name, with the node.
+func TestOtherQuantisation(t *testing.T) {
+	const float8, int4 = onnxpb.TensorProto_FLOAT8E4M3FN, onnxpb.TensorProto_INT4
+	blocks := op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", 0), intAttr("block_size", 2))
+	for _, c := range []struct {
+		name string
+		m    *onnxpb.ModelProto
+		want []string
+	}{
+		{"weights in blocks", scaledConv(blocks), []string{"DequantizeLinear", "wf", "block_size"}},
+		{"maps in blocks", modelOf(21, 0, []int64{4}, nil, floats("s", []int64{2}, 1, 1), wholes("z", u8, []int64{2}, 0, 0),
+			op("QuantizeLinear", "x s z", "q", intAttr("block_size", 2)), op("DequantizeLinear", "q s z", "y",
+				intAttr("block_size", 2))), []string{"QuantizeLinear", "q", "block_size"}},
+		{"weights of int4", scaledConv(wholes("w", int4, []int64{2, 1, 1, 2}, 1, 1)), []string{"w", "INT4"}},
+		{"weights of float8", scaledConv(wholes("w", float8, []int64{2, 1, 1, 2}, 1, 1, 3, 0)),
+			[]string{"w", "FLOAT8E4M3FN"}},
+		{"maps of float8", modelOf(19, 0, []int64{4}, nil, floats("s", nil, 1), wholes("z", float8, nil, 0),
+			op("QuantizeLinear", "x s z", "q"), op("DequantizeLinear", "q s z", "y")), []string{"z", "FLOAT8E4M3FN"}},
+		{"maps of float8, without a zero point", modelOf(21, 0, []int64{4}, nil, floats("s", nil, 1),
+			op("QuantizeLinear", "x s", "q", intAttr("output_dtype", int(float8))), op("DequantizeLinear", "q s", "y")),
+			[]string{"QuantizeLinear", "q", "FLOAT8E4M3FN"}},
+		{"maps of int4", modelOf(21, 0, []int64{4}, nil, floats("s", nil, 1),
+			op("QuantizeLinear", "x s", "q", intAttr("output_dtype", int(int4))), op("DequantizeLinear", "q s", "y")),
+			[]string{"QuantizeLinear", "q", "INT4"}},
+	} {
+		err := readError(t, c.m)
+		if err == nil {
+			t.Errorf("%s: it was read", c.name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", c.name, err, want)
+			}
+		}
+	}
+}
+
+// readError returns the error of reading a file or its graph.
+func readError(t *testing.T, m *onnxpb.ModelProto) error {
+	t.Helper()
+	b, err := proto.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ReadFrom(bytes.NewReader(b), int64(len(b)), Options{})
+	if err == nil {
+		err = f.NoModel
+	}
+	return err
 }

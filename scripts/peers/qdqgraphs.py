@@ -1,7 +1,7 @@
 """qdqgraphs.py BNCTL COUNT [SEED] [--keep DIR] [--json FILE]: random graphs in QDQ form, beside the rule and ONNX Runtime.
 
 Each graph is a chain of quantised layers with branches: convolutions (depthwise, strided, per channel), sums, products,
-concatenations, means, maxima, activations, moves, dense layers. Its logits are computed three times: by bnctl, by the rule
+concatenations, means, maxima, activations, moves, dense layers, in opsets 12 to 21. Its logits are computed three times: by bnctl, by the rule
 of docs/int8.md in NumPy, which has to agree by every bit of the last integers, and by ONNX Runtime, whose integers may
 differ; how many do is counted. A graph depends on its number alone. Exits with 1 if bnctl breaks the rule or fails.
 """
@@ -52,14 +52,20 @@ class Map:
 
 
 class Graph:
-    def __init__(self, seed):
+    def __init__(self, seed, kind=None, forced=None):
         self.draw = np.random.RandomState(seed)
-        self.kind = self.pick(['u8', 'u8', 'i8'])
-        self.opset = self.pick([13, 13, 17, 18])
+        self.kind = kind or self.pick(['u8', 'u8', 'i8'])
+        self.opset = self.pick([12, 13, 13, 17, 18, 21])
+        self.forced = forced or {}  # choices that are not drawn
         self.nodes, self.initializers, self.made, self.operators = [], [], 0, []
 
     def pick(self, of):
         return of[self.draw.randint(len(of))]
+
+    def choice(self, name, of):
+        """A drawn choice, unless the caller of Graph made it."""
+        drawn = self.pick(of)
+        return self.forced.get(name, drawn)
 
     def name(self, of='t'):
         self.made += 1
@@ -101,10 +107,11 @@ class Graph:
     def weight(self, shape, outputs):
         """Integers of a weight, their scales, and the name of its floats."""
         w = self.draw.randint(-127, 128, shape)
-        each = self.draw.rand() < 0.7
+        each = self.draw.rand() < 0.7 and self.opset >= 13  # DequantizeLinear has an axis since 13
         scales = self.draw.uniform(0.002, 0.02, shape[outputs] if each else 1).astype(F)
-        operands = [self.constant(w.astype(np.int8), 'w'), self.constant(scales if each else scales[0].reshape(())),
-                    self.constant(np.zeros(len(scales) if each else (), np.int8))]
+        zero, kind = (128, np.uint8) if self.choice('weights', ['i8', 'i8', 'i8', 'u8']) == 'u8' else (0, np.int8)
+        operands = [self.constant((w + zero).astype(kind), 'w'), self.constant(scales if each else scales[0].reshape(())),
+                    self.constant(np.full(len(scales) if each else (), zero, kind))]
         name = self.node('DequantizeLinear', operands, **({'axis': outputs} if each else {}))
         return w.astype(np.int64), np.broadcast_to(scales, shape[outputs]), name
 
@@ -113,17 +120,21 @@ class Graph:
         form = self.draw.randint(3)
         if form == 0:
             return np.zeros(n, np.int64), None
+        if form == 1 and self.opset < 13 and len(set(steps)) > 1:
+            form = 2
         b = self.draw.randint(-3000, 3000, n)
         if form == 1:
-            operands = [self.constant(b.astype(np.int32), 'b'), self.constant(steps), self.constant(np.zeros(n, np.int32))]
-            return b.astype(np.int64), self.node('DequantizeLinear', operands, axis=0)
+            one = self.opset < 13
+            operands = [self.constant(b.astype(np.int32), 'b'), self.constant(steps[0].reshape(()) if one else steps),
+                        self.constant(np.zeros(() if one else n, np.int32))]
+            return b.astype(np.int64), self.node('DequantizeLinear', operands, **({} if one else {'axis': 0}))
         v = (b.astype(F) * steps * F(1.0001)).astype(F)
         exact = v.astype(np.float64) / self.exact
         return np.rint(exact).astype(np.int64), self.constant(v, 'b')
 
     def bounded(self, name, floats):
         """A Relu or a Clip or nothing behind a layer: the result, and the bounds of floats."""
-        how = self.draw.randint(4)
+        how = self.choice('bounds', [0, 1, 2, 3])
         if how == 0:
             return self.node('Relu', [name]), np.maximum(floats, 0), (0, np.inf)
         if how == 1:
@@ -149,7 +160,7 @@ class Graph:
         k = self.pick([1, 3, 3, 5])
         if h + 4 < k or wd + 4 < k:
             k = 1
-        depthwise = self.draw.rand() < 0.3
+        depthwise = self.choice('depthwise', [True, False, False])
         out = c if depthwise else int(self.pick([3, 8, 16, 17]))
         group, stride, pad = (c if depthwise else 1), int(self.pick([1, 1, 2])), k // 2
         w, scales, wname = self.weight((out, c // group, k, k), 0)
@@ -188,31 +199,46 @@ class Graph:
         return m
 
     def activation(self, x):
-        op = self.pick(['Relu', 'Sigmoid', 'LeakyRelu', 'HardSigmoid', 'Silu'])
+        op = self.choice('activation', ['Relu', 'Sigmoid', 'LeakyRelu', 'HardSigmoid', 'Silu', 'Tanh', 'HardSwish', 'Clip'])
+        if op == 'HardSwish' and self.opset < 14:
+            op = 'Tanh'
         a = self.dequantise(x)
         sigmoid = lambda v: 1 / (1 + np.exp(-v))
         f = {'Relu': lambda v: np.maximum(v, 0), 'Sigmoid': sigmoid, 'LeakyRelu': lambda v: np.where(v >= 0, v, np.float64(F(0.1)) * v),
-             'HardSigmoid': lambda v: np.clip(np.float64(F(0.2)) * v + 0.5, 0, 1), 'Silu': lambda v: v * sigmoid(v)}[op]
+             'HardSigmoid': lambda v: np.clip(np.float64(F(0.2)) * v + 0.5, 0, 1), 'Silu': lambda v: v * sigmoid(v),
+             'Tanh': np.tanh, 'HardSwish': lambda v: v * np.clip(v + 3, 0, 6) / 6, 'Clip': lambda v: np.clip(v, -0.5, 6)}[op]
         if op == 'Silu':
             name = self.node('Mul', [a, self.node('Sigmoid', [a])])
+        elif op == 'Clip':
+            name = self.node(op, [a, self.constant(np.array(-0.5, F)), self.constant(np.array(6, F))])
         else:
             name = self.node(op, [a], **({'alpha': 0.1} if op == 'LeakyRelu' else {}))
         return self.table(x, f, self.store(name, f(x.floats().astype(np.float64))))
 
     def move(self, x):
         n, c, h, w = x.q.shape
-        a, how = self.dequantise(x), self.draw.randint(5)
+        a, how = self.dequantise(x), self.choice('move', [0, 1, 2, 3, 4, 5, 6])
         if how == 0 and h > 1 and w > 1:
             name, q = self.node('MaxPool', [a], kernel_shape=[2, 2], strides=[2, 2]), x.q[:, :, :h // 2 * 2, :w // 2 * 2].reshape(n, c, h // 2, 2, w // 2, 2).max((3, 5))
         elif how == 1:
             name, q = self.node('Transpose', [a], perm=[0, 1, 3, 2]), x.q.transpose(0, 1, 3, 2)
         elif how == 2 and h < 16:
             sizes = self.constant(np.array([1, 1, 2, 2], F))
-            name = self.node('Resize', [a, '', sizes], mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
+            roi = '' if self.opset >= 13 else self.constant(np.array([], F))
+            name = self.node('Resize', [a, roi, sizes], mode='nearest', coordinate_transformation_mode='asymmetric', nearest_mode='floor')
             q = x.q.repeat(2, 2).repeat(2, 3)
         elif how == 3 and c > 1:
             ends = [self.constant(np.array(v, np.int64)) for v in ([0], [c // 2], [1])]
             name, q = self.node('Slice', [a] + ends), x.q[:, :c // 2]
+        elif how == 5 and c > 1:
+            parts = [c // 2, c - c // 2]
+            more = {'split': parts} if self.opset < 13 else {}
+            name, rest = self.name(), self.name()
+            self.nodes.append(helper.make_node('Split', [a] + ([] if more else [self.constant(np.array(parts, np.int64))]),
+                                               [name, rest], axis=1, **more))
+            q = x.q[:, :c // 2]
+        elif how == 6:
+            name, q = self.node('Reshape', [a, self.constant(np.array([0, c, h * w, 1], np.int64))]), x.q.reshape(n, c, h * w, 1)
         else:
             pads = self.constant(np.array([0, 0, 1, 0, 0, 0, 0, 1], np.int64))
             name, q = self.node('Pad', [a, pads]), np.pad(x.q, ((0, 0), (0, 0), (1, 0), (0, 1)), constant_values=x.zero)
@@ -223,7 +249,7 @@ class Graph:
 
     def mean(self, x):
         n, c, h, w = x.q.shape
-        op = self.pick(['GlobalAveragePool', 'ReduceMean'])
+        op = self.choice('mean', ['GlobalAveragePool', 'ReduceMean'])
         a = self.dequantise(x)
         if op == 'ReduceMean' and self.opset >= 18:
             name = self.node(op, [a, self.constant(np.array([2, 3], np.int64))], keepdims=1)
@@ -235,10 +261,32 @@ class Graph:
         m.q = rounded(sums, by, m.zero, self.kind)
         return m
 
+    def average(self, x):
+        """An AveragePool of 3 by 3 with padding, which counts or does not."""
+        n, c, h, w = x.q.shape
+        counts, stride = self.choice('counts', [0, 1]), int(self.pick([1, 2]))
+        name = self.node('AveragePool', [self.dequantise(x)], kernel_shape=[3, 3], pads=[1] * 4, strides=[stride] * 2,
+                         count_include_pad=counts)
+        oh, ow = (h - 1) // stride + 1, (w - 1) // stride + 1
+        sums, number = np.zeros((n, c, oh, ow), np.int64), np.zeros((oh, ow), np.int64)
+        p, one = np.pad(x.q - x.zero, ((0, 0), (0, 0), (1, 1), (1, 1))), np.pad(np.ones((h, w), np.int64), 1, constant_values=counts)
+        for i in range(3):
+            for j in range(3):
+                sums += p[:, :, i:i + oh * stride:stride, j:j + ow * stride:stride][:, :, :oh, :ow]
+                number += one[i:i + oh * stride:stride, j:j + ow * stride:stride][:oh, :ow]
+        m = self.store(name, (x.scale * (sums / number)).astype(F))
+        by = (np.float64(x.scale) / np.float64(m.scale) / number).astype(F)
+        m.q = rounded(sums, by, m.zero, self.kind)
+        return m
+
+    def gate(self, x):
+        """A product with a number for each channel."""
+        return self.mul(x, self.mean(x))
+
     def dense(self, x):
         """The last layer: a Gemm or a MatMul with a bias. Its result is floats or integers."""
         k, out = x.q.shape[1], int(self.pick([2, 10]))
-        gemm = self.draw.rand() < 0.5
+        gemm = self.choice('gemm', [True, False])
         w, scales, wname = self.weight((out, k) if gemm else (k, out), 0 if gemm else 1)
         self.exact = x.scale.astype(np.float64) * scales.astype(np.float64)
         bias, bname = self.bias((x.scale * scales).astype(F), out)
@@ -259,11 +307,11 @@ class Graph:
         scale, zero = self.scale(-2, 3)
         m = Map(quantised(x, scale, zero, self.kind), scale, zero, self.quantise('x', scale, zero)[0])
         maps = [m]
-        for _ in range(self.draw.randint(2, 9)):
-            m = maps[-1] if self.draw.rand() < 0.8 else self.pick(maps)
+        for how in self.forced.get('layers', [None] * self.draw.randint(2, 9)):
+            m = maps[-1] if how or self.draw.rand() < 0.8 else self.pick(maps)
             like = [o for o in maps if o.q.shape == m.q.shape]
             near = [o for o in maps if o.q.shape[2:] == m.q.shape[2:] and o.q.shape[1] + m.q.shape[1] < 64]
-            how = self.pick(['conv', 'conv', 'conv', 'add', 'mul', 'concat', 'activation', 'move', 'move'])
+            how = how or self.pick(['conv', 'conv', 'conv', 'add', 'mul', 'concat', 'activation', 'move', 'move', 'average', 'gate'])
             self.operators.append(how)
             if how in ('add', 'mul'):
                 maps.append(getattr(self, how)(m, self.pick(like)))
@@ -271,11 +319,13 @@ class Graph:
                 maps.append(self.concat(m, self.pick(near)))
             else:
                 maps.append(getattr(self, how if how != 'concat' else 'conv')(m))
-        m = self.mean(maps[-1])
+        m = maps[-1]
+        if not self.choice('flat', [True, False]) or m.q[0].size > 4096:
+            m = self.mean(m)
         a = self.node('Flatten', [self.dequantise(m)])
         m = self.dense(Map(m.q.reshape(ROWS, -1), m.scale, m.zero, self.quantise(a, m.scale, m.zero)[0]))
-        self.nodes.append(helper.make_node('DequantizeLinear', [m.name, self.constant(np.array(m.scale, F)),
-                                                                self.constant(np.array(m.zero, self.type()))], ['y']))
+        y = self.dequantise(m)
+        self.nodes.append(helper.make_node('Softmax' if self.forced.get('softmax') else 'Identity', [y], ['y']))
         return x, m.floats()
 
     def concat(self, x, y):
@@ -355,4 +405,5 @@ def main():
     sys.exit(bool(wrong))
 
 
-main()
+if __name__ == '__main__':
+    main()

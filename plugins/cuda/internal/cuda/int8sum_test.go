@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestInt8Sum predicts the pictures of scripts/int8sums.sh on the machine: of the folder BNCTL_INT8_SUM it reads
-// q.bnm and x.npy, and writes logits.npy there, without a head.
+// TestInt8Sum predicts the samples of scripts/int8sums.sh and scripts/peers/qdqsums.py on the machine: of the folder
+// BNCTL_INT8_SUM it reads q.bnm and x.npy, and writes logits.npy there, without a head.
 func TestInt8Sum(t *testing.T) {
 	folder, ctx := os.Getenv("BNCTL_INT8_SUM"), t.Context()
 	if folder == "" {
@@ -28,7 +29,16 @@ func TestInt8Sum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const rows, pictures, bytes = 100, 1000, 16 * 16 * 3
+	npy, err := os.ReadFile(filepath.Join(folder, "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lengthAt = 8 // in the head of a file of NumPy
+	npy = npy[lengthAt+2+int(binary.LittleEndian.Uint16(npy[lengthAt:])):]
+	input := m.Input()
+	bytes := len(tensor.New(input.DType, input.Shape...).Bytes)
+	samples := len(npy) / bytes
+	rows := min(samples, 100)
 	x, err := openMachine(t).Load(ctx, &graph.Program{Name: "int8", State: m.Graph.State,
 		Functions: []*graph.Function{fn}}, device.Capacity{Rows: rows, Replicas: 1})
 	if err != nil {
@@ -40,14 +50,9 @@ func TestInt8Sum(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	npy, err := os.ReadFile(filepath.Join(folder, "x.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	npy = npy[len(npy)-pictures*bytes:]
 	var logits []byte
-	for i := 0; i < pictures; i += rows {
-		in := tensor.New(tensor.U8, rows, 16, 16, 3)
+	for i := 0; i < samples; i += rows {
+		in := tensor.New(input.DType, append([]int{rows}, input.Shape...)...)
 		copy(in.Bytes, npy[i*bytes:])
 		out, err := x.Run(ctx, device.Step{Function: fn.Name, Rows: []int{rows}, Inputs: []tensor.Tensor{in}})
 		if err != nil {

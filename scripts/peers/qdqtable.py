@@ -1,0 +1,173 @@
+"""qdqtable.py BNCTL FOLDER [JSON]: the quantised ONNX files in FOLDER through bnctl, beside ONNX Runtime.
+
+For each file: whether bnctl reads it, its layers in bytes and in all, the numbers of the outputs of 4 samples that differ
+from ONNX Runtime's and the largest difference as a part of the largest number, the answers (largest number of a row) that
+differ, the number of results over the kernels of this processor, and the speed of a sample on one thread: ONNX Runtime's
+time over bnctl's, and the time of --qdq float over the time in bytes. The three are measured in turn, ROUNDS times (5), and
+the medians are compared; SPEED=0 leaves them out. Samples are uniform noise from 0 to 1.
+"""
+import glob
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+if sys.path[0] == HERE:
+    sys.path.pop(0)  # onnxruntime.py beside this file is no module for us
+
+import numpy as np
+import onnx
+
+ROUNDS = int(os.environ.get('ROUNDS', 5))
+SAMPLES = 4
+KERNELS = {'best': '', 'avxvnni': 'cpu.amxtile=off,cpu.avx512vnni=off',
+           'avx2': 'cpu.avx512f=off,cpu.avxvnni=off,cpu.amxtile=off'}
+
+
+def run(*command, **env):
+    p = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **env}, timeout=300)
+    return p, (p.stderr.strip().splitlines() or [''])[-1]
+
+
+def shape_of(path):
+    """The shape of the only input: open lengths are 224, the batch is 1."""
+    m = onnx.load(path)
+    made = {i.name for i in m.graph.initializer}
+    inputs = [i for i in m.graph.input if i.name not in made]
+    if len(inputs) != 1:
+        raise ValueError(f'{len(inputs)} inputs')
+    t = inputs[0].type.tensor_type
+    dims = [d.dim_value for d in t.shape.dim]
+    kind = {1: np.float32, 2: np.uint8, 3: np.int8}[t.elem_type]
+    fixed = dims and dims[0] > 0
+    open_side = any(d <= 0 for d in dims[1:])
+    return [d if d > 0 else 224 for d in dims[1:]], kind, dims[0] if fixed else 0, open_side, inputs[0].name
+
+
+class Runtime:
+    """ONNX Runtime in a process of Node."""
+
+    def __init__(self):
+        self.node = subprocess.Popen(['node', os.path.join(HERE, 'qdqtable.js')], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.version = json.loads(self.node.stdout.readline())['version']
+
+    def __call__(self, **line):
+        self.node.stdin.write(json.dumps(line) + '\n')
+        self.node.stdin.flush()
+        answer = json.loads(self.node.stdout.readline())
+        if 'error' in answer:
+            raise RuntimeError(answer['error'])
+        return answer
+
+
+def outputs(bnctl, path, at, flags, godebug=''):
+    for old in glob.glob(at + '/y*'):
+        os.remove(old)
+    p, why = run(bnctl, 'predict', path, at + '/x.npy', '--devices', 'cpu', '--logits', '-o', at + '/y.npy', *flags, GODEBUG=godebug)
+    if p.returncode:
+        return None, re.sub(r'^.*?onnx: ', '', why)
+    found = sorted(glob.glob(at + '/y*.npy'))
+    return {os.path.basename(f): np.load(f) for f in found}, ''
+
+
+def sum_of(arrays):
+    h = hashlib.sha256()
+    for name in sorted(arrays):
+        h.update(arrays[name].tobytes())
+    return h.hexdigest()[:12]
+
+
+def compared(got, want):
+    """Numbers that differ, of how many, the largest relative difference, answers that differ, of how many."""
+    differ = count = answers = rows = 0
+    largest = 0.0
+    left = [got[name] for name in sorted(got, key=lambda name: name.endswith('.logits.npy'))]  # a softmax is the file's
+    for w in want:
+        g = next((g for g in left if g.size == w.size), None)
+        if g is None:
+            continue
+        g, w = g.reshape(len(w), -1).astype(np.float64), w.reshape(len(w), -1).astype(np.float64)
+        top = np.abs(w).max() or 1
+        differ += int((np.abs(g - w) > 2.4e-7 * top).sum())
+        count += w.size
+        largest = max(largest, float(np.abs(g - w).max() / top))
+        if w.shape[1] > 1:
+            answers += int((g.argmax(1) != w.argmax(1)).sum())
+            rows += len(w)
+    return differ, count, largest, answers, rows
+
+
+def seconds(bnctl, path, flags):
+    p, why = run(bnctl, 'bench', path, '--batch', '1', '--threads', '1', '--seconds', '1', '--json', *flags)
+    return json.loads(p.stdout.splitlines()[-1])['p50_ms'] / 1e3 if p.returncode == 0 else None
+
+
+def row(bnctl, runtime, path, at):
+    line = {'file': os.path.basename(path)}
+    p, why = run(bnctl, 'inspect', path, '--json')
+    if p.returncode == 0:
+        report = json.loads(p.stdout)
+        layers = report.get('quantised') or []
+        line['bytes'], line['layers'] = sum(l['bytes'] for l in layers), len(layers)
+        counters = {c['name']: c['value'] for c in report.get('counters') or []}
+        line['form'] = counters.get('quantised', '-').split(':')[0]
+    shape, kind, batch, open_side, name = shape_of(path)
+    rows = batch or SAMPLES
+    x = np.random.RandomState(1).rand(rows, *shape)
+    x = (x * (255 if kind == np.uint8 else 1)).astype(kind)
+    np.save(at + '/x.npy', x)
+    x.tofile(at + '/x.raw')
+    flags = ['--input', ','.join(map(str, shape))] if open_side else []
+    got, why = outputs(bnctl, path, at, flags)
+    try:
+        answer = runtime(do='run', model=path, input=at + '/x.raw', shape=[rows, *shape], type=np.dtype(kind).name, at=at)
+        want = [np.fromfile(o['file'], o['type']).reshape(o['shape'] or [1]) for o in answer['outputs']
+                if o['type'] in ('float32', 'uint8', 'int8')]
+        line['onnxruntime'] = 'yes'
+    except RuntimeError as e:
+        want, line['onnxruntime'] = None, str(e)[:160]
+    if got is None:
+        return {**line, 'read': why[:300]}
+    line['read'] = 'yes'
+    sums = {k: sum_of(outputs(bnctl, path, at, flags, g)[0] or {}) for k, g in KERNELS.items()}
+    sums['generic'] = sum_of(outputs(bnctl, path, at, flags + ['--kernels', 'generic'])[0] or {})
+    line['sums'] = len(set(sums.values()))
+    if want is not None:
+        line['differ'], line['numbers'], line['largest'], line['answers'], line['rows'] = compared(got, want)
+    if os.environ.get('SPEED', '1') == '1':
+        times = {'bytes': [], 'float': [], 'ort': []}
+        for _ in range(ROUNDS):
+            times['bytes'].append(seconds(bnctl, path, flags))
+            times['float'].append(seconds(bnctl, path, flags + ['--qdq', 'float']))
+            if want is not None:
+                times['ort'].append(runtime(do='time', model=path, input=at + '/x.raw', shape=[batch or 1, *shape],
+                                            type=np.dtype(kind).name, seconds=1)['p50'] / (batch or 1))
+        medians = {k: sorted(v)[len(v) // 2] if v and None not in v else None for k, v in times.items()}
+        line['ms'] = {k: round(v * 1e3, 4) if v else None for k, v in medians.items()}
+    return line
+
+
+def main():
+    bnctl, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
+    runtime, rows = Runtime(), []
+    for path in sorted(glob.glob(folder + '/*.onnx')):
+        with tempfile.TemporaryDirectory() as at:
+            try:
+                line = row(bnctl, runtime, path, at)
+            except Exception as e:
+                line = {'file': os.path.basename(path), 'read': f'not measured: {e}'[:200]}
+        rows.append(line)
+        print(json.dumps(line), flush=True)
+    if len(sys.argv) > 3:
+        with open(sys.argv[3], 'w') as f:
+            json.dump({'onnxruntime': runtime.version, 'measured': time.strftime('%Y-%m-%d'), 'files': rows}, f, indent=1)
+
+
+if __name__ == '__main__':
+    main()

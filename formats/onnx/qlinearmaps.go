@@ -216,10 +216,20 @@ func averageBytes(c *call) (node.Value, bool) {
 	if c.Err != nil || tensor.Count(w.kernel) > maxMean || count && slices.Max(w.beyond) > 0 {
 		return node.Value{}, false
 	}
+	if c.Proto.OpType == "QLinearGlobalAveragePool" {
+		by = globalMean(m.scale.of, y.of, tensor.Count(w.kernel))
+	}
 	x := c.toImage(m.value(c), s)
 	v := c.node(graph.AvgPoolInt8, "", []graph.Value{x}, "kernel", w.kernel, "stride", w.stride, "pad", w.pads(),
 		"count_pad", count && slices.Max(w.pads()) > 0, "by", by, "x_zero", m.scale.zero, "zero", y.zero)
 	return bytesOf(c.fromImage(v, len(s)-1), y.kind), true
+}
+
+// globalMean returns the ratio of two scales for a mean of n bytes. The graph divides it by n in float64; the
+// result is ONNX Runtime's factor of a sum, x/(y*n) in f32.
+func globalMean(x, y float32, n int) float64 {
+	of := x / float32(y*float32(n))
+	return float64(of) * float64(n)
 }
 
 // meanBytes is QLinearReduceMean over both axes of an image.

@@ -258,6 +258,8 @@ class Graph:
         m = self.store(name, x.floats().mean((2, 3), keepdims=True))
         sums = (x.q - x.zero).sum((2, 3), keepdims=True)
         by = F(np.float64(np.float64(x.scale) / np.float64(m.scale)) / (h * w))
+        if op == 'GlobalAveragePool':
+            by = F(x.scale / F(m.scale * F(h * w)))
         m.q = rounded(sums, by, m.zero, self.kind)
         return m
 
@@ -320,6 +322,9 @@ class Graph:
             else:
                 maps.append(getattr(self, how if how != 'concat' else 'conv')(m))
         m = maps[-1]
+        if self.forced.get('bytes'):
+            self.nodes.append(helper.make_node('Flatten', [self.dequantise(m)], ['y']))
+            return x, m.floats().reshape(ROWS, -1)
         if not self.choice('flat', [True, False]) or m.q[0].size > 4096:
             m = self.mean(m)
         a = self.node('Flatten', [self.dequantise(m)])

@@ -127,6 +127,18 @@ sums-zoo: build ## every network of the zoo at its published size, 3 rows and 1,
 sums-int8: build ## the logits of 1,000 pictures by a small int8 template: one sum with every kernel and device (PoCL, qemu-user; the interpreter of PTX takes minutes)
 	PATH="$(CURDIR)/bin:$$PATH" bash scripts/int8sums.sh bin/bnctl $(WAYS)
 
+.PHONY: sums-qdq
+sums-qdq: build ## files in QDQ form, one of each pattern and random ones: the bits of the rule in NumPy with every kernel and device (WAYS=, JSON=FILE; PoCL, qemu-user; half an hour)
+	sh scripts/peers.sh >/dev/null && PATH="$(CURDIR)/bin:$$PATH" JSON=$(JSON) /usr/bin/python3 scripts/peers/qdqsums.py bin/bnctl $(WAYS)
+
+.PHONY: bytes-qdq
+bytes-qdq: build ## bytes of ONNX Runtime that differ from the rule, by pattern, which needs VNNI (COUNT=, JSON=FILE; minutes)
+	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 scripts/peers/qdqbytes.py bin/bnctl $(or $(COUNT),40) $(JSON)
+
+.PHONY: survey-qdq
+survey-qdq: build ## quantised ONNX files in the folder FILES beside ONNX Runtime: layers in bytes, differences, sums, speed (SPEED=0 without, JSON=FILE)
+	NODE_PATH=$$(sh scripts/peers.sh) SPEED=$(or $(SPEED),1) /usr/bin/python3 scripts/peers/qdqtable.py bin/bnctl $(FILES) $(JSON)
+
 .PHONY: test-steps
 test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour; goes on where it was ended)
 	sh scripts/peers.sh >/dev/null && mkdir -p bin/steps && /usr/bin/python3 -W ignore scripts/peers/steps.py bin/steps bin/bnctl

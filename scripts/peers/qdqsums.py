@@ -177,7 +177,8 @@ def main():
                        'conditions': f'{2 * len(PATTERNS)} files of one pattern each and {RANDOM} random ones, all with the bits '
                        'of the rule in NumPy; ptx: two files; the first digits of the sha256 of all logits',
                        'columns': ['ways', 'files', 'sha256'],
-                       'rows': [[', '.join(f'`{w}`' for w in gone), len(all), sum.hexdigest()[:16]]]}, f, indent=1)
+                       'rows': [[', '.join(f'`{w}`' for w in gone), str(len(all)), sum.hexdigest()[:16]]]}, f, indent=1)
+            f.write('\n')
     sys.exit(bool(wrong))
 
 

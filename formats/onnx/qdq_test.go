@@ -100,9 +100,10 @@ func TestQDQ(t *testing.T) {
 // on a processor with AVX2, and 96 is the result of the factor that is rounded once.
 func TestGlobalMean(t *testing.T) {
 	const x, y = float32(0.38973424), float32(0.12310977)
-	m := modelOf(13, 0, []int64{1, 2, 3}, nil, floats("s", nil, x), wholes("z", u8, nil, 0), floats("ys", nil, y),
-		op("QuantizeLinear", "x s z", "q"), op("DequantizeLinear", "q s z", "a"), op("GlobalAveragePool", "a", "f"),
-		op("QuantizeLinear", "f ys z", "r"), op("DequantizeLinear", "r ys z", "y"))
+	m := modelOf(13, 0, []int64{1, 2, 3}, nil, floats("s", nil, x), wholes("z", u8, nil, 0),
+		floats("ys", nil, y), op("QuantizeLinear", "x s z", "q"), op("DequantizeLinear", "q s z", "a"),
+		op("GlobalAveragePool", "a", "f"), op("QuantizeLinear", "f ys z", "r"),
+		op("DequantizeLinear", "r ys z", "y"))
 	in := []float64{31, 30, 30, 30, 30, 30}
 	for i := range in {
 		in[i] *= float64(x)

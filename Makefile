@@ -86,7 +86,7 @@ vectors-check: ## the golden vectors are those that device/ref makes
 	$(GO) run ./scripts/vectors -check
 
 .PHONY: test-vectors
-test-vectors: ## every bit of every result in spec, flipped: all are found; numpy computes the vectors again (minutes; Debian's python3-numpy; ONLY=int8/1 flips every bit of these vectors alone)
+test-vectors: ## every bit of every result in spec, flipped: all are found; numpy computes the vectors again (five minutes of one core; Debian's python3-numpy; ONLY=int8/1 flips every bit of these vectors alone)
 	BNCTL_MUTATIONS=$(or $(ONLY),all) $(GO) test $(PATIENT) -count=1 -v -run Mutations ./spec
 	$(GO) test $(PATIENT) -count=1 -v ./docs/examples/vectors-numpy
 

@@ -10,12 +10,13 @@ import (
 
 	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
+	"github.com/bnctl/bnctl/data/tables"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // openCSV opens csv:FILE, a table with the path of a picture and its class in each row.
 func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
-	t, err := readTable(s.path)
+	t, err := tables.Read(s.path)
 	if err != nil {
 		return nil, err
 	}
@@ -23,8 +24,8 @@ func openCSV(ctx context.Context, s spec, opt Options) (Source, error) {
 }
 
 // openTable opens the pictures of a table that is, or would be, at the path of s.
-func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source, error) {
-	c, err := t.find(opt.Columns)
+func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Source, error) {
+	c, err := t.Find(opt.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +35,10 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 		return nil, err
 	}
 	classes := l.multi
-	if !c.multi {
+	if !c.Multi {
 		classes = names.InOrderOfNumbers(l.classes())
 	}
-	if c.targets != nil {
+	if c.Targets != nil {
 		classes = nil
 	}
 	p, err := newPictures(s, l, classes, opt)
@@ -45,55 +46,55 @@ func openTable(ctx context.Context, s spec, t *labelTable, opt Options) (Source,
 		return nil, err
 	}
 	p.table, p.weighed, p.close = true, l.weighed, func() error { return nil }
-	p.info.complete = c.multi && c.oneHot == nil
-	p.info.MultiLabel, p.info.Targets = c.multi, t.namesOf(c.targets)
-	p.info.columns = strings.Trim(t.inWords(c)+"; "+l.said, "; ")
+	p.info.complete = c.Multi && c.OneHot == nil
+	p.info.MultiLabel, p.info.Targets = c.Multi, t.NamesOf(c.Targets)
+	p.info.columns = strings.Trim(t.InWords(c)+"; "+l.said, "; ")
 	return p, p.findShape(ctx, opt)
 }
 
 // tableLayout returns the samples of the rows, by split. Paths are relative to folder.
-func tableLayout(t *labelTable, folder, name string, c columns) (layout, error) {
+func tableLayout(t *tables.Table, folder, name string, c tables.Columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
-	find, repeated := findFiles(folder, name, t.rows, c.path), 0
+	find, repeated := findFiles(folder, name, t.Rows, c.Path), 0
 	var err error
-	if c.multi {
-		if l.multi, err = t.multiClasses(c); err != nil {
+	if c.Multi {
+		if l.multi, err = t.MultiClasses(c); err != nil {
 			return l, err
 		}
 	}
-	for _, row := range t.rows {
-		file := path.Clean(strings.ReplaceAll(row.fields[c.path], `\`, "/"))
-		class := t.label(row, c)
+	for _, row := range t.Rows {
+		file := path.Clean(strings.ReplaceAll(row.Fields[c.Path], `\`, "/"))
+		class := t.Label(row, c)
 		switch was, twice := seen[file]; {
-		case row.fields[c.path] == "":
-			return l, fmt.Errorf("line %d has no path", row.line)
-		case class == "" && !c.multi && c.targets == nil:
-			return l, t.noLabel(row, c)
+		case row.Fields[c.Path] == "":
+			return l, fmt.Errorf("line %d has no path", row.Line)
+		case class == "" && !c.Multi && c.Targets == nil:
+			return l, t.NoLabel(row, c)
 		case twice && was.class != class:
 			return l, problem.Advise("leave one of them", "%s is %s in line %d and %s in line %d", file, was.class,
-				was.line, class, row.line)
+				was.line, class, row.Line)
 		}
-		named, err := t.splitOf(row, c)
+		named, err := t.SplitOf(row, c)
 		if err != nil {
 			return l, err
 		}
 		split := Split(named)
 		if was, twice := seen[file]; twice && was.split != split {
 			return l, problem.Advise("leave one of them", "%s is in part %s in line %d and in part %s in line %d",
-				file, was.split, was.line, split, row.line)
+				file, was.split, was.line, split, row.Line)
 		}
-		if _, twice := seen[file]; twice && c.targets == nil {
+		if _, twice := seen[file]; twice && c.Targets == nil {
 			repeated++
 			l.said = problem.Plural(repeated, "row") + " left out that name a picture again"
 			continue
 		}
-		seen[file] = labelled{class, row.line, split}
+		seen[file] = labelled{class, row.Line, split}
 		s := sampleFile{member: find(file), class: class, rest: file}
 		switch {
-		case c.multi:
-			s.label, err = t.flags(row, c, l.multi)
-		case c.targets != nil:
-			s.label, err = t.numbers(row, c)
+		case c.Multi:
+			s.label, err = t.Flags(row, c, l.multi)
+		case c.Targets != nil:
+			s.label, err = t.Numbers(row, c)
 		}
 		if err != nil {
 			return l, err
@@ -101,11 +102,11 @@ func tableLayout(t *labelTable, folder, name string, c columns) (layout, error) 
 		if s.label != nil {
 			s.class = ""
 		}
-		if c.group >= 0 {
-			s.group = row.fields[c.group]
+		if c.Group >= 0 {
+			s.group = row.Fields[c.Group]
 		}
-		if s.line = row.line; c.weight >= 0 {
-			s.weight = row.fields[c.weight]
+		if s.line = row.Line; c.Weight >= 0 {
+			s.weight = row.Fields[c.Weight]
 			l.weighed = true
 		}
 		l.splits[split] = append(l.splits[split], s)
@@ -123,11 +124,11 @@ type labelled struct {
 // findFiles returns a function that finds the file for a path in a table: below the table's
 // folder, or below a subfolder that has the table's name or a usual one. If the table omits
 // the extension, a picture extension is added. The first row that leads to a file decides.
-func findFiles(folder, table string, rows []tableRow, column int) func(file string) member {
+func findFiles(folder, table string, rows []tables.Row, column int) func(file string) member {
 	below, extension := "", ""
 search:
 	for _, row := range rows[:min(len(rows), 100)] {
-		file := strings.ReplaceAll(row.fields[column], `\`, "/")
+		file := strings.ReplaceAll(row.Fields[column], `\`, "/")
 		for _, below = range []string{"", table, "images", "imgs", "img", "pictures", "photos", "train", "data"} {
 			for _, extension = range append([]string{""}, images.Extensions...) {
 				if info, err := os.Stat(filePath(folder, below, file+extension)); err == nil && info.Mode().IsRegular() {

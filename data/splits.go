@@ -5,11 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/tables"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // splitOf returns the split with a folder's name; "" for another name.
-func splitOf(name string) Split { return Split(splitNamed(name)) }
+func splitOf(name string) Split { return Split(tables.SplitNamed(name)) }
 
 // splits returns the splits that may be used for the requested one, the best first. An
 // explicit @val accepts only val; otherwise validation uses the test split if there is no

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data/internal/names"
+	"github.com/bnctl/bnctl/data/tables"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -18,7 +19,7 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 	if err != nil {
 		return openCSV(ctx, s, opt) // a file, or it does not exist
 	}
-	var splits, tables []string
+	var splits, found []string
 	for _, e := range entries {
 		name := filepath.Join(e.Name(), splitTable)
 		if info, err := os.Stat(filepath.Join(s.path, name)); err == nil && info.Mode().IsRegular() &&
@@ -26,14 +27,14 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 			splits = append(splits, name)
 		}
 		if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
-			tables = append(tables, e.Name())
+			found = append(found, e.Name())
 		}
 	}
 	said, folder := "", s.path
 	var src Source
-	switch table := usualTable(tables); {
+	switch table := usualTable(found); {
 	case len(splits) > 0:
-		t, err := joinedTables(s.path, splits)
+		t, err := tables.Join(s.path, splits)
 		if err != nil {
 			return nil, err
 		}
@@ -47,8 +48,8 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 		if src, err = openCSV(ctx, s, opt); err != nil {
 			return nil, fmt.Errorf("%s: %w", table, err)
 		}
-	case len(tables) > 0:
-		return nil, problem.Advise("name one of them", "there are several tables in it: %s", names.First(tables))
+	case len(found) > 0:
+		return nil, problem.Advise("name one of them", "there are several tables in it: %s", names.First(found))
 	default:
 		return nil, problem.Advise("name the file of a table",
 			"there is no table in it, no file that ends with .csv")

@@ -60,3 +60,7 @@ func DescribeTargets(ctx context.Context, src Source) ([]Target, error) {
 	}
 	return all, err
 }
+
+// Number returns the number that an element of a label represents if Info.Targets is set:
+// its bits are a float32. It is NaN for a missing number.
+func Number(label int32) float32 { return math.Float32frombits(uint32(label)) }

@@ -10,7 +10,7 @@ import (
 
 // countingFolders are the folders with texts for people who train, strip and predict.
 var countingFolders = []string{"cmd/bnctl", "cmd/bnctl/internal/bench", "cmd/bnctl/internal/format",
-	"cmd/bnctl/internal/study", "cmd/bnctl/internal/study/experiment", "data", "data/augmentation", "data/images", "fleet", "modelfile",
+	"cmd/bnctl/internal/study", "cmd/bnctl/internal/study/experiment", "data", "data/augmentation", "data/images", "data/tables", "fleet", "modelfile",
 	"modelfile/doctor", "formats", "modelfile/inspect", "modelfile/strip", "models", "predict", "server", "train", "."}
 
 // plural is a number of things with the word before it. For some numbers the word shows

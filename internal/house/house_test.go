@@ -64,7 +64,9 @@ bn: device/collective graph problem tensor
 models: graph problem tensor
 models/qat: device device/class graph models problem tensor
 models/fit: data data/images graph models problem tensor
-data: data/augmentation data/images data/internal/names data/internal/stream problem internal/regular tensor
+data: data/augmentation data/images data/internal/names data/internal/stream data/tables problem
+data: internal/regular tensor
+data/tables: data/images data/internal/names data/internal/stream internal/regular problem
 data/augmentation: data/images tensor
 data/images: data/internal/jpeg data/internal/stream problem tensor
 data/internal/jpeg:

@@ -1,4 +1,8 @@
-package data
+// Package tables reads tables of samples: a CSV file with a row for each picture, and columns for its
+// path, its label or labels, its split, its group and its weight.
+//
+// Use Read and Find for a table alone. Use package data for the pictures that it names.
+package tables
 
 import (
 	"bytes"
@@ -21,21 +25,21 @@ import (
 // maxMembers/10.
 const maxTableFile = 200 << 20
 
-// labelTable is a CSV file with a row for each sample.
-type labelTable struct {
+// Table is a CSV file with a row for each sample.
+type Table struct {
 	header []string // names of the columns; nil if the first row is a sample
-	rows   []tableRow
+	Rows   []Row
 }
 
-// tableRow is a row of a table and the number of its line.
-type tableRow struct {
-	line   int
-	fields []string
+// Row is a row of a table and the number of its line.
+type Row struct {
+	Line   int
+	Fields []string
 }
 
-// readTable reads a CSV file in UTF-8: fields separated by commas, tabs or semicolons,
+// Read reads a CSV file in UTF-8: fields separated by commas, tabs or semicolons,
 // whichever the first line contains, quoted as in RFC 4180 if necessary.
-func readTable(path string) (*labelTable, error) {
+func Read(path string) (*Table, error) {
 	text, err := regular.Read(path, maxTableFile)
 	if err != nil {
 		return nil, stream.WithoutPath(err)
@@ -54,7 +58,7 @@ func readTable(path string) (*labelTable, error) {
 	}
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = separator(text), -1, true
-	t := &labelTable{}
+	t := &Table{}
 	for {
 		fields, err := r.Read()
 		if err == io.EOF {
@@ -67,30 +71,30 @@ func readTable(path string) (*labelTable, error) {
 		for i := range fields {
 			fields[i] = names.Composed(strings.TrimSpace(fields[i]))
 		}
-		t.rows = append(t.rows, tableRow{line, fields})
+		t.Rows = append(t.Rows, Row{line, fields})
 	}
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		return nil, errors.New("there is no row in it")
 	}
-	if !isSampleRow(t.rows[0].fields) {
-		t.header, t.rows = t.rows[0].fields, t.rows[1:]
+	if !isSampleRow(t.Rows[0].Fields) {
+		t.header, t.Rows = t.Rows[0].Fields, t.Rows[1:]
 	}
 	return t, t.checkColumns()
 }
 
 // checkColumns refuses a table with rows of different lengths, or without samples.
-func (t *labelTable) checkColumns() error {
-	if len(t.rows) == 0 {
+func (t *Table) checkColumns() error {
+	if len(t.Rows) == 0 {
 		return errors.New("there is a header and no row below it")
 	}
-	want := len(t.rows[0].fields)
+	want := len(t.Rows[0].Fields)
 	if t.header != nil {
 		want = len(t.header)
 	}
-	for _, row := range t.rows {
-		if len(row.fields) != want {
-			return fmt.Errorf("line %d has %s, the first line %d", row.line,
-				problem.Plural(len(row.fields), "column"), want)
+	for _, row := range t.Rows {
+		if len(row.Fields) != want {
+			return fmt.Errorf("line %d has %s, the first line %d", row.Line,
+				problem.Plural(len(row.Fields), "column"), want)
 		}
 	}
 	return nil
@@ -132,14 +136,14 @@ func separator(text []byte) rune {
 // a picture.
 func isSampleRow(fields []string) bool { return slices.ContainsFunc(fields, images.IsFileName) }
 
-// columns are the numbers of the columns of a table; -1 for a missing one.
-type columns struct {
-	path, label, split, group int
-	weight                    int        // weights for drawing samples
-	oneHot                    []int      // a column of 0 and 1 for each class, instead of label
-	targets                   []int      // columns of numbers, likewise
+// Columns are the numbers of the columns of a table; -1 for a missing one.
+type Columns struct {
+	Path, label, split, Group int
+	Weight                    int        // weights for drawing samples
+	OneHot                    []int      // a column of 0 and 1 for each class, instead of label
+	Targets                   []int      // columns of numbers, likewise
 	lists                     labelLists // in the column label
-	multi                     bool       // labels do not exclude each other
+	Multi                     bool       // labels do not exclude each other
 	validation                *string    // the value of split that means val; nil: cells name the split
 }
 
@@ -157,22 +161,22 @@ var columnNames = struct{ path, label, split, group, weight []string }{
 	weight: []string{"weight", "weights", "sample_weight", "sampling_weight"},
 }
 
-// find returns the columns of a table: the columns that wanted names,
+// Find returns the columns of a table: the columns that wanted names,
 // "path=ID,label=BREED", otherwise columns with usual names. Without a header path and
 // label are the first two.
-func (t *labelTable) find(wanted string) (columns, error) {
-	c := columns{path: -1, label: -1, split: -1, group: -1, weight: -1}
+func (t *Table) Find(wanted string) (Columns, error) {
+	c := Columns{Path: -1, label: -1, split: -1, Group: -1, Weight: -1}
 	all := []struct {
 		name  string
 		to    *int
 		usual []string
-	}{{"path", &c.path, columnNames.path}, {"label", &c.label, columnNames.label},
-		{"split", &c.split, columnNames.split}, {"group", &c.group, columnNames.group}, {"weight", &c.weight, nil}}
+	}{{"path", &c.Path, columnNames.path}, {"label", &c.label, columnNames.label},
+		{"split", &c.split, columnNames.split}, {"group", &c.Group, columnNames.group}, {"weight", &c.Weight, nil}}
 	for k := range all {
 		*all[k].to = t.usual(all[k].usual)
 	}
 	if t.header == nil { // columns of an unknown header are not guessed
-		c.path, c.label = 0, 1
+		c.Path, c.label = 0, 1
 	}
 	for choice := range strings.SplitSeq(wanted, ",") {
 		if choice == "" {
@@ -184,11 +188,11 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			continue
 		}
 		if role == "target" && name != "" {
-			c.targets = append(c.targets, slices.Index(t.header, name))
-			if slices.Index(c.targets, slices.Index(t.header, name)) < len(c.targets)-1 {
+			c.Targets = append(c.Targets, slices.Index(t.header, name))
+			if slices.Index(c.Targets, slices.Index(t.header, name)) < len(c.Targets)-1 {
 				return c, problem.New("csv-columns", wanted, "it has target "+name+" twice", "")
 			}
-			if c.targets[len(c.targets)-1] < 0 {
+			if c.Targets[len(c.Targets)-1] < 0 {
 				return c, t.noColumn(wanted, name)
 			}
 			continue
@@ -212,30 +216,30 @@ func (t *labelTable) find(wanted string) (columns, error) {
 			return c, t.noColumn(wanted, name)
 		}
 	}
-	if c.targets == nil && c.label < 0 {
-		c.oneHot = t.oneHot(c)
+	if c.Targets == nil && c.label < 0 {
+		c.OneHot = t.oneHot(c)
 	}
 	if err := errors.Join(t.checkFound(c), t.checkValidation(c)); err != nil {
 		return c, err
 	}
-	taken := slices.Concat(c.targets, c.oneHot)
-	if at := t.usual(columnNames.weight); c.weight < 0 && !slices.Contains(taken, at) {
-		c.weight = at
+	taken := slices.Concat(c.Targets, c.OneHot)
+	if at := t.usual(columnNames.weight); c.Weight < 0 && !slices.Contains(taken, at) {
+		c.Weight = at
 	}
 	if err := t.decideLists(&c); err != nil {
 		return c, err
 	}
-	c.multi = t.isMultiLabel(c)
+	c.Multi = t.isMultiLabel(c)
 	return c, nil
 }
 
 // noColumn returns the error for a named column that does not exist.
-func (t *labelTable) noColumn(wanted, name string) error {
+func (t *Table) noColumn(wanted, name string) error {
 	return problem.New("csv-columns", wanted, "there is no column "+name, "name one of "+names.First(t.header))
 }
 
-// namesOf returns the names of columns.
-func (t *labelTable) namesOf(all []int) (names []string) {
+// NamesOf returns the names of columns.
+func (t *Table) NamesOf(all []int) (names []string) {
 	for _, i := range all {
 		names = append(names, t.columnName(i))
 	}
@@ -244,12 +248,12 @@ func (t *labelTable) namesOf(all []int) (names []string) {
 
 // oneHot returns the columns that are not in c, if all of them contain only 0, 1 or
 // nothing, and represent classes.
-func (t *labelTable) oneHot(c columns) (classes []int) {
+func (t *Table) oneHot(c Columns) (classes []int) {
 	for i := range t.header {
-		if i == c.path || i == c.split || i == c.group || i == c.weight || isSplitColumn(t.header[i]) {
+		if i == c.Path || i == c.split || i == c.Group || i == c.Weight || isSplitColumn(t.header[i]) {
 			continue
 		}
-		if slices.ContainsFunc(t.rows, func(r tableRow) bool { return !isFlag(r.fields[i]) }) {
+		if slices.ContainsFunc(t.Rows, func(r Row) bool { return !isFlag(r.Fields[i]) }) {
 			return nil
 		}
 		classes = append(classes, i)
@@ -260,20 +264,20 @@ func (t *labelTable) oneHot(c columns) (classes []int) {
 	return classes
 }
 
-// label returns the class of a row, or the texts that form its label.
-func (t *labelTable) label(row tableRow, c columns) string {
+// Label returns the class of a row, or the texts that form its label.
+func (t *Table) Label(row Row, c Columns) string {
 	switch {
-	case c.targets != nil || c.multi && c.oneHot != nil:
+	case c.Targets != nil || c.Multi && c.OneHot != nil:
 		var all []string
-		for _, i := range append(c.targets, c.oneHot...) {
-			all = append(all, row.fields[i])
+		for _, i := range append(c.Targets, c.OneHot...) {
+			all = append(all, row.Fields[i])
 		}
 		return strings.Join(all, between)
-	case c.oneHot == nil:
-		return c.className(row.fields[c.label])
+	case c.OneHot == nil:
+		return c.className(row.Fields[c.label])
 	}
-	for _, i := range c.oneHot {
-		if isOne(row.fields[i]) {
+	for _, i := range c.OneHot {
+		if isOne(row.Fields[i]) {
 			return t.header[i]
 		}
 	}
@@ -281,7 +285,7 @@ func (t *labelTable) label(row tableRow, c columns) string {
 }
 
 // usual returns the first column with one of the names.
-func (t *labelTable) usual(names []string) int {
+func (t *Table) usual(names []string) int {
 	for _, name := range names {
 		for i, h := range t.header {
 			if strings.EqualFold(h, name) {
@@ -292,14 +296,14 @@ func (t *labelTable) usual(names []string) int {
 	return -1
 }
 
-func (t *labelTable) checkFound(c columns) error {
-	width := len(t.rows[0].fields)
+func (t *Table) checkFound(c Columns) error {
+	width := len(t.Rows[0].Fields)
 	for _, column := range []struct {
 		name string
 		at   int
-	}{{"path", c.path}, {"label", c.label}} {
-		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.oneHot == nil &&
-			c.targets == nil) {
+	}{{"path", c.Path}, {"label", c.label}} {
+		if (column.at < 0 || column.at >= width) && (column.name == "path" || c.OneHot == nil &&
+			c.Targets == nil) {
 			return problem.Advise("name it with {csv-columns} "+column.name+"=NAME",
 				"no column is called as those of a %s are; there are %s", column.name, names.First(t.header))
 		}
@@ -307,36 +311,36 @@ func (t *labelTable) checkFound(c columns) error {
 	return nil
 }
 
-// inWords describes the use of each column; "" without a header.
-func (t *labelTable) inWords(c columns) string {
+// InWords describes the use of each column; "" without a header.
+func (t *Table) InWords(c Columns) string {
 	if t.header == nil {
 		return ""
 	}
 	labels := "a column for each class"
 	switch {
-	case c.targets != nil:
-		labels = "targets are columns " + strings.Join(t.namesOf(c.targets), ", ")
+	case c.Targets != nil:
+		labels = "targets are columns " + strings.Join(t.NamesOf(c.Targets), ", ")
 	case c.label >= 0:
 		labels = "label is column " + t.header[c.label]
 	}
-	if c.multi {
+	if c.Multi {
 		labels += ", and labels do not exclude each other"
 	}
-	if c.multi && c.oneHot == nil {
+	if c.Multi && c.OneHot == nil {
 		labels += " (" + c.lists.inWords() + ")"
 	}
-	text := "path is column " + t.header[c.path] + ", " + labels
+	text := "path is column " + t.header[c.Path] + ", " + labels
 	if c.split >= 0 {
 		text += ", split is column " + t.header[c.split]
 	}
 	if c.validation != nil {
 		text += " (" + *c.validation + ": val)"
 	}
-	if c.group >= 0 {
-		text += ", group is column " + t.header[c.group]
+	if c.Group >= 0 {
+		text += ", group is column " + t.header[c.Group]
 	}
-	if c.weight >= 0 && c.weight != t.usual(columnNames.weight) {
-		text += ", weight is column " + t.header[c.weight]
+	if c.Weight >= 0 && c.Weight != t.usual(columnNames.weight) {
+		text += ", weight is column " + t.header[c.Weight]
 	}
 	if note := t.foldInWords(c); note != "" {
 		text += "; " + note

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"fmt"
@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// joinedTables reads the tables of the parts of a folder as one, with paths relative to the
+// Join reads the tables of the parts of a folder as one, with paths relative to the
 // folder and a column for the part.
-func joinedTables(folder string, files []string) (*labelTable, error) {
-	all := &labelTable{}
+func Join(folder string, files []string) (*Table, error) {
+	all := &Table{}
 	for _, file := range files {
-		t, err := readTable(filepath.Join(folder, file))
+		t, err := Read(filepath.Join(folder, file))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -27,9 +27,9 @@ func joinedTables(folder string, files []string) (*labelTable, error) {
 			return nil, problem.Advise("give all the same columns", "%s has other columns than %s", file, files[0])
 		}
 		dir := filepath.Dir(file)
-		for _, row := range t.rows {
-			row.fields[at] = dir + "/" + row.fields[at]
-			all.rows = append(all.rows, tableRow{row.line, append(slices.Clip(row.fields), dir)})
+		for _, row := range t.Rows {
+			row.Fields[at] = dir + "/" + row.Fields[at]
+			all.Rows = append(all.Rows, Row{row.Line, append(slices.Clip(row.Fields), dir)})
 		}
 	}
 	return all, nil

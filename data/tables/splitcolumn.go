@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"fmt"
@@ -23,8 +23,8 @@ var splitNames = map[string]string{
 	"test": test, "testing": test,
 }
 
-// splitNamed returns the split with a folder's name, as "val" for "valid"; "" for another name.
-func splitNamed(name string) string { return splitNames[strings.ToLower(name)] }
+// SplitNamed returns the split with a folder's name, as "val" for "valid"; "" for another name.
+func SplitNamed(name string) string { return splitNames[strings.ToLower(name)] }
 
 // flagColumns are the columns, in lower case, with true or false for membership in a split.
 var flagColumns = map[string]string{
@@ -55,13 +55,13 @@ func isYes(field string) (yes, ok bool) {
 
 // splitInColumn returns the split that a field of the split column names; "" if it is not a
 // split.
-func (t *labelTable) splitInColumn(column int, field string) string {
+func (t *Table) splitInColumn(column int, field string) string {
 	of, isFlag := "", false
 	if t.header != nil {
 		of, isFlag = flagColumns[strings.ToLower(t.header[column])]
 	}
 	if !isFlag {
-		return splitNamed(field)
+		return SplitNamed(field)
 	}
 	yes, ok := isYes(field)
 	switch {
@@ -77,7 +77,7 @@ func (t *labelTable) splitInColumn(column int, field string) string {
 
 // splitByValue returns the column and the value in "split=NAME:VALUE": rows with this value
 // are for validation.
-func (t *labelTable) splitByValue(role, name string) (column int, value string, ok bool) {
+func (t *Table) splitByValue(role, name string) (column int, value string, ok bool) {
 	if role != "split" || slices.Contains(t.header, name) {
 		return 0, "", false
 	}
@@ -97,53 +97,53 @@ func splitOfValue(field, validation string) string {
 }
 
 // checkValidation refuses a value that does not occur in any row.
-func (t *labelTable) checkValidation(c columns) error {
-	if c.validation == nil || slices.ContainsFunc(t.rows, func(r tableRow) bool {
-		return r.fields[c.split] == *c.validation
+func (t *Table) checkValidation(c Columns) error {
+	if c.validation == nil || slices.ContainsFunc(t.Rows, func(r Row) bool {
+		return r.Fields[c.split] == *c.validation
 	}) {
 		return nil
 	}
 	var cells []string
-	for _, row := range t.rows {
-		cells = append(cells, row.fields[c.split])
+	for _, row := range t.Rows {
+		cells = append(cells, row.Fields[c.split])
 	}
 	return problem.New("csv-columns", "split="+t.header[c.split]+":"+*c.validation,
 		"no row has this value in column "+t.header[c.split], "name one of "+names.First(distinctCells(cells)))
 }
 
 // foldInWords returns a note about an unused column of folds; "" without one.
-func (t *labelTable) foldInWords(c columns) string {
+func (t *Table) foldInWords(c Columns) string {
 	at := t.usual(foldColumns)
-	if at < 0 || c.split >= 0 || at == c.label || at == c.path || at == c.group ||
-		slices.Contains(slices.Concat(c.targets, c.oneHot), at) {
+	if at < 0 || c.split >= 0 || at == c.label || at == c.Path || at == c.Group ||
+		slices.Contains(slices.Concat(c.Targets, c.OneHot), at) {
 		return ""
 	}
-	name, value := t.header[at], t.rows[0].fields[at]
+	name, value := t.header[at], t.Rows[0].Fields[at]
 	return fmt.Sprintf("column %s is not used (with split=%s:%s among the columns its rows with %s are for "+
 		"validation)", name, name, value, value)
 }
 
-// noLabel returns the error for a row without a label.
-func (t *labelTable) noLabel(row tableRow, c columns) error {
-	if c.oneHot == nil && row.fields[c.label] != "" {
+// NoLabel returns the error for a row without a label.
+func (t *Table) NoLabel(row Row, c Columns) error {
+	if c.OneHot == nil && row.Fields[c.label] != "" {
 		return problem.Advise("take the row out, or write another name if it is a class",
-			"line %d has no label: %s means that it is not known", row.line, row.fields[c.label])
+			"line %d has no label: %s means that it is not known", row.Line, row.Fields[c.label])
 	}
-	return fmt.Errorf("line %d has no label", row.line)
+	return fmt.Errorf("line %d has no label", row.Line)
 }
 
-// splitOf returns the split of a row: "" in a table without a split column.
-func (t *labelTable) splitOf(row tableRow, c columns) (string, error) {
+// SplitOf returns the split of a row: "" in a table without a split column.
+func (t *Table) SplitOf(row Row, c Columns) (string, error) {
 	if c.split < 0 {
 		return "", nil
 	}
 	if c.validation != nil {
-		return splitOfValue(row.fields[c.split], *c.validation), nil
+		return splitOfValue(row.Fields[c.split], *c.validation), nil
 	}
-	split := t.splitInColumn(c.split, row.fields[c.split])
+	split := t.splitInColumn(c.split, row.Fields[c.split])
 	if split == "" {
 		return "", problem.Advise("write train, val or test, or take another column with {csv-columns} split=NAME",
-			"line %d: %q is no split", row.line, row.fields[c.split])
+			"line %d: %q is no split", row.Line, row.Fields[c.split])
 	}
 	return split, nil
 }

@@ -1,4 +1,4 @@
-package data
+package tables
 
 import (
 	"fmt"
@@ -25,13 +25,13 @@ import (
 const between = ";"
 
 // decideLists finds the form of the lists of labels, if Options.Columns has not named it.
-func (t *labelTable) decideLists(c *columns) (err error) {
-	if c.lists != "" || c.oneHot != nil || c.targets != nil || c.label < 0 {
+func (t *Table) decideLists(c *Columns) (err error) {
+	if c.lists != "" || c.OneHot != nil || c.Targets != nil || c.label < 0 {
 		return nil
 	}
 	var cells []string
-	for _, row := range t.rows {
-		if cell := row.fields[c.label]; !isMissing(cell) {
+	for _, row := range t.Rows {
+		if cell := row.Fields[c.label]; !isMissing(cell) {
 			cells = append(cells, cell)
 		}
 	}
@@ -41,22 +41,22 @@ func (t *labelTable) decideLists(c *columns) (err error) {
 
 // isMultiLabel reports whether the labels of a table do not exclude each other: a cell has
 // several, or some row does not have exactly one 1 in the columns of classes.
-func (t *labelTable) isMultiLabel(c columns) bool {
+func (t *Table) isMultiLabel(c Columns) bool {
 	switch {
-	case c.targets != nil:
+	case c.Targets != nil:
 		return false
-	case c.oneHot == nil:
-		return c.label >= 0 && slices.ContainsFunc(t.rows, func(row tableRow) bool {
-			return c.lists.isSeveral(row.fields[c.label])
+	case c.OneHot == nil:
+		return c.label >= 0 && slices.ContainsFunc(t.Rows, func(row Row) bool {
+			return c.lists.isSeveral(row.Fields[c.label])
 		})
 	}
-	return slices.ContainsFunc(t.rows, func(row tableRow) bool {
+	return slices.ContainsFunc(t.Rows, func(row Row) bool {
 		ones := 0
-		for _, i := range c.oneHot {
-			if isMissing(row.fields[i]) {
+		for _, i := range c.OneHot {
+			if isMissing(row.Fields[i]) {
 				return true
 			}
-			if isOne(row.fields[i]) {
+			if isOne(row.Fields[i]) {
 				ones++
 			}
 		}
@@ -65,7 +65,7 @@ func (t *labelTable) isMultiLabel(c columns) bool {
 }
 
 // className returns the label in a cell of a table with one label per cell.
-func (c columns) className(cell string) string {
+func (c Columns) className(cell string) string {
 	if isMissing(cell) {
 		return ""
 	}
@@ -87,43 +87,43 @@ func isFlag(field string) bool {
 }
 
 // namesIn returns the labels of a row with a single column of labels.
-func namesIn(row tableRow, c columns) ([]string, error) {
-	cell := row.fields[c.label]
+func namesIn(row Row, c Columns) ([]string, error) {
+	cell := row.Fields[c.label]
 	if isMissing(cell) {
 		return nil, nil
 	}
 	names, err := c.lists.names(cell)
 	if err != nil {
-		return nil, fmt.Errorf("line %d: label %q: %w", row.line, cell, err)
+		return nil, fmt.Errorf("line %d: label %q: %w", row.Line, cell, err)
 	}
 	for i, name := range names {
 		switch {
 		case name == "":
-			return nil, fmt.Errorf("line %d has a label without a name: %q", row.line, cell)
+			return nil, fmt.Errorf("line %d has a label without a name: %q", row.Line, cell)
 		case slices.Contains(names[:i], name):
-			return nil, fmt.Errorf("line %d has label %s twice", row.line, name)
+			return nil, fmt.Errorf("line %d has label %s twice", row.Line, name)
 		}
 	}
 	return names, nil
 }
 
-// multiClasses returns the classes of labels that do not exclude each other: the columns,
+// MultiClasses returns the classes of labels that do not exclude each other: the columns,
 // or the names in the rows of train, or without train in all rows.
-func (t *labelTable) multiClasses(c columns) ([]string, error) {
-	if c.oneHot != nil {
+func (t *Table) MultiClasses(c Columns) ([]string, error) {
+	if c.OneHot != nil {
 		var names []string
-		for _, i := range c.oneHot {
+		for _, i := range c.OneHot {
 			names = append(names, t.header[i])
 		}
 		return names, nil
 	}
 	all := map[string][]string{}
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		names, err := namesIn(row, c)
 		if err != nil {
 			return nil, err
 		}
-		split, err := t.splitOf(row, c)
+		split, err := t.SplitOf(row, c)
 		if err != nil {
 			return nil, err
 		}
@@ -138,21 +138,21 @@ func (t *labelTable) multiClasses(c columns) ([]string, error) {
 	return names.InOrderOfNumbers(slices.Compact(slices.Sorted(slices.Values(classes)))), nil
 }
 
-// flags returns the label of a row with labels that do not exclude each other.
-func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, error) {
+// Flags returns the label of a row with labels that do not exclude each other.
+func (t *Table) Flags(row Row, c Columns, classes []string) ([]int32, error) {
 	label := make([]int32, len(classes))
-	if c.oneHot != nil {
-		for k, i := range c.oneHot {
+	if c.OneHot != nil {
+		for k, i := range c.OneHot {
 			switch {
-			case isMissing(row.fields[i]):
+			case isMissing(row.Fields[i]):
 				label[k] = -1
-			case isOne(row.fields[i]):
+			case isOne(row.Fields[i]):
 				label[k] = 1
 			}
 		}
 		return label, nil
 	}
-	if isMissing(row.fields[c.label]) {
+	if isMissing(row.Fields[c.label]) {
 		return slices.Repeat([]int32{-1}, len(classes)), nil
 	}
 	names, err := namesIn(row, c)
@@ -160,18 +160,18 @@ func (t *labelTable) flags(row tableRow, c columns, classes []string) ([]int32, 
 		k := slices.Index(classes, name)
 		if k < 0 {
 			return nil, problem.Advise("add it there, or take it out",
-				"line %d has a label that no row of train has: %s", row.line, name)
+				"line %d has a label that no row of train has: %s", row.Line, name)
 		}
 		label[k] = 1
 	}
 	return label, err
 }
 
-// numbers returns the label of a row with columns of numbers.
-func (t *labelTable) numbers(row tableRow, c columns) ([]int32, error) {
-	label := make([]int32, len(c.targets))
-	for k, i := range c.targets {
-		field := row.fields[i]
+// Numbers returns the label of a row with columns of numbers.
+func (t *Table) Numbers(row Row, c Columns) ([]int32, error) {
+	label := make([]int32, len(c.Targets))
+	for k, i := range c.Targets {
+		field := row.Fields[i]
 		if isMissing(field) {
 			label[k] = -1
 			continue
@@ -179,20 +179,16 @@ func (t *labelTable) numbers(row tableRow, c columns) ([]int32, error) {
 		v, err := strconv.ParseFloat(field, 32)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, problem.Advise("write a number of float32, such as 3.5, or nothing where none is known",
-				"line %d, column %s: %q is no number", row.line, t.columnName(i), field)
+				"line %d, column %s: %q is no number", row.Line, t.columnName(i), field)
 		}
 		label[k] = int32(math.Float32bits(float32(v)))
 	}
 	return label, nil
 }
 
-func (t *labelTable) columnName(i int) string {
+func (t *Table) columnName(i int) string {
 	if t.header == nil {
 		return strconv.Itoa(i + 1)
 	}
 	return t.header[i]
 }
-
-// Number returns the number that an element of a label represents if Info.Targets is set:
-// its bits are a float32. It is NaN for a missing number.
-func Number(label int32) float32 { return math.Float32frombits(uint32(label)) }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import threading
 import urllib.parse
@@ -78,6 +79,7 @@ class Model:
         self._lock = threading.Lock()
         self._workers: Optional[ThreadPoolExecutor] = None
         self._inspected: Optional[Dict[str, Any]] = None
+        self._last_head: Tuple[Tuple[Tuple[int, ...], ...], bytes] = ((), b"")
         known = {"devices": devices, "threads": threads, "precision": precision, "preprocess": preprocess,
                  "labels": labels, "max_batch": max_batch, "allow_sick": allow_sick or None}
         given = {**known, **options}
@@ -302,8 +304,7 @@ class Model:
 
     def _infer(self, rows: Tuple[Array, ...]) -> "_Answer":
         raw = [_http.bytes_of(array) for array in rows]
-        head = json.dumps({"inputs": [_declared(to, array, len(part)) for to, array, part in zip(self._inputs, rows, raw)],
-                           "parameters": {"binary_data_output": True}}).encode()
+        head = self._head(tuple(array.shape for array in rows))
         headers = f"Inference-Header-Content-Length: {len(head)}\r\n"
         try:
             return self._answer(*self._ask("POST", "/predict", headers, [head, *raw]))
@@ -312,6 +313,17 @@ class Model:
             if problem.status == 504 and half > 0:  # it took a minute: smaller parts
                 return self._infer(tuple(a[:half] for a in rows)) + self._infer(tuple(a[half:] for a in rows))
             raise _http.failure(problem) from None
+
+    def _head(self, shapes: Tuple[Tuple[int, ...], ...]) -> bytes:
+        """Return the head of a request for rows of these shapes; the last one is kept."""
+        known, head = self._last_head
+        if known != shapes:
+            inputs = [{"name": to.name, "datatype": _DATATYPES[to.dtype.str.lstrip("<|")], "shape": shape,
+                       "parameters": {"binary_data_size": math.prod(shape) * to.dtype.itemsize}}
+                      for to, shape in zip(self._inputs, shapes)]
+            head = json.dumps({"inputs": inputs, "parameters": {"binary_data_output": True}}).encode()
+            self._last_head = shapes, head
+        return head
 
     def _picture(self, numbered: Tuple[int, Any]) -> "_Answer":
         body, name = picture_file(numbered[1], f"picture {numbered[0]}")
@@ -437,12 +449,6 @@ class _token_file:
     def __exit__(self, *problem: object) -> None:
         if self._path:
             os.unlink(self._path)
-
-
-def _declared(to: TensorInfo, array: Array, size: int) -> Dict[str, Any]:
-    """Return the entry of an input in the head of a request."""
-    return {"name": to.name, "datatype": _DATATYPES[to.dtype.str.lstrip("<|")], "shape": array.shape,
-            "parameters": {"binary_data_size": size}}
 
 
 def _info(t: Mapping[str, Any]) -> TensorInfo:

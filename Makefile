@@ -400,6 +400,19 @@ test-python: build ## the Python package: mypy, and its tests with the programs 
 	cd python && /usr/bin/python3 -m mypy
 	cd python && /usr/bin/python3 -m pytest -q -n 4
 
+# SYSTEMS='debian13 arm64' picks systems.
+.PHONY: test-python-systems
+test-python-systems: build ## the Python wheel in fresh environments of Debian 12, Debian 13 and arm64, without network (Debian, root, minutes)
+	GO=$(GO) sh scripts/pythonsystems.sh bin/bnctl $(SYSTEMS)
+
+# A machine without other load, or `chrt -r 1 make bench-python`.
+.PHONY: bench-python
+bench-python: build ## Model.predict beside bnctl bench and ONNX Runtime's Python package (ROUNDS=3; minutes)
+	rm -f bin/mobilenetv2.bnm
+	dir=$$(sh scripts/debian13.sh) && models=$$(sh scripts/peers.sh models) && bin/bnctl strip $$models/mobilenetv2.pth --arch mobilenetv2 \
+		--preprocess imagenet -o bin/mobilenetv2.bnm >/dev/null && MODELS=$$models BNCTL=bin/bnctl PYTHONPATH=python /usr/bin/python3 \
+		python/bench.py bin/mobilenetv2.bnm $(or $(ROUNDS),3) sh scripts/enter.sh $$dir python3 /peers/onnxruntime.py /models 2>/dev/null
+
 .PHONY: vulnerabilities
 vulnerabilities: ## published vulnerabilities that code of the programs reaches, with the release's version of Go (minutes)
 	GO=$(GO) bash scripts/vulnerabilities.sh

@@ -87,12 +87,9 @@ class Connection:
                 raise ConnectionError("the connection ended")
             data += more
         head, self._rest = data.split(b"\r\n\r\n", 1)
-        lines = head.decode("latin-1").split("\r\n")
-        headers = {}
-        for line in lines[1:]:
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        return int(lines[0].split(" ", 2)[1]), headers
+        first, *lines = head.decode("latin-1").split("\r\n")
+        fields = (line.partition(":") for line in lines)
+        return int(first.split(" ", 2)[1]), {name.lower(): value.strip() for name, _, value in fields}
 
     def fill(self, view: memoryview) -> None:
         """Read the next bytes of a body into all of `view`."""

@@ -20,6 +20,9 @@ if "BNCTL_INSTALLED" not in os.environ:  # the package of the source with bin/bn
 import bnctl
 from bnctl import _binary
 
+# What makes pytest load the plugin: an installed wheel has an entry point.
+PLUGIN = () if "BNCTL_INSTALLED" in os.environ else ("-p", "bnctl.pytest_plugin")
+
 # The test of the plugin runs pytest in a folder.
 pytest_plugins = ["pytester"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bnctl import _data
-from conftest import SOURCE, command
+from conftest import PLUGIN, SOURCE, command
 
 DOCS = SOURCE.parent / "docs"
 
@@ -71,8 +71,8 @@ def test_torch() -> None:
 def test_ci(template: Path, pytester: pytest.Pytester) -> None:
     (pytester.path / "photos.bnm").write_bytes(template.read_bytes())
     pytester.makepyfile(test_it=session(4))
-    pytester.runpytest_subprocess("-p", "bnctl.pytest_plugin", "--update").assert_outcomes(passed=1)
-    pytester.runpytest_subprocess("-p", "bnctl.pytest_plugin").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*PLUGIN, "--update").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*PLUGIN).assert_outcomes(passed=1)
 
 
 def notebook() -> Any:

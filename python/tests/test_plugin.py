@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from conftest import PLUGIN
+
 
 def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
     """Run pytest in the folder with the plugin; a wheel has it as an entry point."""
-    return pytester.runpytest_subprocess("-p", "bnctl.pytest_plugin", *arguments)
+    return pytester.runpytest_subprocess(*PLUGIN, *arguments)
 
 
 TEST = """

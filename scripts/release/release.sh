@@ -6,6 +6,7 @@
 #   bnctl-VERSION-linux-ARCH.oci.tar    the image of server/deploy/Dockerfile, as docker load and podman load take it
 #   bnctl.rb                            the formula of Homebrew
 #   bnctl-VERSION-py3-none-PLATFORM.whl Python wheels for the same systems, for musl bnctl alone
+#   bnctl-VERSION.tgz, bnctl-SYSTEM-VERSION.tgz   the packages of npm: npx bnctl
 #   SHA256SUMS, SHA256SUMS.sig          their sums, and a signature if KEY names a private key of ssh-keygen -t ed25519
 #
 # The version is the tag of the commit (v0.1.0): Go stamps it and the commit into the binaries. The bytes depend on
@@ -135,6 +136,14 @@ wheel linux-arm64 musllinux_1_2_aarch64 bnctl
 wheel darwin-arm64 macosx_12_0_arm64 $programs
 wheel windows-amd64 win_amd64 bnctl.exe bnctl-device-cuda.exe bnctl-device-opencl.exe
 "${PYTHON:-/usr/bin/python3}" "$here/../../python/checkwheel.py" "$out"/*.whl >&2
+mkdir "$work/npm" # the licences of each system
+for pair in linux-x64=linux-amd64 linux-arm64=linux-arm64 darwin-arm64=darwin-arm64 win32-x64=windows-amd64; do
+	cp "$work/bnctl-$version-${pair#*=}/LICENSES-OF-MODULES" "$work/npm/${pair%=*}"
+done
+"${PYTHON:-/usr/bin/python3}" "$here/npm.py" --version "$version" --licences "$work/npm" --output "$out" \
+	"linux-x64=$work/bnctl-$version-linux-amd64/bnctl" "linux-arm64=$work/bnctl-$version-linux-arm64/bnctl" \
+	"darwin-arm64=$work/bnctl-$version-darwin-arm64/bnctl" "win32-x64=$work/bnctl-$version-windows-amd64/bnctl.exe" >/dev/null
+echo "release: packages of npm" >&2
 sum() { sha256sum "$out/bnctl-$version-$1.tar.gz" | cut -d' ' -f1; }
 sed -e "s/@VERSION@/$version/g" -e "s/@DARWIN_ARM64@/$(sum darwin-arm64)/" -e "s/@LINUX_AMD64@/$(sum linux-amd64)/" \
 	-e "s/@LINUX_ARM64@/$(sum linux-arm64)/" "$here/bnctl.rb" >"$out/bnctl.rb"

@@ -75,7 +75,7 @@ inside() {
 	mount --rbind /proc "$at/proc" && mount --rbind /dev "$at/dev"
 	/usr/bin/python3 -c 'import fcntl, socket, struct  # the loopback, for the kernel of the notebook
 fcntl.ioctl(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0x8914, struct.pack("16sH14x", b"lo", 1))'
-	chmod 1777 "$at/tmp"
+	mount -t tmpfs tmpfs "$at/tmp" # an overlay of a user namespace renames no folders
 	chroot "$at" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/tmp LANG=C.UTF-8 OMP_NUM_THREADS=1 "SESSIONS=$SESSIONS" "PREPARE=$PREPARE" \
 		"WITHOUT_PIP=$WITHOUT_PIP" ${LIBRARIES:+"LD_LIBRARY_PATH=$LIBRARIES"} sh /model/user.sh
 }

@@ -17,7 +17,7 @@ func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, e
 	}
 	h, w := f.Size()
 	t.write(dst, tensor.Tensor{DType: tensor.U8, Shape: []int{h, w, 3}}, func(out, src images.Plane) {
-		err = t.scaling().Reduction(out, src).Decode(ctx, f)
+		err = t.scaling().Decode(ctx, f, out, src)
 	})
 	return err
 }
@@ -33,6 +33,9 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 	out := images.Plane{H: height, W: width, C: 3}
 	r := t.scaling().Reduction(out, images.Plane{H: h, W: w, C: 3})
 	decoding, err := f.Memory(ctx)
+	if t.Letterbox { // the part that shows the picture
+		decoding += int64(height) * int64(width) * int64(out.C)
+	}
 	return decoding + r.Memory(f), err
 }
 

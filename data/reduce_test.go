@@ -65,6 +65,9 @@ func TestDecodeInStrips(t *testing.T) {
 		if r.IntN(2) == 0 {
 			tr.Resize = max(tr.Height, tr.Width) + r.IntN(9)
 		}
+		if n%5 == 0 {
+			tr.Letterbox, tr.Resize = true, 0
+		}
 		exif := r.IntN(4) > 0
 		whole, err := images.Decode(t.Context(), file, exif)
 		if err != nil {

@@ -1,5 +1,7 @@
 package images
 
+import "context"
+
 // Scaling is a method to scale pictures to the size that a model accepts.
 type Scaling struct {
 	// Resize is the length in pixels of the shorter side after scaling, before the centre crop. Zero
@@ -33,9 +35,24 @@ func (s Scaling) FitMask(dst, src Plane) {
 	Nearest(dst, src, src.Bounds(), w, h, centre(dst, w, h))
 }
 
-// Reduction returns a Reduction of src to dst. Its pixels are those of Fit.
+// Decode writes the picture of a file to dst as Fit does, while its rows are decoded. src has its size.
+func (s Scaling) Decode(ctx context.Context, f *File, dst, src Plane) (err error) {
+	if !s.Letterbox {
+		return s.Reduction(dst, src).Decode(ctx, f)
+	}
+	w, h := s.Size(dst, src)
+	View{W: w, H: h}.Fill(dst, letterboxed, func(visible Plane, _ Box) {
+		err = newReduction(s.Filter, visible, src, w, h, visible.Bounds()).Decode(ctx, f)
+	})
+	return err
+}
+
+// Reduction returns a Reduction of src to the part of dst that shows it. Its pixels are those of Fit.
 func (s Scaling) Reduction(dst, src Plane) *Reduction {
 	w, h := s.Size(dst, src)
+	if s.Letterbox {
+		return newReduction(s.Filter, Plane{h, w, dst.C, dst.Pix}, src, w, h, Box{0, 0, w, h})
+	}
 	return newReduction(s.Filter, dst, src, w, h, centre(dst, w, h))
 }
 

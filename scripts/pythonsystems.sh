@@ -151,7 +151,10 @@ END
 	QEMU=$cache/qemu-aarch64-static
 	export QEMU
 	ran arm64 "$cache/python-arm64" --user --map-root-user
-	cmp "$work/model/got.npy" "$work/model/want.npy" || fail "arm64: other bits than here"
+	/usr/bin/python3 -c 'import numpy, sys
+got, want = map(numpy.load, sys.argv[1:])
+sys.exit((got.shape, got.tobytes()) != (want.shape, want.tobytes()))' "$work/model/got.npy" "$work/model/want.npy" ||
+		fail "arm64: other bits than here"
 	WITHOUT_PIP='' LIBRARIES='' QEMU=''
 }
 for system; do "$system"; done

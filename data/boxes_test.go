@@ -1,10 +1,14 @@
 package data
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"math"
 	"testing"
 
 	"github.com/bnctl/bnctl/data/augmentation"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -126,6 +130,36 @@ func TestAugmentationsWithoutBoxes(t *testing.T) {
 		}
 		if err := CheckAugment(a, info); (err == nil) != fits {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// A file in strips is scaled into a letterbox as its pixels are, also where rows are columns.
+func TestLetterboxOfAFile(t *testing.T) {
+	for _, size := range [][2]int{{53, 80}, {80, 53}, {30, 30}, {416, 300}} {
+		picture := image.NewRGBA(image.Rect(0, 0, size[0], size[1]))
+		for i := range picture.Pix {
+			picture.Pix[i] = byte(i * i / 7)
+			if i%4 == 3 {
+				picture.Pix[i] = 255
+			}
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, picture); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := images.Decode(t.Context(), file.Bytes(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transform := Transform{Height: 64, Width: 96, Letterbox: true}
+		want, got := tensor.New(tensor.U8, 64, 96, 3), tensor.New(tensor.U8, 64, 96, 3)
+		transform.Apply(want, whole, nil)
+		if err := transform.Decode(t.Context(), got, file.Bytes(), true); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes, want.Bytes) {
+			t.Errorf("%v: the file gives other pixels than the picture", size)
 		}
 	}
 }

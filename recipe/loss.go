@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -119,10 +118,6 @@ func (r *Recipe) checkLoss() error {
 	case l.IsBoxes() && (r.LabelSmoothing > 0 || r.ClassWeights != "" || r.AuxWeight > 0):
 		return problem.New("loss", r.Loss, "label smoothing, weights of classes and auxiliary heads have no "+
 			"meaning for boxes", "leave them off")
-	case l.IsBoxes() && !slices.Contains([]string{"", "last", "best", "best:loss", "best:ap50"}, r.Save):
-		return refuse("save", r.Save, "boxes", "use best, best:loss or best:ap50")
-	case !l.IsBoxes() && r.Save == "best:ap50":
-		return refuse("save", r.Save, "labels that are no boxes", "leave it off")
 	case l.IsNumeric() && r.LabelSmoothing > 0:
 		return refuse("label-smoothing", fmt.Sprint(r.LabelSmoothing), "numbers", "leave it off")
 	case l.IsNumeric() && r.ClassWeights != "":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -18,16 +19,19 @@ func saves() []string {
 	return all
 }
 
-// Criterion returns the criterion of Save. The default is accuracy, or the loss of single
-// elements.
+// Criterion returns the criterion of Save. The default is accuracy, the AP50 of boxes, or the loss of
+// single elements.
 func (r *Recipe) Criterion() evaluation.Criterion {
 	if name, ok := strings.CutPrefix(r.Save, "best:"); ok {
 		return evaluation.Criterion(name)
 	}
-	if r.Loss != "" {
-		return "loss"
+	switch r.Loss {
+	case "":
+		return "accuracy"
+	case parallel.BoxLoss:
+		return "ap50"
 	}
-	return "accuracy"
+	return "loss"
 }
 
 // task is the kind of the labels of data.
@@ -38,6 +42,7 @@ const (
 	masks                   // one class for each pixel
 	someLabels              // several labels for each sample
 	numbers
+	boxes
 )
 
 // figuresOf lists the figures that evaluations have, by task.
@@ -46,6 +51,7 @@ var figuresOf = map[task][]string{
 	masks:       {"miou", "accuracy", "loss", "balanced-accuracy", "f1"},
 	someLabels:  {"loss", "accuracy", "f1", "auroc", "exact"},
 	numbers:     {"loss", "mae", "rmse", "r2"},
+	boxes:       {"ap50", "loss"},
 }
 
 // taskOf returns the task of the training data, by a recipe that SetData has filled in.
@@ -53,6 +59,8 @@ func (r *Recipe) taskOf(isMask bool) task {
 	switch {
 	case r.TargetStd != nil:
 		return numbers
+	case r.Loss == parallel.BoxLoss:
+		return boxes
 	case r.Loss != "":
 		return someLabels
 	case isMask:
@@ -68,7 +76,7 @@ func (r *Recipe) checkSave(isMask bool) error {
 	}
 	known := slices.Clone(figuresOf[r.taskOf(isMask)])
 	what := map[task]string{classLabels: "classes", masks: "masks", someLabels: "several labels",
-		numbers: "numbers"}[r.taskOf(isMask)]
+		numbers: "numbers", boxes: "boxes"}[r.taskOf(isMask)]
 	if known[0] == "accuracy" {
 		if what = problem.Plural(r.Data.Classes, "class"); r.Data.Classes == 2 {
 			known = append(known, "auroc")

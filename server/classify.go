@@ -59,6 +59,9 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 	if !answers.Raw {
 		return answers, nil
 	}
+	if _, ok := s.model.DetectedClasses(); ok {
+		return nil, invalid("model %s predicts boxes; ask with detect", s.name)
+	}
 	if _, err := s.maskOutput(); err == nil {
 		return nil, invalid("model %s gives each pixel a class; ask with segment", s.name)
 	}

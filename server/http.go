@@ -85,6 +85,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET "+model+"/predict", handlerFunc(s.predictionMetadata))
 		mux.Handle("POST "+model+"/classify", handlerFunc(s.classify))
 		mux.Handle("POST "+model+"/segment", handlerFunc(s.segment))
+		mux.Handle("POST "+model+"/detect", handlerFunc(s.detect))
 		mux.Handle("GET "+model+"/layers", handlerFunc(s.layers))
 		mux.Handle("GET "+model+"/activity", handlerFunc(s.activity))
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/server/internal/protocol"
 	"github.com/bnctl/bnctl/tensor"
@@ -21,7 +22,10 @@ type pictureAnswer struct {
 	model  *modelVersion
 	pixels tensor.Tensor // u8 [1,H,W,C]: the model's input
 	answer *protocol.Answer
-	done   func() // the response is written
+
+	height, width int // of the picture in the request, upright as the model reads it
+
+	done func() // the response is written
 }
 
 // askPicture sends the picture file of a request to a model. check refuses models that do
@@ -71,7 +75,11 @@ func (s *Server) askPicture(w http.ResponseWriter, r *http.Request, check func(*
 	if err != nil {
 		return nil, err
 	}
-	return &pictureAnswer{m, x, a, done}, nil
+	height, width, err := m.pictureSize(r.Context(), file)
+	if err != nil {
+		return nil, err
+	}
+	return &pictureAnswer{model: m, pixels: x, answer: a, height: height, width: width, done: done}, nil
 }
 
 // picture returns the file in a body.
@@ -111,6 +119,18 @@ func picture(contentType string, body []byte) ([]byte, error) {
 		}
 	}
 	return body, nil
+}
+
+// pictureSize returns the size of a picture as the model reads it.
+func (s *modelVersion) pictureSize(ctx context.Context, file []byte) (height, width int, err error) {
+	size, err := images.Measure(ctx, file)
+	if err != nil {
+		return 0, 0, invalid("%v", err)
+	}
+	if s.model.Preprocess.EXIF && size.Orientation > 4 {
+		return size.Width, size.Height, nil
+	}
+	return size.Height, size.Width, nil
 }
 
 // pixels decodes a picture to the input of the model. Memory for decoding is reserved before.

@@ -75,8 +75,9 @@ func openOne(c *cli.Context,
 	return open(c.Context, spec, options)
 }
 
-func boxesOutput(c *cli.Context) boxes.Output {
-	o := outputOf(c)
+func boxesOutput(c *cli.Context) boxes.Output { return outputOfBoxes(outputOf(c)) }
+
+func outputOfBoxes(o *output) boxes.Output {
 	return boxes.Output{Result: o.result, Note: o.noteOptions, Event: o.event}
 }
 

@@ -9,6 +9,10 @@ import (
 
 func misuse(format string, args ...any) error { return commandline.Misuse(format, args...) }
 
+func modelComesFirst(first string, rest []string, err error) error {
+	return commandline.ModelComesFirst(first, rest, err)
+}
+
 // misadvise is misuse with advice.
 func misadvise(advice, format string, args ...any) error {
 	return problem.New("", "", fmt.Sprintf(format, args...), advice)

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/detect"
 	form "github.com/bnctl/bnctl/cmd/bnctl/internal/format"
 	"github.com/bnctl/bnctl/predict"
-	"github.com/bnctl/bnctl/problem"
 )
 
 func predictCommand() *cli.Command {
@@ -42,6 +41,7 @@ A data source is ` + sources + `.
    curl URL | bnctl predict cifar.bnm -
    bnctl predict resnet18.pth cat.jpg --preprocess imagenet
    bnctl predict glyphs.bnm x.npy --logits --format npy > logits.npy
+   bnctl predict cells.bnm slide.jpg --draw drawn   # the boxes of a detector
    bnctl predict detector.onnx x.npy -o y.npy     # y.scores.npy, y.boxes.npy
    bnctl predict detector.onnx x.npy --json --only boxes
    bnctl predict resnet18.bnm photos/ --features avgpool -o embeddings.npy
@@ -61,7 +61,7 @@ A data source is ` + sources + `.
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
 				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +
 					"probabilities, page: a folder"},
-		}, append(fitFlags("scale for masks, overlays, probabilities"), predictFlags()...)...),
+		}, slices.Concat(detect.Flags(), fitFlags("scale for masks, overlays, probabilities"), predictFlags())...),
 		Action: predictAction,
 	}
 }
@@ -81,21 +81,6 @@ func predictAction(c *cli.Context) error {
 	})
 }
 
-// modelComesFirst extends an error about the first argument, which should be the model, if
-// a later argument is a model.
-func modelComesFirst(first string, rest []string, err error) error {
-	for _, later := range rest {
-		if slices.Contains(modelExtensions, strings.ToLower(filepath.Ext(later))) {
-			return problem.Advise("the model comes first: bnctl predict "+later+" "+first, "%w", err)
-		}
-	}
-	return err
-}
-
-// modelExtensions are the extensions of files with models, which are not inputs.
-var modelExtensions = []string{".bnm", ".pth", ".pt", ".ckpt", ".onnx", ".safetensors", ".h5", ".keras",
-	".caffemodel"}
-
 // predictOptions returns the options that the flags set.
 func predictOptions(c *cli.Context) (*prediction, error) {
 	p := &prediction{path: c.Args().First(), inputs: c.Args().Tail(), workers: c.Int("workers"),
@@ -108,29 +93,15 @@ func predictOptions(c *cli.Context) (*prediction, error) {
 		p.inner, p.answer.Logits = strings.Split(list, ","), true
 	}
 	var err error
+	if p.boxes, err = detect.ParseOptions(c); err != nil {
+		return nil, err
+	}
 	if p.file, err = modelOptions(c); err != nil {
 		return nil, err
 	}
 	if p.on, err = runOptions(c); err != nil {
 		return nil, err
 	}
-	p.format, err = predictionFormat(c)
+	p.format, err = form.OfFlags(c)
 	return p, err
-}
-
-func predictionFormat(c *cli.Context) (string, error) {
-	format := c.String("format")
-	if c.Bool("json") {
-		if c.IsSet("format") && format != "json" {
-			return "", misadvise("give one of them", "--json and --format %s contradict each other", format)
-		}
-		return "json", nil
-	}
-	if !c.IsSet("format") {
-		switch end := strings.ToLower(strings.TrimPrefix(filepath.Ext(c.String("output")), ".")); end {
-		case "npy", "csv", "json":
-			return end, nil
-		}
-	}
-	return format, form.Check(format, "table")
 }

@@ -20,6 +20,7 @@ type prediction struct {
 	inner   []string // layers that provide the outputs; nil: the outputs of the model
 	on      predict.Options
 	fit     string // how pictures become inputs; "": as the format has it
+	boxes   boxOptions
 	whole   predict.Whole
 	workers int
 }

@@ -23,7 +23,12 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 		return bad, err
 	}
 	fill := func(files []io.Writer) (err error) {
-		bad, err = format.All(ctx, on, src, r, p.writer(a, files, src, o.note))
+		lines := &output{stdout: files[0], json: true}
+		w, err := p.boxes.Writer(a, p.format, files[0], src, func(v any) { lines.event("predict", v) },
+			p.writer(a, files, src, o.note))
+		if err == nil {
+			bad, err = format.All(ctx, on, src, r, w)
+		}
 		return err
 	}
 	if on.Rank() > 0 { // rank 0 writes

@@ -77,6 +77,7 @@ objects: data data/images internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor
+objects/detect: data models models/fit objects objects/cells predict/answer tensor
 objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem
@@ -130,8 +131,9 @@ server/internal/batching: tensor
 server/internal/repository: problem
 server/internal/inferencepb:
 server/internal/tracing: problem
-server: bn data internal/chart internal/style
+server: bn data data/images internal/chart internal/style
 server: modelfile/doctor modelfile models models/fit predict problem internal/regular
+server: objects/detect
 server: internal/legible server/internal/batching
 server: server/internal/inferencepb server/internal/tracing server/internal/protocol
 server: server/internal/repository tensor recipe
@@ -258,6 +260,10 @@ cmd/bnctl: cmd/bnctl/internal/tuned
 cmd/bnctl/internal/tuned: cmd/bnctl/internal/commandline data formats internal/regular models predict
 cmd/bnctl/internal/boxes: internal/regular objects objects/average problem
 cmd/bnctl/internal/boxes: cmd/bnctl/internal/commandline
+cmd/bnctl: cmd/bnctl/internal/detect
+cmd/bnctl/internal/detect: cmd/bnctl/internal/boxes cmd/bnctl/internal/format data internal/legible
+cmd/bnctl/internal/detect: internal/regular models objects objects/average objects/cells objects/detect
+cmd/bnctl/internal/detect: objects/samples predict problem tensor
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
 cmd/bnctl/internal/attest: problem serialize serialize/chain train recipe
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts

@@ -169,6 +169,15 @@ func (s *source) Fingerprint(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// Set returns the set that a source of OpenData reads, and whether it reads one.
+func Set(src data.Source) (set *objects.Set, ok bool) {
+	s, ok := src.(*source)
+	if !ok {
+		return nil, false
+	}
+	return s.selected, true
+}
+
 // checkOptions refuses options of data that a set with boxes does not have.
 func checkOptions(spec string, o data.Options) error {
 	refuse := func(option, value string) error {

@@ -99,7 +99,7 @@ func (a *Answers) decide(o Options) error {
 	case a.Answer == models.Values:
 		return a.classify()
 	}
-	a.Raw = o.Logits || a.Answer == models.Values
+	a.Raw = o.Logits || a.Answer == models.Values || a.Answer == models.Boxes
 	a.AmbiguousLogits = a.Answer == models.Values && !o.Logits && len(a.Computed()) == 1 &&
 		a.Model.Scores(a.inGraph(a.Scores)) && a.Model.EndsWithProduct(a.inGraph(a.Scores))
 	return nil

@@ -56,13 +56,18 @@ func evaluate(c *cli.Context, out Output) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
+	Report(out, "data_eval", s, found)
+	return nil
+}
+
+// Report prints the figures of detections on a set, as an event with a name.
+func Report(out Output, event string, s *objects.Set, found []average.Detection) {
 	coco, voc := average.COCO(s, found), average.VOC(s, found)
-	out.Event("data_eval", map[string]any{"source": s.Spec, "pictures": len(s.Pictures),
+	out.Event(event, map[string]any{"source": s.Spec, "pictures": len(s.Pictures),
 		"detections": len(found), "coco": coco, "voc": voc})
 	for _, line := range evalLines(coco, voc) {
 		out.Result("%s", line)
 	}
-	return nil
 }
 
 // evalLines writes the figures as text.

@@ -16,12 +16,22 @@ func All(ctx context.Context, p *predict.Predictor, src data.Source, r predict.R
 	bad []error, err error) {
 	var none classless
 	bad, err = p.All(ctx, src, r, func(i int, outs []tensor.Tensor) error {
+		if s, ok := w.(sampled); ok {
+			if err := s.At(ctx, i); err != nil {
+				return err
+			}
+		}
 		return none.add(r, src.Name(i), w.Write(src.Name(i), outs))
 	})
 	if bad = append(bad, none...); err != nil {
 		return bad, err
 	}
 	return bad, w.End()
+}
+
+// sampled is a Writer that reads the sample itself too.
+type sampled interface {
+	At(ctx context.Context, sample int) error
 }
 
 // classless collects the errors of inputs without a class.

@@ -1,0 +1,70 @@
+package detect
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/boxes"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/objects/average"
+	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/objects/samples"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Evaluation evaluates a detector on a set with boxes, in pixels of the original pictures.
+type Evaluation struct {
+	Model   *models.Model
+	Spec    string // of the set; its split test, else val, without a suffix
+	Reading predict.Reading
+	Open    func(samples int) (*predict.Predictor, error)
+	Output  boxes.Output
+}
+
+// Run predicts all pictures and prints COCO's and VOC's figures.
+func (e *Evaluation) Run(ctx context.Context) error {
+	src, err := samples.OpenData(ctx, e.Spec, data.Options{Split: data.Test, EXIF: true})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	set, ok := samples.Set(src)
+	if !ok {
+		return problem.New("data", e.Spec, "the model predicts boxes, and the labels are not boxes",
+			"give voc:, coco: or yolo:")
+	}
+	match, err := e.Model.MatchClasses(src.Info().Kind, set.Classes)
+	if err != nil {
+		return err
+	}
+	d, err := detect.New(e.Model, detect.ForEvaluation)
+	if err != nil {
+		return err
+	}
+	on, err := e.Open(src.Info().Len)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	var found []average.Detection
+	_, err = on.All(ctx, src, e.Reading, func(i int, outs []tensor.Tensor) error {
+		p := &set.Pictures[i]
+		for _, b := range d.Boxes(outs[0], p.Height, p.Width) {
+			for class, of := range match.To {
+				if of == b.Index {
+					c := b.Corners
+					found = append(found, average.Detection{Picture: i, Class: class, Score: float64(b.Score),
+						Box: objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]}})
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil && on.Rank() == 0 {
+		boxes.Report(e.Output, "evaluation", set, found)
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+// Package detect has the commands about detectors: the boxes that predict writes, and the figures of eval.
+package detect
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Options are the flags of predict about boxes.
+type Options struct {
+	limits cells.Options
+	draw   string // folder for pictures; "" without one
+	given  string // a flag that was given; "" without one
+}
+
+// Flags returns the flags of predict about boxes.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "draw", DefaultText: "none",
+			Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"},
+		&cli.Float64Flag{Name: "box-score", Value: float64(detect.Default.Score),
+			Usage: "boxes have a score above `SCORE`, 0 to 1, of a detector"},
+		&cli.Float64Flag{Name: "box-overlap", Value: float64(detect.Default.Overlap),
+			Usage: "of two boxes of a class with an overlap above `SHARE`, the one with the higher score stays"},
+	}
+}
+
+// ParseOptions returns the options that the flags of predict set.
+func ParseOptions(c *cli.Context) (Options, error) {
+	o := Options{limits: detect.Default, draw: c.String("draw")}
+	for _, f := range []struct {
+		name string
+		to   *float32
+	}{{"box-score", &o.limits.Score}, {"box-overlap", &o.limits.Overlap}} {
+		if !c.IsSet(f.name) {
+			continue
+		}
+		v := c.Float64(f.name)
+		if !(v >= 0 && v <= 1) {
+			return o, problem.New(f.name, fmt.Sprint(v), "want a number from 0 to 1", "")
+		}
+		*f.to, o.given = float32(v), f.name
+	}
+	if o.draw != "" {
+		o.given = "draw"
+	}
+	return o, nil
+}

@@ -1,0 +1,70 @@
+// Package detect turns the outputs of a detector into boxes in the coordinates of the original picture. Use
+// New with a model, and Detector.Boxes with its output for a picture.
+package detect
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/predict/answer"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Box is a detected object. Corners are x1, y1, x2, y2 in pixels of the picture, from 0 to its width or
+// height.
+type Box struct {
+	Label   string     `json:"label"`
+	Index   int        `json:"index"` // of the class
+	Score   float32    `json:"score"` // probability of an object times the probability of its class
+	Corners [4]float64 `json:"box"`
+}
+
+// Detector makes boxes of the output of a model.
+type Detector struct {
+	model   *models.Model
+	grid    *cells.Grid
+	frames  data.Transform
+	options cells.Options
+}
+
+// Default are the options for people. Evaluations use ForEvaluation.
+var (
+	Default       = cells.Options{Score: 0.3, Overlap: 0.45, Most: 300}
+	ForEvaluation = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
+)
+
+// New returns a detector of a model that predicts boxes.
+func New(m *models.Model, o cells.Options) (*Detector, error) {
+	if _, ok := m.DetectedClasses(); !ok {
+		return nil, fmt.Errorf("model %s predicts no boxes", m.Architecture)
+	}
+	t := fit.Transform(m, data.Info{DType: tensor.U8})
+	grid, err := cells.New(t.Height, t.Width)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
+	}
+	if n := m.Computed(0).Type.Shape[1]; n != grid.Len() {
+		return nil, fmt.Errorf("model %s has %d cells for an input of %d x %d, want %d", m.Architecture, n, t.Width,
+			t.Height, grid.Len())
+	}
+	return &Detector{m, grid, t, o}, nil
+}
+
+// Boxes returns the boxes of the output for a picture of a size, the highest score first. Boxes are cut at
+// the border of the picture. A box outside of the picture is left out.
+func (d *Detector) Boxes(output tensor.Tensor, height, width int) []Box {
+	all, frame := []Box{}, d.frames.Frame(height, width)
+	for _, found := range d.grid.Detections(output.F32(), d.options) {
+		c := frame.Undo(found.Corners)
+		b := objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]}.Clip(width, height)
+		if b.Area() > 0 {
+			all = append(all, Box{answer.Label(d.model, found.Class), found.Class, found.Score,
+				[4]float64{b.X1, b.Y1, b.X2, b.Y2}})
+		}
+	}
+	return all
+}

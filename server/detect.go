@@ -1,0 +1,65 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/bnctl/bnctl/objects/detect"
+)
+
+// detection is the response to a request for boxes. Corners are in pixels of the picture of the request.
+type detection struct {
+	Model    string       `json:"model_name"`
+	Version  string       `json:"model_version"`
+	SHA256   string       `json:"sha256"`
+	Width    int          `json:"width"` // of the picture, in pixels
+	Height   int          `json:"height"`
+	Boxes    []detect.Box `json:"boxes"` // the highest score first
+	QueueMS  float64      `json:"queue_ms"`
+	DeviceMS float64      `json:"device_ms"`
+}
+
+// detect answers a request for boxes. The picture comes as for classify. ?score= is the least score, and
+// ?overlap= the largest overlap of two boxes of a class.
+func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
+	var d *detect.Detector
+	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
+		d, err = m.detects(r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer q.done()
+	m, rec := q.model, recordOf(r.Context())
+	output := q.answer.Outputs[0].Values
+	output.Shape = output.Shape[1:]
+	writeJSON(w, http.StatusOK, detection{Model: m.name, Version: m.label(), SHA256: m.sha256, Width: q.width,
+		Height: q.height, Boxes: d.Boxes(output, q.height, q.width), QueueMS: milliseconds(rec.queued),
+		DeviceMS: milliseconds(rec.computed)})
+	return nil
+}
+
+// detects returns how the output of the model becomes boxes.
+func (s *modelVersion) detects(r *http.Request) (*detect.Detector, error) {
+	o := detect.Default
+	for name, to := range map[string]*float32{"score": &o.Score, "overlap": &o.Overlap} {
+		text := r.URL.Query().Get(name)
+		if text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 32)
+		if err != nil || !(v >= 0 && v <= 1) {
+			return nil, invalid("%s %.40q: want a number from 0 to 1", name, text)
+		}
+		*to = float32(v)
+	}
+	if _, ok := s.model.DetectedClasses(); !ok {
+		return nil, invalid("model %s predicts no boxes; ask with classify, segment or infer", s.name)
+	}
+	d, err := detect.New(s.model, o)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
+	return d, nil
+}

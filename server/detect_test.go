@@ -1,0 +1,85 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// newDetector returns a detector of two classes, with random weights.
+func newDetector(t *testing.T) *models.Model {
+	t.Helper()
+	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})
+	if err == nil {
+		err = models.Init(m, 3)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Labels = []string{"<b>", "cell"}
+	return m
+}
+
+// TestDetect compares the boxes of a picture with the boxes of the model's output. They are in pixels of the
+// picture.
+func TestDetect(t *testing.T) {
+	m, file := newDetector(t), photo(t, 130, 90)
+	s := start(t, on("ref", write(t, m, "m.bnm")))
+	r := ask(t, s, "POST", "/v2/models/m/detect?score=0.00001&overlap=0.5", file)
+	var got detection
+	if err := json.Unmarshal(r.body, &got); err != nil || r.status != 200 {
+		t.Fatalf("%d %.200s: %v", r.status, r.body, err)
+	}
+	d, err := detect.New(m, cells.Options{Score: 0.00001, Overlap: 0.5, Most: detect.Default.Most})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, src := predictor(t, m, "ref"), inputOf(t, file)
+	defer src.Close()
+	var want []detect.Box
+	if _, err := p.All(t.Context(), src, predict.Reading{}, func(_ int, outs []tensor.Tensor) error {
+		want = d.Boxes(outs[0], 90, 130)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got.Width != 130 || got.Height != 90 || len(want) == 0 || len(got.Boxes) != len(want) {
+		t.Fatalf("%d x %d, %d boxes, want %d", got.Width, got.Height, len(got.Boxes), len(want))
+	}
+	furthest := 0.0
+	for i, b := range got.Boxes {
+		if b != want[i] {
+			t.Errorf("box %d is %+v, want %+v", i, b, want[i])
+		}
+		furthest = max(furthest, b.Corners[2])
+	}
+	if furthest <= 64 || furthest > 130 {
+		t.Errorf("the boxes end at %g of 130 pixels", furthest)
+	}
+}
+
+func TestDetectRefuses(t *testing.T) {
+	boxes, masks := on("ref", write(t, newDetector(t), "m.bnm")), on("ref", write(t, newSegmenter(t), "m.bnm"))
+	file := photo(t, 40, 40)
+	detector, segmenter := start(t, boxes), start(t, masks)
+	for _, c := range []struct {
+		s          *Server
+		path, want string
+	}{
+		{segmenter, "detect", "predicts no boxes; ask with classify, segment or infer"},
+		{detector, "classify", "predicts boxes; ask with detect"},
+		{detector, "detect?score=2", "want a number from 0 to 1"},
+		{detector, "detect?overlap=NaN", "want a number from 0 to 1"},
+	} {
+		r := ask(t, c.s, "POST", "/v2/models/m/"+c.path, file)
+		if r.status != 400 || !strings.Contains(string(r.body), c.want) {
+			t.Errorf("%s: %d %s, want %s", c.path, r.status, r.body, c.want)
+		}
+	}
+}

@@ -74,7 +74,7 @@ func frameOf(v images.View, src images.Plane) Frame {
 // which less than a quarter is left is ignored, and one outside is removed.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
 	out, src := images.Plane{H: h, W: w}, images.Plane{H: picture.Shape[0], W: picture.Shape[1]}
-	v, mirrored := t.Augment.Place(t.scaling(), out, src, d)
+	v, mirrored := t.Augment.DrawPosition(t.scaling(), out, src, d)
 	f := frameOf(v, src)
 	for i := 0; i < len(label); i += BoxFields {
 		b := BoxOf(label[i:])

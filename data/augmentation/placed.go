@@ -5,8 +5,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Place draws the view of a picture that Apply shows, and whether it is mirrored, from the same draws.
-func (a Augmentation) Place(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (
+// DrawPosition draws the view of a picture that Apply shows, and whether it is mirrored, from the same draws.
+func (a Augmentation) DrawPosition(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (
 	v images.View, mirrored bool,
 ) {
 	switch a {
@@ -35,7 +35,7 @@ func (a Augmentation) Place(s images.Scaling, dst, src images.Plane, d *tensor.D
 	return v, mirrored
 }
 
-// LeavingBoxes returns the name of a part of an augmentation that Place does not follow; "" if there
+// LeavingBoxes returns the name of a part of an augmentation that DrawPosition does not follow; "" if there
 // is none.
 func (a Augmentation) LeavingBoxes() string {
 	switch a {

@@ -10,6 +10,7 @@ require (
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1 // indirect
 	github.com/fatih/color v1.13.0 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
 	github.com/hashicorp/go-hclog v1.6.3 // indirect
 	github.com/hashicorp/go-plugin v1.8.0 // indirect

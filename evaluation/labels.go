@@ -83,7 +83,7 @@ func (e *Evaluation) labelsOf(z []float64, label []int32) {
 		e.LossSum += float64(positive*softplus(-z[k])) + float64(negative*softplus(z[k]))
 		e.WeightSum++
 		e.Counted++
-		predicted := e.predicts(k, z[k])
+		predicted := models.Holds(e.thresholds, k, z[k])
 		met := tensor.IsFinite(z[k]) && predicted == (l == 1)
 		exact = exact && met
 		if met {
@@ -106,14 +106,6 @@ func (e *Evaluation) labelsOf(z []float64, label []int32) {
 			e.Exact++
 		}
 	}
-}
-
-// predicts reports whether label k holds for the logit z.
-func (e *Evaluation) predicts(k int, z float64) bool {
-	if e.thresholds == nil {
-		return z > 0
-	}
-	return float64(float32(models.Sigmoid(z))) >= e.thresholds[k] // as predict has probabilities
 }
 
 func (c *LabelCount) add(predicted, holds bool) {

@@ -33,6 +33,15 @@ func (m *Model) checkThresholds() error {
 	return nil
 }
 
+// Holds reports whether label k, which does not exclude others, holds for its logit: from thresholds[k] on, or
+// without thresholds above a half.
+func Holds(thresholds []float64, k int, logit float64) bool {
+	if thresholds == nil {
+		return logit > 0
+	}
+	return float64(float32(Sigmoid(logit))) >= thresholds[k] // probabilities are float32
+}
+
 // Sigmoid returns the probability of the logit of a label that does not exclude others, NaN for NaN.
 func Sigmoid(logit float64) float64 {
 	if e := tensor.Exp(-math.Abs(logit)); logit < 0 {

@@ -17,7 +17,8 @@ func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
 	wrong := d.sorted(func(e elements) float64 {
 		loss, met := (&Details{elements: []elements{e}}).bendOfLabels(1).loss, true
 		for k, l := range e.label {
-			met = met && (l < 0 || tensor.IsFinite(e.answer[k]) && (e.answer[k] > 0) == (l == 1))
+			met = met && (l < 0 ||
+				tensor.IsFinite(e.answer[k]) && models.Holds(m.Thresholds, k, e.answer[k]) == (l == 1))
 		}
 		if met {
 			return 0
@@ -31,7 +32,7 @@ func (d *Details) worstLabels(m *models.Model, x *Mistakes) *Details {
 			if l == 1 {
 				row.Term, is = "missed", is+", "+Label(m, k)
 			}
-			if l >= 0 && (e.answer[k] > 0) != (l == 1) {
+			if l >= 0 && models.Holds(m.Thresholds, k, e.answer[k]) != (l == 1) {
 				x.First[i].Rows = append(x.First[i].Rows, row)
 			}
 		}

@@ -36,6 +36,19 @@ func TestWorstLabels(t *testing.T) {
 	}
 }
 
+// A model with thresholds makes the mistakes that eval counts: cat holds from 0.2 on, dog from 0.99 on.
+func TestWorstLabelsByThresholds(t *testing.T) {
+	d, page := &Details{}, &Mistakes{most: 500}
+	d.observeAll(0, []int32{1, 0}, []float64{-1, 3}) // right: 0.27 and 0.95
+	d.observeAll(1, []int32{0, 1}, []float64{-1, 3}) // both wrong
+	m := &models.Model{Labels: []string{"cat", "dog"}, Thresholds: []float64{0.2, 0.99}}
+	wrong := d.worstLabels(m, page)
+	if len(wrong.elements) != 1 || wrong.elements[0].sample != 1 || !slices.Equal(page.First[0].Rows, []MistakeRow{
+		{"wrongly", "cat", "26.9 %", true}, {"missed", "dog", "95.3 %", true}, {"is", "dog", "", false}}) {
+		t.Errorf("%+v", page)
+	}
+}
+
 // Errors weigh by the deviation of their numbers: 1 of height is more than 5 of weight.
 func TestWorstNumbers(t *testing.T) {
 	d, page := &Details{}, &Mistakes{most: 500}

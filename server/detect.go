@@ -34,8 +34,12 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	m, rec := q.model, recordOf(r.Context())
 	output := q.answer.Outputs[0].Values
 	output.Shape = output.Shape[1:]
+	boxes, err := d.Boxes(output, q.height, q.width)
+	if err != nil {
+		return noClass(err)
+	}
 	writeJSON(w, http.StatusOK, detection{Model: m.name, Version: m.label(), SHA256: m.sha256, Width: q.width,
-		Height: q.height, Boxes: d.Boxes(output, q.height, q.width), QueueMS: milliseconds(rec.queued),
+		Height: q.height, Boxes: boxes, QueueMS: milliseconds(rec.queued),
 		DeviceMS: milliseconds(rec.computed)})
 	return nil
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -43,9 +44,9 @@ func TestDetect(t *testing.T) {
 	p, src := predictor(t, m, "ref"), inputOf(t, file)
 	defer src.Close()
 	var want []detect.Box
-	if _, err := p.All(t.Context(), src, predict.Reading{}, func(_ int, outs []tensor.Tensor) error {
-		want = d.Boxes(outs[0], 90, 130)
-		return nil
+	if _, err := p.All(t.Context(), src, predict.Reading{}, func(_ int, outs []tensor.Tensor) (err error) {
+		want, err = d.Boxes(outs[0], 90, 130)
+		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +81,20 @@ func TestDetectRefuses(t *testing.T) {
 		r := ask(t, c.s, "POST", "/v2/models/m/"+c.path, file)
 		if r.status != 400 || !strings.Contains(string(r.body), c.want) {
 			t.Errorf("%s: %d %s, want %s", c.path, r.status, r.body, c.want)
+		}
+	}
+}
+
+// TestDetectOfASickModel: a model with NaN or infinity in its output gives an error, not a picture without boxes.
+func TestDetectOfASickModel(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		m := newDetector(t)
+		m.State["head.obj_preds.0.bias"].F32()[0] = float32(bad)
+		o := on("ref", write(t, m, "m.bnm"))
+		o.AllowSick = true
+		r := ask(t, start(t, o), "POST", "/v2/models/m/detect", photo(t, 130, 90))
+		if r.status != 500 || !strings.Contains(string(r.body), "is not finite") {
+			t.Errorf("%v: %d %.200s", bad, r.status, r.body)
 		}
 	}
 }

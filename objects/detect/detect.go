@@ -4,6 +4,7 @@ package detect
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/models"
@@ -55,8 +56,11 @@ func New(m *models.Model, o cells.Options) (*Detector, error) {
 }
 
 // Boxes returns the boxes of the output for a picture of a size, the highest score first. Boxes are cut at
-// the border of the picture. A box outside of the picture is left out.
-func (d *Detector) Boxes(output tensor.Tensor, height, width int) []Box {
+// the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite.
+func (d *Detector) Boxes(output tensor.Tensor, height, width int) ([]Box, error) {
+	if slices.ContainsFunc(output.F32(), func(v float32) bool { return !tensor.IsFinite(v) }) {
+		return nil, &answer.NotFinite{Output: d.model.Outputs()[0].Name}
+	}
 	all, frame := []Box{}, d.frames.Frame(height, width)
 	for _, found := range d.grid.Detections(output.F32(), d.options) {
 		c := frame.Undo(found.Corners)
@@ -66,5 +70,5 @@ func (d *Detector) Boxes(output tensor.Tensor, height, width int) []Box {
 				[4]float64{b.X1, b.Y1, b.X2, b.Y2}})
 		}
 	}
-	return all
+	return all, nil
 }

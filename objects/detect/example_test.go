@@ -27,7 +27,12 @@ func ExampleDetector_Boxes() {
 		rows[4*84+i] = -9
 	}
 	rows[9], rows[4*84+9], rows[6*84+9] = 0.5, 9, 9
-	for _, b := range d.Boxes(output, 96, 128) {
+	boxes, err := d.Boxes(output, 96, 128)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range boxes {
 		fmt.Printf("%s %v\n", b.Label, b.Corners)
 	}
 	// Output: dog [16 8 32 24]

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/boxes"
 	"github.com/bnctl/bnctl/data"
@@ -52,7 +53,11 @@ func (e *Evaluation) Run(ctx context.Context) error {
 	var found []average.Detection
 	_, err = on.All(ctx, src, e.Reading, func(i int, outs []tensor.Tensor) error {
 		p := &set.Pictures[i]
-		for _, b := range d.Boxes(outs[0], p.Height, p.Width) {
+		all, err := d.Boxes(outs[0], p.Height, p.Width)
+		if err != nil {
+			return fmt.Errorf("%s: %w", src.Name(i), err)
+		}
+		for _, b := range all {
 			for class, of := range match.To {
 				if of == b.Index {
 					c := b.Corners

@@ -31,7 +31,6 @@ type writer struct {
 	detector *detect.Detector
 	options  Options
 	output   int // of the model, with the boxes
-	name     string
 	emit     func(p *prediction) error
 	end      func() error
 	picture  tensor.Tensor
@@ -62,7 +61,7 @@ func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{src: src, detector: d, options: o, output: a.Scores, name: a.Name(a.Scores),
+	w := &writer{src: src, detector: d, options: o, output: a.Scores,
 		drawn: map[string]int{}, end: func() error { return nil }}
 	switch form {
 	case "json":
@@ -86,14 +85,11 @@ func (w *writer) At(ctx context.Context, i int) (err error) {
 
 // Write writes the boxes of the outputs for the picture.
 func (w *writer) Write(input string, outs []tensor.Tensor) error {
-	rows := outs[w.output]
-	for _, v := range rows.F32() {
-		if v != v {
-			return &predict.NotFinite{Output: w.name}
-		}
-	}
 	p := &prediction{Input: input, Width: w.picture.Shape[1], Height: w.picture.Shape[0]}
-	p.Boxes = w.detector.Boxes(rows, p.Height, p.Width)
+	var err error
+	if p.Boxes, err = w.detector.Boxes(outs[w.output], p.Height, p.Width); err != nil {
+		return err
+	}
 	if w.options.draw != "" {
 		if err := w.draw(p); err != nil {
 			return err

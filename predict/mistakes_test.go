@@ -43,8 +43,9 @@ func TestWorstLabelsByThresholds(t *testing.T) {
 	d.observeAll(1, []int32{0, 1}, []float64{-1, 3}) // both wrong
 	m := &models.Model{Labels: []string{"cat", "dog"}, Thresholds: []float64{0.2, 0.99}}
 	wrong := d.worstLabels(m, page)
-	if len(wrong.elements) != 1 || wrong.elements[0].sample != 1 || !slices.Equal(page.First[0].Rows, []MistakeRow{
-		{"wrongly", "cat", "26.9 %", true}, {"missed", "dog", "95.3 %", true}, {"is", "dog", "", false}}) {
+	want := []MistakeRow{{"wrongly", "cat", "26.9 %", true}, {"missed", "dog", "95.3 %", true},
+		{"is", "dog", "", false}}
+	if len(wrong.elements) != 1 || wrong.elements[0].sample != 1 || !slices.Equal(page.First[0].Rows, want) {
 		t.Errorf("%+v", page)
 	}
 }

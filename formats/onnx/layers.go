@@ -35,7 +35,7 @@ func (r *reader) countLayers() {
 		}
 		r.file.Quantised = append(r.file.Quantised, l)
 	}
-	if inBytes == 0 && !slices.ContainsFunc(r.src.Node, isDequantise) {
+	if inBytes == 0 && r.replaced == nil && !slices.ContainsFunc(r.src.Node, isDequantise) {
 		r.file.Quantised = nil
 		return
 	}
@@ -119,15 +119,19 @@ func weightReason(c *call, i int) string {
 			zero, _ = element.IntegersOf(z.Tensor)
 		}
 	}
-	if len(w.Shape) > 1 && len(q)/max(1, outputsOf(c, w)) > graph.MostTerms {
+	each := len(q) / max(1, outputsOf(c, w))
+	if len(w.Shape) > 1 && each > graph.MostTerms {
 		return fmt.Sprintf("a sum has more than %d products", graph.MostTerms)
 	}
+	far := int64(0)
 	for _, v := range q {
 		for _, z := range zero {
-			if v-z < -128 || v-z > 127 {
-				return fmt.Sprintf("a weight of %d is further than 127 from its zero point %d", v, z)
-			}
+			far = max(far, v-z, z-v-1)
 		}
+	}
+	if n := int(max(1, (far+126)/127)); len(w.Shape) > 1 && each*n > graph.MostTerms {
+		return fmt.Sprintf("a sum has more than %d products, with weights further than 127 from their zero points",
+			graph.MostTerms/n)
 	}
 	return ""
 }

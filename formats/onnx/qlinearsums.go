@@ -30,6 +30,7 @@ type byteSum struct {
 	float   bool          // the result is the sum as f32, times by
 	integer bool          // which is an integer in the file
 	weight  tensor.Tensor // i8
+	copies  int           // the weight is the sum of so many terms, side by side
 	bias    tensor.Tensor // i32
 	by      tensor.Tensor // f32
 	at      [2]int        // the operands with weight and bias; 0 if there is no bias
@@ -93,7 +94,7 @@ func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
 	return s, ok
 }
 
-// readWeight reads a weight less its zero point, which has to be i8 then, with its outputs first.
+// readWeight reads a weight less its zero point, with its outputs first.
 func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 	x := c.In[at[0]]
 	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
@@ -105,36 +106,41 @@ func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 		slices.Reverse(shape)
 	}
 	outputs, each := shape[0], tensor.Count(shape[1:])
-	zero := make([]int64, outputs)
-	if c.Has(at[2]) {
-		given, err := element.IntegersOf(c.In[at[2]].Tensor)
-		if !c.In[at[2]].IsConstant() || err != nil || len(given) != 1 && len(given) != outputs {
-			return false
-		}
-		if zero = given; len(given) == 1 {
-			zero = slices.Repeat(given, outputs)
-		}
-	}
+	zero, ok := readZeros(c, at[2], outputs)
 	from, err := element.Integers(x.Tensor)
-	if err != nil || each < 1 || each > graph.MostTerms || !c.Reserve(tensor.I8, shape) {
+	if !ok || err != nil || each < 1 {
+		return false
+	}
+	value := func(o, k int) int64 {
+		i := o*each + k
+		if columns {
+			i = k*outputs + o
+		}
+		return from(i) - zero[o]
+	}
+	s.copies = countTerms(outputs, each, value)
+	shape[1] *= s.copies
+	if each*s.copies > graph.MostTerms || !c.Reserve(tensor.I8, shape) {
 		return false
 	}
 	s.weight = tensor.New(tensor.I8, shape...)
-	to := tensor.View[int8](s.weight)
-	for o := range outputs {
-		for k := range each {
-			i := o*each + k
-			if columns {
-				i = k*outputs + o
-			}
-			v := from(i) - zero[o]
-			if v < -128 || v > 127 {
-				return false
-			}
-			to[o*each+k] = int8(v)
-		}
-	}
+	splitWeight(tensor.View[int8](s.weight), outputs, each, s.copies, value)
 	return true
+}
+
+// readZeros returns the zero point of each output of a weight. Without operand i they are 0.
+func readZeros(c *call, i, outputs int) ([]int64, bool) {
+	if !c.Has(i) {
+		return make([]int64, outputs), true
+	}
+	zero, err := element.IntegersOf(c.In[i].Tensor)
+	if !c.In[i].IsConstant() || err != nil {
+		return nil, false
+	}
+	if len(zero) == 1 {
+		zero = slices.Repeat(zero, outputs)
+	}
+	return zero, len(zero) == outputs
 }
 
 // readBias reads a bias of integers; without one it is 0.
@@ -209,9 +215,10 @@ func convBytes(c *call) (node.Value, bool) {
 	if len(k) == 3 {
 		k = []int{k[0], k[1], 1, k[2]}
 	}
-	x := c.toImage(toBytes(c, 0, s.x.kind), size)
-	v := s.add(c, graph.ConvInt8, x, k, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation, "groups",
-		c.Int("group", 1))
+	groups := c.Int("group", 1)
+	x := s.repeat(c, c.toImage(toBytes(c, 0, s.x.kind), size), groups)
+	v := s.add(c, graph.ConvInt8, x, k, "stride", w.stride, "pad", w.pads(), "dilation", w.dilation,
+		"groups", groups)
 	return s.value(c.fromImage(v, len(size)-1)), true
 }
 
@@ -252,18 +259,19 @@ func gemmBytes(c *call) (node.Value, bool) {
 // 1x1.
 func (s *byteSum) dense(c *call) (node.Value, bool) {
 	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
-	if len(size) < 1 || len(size) > 2 || size[len(size)-1] != terms {
+	if len(size) < 1 || len(size) > 2 || size[len(size)-1]*s.copies != terms {
 		return node.Value{}, false
 	}
 	x := toBytes(c, 0, s.x.kind)
 	if len(size) == 1 {
-		return s.value(s.add(c, graph.DenseInt8, x, s.weight.Shape)), true
+		return s.value(s.add(c, graph.DenseInt8, s.repeat(c, x, 1), s.weight.Shape)), true
 	}
 	turned := func(v graph.Value, suffix string) graph.Value {
 		return c.node(graph.Transpose, suffix, []graph.Value{v}, "perm", []int{1, 0})
 	}
-	x = c.node(graph.Reshape, ".image", []graph.Value{turned(x, ".turned")}, "shape", []int{terms, 1, size[0]})
-	v := s.add(c, graph.ConvInt8, x, []int{out, terms, 1, 1})
+	image := []int{size[1], 1, size[0]}
+	x = c.node(graph.Reshape, ".image", []graph.Value{turned(x, ".turned")}, "shape", image)
+	v := s.add(c, graph.ConvInt8, s.repeat(c, x, 1), []int{out, terms, 1, 1})
 	v = c.node(graph.Reshape, ".matrix", []graph.Value{v}, "shape", []int{out, size[0]})
 	return s.value(turned(v, ".back")), true
 }

@@ -109,9 +109,16 @@ class Graph:
         w = self.draw.randint(-127, 128, shape)
         each = self.draw.rand() < 0.7 and self.opset >= 13  # DequantizeLinear has an axis since 13
         scales = self.draw.uniform(0.002, 0.02, shape[outputs] if each else 1).astype(F)
-        zero, kind = (128, np.uint8) if self.choice('weights', ['i8', 'i8', 'i8', 'u8']) == 'u8' else (0, np.int8)
-        operands = [self.constant((w + zero).astype(kind), 'w'), self.constant(scales if each else scales[0].reshape(())),
-                    self.constant(np.full(len(scales) if each else (), zero, kind))]
+        kind = self.choice('weights', ['i8', 'i8', 'i8', 'u8', 'far'])
+        zero, of = (128, np.uint8) if kind == 'u8' else (0, np.int8)
+        if kind == 'far':  # any zero point of u8 or i8, one or for each output
+            of = self.pick([np.uint8, np.int8])
+            low, high = np.iinfo(of).min, np.iinfo(of).max
+            zero = self.draw.randint(low, high + 1, len(scales) if each else ())
+            w = self.draw.randint(low, high + 1, shape) - (np.expand_dims(zero, [i for i in range(len(shape)) if i != outputs]) if each else zero)
+        stored = w + (np.expand_dims(zero, [i for i in range(len(shape)) if i != outputs]) if np.ndim(zero) else zero)
+        operands = [self.constant(stored.astype(of), 'w'), self.constant(scales if each else scales[0].reshape(())),
+                    self.constant(np.full(len(scales) if each else (), zero, of))]
         name = self.node('DequantizeLinear', operands, **({'axis': outputs} if each else {}))
         return w.astype(np.int64), np.broadcast_to(scales, shape[outputs]), name
 

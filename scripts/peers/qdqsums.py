@@ -38,6 +38,7 @@ PATTERNS = {
     'Conv, Clip': {'layers': ['conv', 'conv'], 'bounds': 1, 'depthwise': False},
     'depthwise Conv': {'layers': ['conv', 'conv'], 'depthwise': True},
     'weights of u8': {'layers': ['conv', 'conv'], 'weights': 'u8'},
+    'weights far from their zero points': {'layers': ['conv', 'conv'], 'weights': 'far'},
     'Gemm': {'layers': ['conv'], 'gemm': True},
     'MatMul, Add': {'layers': ['conv'], 'gemm': False},
     'Add': {'layers': ['conv', 'add']},

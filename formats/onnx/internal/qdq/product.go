@@ -91,7 +91,8 @@ func (w *rewriter) product(n *onnxpb.NodeProto) (p *product, reason string) {
 		return nil, fmt.Sprintf("the scales of its weight are along axis %d", s.axisOf(rank))
 	}
 	if _, _, ok := w.zeros(s.zero); !ok {
-		return nil, "its weight is not u8 or i8"
+		t, _ := w.file.Value(s.bytes)
+		return nil, fmt.Sprintf("its weight is %v, not bytes", t.DType)
 	}
 	if biasName == "" && len(m.Input) > 2 {
 		biasName = m.Input[2]

@@ -1,11 +1,13 @@
 package qdq
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // explain stores a reason for each node that stays in floats. Nodes of constants alone, of
@@ -37,12 +39,15 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 	known := slices.Contains([]string{"Conv", "Gemm", "MatMul", "Add", "Mul", "Concat", "AveragePool",
 		"GlobalAveragePool", "ReduceMean", "Clip"}, op) || functions[op] != nil
 	var quantised, floats int
+	other := tensor.DType(0) // the type of quantised operands that are not bytes
 	for _, name := range n.Input {
 		s, ok := w.scaled[name]
 		_, constant := w.file.Value(name)
 		switch {
 		case ok && !s.constant && w.isBytes(s):
 			quantised++
+		case ok && !s.constant && w.typeOf(s) != 0:
+			other = w.typeOf(s)
 		case !constant && name != "" && !s.constant:
 			floats++
 		}
@@ -50,6 +55,8 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 	switch {
 	case !known:
 		return "there is no operator of integers for it"
+	case other != 0:
+		return fmt.Sprintf("its input is quantised to %v, not to bytes", other)
 	case quantised == 0:
 		return "its input is not quantised"
 	case floats > 0:
@@ -74,4 +81,13 @@ func (w *rewriter) isQuantised(n *onnxpb.NodeProto) bool {
 		}
 	}
 	return false
+}
+
+// typeOf returns the type of a zero point other than u8 and i8; 0 if there is none.
+func (w *rewriter) typeOf(s scaled) tensor.DType {
+	zero, ok := w.file.Value(s.zero)
+	if !ok || zero.DType == tensor.U8 || zero.DType == tensor.I8 {
+		return 0
+	}
+	return zero.DType
 }

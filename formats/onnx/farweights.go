@@ -1,0 +1,56 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
+
+// A weight of the graph is i8. A weight that is further than 127 from its zero point, as weights of u8
+// with a zero point of 0 are, is the sum of several terms of i8. The terms are side by side in the
+// weight, and the map is repeated as often: the sum of products is the same integer. It has as many
+// times more products, so that the bound on their number is reached earlier.
+
+// countTerms returns the number of terms of i8 of each weight, at least 1. value returns weight k of
+// output o.
+func countTerms(outputs, each int, value func(o, k int) int64) int {
+	least, most := int64(0), int64(0)
+	for o := range outputs {
+		for k := range each {
+			v := value(o, k)
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	return int(max(1, (most+126)/127, (-least+127)/128))
+}
+
+// splitWeight sets to to the terms of the weights, one after the other for each output.
+func splitWeight(to []int8, outputs, each, terms int, value func(o, k int) int64) {
+	for o := range outputs {
+		for k := range each {
+			rest := value(o, k)
+			for p := range terms {
+				v := min(max(rest, -128), 127)
+				to[(o*terms+p)*each+k] = int8(v)
+				rest -= v
+			}
+		}
+	}
+}
+
+// repeat returns x, bytes with channels in groups first, with the channels of each group as often as the
+// weight has terms.
+func (s *byteSum) repeat(c *call, x graph.Value, groups int) graph.Value {
+	if s.copies == 1 {
+		return x
+	}
+	shape := c.g.Type(x).Shape
+	if groups < 1 || shape[0]%groups != 0 {
+		return x // refused by its shape
+	}
+	lines := append([]int{groups, shape[0] / groups}, shape[1:]...)
+	apart := c.node(graph.Reshape, ".groups", []graph.Value{x}, "shape", lines)
+	both := c.node(graph.ConcatInt8, ".repeated", slices.Repeat([]graph.Value{apart}, s.copies), "axis", 1)
+	to := append([]int{shape[0] * s.copies}, shape[1:]...)
+	return c.node(graph.Reshape, ".channels", []graph.Value{both}, "shape", to)
+}

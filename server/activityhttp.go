@@ -9,7 +9,6 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/models/fit"
-	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -50,7 +49,7 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) error {
 	log.wait(now, waiting)
 	last := log.last(now)
 	a := activityReport{Model: m.name, Version: m.label(), SHA256: m.sha256, Pictures: m.takesPictures() == nil,
-		Answers: m.answers(), Token: s.tokens != nil, Minutes: (slots * slotTime).Minutes(), Waiting: waiting,
+		Answers: m.kind(), Token: s.tokens != nil, Minutes: (slots * slotTime).Minutes(), Waiting: waiting,
 		MaxQueue: s.o.Queue, Charts: charts(last)}
 	for i := range last {
 		k := &last[i]
@@ -108,18 +107,17 @@ func (s *modelVersion) takesPictures() error {
 	return err
 }
 
-// answers returns one word for the kind of the model's answers.
-func (s *modelVersion) answers() string {
+// kind returns one word for the kind of the model's answers.
+func (s *modelVersion) kind() string {
 	if _, err := s.maskOutput(); err == nil {
 		return "masks"
 	}
-	a, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: 1})
 	switch {
-	case err != nil || a.Raw:
+	case s.answers.Raw:
 		return "outputs"
-	case a.Numbers():
+	case s.answers.Numbers():
 		return "numbers"
-	case a.Several():
+	case s.answers.Several():
 		return "labels"
 	}
 	return "classes"

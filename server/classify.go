@@ -52,12 +52,10 @@ func (s *modelVersion) classifies(top string) (*predict.Answers, error) {
 			return nil, invalid("top %.40q: want at least 1", top)
 		}
 	}
-	answers, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: k})
-	if err != nil {
-		return nil, invalid("model %s: %v", s.name, err)
-	}
-	if !answers.Raw {
-		return answers, nil
+	if !s.answers.Raw {
+		answers := *s.answers
+		answers.Top = k
+		return &answers, nil
 	}
 	if _, ok := s.model.DetectedClasses(); ok {
 		return nil, invalid("model %s predicts boxes; ask with detect", s.name)

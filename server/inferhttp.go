@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"time"
@@ -75,6 +76,10 @@ func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, e
 	return protocol.Whole(body, s.input.Name, s.input.Datatype, shape), nil
 }
 
+// maxJoined is the size up to which the parts of a response are copied to one place: each write
+// wakes the client.
+const maxJoined = 64 << 10
+
 // writeAnswer writes the JSON of a response, followed by the elements of tensors.
 func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 	head, tail, err := a.Write()
@@ -93,7 +98,11 @@ func (s *Server) writeAnswer(w http.ResponseWriter, a *protocol.Answer) error {
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
 	_ = http.NewResponseController(w).SetWriteDeadline(s.deadline(int64(size)))
-	for _, chunk := range append([][]byte{head}, tail...) {
+	chunks := append([][]byte{head}, tail...)
+	if size <= maxJoined {
+		chunks = [][]byte{bytes.Join(chunks, nil)}
+	}
+	for _, chunk := range chunks {
 		if _, err := w.Write(chunk); err != nil {
 			return nil // the client is gone
 		}

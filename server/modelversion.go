@@ -25,6 +25,7 @@ type modelVersion struct {
 	file    repository.File
 	sha256  string // of the file
 	model   *models.Model
+	answers *predict.Answers // the meaning of all outputs
 	o       predict.Options
 	queue   *batching.Queue
 
@@ -52,7 +53,9 @@ func open(ctx context.Context, f repository.File, o *Options, counts *metrics) (
 		return nil, &Sick{f.Path, faults}
 	}
 	s := &modelVersion{name: f.Name, version: f.Version, file: f, sha256: sum, model: m, o: o.Predict}
-	s.describe()
+	if err := s.describe(); err != nil {
+		return nil, err
+	}
 	s.watchDevices(o, counts)
 	p, err := predict.Open(ctx, m, s.o)
 	if err != nil {
@@ -152,7 +155,7 @@ func (s *modelVersion) releaseDevices(d *devices, err error) {
 }
 
 // describe sets the signatures of the model's inputs and outputs.
-func (s *modelVersion) describe() {
+func (s *modelVersion) describe() (err error) {
 	for _, in := range s.model.Inputs() {
 		s.inputs = append(s.inputs, signatureOf(in.Name, in.Type.DType, in.Type.Shape))
 	}
@@ -160,6 +163,8 @@ func (s *modelVersion) describe() {
 	for _, out := range s.model.Outputs() {
 		s.outputs = append(s.outputs, signatureOf(out.Name, out.Type.DType, out.Type.Shape))
 	}
+	s.answers, err = predict.NewAnswers(s.model, predict.AnswerOptions{Top: 1})
+	return err
 }
 
 func signatureOf(name string, d tensor.DType, row []int) signature {

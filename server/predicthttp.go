@@ -31,8 +31,8 @@ func (s *modelVersion) predictions(a *protocol.Answer) *protocol.Answer {
 	for _, o := range a.Outputs {
 		o.Binary = true
 	}
-	how, err := predict.NewAnswers(s.model, predict.AnswerOptions{Top: 1})
-	if err != nil || how.Raw || how.Numbers() || len(a.Outputs) != len(s.outputs) {
+	how := s.answers
+	if how.Raw || how.Numbers() || len(a.Outputs) != len(s.outputs) {
 		return a
 	}
 	var all []float32
@@ -74,15 +74,14 @@ func (s *Server) predictionMetadata(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	k := predictionKind{Model: m.name, Version: m.label(), SHA256: m.sha256, Answers: m.answers(),
+	k := predictionKind{Model: m.name, Version: m.label(), SHA256: m.sha256, Answers: m.kind(),
 		Labels: []string{}, Thresholds: m.model.Thresholds, Pictures: m.takesPictures() == nil,
 		MaxBatch: s.o.Predict.Batch, Inputs: m.inputs, Outputs: m.outputs}
 	n := len(m.model.Labels)
 	if mask, err := m.maskOutput(); err == nil {
 		k.Mask, n = m.outputs[mask].Name, m.outputs[mask].Shape[1]
 	}
-	how, err := predict.NewAnswers(m.model, predict.AnswerOptions{Top: 1})
-	if err == nil && !how.Raw {
+	if how := m.answers; !how.Raw {
 		k.Scores, n = how.Name(how.Scores), tensor.Count(how.Type(how.Scores).Shape)
 		if how.Answer == models.Binary {
 			n = 2

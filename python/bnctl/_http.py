@@ -87,9 +87,7 @@ class Connection:
                 raise ConnectionError("the connection ended")
             data += more
         head, self._rest = data.split(b"\r\n\r\n", 1)
-        first, *lines = head.decode("latin-1").split("\r\n")
-        fields = (line.partition(":") for line in lines)
-        return int(first.split(" ", 2)[1]), {name.lower(): value.strip() for name, _, value in fields}
+        return _head(head)
 
     def fill(self, view: memoryview) -> None:
         """Read the next bytes of a body into all of `view`."""
@@ -191,6 +189,14 @@ def _read(connection: Connection, headers: Dict[str, str]) -> Tuple[Dict[str, An
                 connection.fill(bytes_of(tensor))
             tensors.append(tensor)
     return answer, tensors
+
+
+@functools.lru_cache(64)
+def _head(head: bytes) -> Tuple[int, Dict[str, str]]:
+    """Return status and headers of an answer. The caller changes nothing: answers of a second have the same."""
+    first, *lines = head.decode("latin-1").split("\r\n")
+    fields = (line.partition(":") for line in lines)
+    return int(first.split(" ", 2)[1]), {name.lower(): value.strip() for name, _, value in fields}
 
 
 @functools.lru_cache(64)

@@ -308,7 +308,8 @@ class Model:
 
     def _infer(self, rows: Tuple[Array, ...]) -> "_Answer":
         raw = [_http.bytes_of(array) for array in rows]
-        head = self._head(tuple(array.shape for array in rows))
+        # Rows of the only input need no description.
+        head = self._head(tuple(array.shape for array in rows)) if len(rows) > 1 else b""
         headers = f"Inference-Header-Content-Length: {len(head)}\r\n"
         try:
             return self._answer(*self._ask("POST", "/predict", headers, [head, *raw]))

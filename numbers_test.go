@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/fleet"
@@ -41,7 +43,7 @@ func TestPartsKeepTheirBits(t *testing.T) {
 			r.Optimizer, r.ClipNorm, r.Schedule, r.Warmup = "lars", 0.5, "step:1", 1
 		}},
 		{"plateau", "glyphs:24", func(r *recipe.Recipe) {
-			r.Schedule, r.Nesterov, r.Augment = "plateau:1", true, "crop flip rotate erase"
+			r.Schedule, r.Nesterov, r.Augment = "plateau:1", true, augmentation.MustParse("crop flip rotate erase")
 		}},
 		{"replica", "glyphs:24", func(r *recipe.Recipe) {
 			r.BN, r.BNUpdate, r.Sampling = bn.Replica, "async:2", "balanced"
@@ -52,8 +54,8 @@ func TestPartsKeepTheirBits(t *testing.T) {
 		{"late", "glyphs:24", func(r *recipe.Recipe) {
 			r.BN, r.WeightSync, r.Schedule = bn.Replica, "async:2", "constant"
 		}},
-		{"mixed", "glyphs:24", func(r *recipe.Recipe) { r.Augment = "jitter trivial mixup:0.2 cutmix:1" }},
-		{"randaugment", "glyphs:24", func(r *recipe.Recipe) { r.Augment = "resizedcrop randaugment:2,9" }},
+		{"mixed", "glyphs:24", func(r *recipe.Recipe) { r.Augment = augmentation.MustParse("jitter trivial mixup:0.2 cutmix:1") }},
+		{"randaugment", "glyphs:24", func(r *recipe.Recipe) { r.Augment = augmentation.MustParse("resizedcrop randaugment:2,9") }},
 	} {
 		o := bnctl.TrainOptions{Model: "mlp-bn", Data: c.data, Validation: "glyphs:8",
 			Output: filepath.Join(t.TempDir(), "m.bnm"), Fleet: fleet.Options{Devices: "ref"}}

@@ -65,7 +65,7 @@ func openAll(b *testing.B, spec string, cache int64) Source {
 
 // measureLoader measures a loader of one worker.
 func measureLoader(b *testing.B, src Source) {
-	plan := Plan{Batch: 128, Shuffle: true, Workers: 1, Transform: Transform{Augment: augmentation.CIFAR}}
+	plan := Plan{Batch: 128, Shuffle: true, Workers: 1, Transform: Transform{Augment: augmentation.CIFAR()}}
 	l, err := NewLoader(context.Background(), src, plan)
 	if err != nil {
 		b.Fatal(err)
@@ -130,7 +130,7 @@ func BenchmarkGlyph(b *testing.B) {
 func BenchmarkImageNet(b *testing.B) {
 	src := &memory{x: synthetic(500, 375).Reshape(1, 375, 500, 3)}
 	src.info = pictureInfo(src.x, []string{"x"})
-	transform := Transform{Height: 224, Width: 224, Augment: augmentation.ImageNet}
+	transform := Transform{Height: 224, Width: 224, Augment: augmentation.ImageNet()}
 	plan := Plan{Batch: 1, Workers: 1, Transform: transform}
 	l, err := NewLoader(context.Background(), src, plan)
 	if err != nil {

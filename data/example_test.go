@@ -19,7 +19,7 @@ func Example() {
 	defer src.Close()
 	loader, err := data.NewLoader(context.Background(), src, data.Plan{
 		Batch: 128, Shuffle: true, Epochs: 1,
-		Transform: data.Transform{Height: 32, Width: 32, Augment: augmentation.CIFAR},
+		Transform: data.Transform{Height: 32, Width: 32, Augment: augmentation.CIFAR()},
 	})
 	if err != nil {
 		fmt.Println(err)

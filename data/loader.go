@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -283,7 +282,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 // not help.
 func (l *Loader) once() bool {
 	_, ok := l.src.(transformer)
-	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment == augmentation.None && l.info.Pictures() &&
+	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment.IsNone() && l.info.Pictures() &&
 		!l.info.Masks && !l.info.Boxes
 }
 

@@ -13,7 +13,7 @@ import (
 // one colour: they are black before the colours are changed.
 func TestCropLargerThanThePicture(t *testing.T) {
 	const side = 16
-	shape := Transform{Height: side, Width: side, Augment: augmentation.Segment}
+	shape := Transform{Height: side, Width: side, Augment: augmentation.Segment()}
 	picture := tensor.New(tensor.U8, 3, 5, 3)
 	label := make([]int32, 3*5)
 	for i := range label {

@@ -13,12 +13,8 @@ import (
 )
 
 // sharesOf lists the mixtures of 400 steps.
-func sharesOf(t *testing.T, text augmentation.Augmentation) []augmentation.Mixture {
-	t.Helper()
-	a, err := augmentation.Parse(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+func sharesOf(text string) []augmentation.Mixture {
+	a := augmentation.MustParse(text)
 	var all []augmentation.Mixture
 	for i := range 400 {
 		all = append(all, a.DrawMixture(5, 2, i, 28, 28))
@@ -33,11 +29,11 @@ func TestMixup(t *testing.T) {
 	src := open(t, "glyphs:17", Options{})
 	plan := Plan{Batch: 8, Epochs: 4, Seed: 9, Shuffle: true}
 	plain := load(t, src, plan)
-	plan.Transform.Augment = "mixup:1"
+	plan.Transform.Augment = augmentation.MustParse("mixup:1")
 	swapped := 0
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := augmentation.Augmentation("mixup:1").DrawMixture(9, b.Position.Epoch, b.Position.Index, 28, 28)
+		m := augmentation.MustParse("mixup:1").DrawMixture(9, b.Position.Epoch, b.Position.Index, 28, 28)
 		if n == 1 {
 			m.Fraction = 1
 		}
@@ -73,10 +69,10 @@ func TestCutmix(t *testing.T) {
 	src := open(t, "glyphs:24", Options{})
 	plan := Plan{Batch: 8, Epochs: 3, Seed: 4, Shuffle: true}
 	plain := load(t, src, plan)
-	plan.Transform.Augment = "cutmix:1"
+	plan.Transform.Augment = augmentation.MustParse("cutmix:1")
 	for k, b := range load(t, src, plan) {
 		before, n := plain[k], b.Len()
-		m := augmentation.Augmentation("cutmix:1").DrawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
+		m := augmentation.MustParse("cutmix:1").DrawMixture(4, b.Position.Epoch, b.Position.Index, 28, 28)
 		if got := 1 - float64(m.Cut.W*m.Cut.H)/(28*28); math.Abs(got-m.Fraction) > 1e-7 {
 			t.Errorf("batch %v: %v has fraction %g", b.Position, m.Cut, m.Fraction)
 		}
@@ -98,7 +94,7 @@ func TestCutmix(t *testing.T) {
 func TestMixedRowsOfRanks(t *testing.T) {
 	src := open(t, "glyphs:23", Options{})
 	plan := Plan{Batch: 8, Epochs: 1, Seed: 3, Shuffle: true}
-	plan.Transform.Augment = "flip:0.5 mixup:0.2 cutmix:1"
+	plan.Transform.Augment = augmentation.MustParse("flip:0.5 mixup:0.2 cutmix:1")
 	all := load(t, src, plan)
 	for _, workers := range []int{1, 5} {
 		for first := range 8 {
@@ -126,9 +122,9 @@ func (b *Batch) row784(i int) []byte { return b.X.Bytes[i*784 : (i+1)*784] }
 // Shares have the moments of the beta distribution, which has variance 1/(4(2a+1)). The two
 // ways of mixing are used in half of the steps each.
 func TestSharesAreBeta(t *testing.T) {
-	for text, variance := range map[augmentation.Augmentation]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
+	for text, variance := range map[string]float64{"mixup:0.2": 1 / 5.6, "mixup:1": 1 / 12., "mixup:4": 1 / 36.} {
 		var sum, squares float64
-		all := sharesOf(t, text)
+		all := sharesOf(text)
 		for _, m := range all {
 			sum, squares = sum+m.Fraction, squares+(m.Fraction-0.5)*(m.Fraction-0.5)
 		}
@@ -138,7 +134,7 @@ func TestSharesAreBeta(t *testing.T) {
 		}
 	}
 	cut := 0
-	for _, m := range sharesOf(t, "mixup:1 cutmix:1") {
+	for _, m := range sharesOf("mixup:1 cutmix:1") {
 		if m.Cut != (images.Box{}) {
 			cut++
 		}
@@ -159,7 +155,7 @@ func TestRefusedMixtures(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	_, err := NewLoader(t.Context(), open(t, "shapes", Options{}), Plan{Batch: 2, Transform: Transform{Augment: "cutmix:1"}})
+	_, err := NewLoader(t.Context(), open(t, "shapes", Options{}), Plan{Batch: 2, Transform: Transform{Augment: augmentation.MustParse("cutmix:1")}})
 	if err == nil || !strings.Contains(err.Error(), "augmentation cutmix puts parts") {
 		t.Errorf("cutmix of masks: %v", err)
 	}

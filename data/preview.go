@@ -13,14 +13,14 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"github.com/bnctl/bnctl/data/augmentation"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // Preview defines a picture of samples: the first Count unchanged or, with an augmentation,
 // the first that training with this seed sees, as it sees them, with their labels.
 type Preview struct {
-	Augment              string // for augmentation.Parse; "": unchanged
+	IsTraining           bool // pictures as training sees them, with Augment
+	Augment              augmentation.Augmentation
 	Seed                 uint64
 	Count, Columns, Side int // as in Grid
 }
@@ -30,14 +30,11 @@ type Preview struct {
 func (p Preview) Draw(ctx context.Context, src Source) (*image.RGBA, int, error) {
 	info := src.Info()
 	n := min(p.Count, info.Len)
-	if p.Augment == "" {
+	if !p.IsTraining {
 		out, err := Grid(ctx, src, inOrder(n), p.Columns, p.Side)
 		return out, n, err
 	}
-	augment, err := augmentation.Parse(p.Augment)
-	if err != nil {
-		return nil, 0, problem.Wrap("augment", err)
-	}
+	augment := p.Augment
 	if err := drawable(info, p.Columns, p.Side); err != nil {
 		return nil, 0, err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bnctl/bnctl/data/augmentation"
 )
 
 // testdata/sampling.py draws the expected samples in plain Python.
@@ -78,7 +80,8 @@ func TestDrawnSamplesAreThoseOfTheEpoch(t *testing.T) {
 // weights.
 func TestOccurrencesAreAugmentedApart(t *testing.T) {
 	src := open(t, "glyphs:6", Options{})
-	p := Plan{Batch: 6, Seed: 1, Epochs: 1, Transform: Transform{Augment: "crop:4 rotate:15"}}
+	p := Plan{Batch: 6, Seed: 1, Epochs: 1}
+	p.Transform.Augment = augmentation.MustParse("crop:4 rotate:15")
 	plain := load(t, src, p)[0]
 	p.Weights = []float64{0, 0, 1, 1, 0, 0}
 	drawn, seen := load(t, src, p)[0], map[string]bool{}

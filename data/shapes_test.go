@@ -84,7 +84,7 @@ func halves(h, w int) (tensor.Tensor, []int32) {
 // A mask follows its picture through every transform.
 func TestMasksFollowTheirPictures(t *testing.T) {
 	for _, augment := range []augmentation.Augmentation{
-		augmentation.None, augmentation.CIFAR, augmentation.ImageNet, augmentation.Segment,
+		{}, augmentation.CIFAR(), augmentation.ImageNet(), augmentation.Segment(),
 	} {
 		for _, size := range [][2]int{{32, 32}, {24, 40}, {48, 20}} {
 			tr := Transform{Height: 32, Width: 32, Augment: augment}
@@ -123,7 +123,7 @@ func follows(t *testing.T, tr Transform, picture tensor.Tensor, mask []int32) {
 	if seen[0] == 0 || seen[1] == 0 {
 		t.Errorf("%+v: labels %v", tr, seen)
 	}
-	pads := tr.Augment == augmentation.CIFAR || tr.Augment == augmentation.Segment
+	pads := tr.Augment.String() == "cifar" || tr.Augment.String() == "segment"
 	if padded := seen[-1] > 0; padded != pads {
 		t.Errorf("%+v: %d pixels lie beyond the picture", tr, seen[-1])
 	}

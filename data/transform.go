@@ -36,7 +36,7 @@ type Transform struct {
 // for pictures. It is an error if the transform does not fit the source.
 func (t Transform) Shape(info Info) ([]int, error) {
 	if !info.Pictures() {
-		if t.Augment != augmentation.None {
+		if !t.Augment.IsNone() {
 			return nil, fmt.Errorf("augmentation %s is for pictures; the samples are %s", t.Augment,
 				tensor.Describe(info.DType, info.Shape))
 		}

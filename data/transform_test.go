@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestTransformShape(t *testing.T) {
 		want      string
 	}{
 		{"several sizes", Transform{}, mixed, "result size is needed"},
-		{"array", Transform{Augment: augmentation.CIFAR}, array, "f32[3,8,8]"},
+		{"array", Transform{Augment: augmentation.CIFAR()}, array, "f32[3,8,8]"},
 		{"one side", Transform{Height: 3}, grey, "3 x 0"},
 		{"negative", Transform{Height: -3, Width: -3}, grey, "not valid"},
 		{"channels", Transform{Channels: 4}, grey, "not 4"},
@@ -51,9 +52,11 @@ func TestTransformShape(t *testing.T) {
 
 func TestParseAugmentation(t *testing.T) {
 	for name, want := range map[string]augmentation.Augmentation{
-		"none": augmentation.None, "cifar": augmentation.CIFAR, "imagenet": augmentation.ImageNet, "segment": augmentation.Segment,
+		"none": {}, "cifar": augmentation.CIFAR(), "imagenet": augmentation.ImageNet(),
+		"segment": augmentation.Segment(),
 	} {
-		if got, err := augmentation.Parse(name); got != want || err != nil {
+		got, err := augmentation.Parse(name)
+		if !reflect.DeepEqual(got, want) || got.String() != name || err != nil {
 			t.Errorf("Parse(%q) = %q, %v", name, got, err)
 		}
 	}
@@ -138,7 +141,7 @@ func TestCIFARAugment(t *testing.T) {
 	p := tensor.NewPhilox(1, tensor.StreamAugment)
 	for i := range n {
 		d := p.Draws(0, uint64(i))
-		got := apply(t, Transform{Augment: augmentation.CIFAR}, src, &d)
+		got := apply(t, Transform{Augment: augmentation.CIFAR()}, src, &d)
 		outcome, ok := outcomes[string(got.Bytes)]
 		if !ok {
 			t.Fatalf("sample %d: %d is no shift of the picture", i, got.Bytes)
@@ -158,6 +161,6 @@ func TestCIFARAugment(t *testing.T) {
 func TestCIFARAugmentOfSmallPictures(t *testing.T) {
 	for i := range 50 {
 		d := tensor.NewPhilox(2, tensor.StreamAugment).Draws(0, uint64(i))
-		apply(t, Transform{Augment: augmentation.CIFAR}, synthetic(2, 3), &d)
+		apply(t, Transform{Augment: augmentation.CIFAR()}, synthetic(2, 3), &d)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
-	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -101,12 +100,10 @@ func (r *Recipe) checkNames() error {
 	_, rule := bn.ParseRule(string(r.BNStats))
 	_, update := bn.ParseUpdate(string(r.BNUpdate))
 	_, sync := parallel.ParseSync(string(r.WeightSync))
-	_, augment := augmentation.Parse(r.Augment)
 	for _, f := range []struct {
 		option string
 		err    error
-	}{{"tail", tail}, {"bn", mode}, {"bn-stats", rule}, {"bn-update", update}, {"weight-sync", sync},
-		{"augment", augment}} {
+	}{{"tail", tail}, {"bn", mode}, {"bn-stats", rule}, {"bn-update", update}, {"weight-sync", sync}} {
 		if f.err != nil {
 			return problem.Wrap(f.option, f.err)
 		}

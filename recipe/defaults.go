@@ -23,7 +23,7 @@ const Drawn = "seed"
 // 0.
 func Default(model string) *Recipe {
 	return &Recipe{Release: Release, Model: model, Init: Drawn,
-		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
+		Epochs: 10, Batch: 128, Replicas: 8, Accumulate: 1, Tail: parallel.Keep,
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, BNMin: "refuse",
 		WeightSync: parallel.AllReduce, Optimizer: "sgd", LR: models.DefaultLR(model), Momentum: 0.9,
 		WeightDecay: 1e-4, Schedule: "cosine", Precision: device.F32, Save: "last", EvalEvery: 1}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 )
@@ -11,7 +13,7 @@ import (
 // A recipe is made from the defaults and changes. Check reports contradictions.
 func ExampleDefault() {
 	r := recipe.Default("resnet20")
-	r.Epochs, r.Schedule, r.Augment = 30, "step:15,25", "cifar"
+	r.Epochs, r.Schedule, r.Augment = 30, "step:15,25", augmentation.CIFAR()
 	r.Data = recipe.Data{Kind: "cifar10", Samples: 50000, Classes: 10}
 	fmt.Println(r.TotalSteps(), "steps at a learning rate of", r.LR, r.Check())
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -61,9 +60,6 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 	}
 	if err = r.checkSave(infos[0].IsPerPixel()); err != nil {
 		return err
-	}
-	if a, err := augmentation.Parse(r.Augment); err == nil && a != augmentation.None {
-		r.Augment = string(a) // with all arguments, so that equal meanings have equal text
 	}
 	r.Validation = Data{}
 	if validation != nil {

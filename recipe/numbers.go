@@ -63,7 +63,7 @@ func (r *Recipe) SetNumbers(m *models.Model, training, validation data.Source, i
 	for _, info := range infos {
 		u.data(m, info, r.Interpolation)
 	}
-	u.augmentation(r.Augment)
+	u.augmentation(r.Augment.String())
 	u.weights(r, imported)
 	u.training(r)
 	u.statistics(r, m)

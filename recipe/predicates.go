@@ -1,7 +1,5 @@
 package recipe
 
-import "github.com/bnctl/bnctl/data/augmentation"
-
 // Optimizers lists the optimizers by name.
 func Optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
 
@@ -10,13 +8,6 @@ func Optimizers() []string { return []string{"sgd", "adam", "adamw", "lars"} }
 func (r *Recipe) AveragesWeights() bool {
 	period, _ := r.WeightSync.Period()
 	return r.EMA > 0 || period > 1
-}
-
-// MixesSamples reports whether the recipe's augmentation mixes samples. Check has refused an
-// invalid one.
-func (r *Recipe) MixesSamples() bool {
-	a, err := augmentation.Parse(r.Augment)
-	return err == nil && a.Mixes()
 }
 
 // HasSeparateWeights reports whether replicas have separate weights.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/parallel"
@@ -44,13 +46,13 @@ type Recipe struct {
 	Interpolation string `json:"interpolation,omitempty"`
 	Seed          uint64 `json:"seed"`
 
-	Epochs     int           `json:"epochs"` // 0: Steps counts
-	Steps      int           `json:"steps"`
-	Batch      int           `json:"batch"`      // global: rows of one round
-	Replicas   int           `json:"replicas"`   // of one round
-	Accumulate int           `json:"accumulate"` // rounds per optimizer step
-	Tail       parallel.Tail `json:"tail"`       // handling of an incomplete last batch
-	Augment    string        `json:"augment"`    // as augmentation.Parse reads it, or "none"
+	Epochs     int                       `json:"epochs"` // 0: Steps counts
+	Steps      int                       `json:"steps"`
+	Batch      int                       `json:"batch"`      // global: rows of one round
+	Replicas   int                       `json:"replicas"`   // of one round
+	Accumulate int                       `json:"accumulate"` // rounds per optimizer step
+	Tail       parallel.Tail             `json:"tail"`       // handling of an incomplete last batch
+	Augment    augmentation.Augmentation `json:"augment"`    // with all arguments
 	// Sampling determines how an epoch chooses its samples. "" uses each once. The weights
 	// of classes, "0.5,2,1", draw them with replacement; "balanced" stands for weights
 	// until SetData computes them. "column" draws them by the weights of a table; SetData

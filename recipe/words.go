@@ -2,12 +2,13 @@ package recipe
 
 import (
 	"fmt"
+	"strings"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
-	"strings"
 )
 
 // AnswersInWords counts the answers of the model for a sample, and names a loss other than
@@ -32,7 +33,7 @@ func (r *Recipe) TrainLossTerms() (terms []string) {
 	if r.LabelSmoothing > 0 {
 		terms = append(terms, "smoothed")
 	}
-	if r.MixesSamples() {
+	if r.Augment.Mixes() {
 		terms = append(terms, "mixed")
 	}
 	return terms
@@ -51,7 +52,7 @@ func (r *Recipe) LossInWords() string {
 	if r.LabelSmoothing > 0 {
 		terms = append(terms, fmt.Sprintf("label smoothing %g", r.LabelSmoothing))
 	}
-	if r.MixesSamples() {
+	if r.Augment.Mixes() {
 		terms = append(terms, "mixed samples")
 	}
 	if len(terms) == 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/recipe"
@@ -72,7 +74,7 @@ func boxBench(t *testing.T, samples int) *bench {
 	b := newBench(t, 16)
 	b.source, b.recipe.Model = blocks{samples}, "cells"
 	b.recipe.Data = recipe.Data{Kind: "blocks", Samples: samples, Classes: 2}
-	b.recipe.Loss, b.recipe.Augment, b.recipe.LR = "boxes", "segment", 0.01
+	b.recipe.Loss, b.recipe.Augment, b.recipe.LR = "boxes", augmentation.Segment(), 0.01
 	return b
 }
 

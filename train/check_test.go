@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 		{func(r *recipe.Recipe) { r.LROf = []string{"a=0x"} }, "lr-of"},
 		{func(r *recipe.Recipe) { r.Tail = "x" }, "tail"}, {func(r *recipe.Recipe) { r.BN = "x" }, "bn"},
 		{func(r *recipe.Recipe) { r.BNStats = "x" }, "bn-stats"}, {func(r *recipe.Recipe) { r.BNUpdate = "x" }, "bn-update"},
-		{func(r *recipe.Recipe) { r.WeightSync = "x" }, "weight-sync"}, {func(r *recipe.Recipe) { r.Augment = "x" }, "augment"},
+		{func(r *recipe.Recipe) { r.WeightSync = "x" }, "weight-sync"},
 		{func(r *recipe.Recipe) { r.Optimizer = "x" }, "optimizer"}, {func(r *recipe.Recipe) { r.Precision = "x" }, "precision"},
 		{func(r *recipe.Recipe) { r.BNMin = "x" }, "bn-min"}, {func(r *recipe.Recipe) { r.Save = "best" }, "save"},
 		{func(r *recipe.Recipe) { r.Schedule = "x" }, "schedule"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -90,7 +92,7 @@ func (s *Session) EvaluateWith(ctx context.Context, statistics map[string]tensor
 // evaluate evaluates the state that the devices have.
 func (s *Session) evaluate(ctx context.Context) (*evaluation.Evaluation, error) {
 	t := s.plan.transform
-	t.Augment = ""
+	t.Augment = augmentation.Augmentation{}
 	o := evaluation.Options{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
 		Loss: s.plan.loss.Loss, Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
 		OwnRows: s.trainer.driver.OwnRows, KeepScores: s.plan.recipe.Criterion() == "auroc"}

@@ -21,7 +21,7 @@ func (s *Session) estimate(ctx context.Context, state map[string]tensor.Tensor, 
 	}
 	t, r := s.plan.transform, s.plan.recipe
 	if r.BNPrecisePlain {
-		t.Augment = augmentation.None
+		t.Augment = augmentation.Augmentation{}
 	}
 	weights, err := r.SampleWeights(ctx, s.plan.config.Train)
 	if err != nil {

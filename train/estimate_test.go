@@ -75,13 +75,13 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 		change func(r *recipe.Recipe)
 		want   augmentation.Augmentation
 	}{
-		{"augmented", func(*recipe.Recipe) {}, augmentation.CIFAR},
-		{"plain", func(r *recipe.Recipe) { r.BNPrecisePlain = true }, augmentation.None},
-		{"average", func(r *recipe.Recipe) { r.EMA = 0.5 }, augmentation.CIFAR},
+		{"augmented", func(*recipe.Recipe) {}, augmentation.CIFAR()},
+		{"plain", func(r *recipe.Recipe) { r.BNPrecisePlain = true }, augmentation.Augmentation{}},
+		{"average", func(r *recipe.Recipe) { r.EMA = 0.5 }, augmentation.CIFAR()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t, 42)
-			b.recipe.Model, b.recipe.Augment, b.recipe.BNPrecise = "seen", "cifar", samples
+			b.recipe.Model, b.recipe.Augment, b.recipe.BNPrecise = "seen", augmentation.CIFAR(), samples
 			test.change(&b.recipe)
 			c := b.config(2)
 			s, err := New(context.Background(), &b.recipe, b.model(), c)
@@ -94,8 +94,8 @@ func TestEstimationTakesTheTrainingImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			mean, variance := imageMoments(t, b, test.want, samples)
-			plain, _ := imageMoments(t, b, augmentation.None, samples)
-			augmented, _ := imageMoments(t, b, augmentation.CIFAR, samples)
+			plain, _ := imageMoments(t, b, augmentation.Augmentation{}, samples)
+			augmented, _ := imageMoments(t, b, augmentation.CIFAR(), samples)
 			if math.Abs(plain-augmented) < 1e-4 {
 				t.Fatalf("the test cannot tell means %g and %g apart", plain, augmented)
 			}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
@@ -209,8 +211,11 @@ func (g *golden) run(t *testing.T, p device.Provider, steps int) ([]float64, map
 	mode, replicas := cmp.Or(g.mode, bn.Sync), cmp.Or(g.replicas, goldenReplicas)
 	r := &recipe.Recipe{Batch: goldenBatch, Replicas: replicas, Accumulate: 1, BN: mode, BNStats: bn.Pooled,
 		Optimizer: "sgd", LR: g.lr, Momentum: 0.9, WeightDecay: 1e-4, Schedule: "constant", Steps: steps,
-		LabelSmoothing: map[bool]float64{true: 0.1}[g.mixed], Augment: map[bool]string{true: "mixup"}[g.mixed],
-		ClassWeights: g.weights, AuxWeight: g.aux, Data: recipe.Data{Samples: goldenBatch, Classes: g.classes}}
+		LabelSmoothing: map[bool]float64{true: 0.1}[g.mixed],
+		ClassWeights:   g.weights, AuxWeight: g.aux, Data: recipe.Data{Samples: goldenBatch, Classes: g.classes}}
+	if g.mixed {
+		r.Augment = augmentation.MustParse("mixup")
+	}
 	must := func(err error) {
 		if err != nil {
 			t.Helper()

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device"
@@ -30,7 +32,7 @@ func maskBench(t *testing.T, samples int) *bench {
 	b := newBench(t, 16)
 	b.source, b.recipe.Model = src, "masks"
 	b.recipe.Data = recipe.Data{Kind: "shapes", Samples: samples, Classes: len(src.Info().Classes)}
-	b.recipe.Augment, b.recipe.ClassWeights, b.recipe.Schedule = "segment", "1,2,2,2,2,2", "poly"
+	b.recipe.Augment, b.recipe.ClassWeights, b.recipe.Schedule = augmentation.Segment(), "1,2,2,2,2,2", "poly"
 	return b
 }
 

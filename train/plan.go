@@ -141,12 +141,13 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 	if err != nil {
 		return nil, err
 	}
-	if r.MixesSamples() && l.Of != parallel.CrossEntropy {
-		return nil, problem.New("augment", r.Augment, "it mixes samples of classes, and the loss of the labels is "+
-			r.Loss, "leave mixup and cutmix out")
+	if r.Augment.Mixes() && l.Of != parallel.CrossEntropy {
+		return nil, problem.New("augment", r.Augment.String(),
+			"it mixes samples of classes, and the loss of the labels is "+
+				r.Loss, "leave mixup and cutmix out")
 	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.Delta,
-		Smoothing: r.LabelSmoothing, Mixed: r.MixesSamples(),
+		Smoothing: r.LabelSmoothing, Mixed: r.Augment.Mixes(),
 		Weights: classWeights, Auxiliary: r.AuxWeight,
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -27,10 +29,11 @@ var otherRecipes = map[string]func(r *recipe.Recipe){
 		r.ClassWeights, r.LabelSmoothing = "1,2,0.5,0,3,1,1,0.25,1,7", 0.1
 	},
 	"mixed": func(r *recipe.Recipe) {
-		r.Augment, r.LabelSmoothing, r.ClassWeights = "randaugment mixup cutmix", 0.1, "1,2,0.5,0,3,1,1,0.25,1,7"
+		r.Augment = augmentation.MustParse("randaugment mixup cutmix")
+		r.LabelSmoothing, r.ClassWeights = 0.1, "1,2,0.5,0,3,1,1,0.25,1,7"
 	},
 	"sampled": func(r *recipe.Recipe) {
-		r.Sampling, r.Augment = "1,2,0.5,0,3,1,1,0.25,1,7", "crop flip mixup"
+		r.Sampling, r.Augment = "1,2,0.5,0,3,1,1,0.25,1,7", augmentation.MustParse("crop flip mixup")
 	},
 	"freeze": func(r *recipe.Recipe) { r.Freeze = []string{"fc1.*", "bn2.weight"} },
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bnctl/bnctl/data/augmentation"
+
 	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
@@ -228,7 +230,7 @@ func TestEvaluationIsNotAugmented(t *testing.T) {
 	var losses []evaluation.Figure
 	for _, augment := range []string{"none", "cifar"} {
 		b := newBench(t, 42)
-		b.recipe.Augment, b.recipe.Epochs, b.recipe.LR = augment, 1, 1e-30
+		b.recipe.Augment, b.recipe.Epochs, b.recipe.LR = augmentation.MustParse(augment), 1, 1e-30
 		b.recipe.BN, b.recipe.Init = "frozen", "given"
 		c := b.config(1)
 		c.Events = func(e Event) {

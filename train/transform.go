@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/data/augmentation"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
@@ -28,11 +27,7 @@ func (p *plan) takeData() error {
 		return problem.New("data", info.Kind, fmt.Sprintf("it has %s, and the recipe is about %d",
 			problem.Plural(info.Len, "sample"), r.Data.Samples), "call SetData on the recipe")
 	}
-	augment, err := augmentation.Parse(r.Augment)
-	if err == nil {
-		err = data.CheckAugment(augment, c.Train.Info())
-	}
-	if err != nil {
+	if err := data.CheckAugment(r.Augment, c.Train.Info()); err != nil {
 		return problem.Wrap("augment", err)
 	}
 	if r.Decoder != "" { // the template reads pictures as they were read here
@@ -41,6 +36,6 @@ func (p *plan) takeData() error {
 		p.template = &read
 	}
 	p.transform = fit.Transform(p.template, c.Train.Info())
-	p.transform.Augment = augment
+	p.transform.Augment = r.Augment
 	return nil
 }

@@ -113,25 +113,3 @@ func dataMeanStd(c *cli.Context) error {
 	}
 	return err
 }
-
-func dataShow(c *cli.Context) error {
-	path := c.String("output")
-	if err := wantExtension("data show", path, ".png"); err != nil {
-		return err
-	}
-	for _, flag := range []string{"count", "columns", "side"} {
-		if n := c.Int(flag); n < 1 || n > 4096 {
-			return misuse("--%s %d: want 1 to 4096", flag, n)
-		}
-	}
-	if done, err := boxes.Show(c, boxesOutput(c)); done {
-		return err
-	}
-	src, err := openOne(c, data.Open)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	return drawData(c.Context, outputOf(c), src, path, data.Preview{Augment: c.String("augment"),
-		Seed: c.Uint64("seed"), Count: c.Int("count"), Columns: c.Int("columns"), Side: c.Int("side")})
-}

@@ -111,7 +111,7 @@ func grown(t *testing.T, withRef bool, change func(*recipe.Recipe), first, last 
 	members := leakMembers(t, withRef)
 	r := &recipe.Recipe{Release: "test", Model: "small", Init: "seed",
 		Data: recipe.Data{Kind: "glyphs", Samples: 400, Classes: 10}, Steps: last, Batch: 16, Replicas: 4,
-		Accumulate: 1, Tail: parallel.Keep, Augment: "none", BN: bn.Sync, BNStats: bn.Pooled,
+		Accumulate: 1, Tail: parallel.Keep, BN: bn.Sync, BNStats: bn.Pooled,
 		BNUpdate: bn.EveryStep, BNMin: "refuse", WeightSync: parallel.AllReduce,
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, Schedule: "constant", Precision: "f32", Save: "last",
 		EvalEvery: 1}

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 )
 
@@ -88,7 +89,7 @@ func recipeFlags() []cli.Flag {
 			Usage: "weight of the loss of the auxiliary head, the output aux, which strip removes"},
 		&cli.Float64Flag{Name: "ema", Usage: "the template is the exponential average of the weights with " +
 			"this `DECAY`", DefaultText: "none"},
-		&cli.StringFlag{Name: "augment", Value: d.Augment,
+		&cli.StringFlag{Name: "augment", Value: d.Augment.String(),
 			Usage: "random changes of pictures, 'crop flip jitter:0.4 ...' (docs/data.md lists them), or none, " +
 				"cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
 		&cli.BoolFlag{Name: "qat",
@@ -170,7 +171,7 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 		"bn-stats": (*string)(&r.BNStats), "bn-update": (*string)(&r.BNUpdate),
 		"weight-sync": (*string)(&r.WeightSync),
 		"bn-min":      &r.BNMin, "optimizer": &r.Optimizer, "schedule": &r.Schedule,
-		"augment": &r.Augment, "precision": &r.Precision, "save": &r.Save,
+		"precision": &r.Precision, "save": &r.Save,
 		"class-weights": &r.ClassWeights, "sampling": &r.Sampling, "loss": &r.Loss, "pos-weights": &r.PosWeights} {
 		if use(flag) {
 			*to = c.String(flag)
@@ -180,6 +181,11 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 		"bn-precise-plain": &r.BNPrecisePlain, "qat": &r.QAT} {
 		if use(flag) {
 			*to = c.Bool(flag)
+		}
+	}
+	if use("augment") {
+		if err := r.Augment.UnmarshalText([]byte(c.String("augment"))); err != nil {
+			return problem.Wrap("augment", err)
 		}
 	}
 	if use("seed") {

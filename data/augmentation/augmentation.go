@@ -10,69 +10,113 @@ import (
 	"strings"
 )
 
-// Augmentation is an augmentation, a random change of pictures in training: the name of a preset,
-// or operations with spaces between them, as Parse returns them.
-type Augmentation string
+// Augmentation is a random change of pictures in training: a preset, or a list of operations. The zero
+// value changes nothing.
+type Augmentation struct {
+	preset string      // "" for none and for a list
+	ops    []operation // of a list
+}
 
-// No augmentation, and the presets.
+// Names of presets.
 const (
-	None     Augmentation = ""
-	CIFAR    Augmentation = "cifar"    // 4 black pixels around, crop to the original size, flip
-	ImageNet Augmentation = "imagenet" // random resized crop, flip
-	Segment  Augmentation = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
+	cifar    = "cifar"    // 4 black pixels around, crop to the original size, flip
+	imageNet = "imagenet" // random resized crop, flip
+	segment  = "segment"  // scale 0.5 to 2, crop with black pixels around, flip, colours
 )
 
-// Parse returns the augmentation with this name ("none" is None), or
-// one made of operations, for example "crop flip randaugment:2,9", with all their
-// arguments.
+// CIFAR returns the preset for small pictures: 4 black pixels around, crop to the original size, flip.
+func CIFAR() Augmentation { return Augmentation{preset: cifar} }
+
+// ImageNet returns the preset for photos: random resized crop, flip.
+func ImageNet() Augmentation { return Augmentation{preset: imageNet} }
+
+// Segment returns the preset for masks: scale 0.5 to 2, crop with black pixels around, flip, colours.
+func Segment() Augmentation { return Augmentation{preset: segment} }
+
+// Parse returns the augmentation with this name ("none" is the zero value), or
+// one made of operations, for example "crop flip randaugment:2,9".
 func Parse(text string) (Augmentation, error) {
 	words := strings.Fields(text)
-	presets := []string{"none", string(CIFAR), string(ImageNet), string(Segment)}
+	presets := []string{"none", cifar, imageNet, segment}
 	for _, word := range words {
 		if slices.Contains(presets, word) && len(words) > 1 {
-			return "", fmt.Errorf("%s stands alone: it is no operation", word)
+			return Augmentation{}, fmt.Errorf("%s stands alone: it is no operation", word)
 		}
 	}
 	if len(words) == 0 {
-		return "", fmt.Errorf("no augmentation is named; there are none, cifar, imagenet and segment, or "+
-			"operations with spaces between them: %s", strings.Join(operationNames(), ", "))
+		return Augmentation{}, fmt.Errorf("no augmentation is named; there are none, cifar, imagenet and segment, "+
+			"or operations with spaces between them: %s", strings.Join(operationNames(), ", "))
 	}
 	if name := words[0]; slices.Contains(presets, name) {
-		return Augmentation(strings.TrimPrefix(name, "none")), nil
+		return Augmentation{preset: strings.TrimPrefix(name, "none")}, nil
 	}
 	ops, err := parseOperations(strings.Join(words, " "))
 	if err != nil {
-		return "", err
+		return Augmentation{}, err
 	}
-	texts := make([]string, len(ops))
-	for i, op := range ops {
+	return Augmentation{ops: ops}, nil
+}
+
+// MustParse is Parse for a text of the program. It panics on an error.
+func MustParse(text string) Augmentation {
+	a, err := Parse(text)
+	if err != nil {
+		panic("augmentation: " + err.Error())
+	}
+	return a
+}
+
+// IsNone reports whether a changes nothing.
+func (a Augmentation) IsNone() bool { return a.preset == "" && len(a.ops) == 0 }
+
+// String returns the text of a, for Parse, with all arguments of operations.
+func (a Augmentation) String() string {
+	switch {
+	case a.IsNone():
+		return "none"
+	case a.preset != "":
+		return a.preset
+	}
+	texts := make([]string, len(a.ops))
+	for i, op := range a.ops {
 		texts[i] = op.String()
 	}
-	return Augmentation(strings.Join(texts, " ")), nil
+	return strings.Join(texts, " ")
+}
+
+// MarshalText returns the text of a, as String does.
+func (a Augmentation) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText sets a to the augmentation that Parse returns for text.
+func (a *Augmentation) UnmarshalText(text []byte) (err error) {
+	*a, err = Parse(string(text))
+	return err
 }
 
 // Moving returns the name of the first part of an augmentation that moves pixels; "" if none does.
 func (a Augmentation) Moving() string {
-	ops := a.operations()
-	if len(ops) == 0 {
-		return string(a)
+	if len(a.ops) == 0 {
+		return a.preset
 	}
-	at := slices.IndexFunc(ops, func(o operation) bool { return o.moves })
+	at := slices.IndexFunc(a.ops, func(o operation) bool { return o.moves })
 	if at < 0 {
 		return ""
 	}
-	return ops[at].name
+	return a.ops[at].name
 }
 
 // InWords describes an augmentation for a report: "shifted and flipped".
 func (a Augmentation) InWords() string {
-	switch a {
-	case CIFAR:
+	switch a.preset {
+	case cifar:
 		return "shifted and flipped"
-	case ImageNet:
+	case imageNet:
 		return "random parts, scaled and flipped"
-	case Segment:
+	case segment:
 		return "scaled by 0.5 to 2, cut, flipped and coloured"
 	}
-	return string(a)
+	if a.IsNone() {
+		return ""
+	}
+	return a.String()
 }

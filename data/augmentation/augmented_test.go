@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -217,15 +218,38 @@ func TestRefusedOperations(t *testing.T) {
 			t.Errorf("Parse(%q) = %q, %v; want %q", text, a, err, want)
 		}
 	}
-	for text, want := range map[string]Augmentation{
+	for text, want := range map[string]string{
 		" crop   flip ":  "crop:4 flip:0.5",
 		"jitter:0.2":     "jitter:0.2,0.2,0.2",
 		"jitter:0.2,0.1": "jitter:0.2,0.1,0.4",
 		"randaugment":    "randaugment:2,9",
 		"trivial":        "trivial",
 	} {
-		if got, err := Parse(text); got != want || err != nil {
+		if got, err := Parse(text); got.String() != want || err != nil {
 			t.Errorf("Parse(%q) = %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// An augmentation is stored as its text, with all arguments, and read back.
+func TestTextOfAnAugmentation(t *testing.T) {
+	for text, want := range map[string]string{`"none"`: `"none"`, `"segment"`: `"segment"`, `"crop flip:1"`: `"crop:4 flip:1"`} {
+		var a, again Augmentation
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(a)
+		if err != nil || string(got) != want {
+			t.Errorf("%s is written as %s, %v; want %s", text, got, err, want)
+		}
+		if err := json.Unmarshal(got, &again); err != nil || !reflect.DeepEqual(a, again) {
+			t.Errorf("%s is read as %v, %v; want %v", got, again, err, a)
+		}
+	}
+	for _, text := range []string{`""`, `"x"`, `"flip:2"`} {
+		var a Augmentation
+		if err := json.Unmarshal([]byte(text), &a); err == nil {
+			t.Errorf("%s is read as %v", text, a)
 		}
 	}
 }

@@ -18,20 +18,19 @@ type canvas struct {
 // play computes dst from src by the operations of the augmentation. Each draws from a
 // separate stream, so that neither its position nor the other operations change its draws.
 func (a Augmentation) play(s images.Scaling, dst, src images.Plane, d *tensor.Draws, mask bool) {
-	ops := a.operations()
 	c := &canvas{Plane: dst, mask: mask}
 	if mask {
 		c.beyond = Ignored
 	}
-	if len(ops) > 0 && ops[0].name == resizedCrop {
-		draws := d.Stream(ops[0].stream)
-		scalePart(s.Filter, c, src, randomPart(src.H, src.W, ops[0].args[0], ops[0].args[1], &draws))
+	if len(a.ops) > 0 && a.ops[0].name == resizedCrop {
+		draws := d.Stream(a.ops[0].stream)
+		scalePart(s.Filter, c, src, randomPart(src.H, src.W, a.ops[0].args[0], a.ops[0].args[1], &draws))
 	} else if mask {
 		s.FitMask(dst, src)
 	} else {
 		s.Fit(dst, src)
 	}
-	for _, op := range ops {
+	for _, op := range a.ops {
 		if op.apply != nil {
 			draws := d.Stream(op.stream)
 			op.apply(c, op.args, &draws)

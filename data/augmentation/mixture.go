@@ -15,7 +15,7 @@ type Mixture struct {
 
 // mixing returns the operations of an augmentation that mix.
 func (a Augmentation) mixing() (up, cut *operation) {
-	for _, op := range a.operations() {
+	for _, op := range a.ops {
 		switch op.name {
 		case mixup:
 			up = &op

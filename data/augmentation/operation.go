@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -166,22 +165,4 @@ func (o operation) String() string {
 		texts[i] = strconv.FormatFloat(v, 'g', -1, 64)
 	}
 	return strings.TrimSuffix(o.name+":"+strings.Join(texts, ","), ":")
-}
-
-// parsed caches the operations of each augmentation by its text.
-var parsed sync.Map
-
-// operations returns the operations of an augmentation that is written as a list; nil for a
-// preset.
-func (a Augmentation) operations() []operation {
-	switch a {
-	case None, CIFAR, ImageNet, Segment:
-		return nil
-	}
-	ops, ok := parsed.Load(a)
-	if !ok {
-		read, _ := parseOperations(string(a)) // Parse has reported errors in it
-		ops, _ = parsed.LoadOrStore(a, read)
-	}
-	return ops.([]operation)
 }

@@ -9,15 +9,12 @@ import (
 func (a Augmentation) DrawPosition(s images.Scaling, dst, src images.Plane, d *tensor.Draws) (
 	v images.View, mirrored bool,
 ) {
-	switch a {
-	case None:
-		return s.Whole(dst, src), false
-	case Segment:
+	if a.preset == segment {
 		v = DrawView(s, dst, src, d)
 		return v, d.Uint32()>>31 != 0
 	}
 	v = s.Whole(dst, src)
-	for _, op := range a.operations() {
+	for _, op := range a.ops {
 		draws := d.Stream(op.stream)
 		switch op.name {
 		case "flip":
@@ -38,13 +35,10 @@ func (a Augmentation) DrawPosition(s images.Scaling, dst, src images.Plane, d *t
 // LeavingBoxes returns the name of a part of an augmentation that DrawPosition does not follow; "" if there
 // is none.
 func (a Augmentation) LeavingBoxes() string {
-	switch a {
-	case None, Segment:
-		return ""
-	case CIFAR, ImageNet:
-		return string(a)
+	if a.preset != segment && a.preset != "" {
+		return a.preset
 	}
-	for _, op := range a.operations() {
+	for _, op := range a.ops {
 		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {
 			return op.name
 		}

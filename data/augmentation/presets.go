@@ -11,8 +11,8 @@ const Ignored = 255
 // Apply fills dst from src, which has the same number of channels. s scales the pictures that the
 // augmentation leaves whole.
 func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
-	switch a {
-	case CIFAR:
+	switch {
+	case a.preset == cifar:
 		if src.H != dst.H || src.W != dst.W || s.Resize != 0 {
 			fitted := images.NewPlane(dst.H, dst.W, dst.C)
 			s.Fit(fitted, src)
@@ -20,38 +20,38 @@ func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.D
 		}
 		padCrop(dst, src, 0, d)
 		randomFlip(dst, d)
-	case ImageNet:
+	case a.preset == imageNet:
 		images.Resample(s.Filter, dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
-	case Segment:
+	case a.preset == segment:
 		s.Draw(dst, src, DrawView(s, dst, src, d))
 		randomFlip(dst, d)
 		jitter(dst, d)
-	case None:
+	case a.IsNone():
 		s.Fit(dst, src)
 	default:
 		a.play(s, dst, src, d, false)
 	}
 }
 
-// ApplyMask is apply for a mask.
+// ApplyMask is Apply for a mask.
 func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
-	switch a {
-	case CIFAR:
+	switch {
+	case a.preset == cifar:
 		fitted := images.NewPlane(dst.H, dst.W, 1)
 		s.FitMask(fitted, src)
 		padCrop(dst, fitted, Ignored, d)
 		randomFlip(dst, d)
-	case ImageNet:
+	case a.preset == imageNet:
 		images.Nearest(dst, src, randomCrop(src.H, src.W, d), dst.W, dst.H, dst.Bounds())
 		randomFlip(dst, d)
-	case Segment:
+	case a.preset == segment:
 		v := DrawView(s, dst, src, d)
 		v.Fill(dst, Ignored, func(visible images.Plane, window images.Box) {
 			images.Nearest(visible, src, src.Bounds(), v.W, v.H, window)
 		})
 		randomFlip(dst, d)
-	case None:
+	case a.IsNone():
 		s.FitMask(dst, src)
 	default:
 		a.play(s, dst, src, d, true)

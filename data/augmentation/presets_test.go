@@ -54,7 +54,7 @@ func TestImageNetAugment(t *testing.T) {
 	got, want := images.NewPlane(24, 20, 3), images.NewPlane(24, 20, 3)
 	d := tensor.NewPhilox(1, tensor.StreamAugment).Draws(0, 3)
 	again := d
-	ImageNet.Apply(images.Scaling{Resize: 30}, got, src, &d)
+	ImageNet().Apply(images.Scaling{Resize: 30}, got, src, &d)
 	images.Resample(images.Bilinear, want, src, randomCrop(40, 50, &again), 20, 24, want.Bounds())
 	randomFlip(want, &again)
 	if !bytes.Equal(got.Pix, want.Pix) {

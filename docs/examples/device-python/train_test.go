@@ -68,7 +68,7 @@ func trained(t *testing.T, plugins ...*remote.Plugin) *models.Model {
 	classes := len(src.Info().Classes)
 	r := &recipe.Recipe{Release: "test", Model: "lenet-bn", Init: "seed", Seed: 1,
 		Data:   recipe.Data{Kind: "glyphs", Samples: 40, Classes: classes},
-		Epochs: 1, Batch: 10, Replicas: 4, Accumulate: 1, Tail: parallel.Keep, Augment: "none",
+		Epochs: 1, Batch: 10, Replicas: 4, Accumulate: 1, Tail: parallel.Keep,
 		BN: bn.Sync, BNStats: bn.Pooled, BNUpdate: bn.EveryStep, WeightSync: parallel.AllReduce, BNMin: "refuse",
 		Optimizer: "sgd", LR: 0.01, Momentum: 0.9, WeightDecay: 1e-4,
 		Schedule: "constant", Precision: "f32", Save: "last", EvalEvery: 1}

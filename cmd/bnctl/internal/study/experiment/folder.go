@@ -79,7 +79,7 @@ func (s *runner) describe() {
 	out.Recipe = sum(r.JSON())
 	out.Model, out.Data, out.Samples, out.Validation = r.Model, r.Data.Kind, r.Data.Samples, r.Validation.Samples
 	out.Epochs, out.Steps, out.Batch = r.Epochs, r.TotalSteps(), r.Batch
-	out.LearningRate, out.Schedule, out.Augment, out.Kernels = r.LR, r.Schedule, r.Augment, r.Kernels
+	out.LearningRate, out.Schedule, out.Augment, out.Kernels = r.LR, r.Schedule, r.Augment.String(), r.Kernels
 }
 
 // save writes the results. A study that was stopped continues from them.

@@ -70,7 +70,7 @@ func refusal(at study.Setting, err error) string {
 func (s *runner) digestOf(at study.Setting, seed uint64) string {
 	r := s.recipeOf(at, seed)
 	text := r.JSON()
-	if r.BNPrecise > 0 && r.Augment != "none" {
+	if r.BNPrecise > 0 && !r.Augment.IsNone() {
 		text = append(text, "estimated on augmented images"...) // once it was on plain ones
 	}
 	for _, k := range s.extraStatistics(at) {

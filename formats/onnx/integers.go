@@ -18,6 +18,9 @@ import (
 
 // make adds the nodes of an operator, of integers only where it moves, compares or casts them.
 func (c *call) make(op string) []node.Value {
+	if embeds(c, op) {
+		return embed(c)
+	}
 	integer := slices.ContainsFunc(c.In, func(x node.Value) bool { return x.HoldsIntegers() })
 	casts := op == "Cast" || op == "CastLike" || op == "DequantizeLinear"
 	compares := table[op].integers.has(tellApart)

@@ -191,8 +191,12 @@ func Expanded(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Gathered is the rule of Gather: the batch is not on the axis of the indices.
+// Gathered is the rule of Gather: the batch is not on the axis of the indices. What is taken of a table by
+// numbers has the numbers' batch.
 func Gathered(c *node.Node) (node.BatchAxis, error) {
+	if c.In[0].IsConstant() && !c.In[len(c.In)-1].IsConstant() && c.Int("axis", 0) == 0 {
+		return c.In[1].BatchAxis, nil
+	}
 	if !c.In[len(c.In)-1].IsConstant() || c.In[0].IsConstant() {
 		return node.BatchAxis{}, node.ErrMixes
 	}

@@ -42,11 +42,14 @@ def blob(folder, repository, path):
 
 
 def predicted(bnctl, path, x, more=()):
-    """What bnctl says: its outputs by name, or the sentence with which it refuses."""
+    """What bnctl says: its outputs by name, or the sentence with which it refuses. Several inputs are a dict."""
     import numpy as np
-    np.save(path + ".npy", x)
+    args = []
+    for i, (name, one) in enumerate(x.items() if isinstance(x, dict) else [("", x)]):
+        np.save(f"{path}.{i}.npy", one)
+        args.append(f"{name}={path}.{i}.npy" if name else f"{path}.{i}.npy")
     out = path + ".y.npy"
-    p = subprocess.run([bnctl, "predict", path, path + ".npy", "--logits", "-o", out, *more], capture_output=True, text=True)
+    p = subprocess.run([bnctl, "predict", path, *args, "--logits", "-o", out, *more], capture_output=True, text=True)
     if p.returncode != 0:
         return None, p.stderr.strip().splitlines()[-1]
     if os.path.exists(out):
@@ -99,41 +102,49 @@ class ONNX:
         given = {t.name for t in m.graph.initializer}
         inputs = [v for v in m.graph.input if v.name not in given]
         kinds = {v.type.tensor_type.elem_type for v in inputs}
+        self.inputs = inputs
         outside = [v.HasField("sequence_type") or v.HasField("map_type") for v in (o.type for o in m.graph.output)]
         if ops & RECURRENT:
             return "recurrence, loops or NMS"
         if domains & {"ai.onnx.ml"} or any(outside):
             return "trees and pipelines of ai.onnx.ml"
-        if len(inputs) != 1:
-            return "several inputs, or none"
-        if not kinds <= {1, 10, 2}:  # floats, halves, pixels
-            return "an input of integers or text"
+        if not inputs:
+            return "no input"
+        if not kinds <= set(self.TYPES):
+            return "an input of text or of bfloat16"
         if any(op.startswith(("QLinear", "DynamicQuantize")) or op.endswith("Integer") for op in ops):
             return "arithmetic with integers"
         return None
 
+    TYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64"}
+
     def sample(self, path, rng):
+        """Numbers for every input: noise, small integers (numbers of words, places), pixels; and options for open lengths."""
         import numpy as np
-        import onnx
-        m = onnx.load(path, load_external_data=False)
-        given = {t.name for t in m.graph.initializer}
-        v = [v for v in m.graph.input if v.name not in given][0]
-        dims = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else 0 for d in v.type.tensor_type.shape.dim]
-        shape, more = [], []
-        for i, n in enumerate(dims):
-            shape.append(n or (2 if i == 0 else 64 if i >= len(dims) - 2 and len(dims) > 2 else 3))
-        if 0 in dims[1:]:
-            more = ["--input", ",".join(map(str, shape[1:]))]
-        x = rng.standard_normal(shape).astype(np.float32)
-        if v.type.tensor_type.elem_type == 2:
-            x = rng.integers(0, 256, shape).astype(np.uint8)
-        return x, more
+        xs, more = {}, []
+        for v in self.inputs:
+            t = v.type.tensor_type
+            dims = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else 0 for d in t.shape.dim]
+            shape = [n or (2 if i == 0 else 64 if i >= len(dims) - 2 and len(dims) > 2 else 3) for i, n in enumerate(dims)]
+            if 0 in dims[1:]:
+                lengths = ",".join(map(str, shape[1:]))
+                more.append(lengths if len(self.inputs) == 1 else f"{v.name}=" + "x".join(map(str, shape[1:])))
+            kind = self.TYPES[t.elem_type]
+            if kind.startswith("float"):
+                x = rng.standard_normal(shape)
+            else:
+                x = rng.integers(0, {"uint8": 256, "bool": 2}.get(kind, 10), shape)
+            xs[v.name] = np.asarray(x).astype(kind)
+        more = ["--input", ",".join(more)] if more else []
+        return xs if len(xs) > 1 else next(iter(xs.values())), more
 
     def outputs(self, path, x):
         import numpy as np
-        x.tofile(path + ".x")
-        kind = {"float32": "float32", "uint8": "uint8"}[x.dtype.name]
-        self.node.stdin.write(json.dumps({"model": path, "input": path + ".x", "shape": list(x.shape), "type": kind}) + "\n")
+        inputs = []
+        for i, (name, one) in enumerate(x.items() if isinstance(x, dict) else [(self.inputs[0].name, x)]):
+            one.tofile(f"{path}.x{i}")
+            inputs.append({"name": name, "input": f"{path}.x{i}", "shape": list(one.shape), "type": one.dtype.name})
+        self.node.stdin.write(json.dumps({"model": path, "inputs": inputs}) + "\n")
         self.node.stdin.flush()
         answer = json.loads(self.node.stdout.readline())
         if "error" in answer:
@@ -160,7 +171,7 @@ def survey(kind, folder, bnctl, repository, path):
         if row["excluded"]:
             return row
         x, more = kind.sample(name, np.random.default_rng(zlib.crc32((repository + path).encode())))
-        row["input"] = list(x.shape)
+        row["input"] = {k: list(v.shape) for k, v in x.items()} if isinstance(x, dict) else list(x.shape)
         try:
             want = kind.outputs(name, x)
         except Exception as e:

@@ -44,13 +44,15 @@ func embed(c *call) []node.Value {
 	return []node.Value{node.Rows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))}
 }
 
-// checkEmbedding refuses tables that products with 0 and 1 do not read exactly, and other axes than the first.
+// checkEmbedding refuses tables that products with 0 and 1 do not read exactly, and axes other than the
+// first.
 func checkEmbedding(c *call, t tensor.Tensor, rows int) bool {
 	switch {
 	case !c.In[1].HoldsIntegers():
 		c.Fail("takes places that are not integers")
 	case !element.IsFloat(t.DType) || len(t.Shape) == 0:
-		c.Fail("takes rows of a table of %v by numbers that come from the input; tables of floats are supported", t)
+		c.Fail("takes rows of a table of %v by numbers that come from the input; tables of floats are supported",
+			t)
 	case c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape)) != 0:
 		c.Fail("takes what numbers that come from the input name along axis %d of a table; axis 0 is supported",
 			c.Int("axis", 0))

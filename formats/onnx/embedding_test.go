@@ -17,8 +17,8 @@ func embeddingOf(batch int64, shape []int64, more ...*onnxpb.NodeProto) *onnxpb.
 	return m
 }
 
-// TestEmbedding: a table gives the rows that integers of the input name, from its end with negative numbers; a
-// number that names no row gives NaN.
+// TestEmbedding: a table gives the rows that integers of the input name, from its end with negative
+// numbers; a number that names no row gives NaN.
 func TestEmbedding(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

@@ -14,9 +14,10 @@ import (
 
 func init() {
 	register(operators{
-		"Gather": {attributes: accept(2, "axis"), refused: "indices that come from the input, but of a constant table and axis 0",
-			make: gathers,
-			fold: fold.One(fold.Gather), batch: batchaxis.Gathered, integers: move | keepBounds,
+		"Gather": {attributes: accept(2, "axis"),
+			refused: "indices that come from the input, but of a constant table and axis 0",
+			make:    gathers,
+			fold:    fold.One(fold.Gather), batch: batchaxis.Gathered, integers: move | keepBounds,
 			bytes: gathersBytes, grows: growPair(growFirst),
 			traits: hasSettings | onWeights | preparesInput},
 		"QuantizeLinear": {attributes: accept(3, "axis block_size output_dtype", "saturate"),

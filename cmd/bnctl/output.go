@@ -40,13 +40,18 @@ func outputOf(c *cli.Context) *output {
 
 // isTerminal reports whether lines can be drawn again on a writer: a terminal that is not dumb.
 func isTerminal(w io.Writer) bool {
+	return isScreen(w) && os.Getenv("TERM") != "dumb"
+}
+
+// isScreen reports whether w is a terminal of any kind.
+func isScreen(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // csvTo returns a writer of CSV: names have no control characters on a terminal.
 func csvTo(w io.Writer) io.Writer {
-	if isTerminal(w) {
+	if isScreen(w) {
 		return &legible.Writer{To: w}
 	}
 	return w

@@ -41,6 +41,16 @@ func OpenData(ctx context.Context, m *models.Model, spec string, o data.Options,
 	return nil, err
 }
 
+// NoteFiles calls note, unless it is nil, about the files that src leaves out, and the other
+// notes of its Info.
+func NoteFiles(src data.Source, note func(format string, args ...any)) {
+	for _, n := range src.Info().Notes() {
+		if note != nil {
+			note("{data}: %s", n)
+		}
+	}
+}
+
 // openPart is openPartOnce, without the files that training left out: if the rest is the data of the
 // training, it is opened without them again.
 func openPart(ctx context.Context, r *recipe.Recipe, spec string, o data.Options,

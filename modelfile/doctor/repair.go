@@ -92,6 +92,7 @@ func Repair(ctx context.Context, m *models.Model, o RepairOptions) (*Repaired, e
 		return nil, err
 	}
 	defer src.Close()
+	predict.NoteFiles(src, o.Note)
 	fed, err := fit.Model(m, src.Info())
 	if err != nil {
 		return nil, err

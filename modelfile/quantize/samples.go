@@ -39,7 +39,11 @@ func openSamples(ctx context.Context, m *models.Model, o Options) (data.Source, 
 	case !isSpec && isThere(o.Source):
 		return openUnlabelled(ctx, m, o.Source, o)
 	}
-	return predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train, CannotSkip: true}, o.Note)
+	src, err := predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train, CannotSkip: true}, o.Note)
+	if err == nil {
+		predict.NoteFiles(src, o.Note)
+	}
+	return src, err
 }
 
 // openUnlabelled opens a folder of pictures, a picture file or an array.

@@ -47,10 +47,12 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 		xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd '|'))$$" ./train
 	BNCTL_CONFORMANCE=rest $(GO) test -vet=off $(PATIENT) -run Conformance ./plugins/cpu/internal/cpu
 
-# Packages that start goroutines, without the tests that only compute.
+# Packages that start goroutines, without the tests that only compute, decode or unpack in one goroutine.
+COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestRealCIFAR10|TestArchivesBad|TestCutArchives|$\
+	TestMNISTBad|TestReadNPYLarge|TestGlyphsAreLearnable|TestBoxesMoveWithPixels|TestLetterboxOfAFile
 .PHONY: check-race
 check-race: ## the race detector
-	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^(TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses)$$' \
+	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \
 		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train ./inprocess ./bnctltest
 
 # macOS on arm64 is built by check-systems: here only what has files for arm64 is vetted, with its tests.

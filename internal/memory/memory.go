@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -22,11 +23,15 @@ import (
 func Machine() (total, available int64) {
 	info := read("/proc/meminfo")
 	total, available = field(info, "MemTotal"), field(info, "MemAvailable")
-	if limit, err := memlimit.FromCgroup(); err == nil {
+	if limit, err := cgroupLimit(); err == nil {
 		return cappedBy(limit, field(read("/proc/self/status"), "VmRSS"), total, available)
 	}
 	return total, available
 }
+
+// cgroupLimit returns the limit of the process's cgroup when it was first called. To find it takes longer than
+// opening a device.
+var cgroupLimit = sync.OnceValues(memlimit.FromCgroup)
 
 // cappedBy returns the part of the machine's memory that a limit allows to a process that
 // has used taken bytes. If nothing is left, 1 byte is available, because 0 means unknown.

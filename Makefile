@@ -48,8 +48,8 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 	BNCTL_CONFORMANCE=rest $(GO) test -vet=off $(PATIENT) -run Conformance ./plugins/cpu/internal/cpu
 
 # Packages that start goroutines, without the tests that only compute, decode or unpack in one goroutine.
-COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestRealCIFAR10|TestArchivesBad|TestCutArchives|$\
-	TestMNISTBad|TestReadNPYLarge|TestGlyphsAreLearnable|TestBoxesMoveWithPixels|TestLetterboxOfAFile
+COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestCutArchives|$\
+	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile
 .PHONY: check-race
 check-race: ## the race detector
 	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \

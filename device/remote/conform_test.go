@@ -40,7 +40,8 @@ func fewOfEach(cases []devicetest.Case, growing bool) []devicetest.Case {
 	}
 	return slices.DeleteFunc(cases, func(c devicetest.Case) bool {
 		kind, of, _ := strings.Cut(c.Name, ":")
-		if _, ok := left[kind]; !ok || growing && strings.HasPrefix(of, " batches ") && strings.HasSuffix(of, " replica") {
+		grows := strings.HasPrefix(of, " batches ") && strings.HasSuffix(of, " replica")
+		if _, ok := left[kind]; !ok || growing && grows {
 			return false
 		}
 		left[kind]--

@@ -29,8 +29,8 @@ func Machine() (total, available int64) {
 	return total, available
 }
 
-// cgroupLimit returns the limit of the process's cgroup when it was first called. To find it takes longer than
-// opening a device.
+// cgroupLimit returns the limit that the process's cgroup had at the first call. Reading it is slower
+// than opening a device.
 var cgroupLimit = sync.OnceValues(memlimit.FromCgroup)
 
 // cappedBy returns the part of the machine's memory that a limit allows to a process that

@@ -69,7 +69,7 @@ func (r *Run) lockOutputs() error {
 func sameFile(a, b string) bool {
 	one, err1 := os.Stat(a)
 	other, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(one, other)
+	return a == b || err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // writeChain writes the chain of the run to the folder of the template, on rank 0.

@@ -2,8 +2,9 @@ package bnctl
 
 import (
 	"context"
-	"os"
+	"math"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/recipe/progress"
@@ -30,10 +31,7 @@ func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
 	return len(b) > 0, err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return path != "" && !os.IsNotExist(err)
-}
+func exists(path string) bool { return path != "" && regular.Exists(path) }
 
 // resumePath returns the file of the checkpoint to continue from, or "" for a new run.
 func (o *TrainOptions) resumePath() string {
@@ -110,7 +108,7 @@ func (r *Run) readCheckpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	if peers.Rank() == 0 && there {
 		_, err := serialize.ReadCheckpoint(path)
 		if err == nil {
-			mine, err = os.ReadFile(path)
+			mine, err = regular.Read(path, math.MaxInt64-1)
 		}
 		if err != nil {
 			return nil, err

@@ -78,6 +78,7 @@ func byHead(is func([]byte) bool) func([]byte, *os.File, int64) bool {
 // "safetensors", "tensorflow" or "caffe", and its reader. The error names a known format
 // that cannot be read, and how to convert it.
 func recognise(path string) (string, reader, error) {
+	path = regular.Resolve(path)
 	several, err := findShards(path)
 	if err != nil {
 		return "", nil, err
@@ -99,6 +100,7 @@ func recognise(path string) (string, reader, error) {
 // checkpoint. It returns nil for the path of a complete file, for a folder with one
 // checkpoint, and for an unreadable path.
 func ShardFiles(path string) []string {
+	path = regular.Resolve(path)
 	if s, err := findShards(path); s != nil && err == nil {
 		return s.paths()
 	}

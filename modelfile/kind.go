@@ -38,7 +38,7 @@ func standsForOthers(path string) bool { return isFolder(path) || formats.ShardF
 
 // isFolder reports whether there is a folder of that name.
 func isFolder(path string) bool {
-	info, err := os.Stat(path)
+	info, err := os.Stat(regular.Resolve(path))
 	return err == nil && info.IsDir()
 }
 
@@ -76,6 +76,7 @@ func Digest(path string) (string, error) {
 	case files == nil && !isFolder(path):
 		return digestFile(path)
 	case files == nil:
+		path = regular.Resolve(path)
 		err := filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
 				files = append(files, p)

@@ -64,6 +64,7 @@ type Preprocess struct {
 	// "": as the model was trained.
 	EXIF          string
 	Interpolation string // "bilinear" or "bicubic": how pictures are resized; "": as in the model
+	Resize        int    // shorter side in pixels before the crop; 0: by Name, or as in the model
 }
 
 // Foreign returns the options for files of other programs. If Arch names a file that

@@ -42,7 +42,7 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		switch {
 		case given:
 		case m.Preprocess.Known:
-			return m, nil
+			return p.resized(m), nil
 		default:
 			return withoutImage(m)
 		}
@@ -78,7 +78,17 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		resize = shorterSide(out.Input().Shape)
 	}
 	out.Preprocess.Resize, out.Preprocess.Known = resize, true
-	return out, nil
+	return p.resized(out), nil
+}
+
+// resized returns m with the shorter side of p before the crop.
+func (p *Preprocess) resized(m *models.Model) *models.Model {
+	if p.Resize == 0 || m.Preprocess.Resize == p.Resize {
+		return m
+	}
+	out := *m
+	out.Preprocess.Resize = p.Resize
+	return &out
 }
 
 // Check refuses invalid values of EXIF and Interpolation. The error is a *problem.Error.

@@ -2,8 +2,8 @@ package train
 
 import (
 	"fmt"
-	"os"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
@@ -14,7 +14,7 @@ import (
 // the error is a *problem.Error. The kernel class is not compared, since devices
 // need not be open yet.
 func Replaceable(path string, r *recipe.Recipe) error {
-	if _, err := os.Stat(path); path == "" || err != nil {
+	if path == "" || !regular.Exists(path) {
 		return nil
 	}
 	const others = "give this run another {output} or {checkpoint}, or add {overwrite}"

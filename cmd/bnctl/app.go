@@ -24,14 +24,14 @@ func commands() []*cli.Command {
 
 // globalFlags are accepted anywhere on the command line.
 func globalFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "print results as JSON lines"},
 		&cli.BoolFlag{Name: "v", Usage: "print more: the logs of plugins"},
 		&cli.BoolFlag{Name: "quiet", Usage: "no progress, no notes"},
 		&cli.BoolFlag{Name: "no-color", Usage: "plain text on terminals too"},
 		&cli.BoolFlag{Name: "until-eof", Usage: "stop, as at SIGTERM, when standard input ends"},
 		&cli.BoolFlag{Name: "version", Usage: "print the version"},
-	}
+	}, storeFlags()...)
 }
 
 // run runs one command line and returns the exit code.
@@ -43,6 +43,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(ctx, commandline.Has(args, "json"), stderr, commandline.Until(args))
 	defer stop()
 	ordered, err := commandline.Order(app, args)
+	if err == nil {
+		err = openStores(ctx, args, stderr)
+	}
 	if err == nil {
 		err = app.RunContext(ctx, ordered)
 	}

@@ -48,6 +48,8 @@ func flag(option string) string {
 	switch option {
 	case "devices-list", "export", "keygen", "plugin-add", "reproduce", "strip":
 		return "bnctl " + strings.ReplaceAll(option, "-", " ")
+	case "models-list-pretrained":
+		return "bnctl models list --pretrained"
 	case "output-file":
 		return "-o"
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/collection"
 	"github.com/bnctl/bnctl/internal/ulimit"
 )
 
@@ -19,7 +20,7 @@ func main() {
 		os.Exit(code)
 	}
 	if os.Getenv("GOGC") == "" {
-		collectLate()
+		collection.Delay()
 	}
 	os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
 }

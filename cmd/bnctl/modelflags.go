@@ -65,8 +65,10 @@ func modelOptions(c *cli.Context) (modelfile.Options, error) {
 			return o, fmt.Errorf("--labels: %w", err)
 		}
 	}
-	o.Preprocess, err = preprocessOptions(c)
-	return o, err
+	if o.Preprocess, err = preprocessOptions(c); err != nil {
+		return o, err
+	}
+	return o, completeWeights(c, &o)
 }
 
 // stripFileOptions is modelOptions with the flags that only strip has.

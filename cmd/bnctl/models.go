@@ -14,10 +14,13 @@ func modelsCommand() *cli.Command {
    bnctl models show resnet20
    bnctl models show lenet-bn --text > mine.graph    a graph to change and train
    bnctl models draft net.pth -o net.graph           a graph of a state dict, to be wired`,
-		Subcommands: []*cli.Command{
+		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "all architectures", Action: modelsList,
 				Description: `   bnctl models list
-   bnctl models list --json`},
+   bnctl models list --json
+   bnctl models list --pretrained      the weights that exist for them, for train --init`,
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "pretrained",
+					Usage: "print published weights: source, size, top-1, licence, sum"}}},
 			{Name: "show", Usage: "layers, shapes, parameters, FLOPs, how it was published", ArgsUsage: "NAME",
 				Description: `   bnctl models show resnet20
    bnctl models show resnet50 --recipe > paper.yaml    then bnctl train --recipe paper.yaml
@@ -31,13 +34,16 @@ func modelsCommand() *cli.Command {
 				},
 				Action: modelsShow},
 			modelsDraftCommand(),
-		},
+		}, storeCommands()...),
 	}
 }
 
 func modelsList(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
+	}
+	if c.Bool("pretrained") {
+		return listPretrained(c)
 	}
 	return listModels(outputOf(c))
 }

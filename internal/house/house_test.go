@@ -22,6 +22,8 @@ import (
 // package exists, and every listed import is used.
 const layers = `
 internal/regular: problem
+internal/storetest:
+internal/store: internal/regular problem
 internal/awake:
 internal/interrupt:
 internal/memory:
@@ -94,7 +96,7 @@ recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
-train: serialize/chain tensor objects/cells
+train: serialize/chain tensor objects/cells internal/regular
 train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
@@ -238,6 +240,11 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 .: parallel/stage predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
+cmd/bnctl/internal/pretrained: internal/regular internal/store modelfile models problem
+cmd/bnctl/internal/stores: cmd/bnctl/internal/commandline cmd/bnctl/internal/pretrained internal/legible
+cmd/bnctl/internal/stores: internal/regular internal/store problem modelfile models
+cmd/bnctl: cmd/bnctl/internal/collection cmd/bnctl/internal/stores
+cmd/bnctl/internal/collection:
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
@@ -308,6 +315,12 @@ var outside = map[string][]string{
 	"go.opentelemetry.io":          {"server/"},
 	"github.com/vmihailenco":       {"serialize/"},
 	"github.com/hashicorp":         {"device/"},
+
+	"github.com/minio":               {"internal/store/"},
+	"oras.land":                      {"internal/store/"},
+	"github.com/opencontainers":      {"internal/store/"},
+	"github.com/johannesboyne":       {"internal/storetest/"},
+	"github.com/google/go-container": {"internal/storetest/"},
 
 	"github.com/in-toto":            {"cmd/bnctl/internal/attest/"}, // in tests
 	"github.com/secure-systems-lab": {"cmd/bnctl/internal/attest/"},

@@ -10,6 +10,12 @@ import (
 // NotInput rejects writing over a file that is also an input. The error is a
 // *problem.Error.
 func NotInput(output string, inputs ...string) error {
+	for _, input := range inputs {
+		if RemoteOf(output) != nil && input == output {
+			return problem.New("", "", fmt.Sprintf("{output-file} %s is also the input, which would be lost", output),
+				"give the result another name")
+		}
+	}
 	there, err := os.Stat(output)
 	if err != nil {
 		return nil // a new file

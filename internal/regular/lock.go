@@ -34,7 +34,10 @@ func (l *lockTable) set(file string, locked bool) {
 
 // locked reports whether this program has locked the file that path names.
 func (l *lockTable) locked(path string) bool {
-	file, err := lockedAs(path)
+	file, err := path, error(nil)
+	if RemoteOf(path) == nil {
+		file, err = lockedAs(path)
+	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	return err == nil && l.files[file]
@@ -55,6 +58,9 @@ func lockedAs(path string) (string, error) {
 // with the process ID of its owner. A lock file of a program that has ended locks nothing. On a
 // file system without locks, Lock does nothing.
 func Lock(path string) (unlock func(), err error) {
+	if r := RemoteOf(path); r != nil {
+		return lockRemote(r, path)
+	}
 	file, err := lockedAs(path)
 	if err != nil {
 		return nil, err
@@ -76,6 +82,18 @@ func Lock(path string) (unlock func(), err error) {
 	return func() {
 		locks.set(file, false)
 		releaseLock(f)
+	}, nil
+}
+
+// lockRemote is Lock for a file at a URL.
+func lockRemote(r Remote, url string) (unlock func(), err error) {
+	if unlock, err = r.Lock(url); err != nil {
+		return nil, err
+	}
+	locks.set(url, true)
+	return func() {
+		locks.set(url, false)
+		unlock()
 	}, nil
 }
 

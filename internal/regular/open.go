@@ -23,8 +23,11 @@ var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a regular file for reading; links are followed. Opening never
 // waits. The check is made on the open file, so that it cannot be replaced in
-// between. Errors are *fs.PathError.
+// between. Of a file at a URL it opens the local copy: see SetRemote. Errors are *fs.PathError.
 func Open(path string) (*os.File, error) {
+	if r := RemoteOf(path); r != nil {
+		return openRemote(r, path)
+	}
 	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
 	if path == "-" && errors.Is(err, fs.ErrNotExist) {
 		return nil, &fs.PathError{Op: "open", Path: path,

@@ -15,8 +15,12 @@ import (
 // folder, with that mode before the umask or, if a file is replaced, with that file's, and renames
 // it to path when all of it is on the disk. A symbolic link at path stays: its target is created or
 // replaced. After an error, or a crash at any point, the file at path is unchanged. WriteFile also
-// removes temporary files that killed programs have left for the same path.
+// removes temporary files that killed programs have left for the same path. A file at a URL is
+// uploaded: see SetRemote.
 func WriteFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	if r := RemoteOf(path); r != nil {
+		return r.Write(path, write)
+	}
 	file, err := target(path)
 	if err != nil {
 		return err
@@ -55,6 +59,9 @@ func WriteLocked(path string, mode fs.FileMode, write func(io.Writer) error) err
 // or is locked, even by this program; nil if it can be written. Call it before long work.
 // It leaves no file.
 func Writable(path string) error {
+	if r := RemoteOf(path); r != nil {
+		return r.Writable(path)
+	}
 	file, err := target(path)
 	if err != nil {
 		return err

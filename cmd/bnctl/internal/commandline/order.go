@@ -155,6 +155,24 @@ func Has(args []string, name string) bool {
 	return false
 }
 
+// Value returns the value of a global flag on the command line.
+func Value(args []string, name string) (string, bool) {
+	for i, a := range args {
+		if a == "--" {
+			break
+		}
+		flag, value, joined := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if flag != name || !strings.HasPrefix(a, "-") {
+			continue
+		}
+		if !joined && i+1 < len(args) {
+			return args[i+1], true
+		}
+		return value, joined
+	}
+	return "", false
+}
+
 // Until returns standard input if --until-eof is given: its end stops the program. Otherwise it returns nil.
 func Until(args []string) io.Reader {
 	if Has(args, "until-eof") {

@@ -1,4 +1,5 @@
-package main
+// Package collection sets when Go collects garbage in the command.
+package collection
 
 import (
 	"runtime"
@@ -18,9 +19,9 @@ const (
 	usual = 100
 )
 
-// collectLate has Go collect as usual, but not before the heap has smallHeap bytes. It
+// Delay makes Go collect as usual, but not before the heap has smallHeap bytes. It
 // stops when somebody else decides, as serve does.
-func collectLate() { collectFrom(smallHeap/leastHeld*usual, usual) }
+func Delay() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
 // collectFrom sets the percentage to be, which was set to before, and decides again after each collection.
 func collectFrom(percent, before int) {

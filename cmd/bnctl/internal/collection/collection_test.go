@@ -1,4 +1,4 @@
-package main
+package collection
 
 import (
 	"runtime"
@@ -12,7 +12,7 @@ import (
 // decide when they do.
 func TestCollectLate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usual))
-	collectLate()
+	Delay()
 	becomes := func(what string, ok func(percent int) bool) {
 		t.Helper()
 		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {

@@ -1,0 +1,58 @@
+package pretrained
+
+import (
+	"strings"
+
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
+)
+
+// Complete sets the options for the weights of a source that are not set: the preprocessing and the
+// names of the classes that were published with them, and the network if withArch is true. It does
+// nothing for other files.
+func Complete(o *modelfile.Options, source string, withArch bool) error {
+	switch {
+	case strings.HasPrefix(source, Scheme+":"):
+		w, err := Find(strings.TrimPrefix(source, Scheme+":"))
+		if err != nil {
+			return err
+		}
+		w.complete(o, withArch)
+	case strings.HasPrefix(source, "hf:"):
+		c, err := configOf(source)
+		if err != nil || c == nil {
+			return err
+		}
+		c.complete(o, withArch)
+	}
+	return nil
+}
+
+// complete sets options that are not set.
+func (w *Weights) complete(o *modelfile.Options, withArch bool) {
+	if withArch && o.Arch == "" {
+		o.Arch = w.Network
+	}
+	if o.Labels == nil {
+		o.Labels = w.Labels()
+	}
+	if isUnset(o.Preprocess) {
+		o.Preprocess.Resize, o.Preprocess.Interpolation = w.resize, w.interpolation
+	}
+}
+
+// isUnset reports whether no option sets how pictures become the input.
+func isUnset(p modelfile.Preprocess) bool {
+	return p.Name == "" && p.Mean == nil && p.Std == nil && p.Interpolation == ""
+}
+
+// networkOf returns the network of the zoo with a name, except for - and _; or "".
+func networkOf(name string) string {
+	plain := func(text string) string { return strings.NewReplacer("-", "", "_", "").Replace(text) }
+	for _, a := range models.Architectures() {
+		if plain(a.Name) == plain(name) {
+			return a.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+// Package pretrained knows weights that others have published for the networks of the zoo: their
+// sources, their accuracy, and their preprocessing.
+package pretrained
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed" // of the table
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/internal/store"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// table is made by scripts/pretrained.py from torchvision's metadata.
+//
+//go:embed torchvision.tsv
+var table string
+
+//go:embed imagenet.txt.gz
+var imageNet []byte
+
+// Weights is a published file of weights.
+type Weights struct {
+	Network string `json:"network"` // name of the zoo
+	Source  string `json:"source"`  // for --init
+	URL     string `json:"url"`
+	// Default is true for the weights that the source without /WEIGHTS names.
+	Default bool    `json:"default"`
+	Top1    float64 `json:"top1,omitempty"` // in per cent, on ImageNet's validation set, as published
+	MIoU    float64 `json:"miou,omitempty"` // in per cent, on COCO's validation set with VOC's classes
+	// Bytes is the size of the network's parameters as float32. The file is a little larger.
+	Bytes   int64  `json:"bytes,omitempty"`
+	Licence string `json:"licence,omitempty"`
+	// Sum is the SHA-256 in hexadecimal, or its first digits.
+	Sum string `json:"sha256_prefix"`
+
+	name, weights string
+	resize        int
+	interpolation string
+	classes       int
+}
+
+// licence is the licence of torchvision, which also distributes the weights. Terms of the training
+// data may apply as well.
+const licence = "BSD-3-Clause"
+
+// sumInName finds the digits of the SHA-256 in the name of a file of torchvision.
+var sumInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`-([0-9a-f]{8,64})\.pth$`) })
+
+// All returns the weights for networks of the zoo, in the zoo's order.
+func All() []Weights { return weights() }
+
+var weights = sync.OnceValue(func() (all []Weights) {
+	for line := range strings.Lines(table) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || len(f) < 12 {
+			continue
+		}
+		w := Weights{Network: f[0], Source: "torchvision:" + f[1], URL: base + f[3], Licence: licence,
+			Default: f[11] == "*", name: f[1], weights: f[2], interpolation: f[9],
+			Sum: sumInName().FindStringSubmatch(f[3])[1]}
+		if !w.Default {
+			w.Source += "/" + w.weights
+		}
+		w.Top1, _ = strconv.ParseFloat(f[4], 64)
+		w.MIoU, _ = strconv.ParseFloat(f[5], 64)
+		w.resize, _ = strconv.Atoi(f[7])
+		w.classes, _ = strconv.Atoi(f[10])
+		all = append(all, w)
+	}
+	return all
+})
+
+// base is the folder of torchvision's files.
+const base = "https://download.pytorch.org/models/"
+
+// Scheme is the scheme of the names of torchvision's weights.
+const Scheme = "torchvision"
+
+// Find returns the weights with a name: NAME or NAME/WEIGHTS, as resnet50/IMAGENET1K_V1. NAME is
+// a name of torchvision or of the zoo.
+func Find(text string) (*Weights, error) {
+	name, version, _ := strings.Cut(text, "/")
+	var known, versions []string
+	for _, w := range weights() {
+		if w.name != name && w.Network != name {
+			known = append(known, w.name)
+			continue
+		}
+		if versions = append(versions, w.weights); version == w.weights || version == "" && w.Default {
+			return &w, nil
+		}
+	}
+	if versions != nil {
+		return nil, &problem.Error{Field: "init", Value: strconv.Quote(Scheme + ":" + text), Known: versions,
+			Text: "the weights of " + name + " are " + strings.Join(versions, ", ")}
+	}
+	return nil, &problem.Error{Field: "init", Value: strconv.Quote(Scheme + ":" + text), Known: known,
+		Text:   "there are no weights of that name for a network of the zoo",
+		Advice: "{models-list-pretrained} lists them"}
+}
+
+// Resolve returns the file of the weights with a name. TORCHVISION_ENDPOINT replaces the server.
+func Resolve(getenv func(string) string) func(name string) (store.Source, error) {
+	return func(name string) (store.Source, error) {
+		w, err := Find(name)
+		if err != nil {
+			return store.Source{}, err
+		}
+		at := w.URL
+		if other := getenv("TORCHVISION_ENDPOINT"); other != "" {
+			at = strings.TrimRight(other, "/") + "/models/" + strings.TrimPrefix(w.URL, base)
+		}
+		return store.Source{URL: at, Sum: w.Sum}, nil
+	}
+}
+
+// Labels returns the names of the classes of the weights, or nil.
+func (w *Weights) Labels() []string {
+	if w.classes != 1000 {
+		return nil
+	}
+	return imageNetLabels()
+}
+
+// imageNetLabels are the names of ImageNet's classes; a name that occurs twice gets the number of its
+// class.
+var imageNetLabels = sync.OnceValue(func() []string {
+	z, err := gzip.NewReader(bytes.NewReader(imageNet))
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	labels := strings.Split(strings.TrimSpace(string(text)), "\n")
+	seen := map[string]bool{}
+	for i, name := range labels {
+		if seen[name] {
+			labels[i] += " (" + strconv.Itoa(i) + ")"
+		}
+		seen[name] = true
+	}
+	return labels
+})

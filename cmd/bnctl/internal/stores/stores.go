@@ -1,0 +1,132 @@
+// Package stores connects the command to files on other machines: it installs package store for URLs on
+// the command line, and has the commands models pull and models cache.
+package stores
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/pretrained"
+	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/internal/store"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Flags are the global flags about files on other machines.
+func Flags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: use files of the cache alone (or BNCTL_OFFLINE=1)"},
+		&cli.BoolFlag{Name: "allow-http", Usage: "fetch over http:// from other machines, too, without encryption"},
+		&cli.Float64Flag{Name: "store-timeout", Value: 30, Usage: "`SECONDS` that a server may send nothing"},
+	}
+}
+
+// main is how the files of a repository of the hub are chosen: one file of weights, or the shards of
+// one, in the order of transformers.
+var main = [][]string{
+	{"model.safetensors"},
+	{"*.safetensors.index.json", "*.safetensors"},
+	{"pytorch_model.bin"},
+	{"pytorch_model.bin.index.json", "pytorch_model-*.bin"},
+	{"*.safetensors"},
+	{"model.onnx"},
+	{"onnx/model.onnx", "onnx/model.onnx_data"},
+}
+
+// Install lets this process open URLs, with the settings of a command line. It is an error only if a
+// setting is invalid.
+func Install(ctx context.Context, args []string, stderr io.Writer) error {
+	timeout, err := timeoutOf(args)
+	if err != nil {
+		return err
+	}
+	quiet := commandline.Has(args, "quiet")
+	o := store.Options{Offline: isOffline(args), AllowHTTP: commandline.Has(args, "allow-http"),
+		Timeout: timeout, Main: main}
+	o.Names = map[string]func(string) (store.Source, error){pretrained.Scheme: pretrained.Resolve(os.Getenv)}
+	if !quiet {
+		o.Note = func(format string, args ...any) {
+			fmt.Fprintln(stderr, legible.Sprintf("note: "+format, args...))
+		}
+		o.Progress = progress(stderr)
+	}
+	s, err := store.New(ctx, o)
+	if err != nil {
+		regular.SetRemote(nil)
+		return nil // without a folder for the cache only local files can be opened
+	}
+	regular.SetRemote(s)
+	return nil
+}
+
+// isOffline reports whether the command line or the environment forbids the network.
+func isOffline(args []string) bool {
+	switch strings.ToLower(os.Getenv("BNCTL_OFFLINE")) {
+	case "", "0", "false", "no":
+		return commandline.Has(args, "offline")
+	}
+	return true
+}
+
+// timeoutOf returns the value of --store-timeout, or 0.
+func timeoutOf(args []string) (time.Duration, error) {
+	text, ok := commandline.Value(args, "store-timeout")
+	if !ok {
+		return 0, nil
+	}
+	var seconds float64
+	if _, err := fmt.Sscanf(text, "%g", &seconds); err != nil || !(seconds >= 0.1 && seconds <= 86400) {
+		return 0, &problem.Error{Field: "store-timeout", Value: text, Text: "want 0.1 to 86400 seconds"}
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// progress returns a function that draws the progress of a download, on a terminal; else nil.
+func progress(stderr io.Writer) func(name string, done, total int64) {
+	f, ok := stderr.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return func(name string, done, total int64) {
+		if done == total {
+			fmt.Fprint(stderr, "\r\x1b[K")
+			return
+		}
+		fmt.Fprintf(stderr, "\r%s\x1b[K", legible.Sprintf("%s", bar(name, done, total)))
+	}
+}
+
+// bar is a line about a download.
+func bar(name string, done, total int64) string {
+	const width, mega = 30, 1e6
+	if total <= 0 {
+		return fmt.Sprintf("fetching %s: %.1f MB", name, float64(done)/mega)
+	}
+	full := int(min(done, total) * width / total)
+	return fmt.Sprintf("fetching %s [%s%s] %.1f of %.1f MB", name, strings.Repeat("#", full),
+		strings.Repeat(".", width-full), float64(done)/mega, float64(total)/mega)
+}
+
+// Output prints results.
+type Output struct {
+	Result func(format string, args ...any)
+	Event  func(name string, v any)
+}
+
+// open returns the store of this process.
+func open(c *cli.Context, settings ...func(*store.Options)) (*store.Store, error) {
+	var o store.Options
+	for _, set := range settings {
+		set(&o)
+	}
+	return store.New(c.Context, o)
+}

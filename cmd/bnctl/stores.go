@@ -1,0 +1,32 @@
+package main
+
+import (
+	"cmp"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/stores"
+	"github.com/bnctl/bnctl/modelfile"
+)
+
+// storeFlags are the global flags about files on other machines; openStores lets this process open URLs.
+var storeFlags, openStores = stores.Flags, stores.Install
+
+// storeCommands are the subcommands of models about files on other machines.
+func storeCommands() []*cli.Command { return stores.Commands(storesOutput) }
+
+func storesOutput(c *cli.Context) stores.Output {
+	o := outputOf(c)
+	return stores.Output{Result: o.result, Event: o.event}
+}
+
+func listPretrained(c *cli.Context) error { return stores.ListPretrained(storesOutput(c)) }
+
+// completeWeights sets the options that were published with the weights of --init, or of the model,
+// and that no flag sets.
+func completeWeights(c *cli.Context, o *modelfile.Options) error {
+	if source := c.String("init"); source != "" {
+		return stores.Complete(o, source, false)
+	}
+	return stores.Complete(o, cmp.Or(c.Args().First(), c.String("model")), true)
+}

@@ -1,0 +1,106 @@
+package regular
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"sync/atomic"
+)
+
+// Remote gives access to files that are not on this machine. Package internal/store implements it; a program
+// that calls SetRemote can open, list and write such files by their URLs. All methods may be called
+// by several goroutines. Errors name the URL without credentials.
+type Remote interface {
+	// Owns reports whether a path is the URL of a remote file.
+	Owns(path string) bool
+	// Local returns the path of a local copy of the file or folder at url. The copy stays the same
+	// for this Remote until Write replaces the file.
+	Local(url string) (string, error)
+	// Exists reports whether there is a file or a folder at url.
+	Exists(url string) (bool, error)
+	// Files returns the files below the folder at url in the order of their names, without
+	// reading them. The folder may have any number of files.
+	Files(url string) iter.Seq2[RemoteFile, error]
+	// Writable returns the error that Write would return, if it is known in advance.
+	Writable(url string) error
+	// Write creates or replaces the file at url. Readers see the old file or the complete new one.
+	Write(url string, write func(io.Writer) error) error
+	// Lock keeps other programs on this machine from writing url.
+	Lock(url string) (unlock func(), err error)
+}
+
+// RemoteFile is a file below a remote folder.
+type RemoteFile struct {
+	Name string // slash-separated, relative to the folder
+	Size int64  // in bytes
+	// Read returns the content. It is an error if the file has changed since it was listed.
+	Read func() ([]byte, error)
+	// ReadAhead starts to read the file in the background, so that Read does not wait. It may wait for
+	// earlier files of the same kind.
+	ReadAhead func()
+}
+
+// remote is the Remote of this program, or nil.
+var remote atomic.Pointer[Remote]
+
+// SetRemote sets the implementation that Open, WriteFile and Lock use for URLs. nil removes it.
+func SetRemote(r Remote) {
+	if r == nil {
+		remote.Store(nil)
+		return
+	}
+	remote.Store(&r)
+}
+
+// RemoteOf returns the Remote that owns a path, or nil for the path of a local file.
+func RemoteOf(path string) Remote {
+	if r := remote.Load(); r != nil && (*r).Owns(path) {
+		return *r
+	}
+	return nil
+}
+
+// Local returns the path of a local copy of the file or folder at a URL. Other paths are returned
+// unchanged.
+func Local(path string) (string, error) {
+	if r := RemoteOf(path); r != nil {
+		return r.Local(path)
+	}
+	return path, nil
+}
+
+// Resolve is Local without the error: it returns path if there is no copy. Opening the path then
+// returns the reason.
+func Resolve(path string) string {
+	if local, err := Local(path); err == nil {
+		return local
+	}
+	return path
+}
+
+// Exists reports whether there is a file or a folder at a path or a URL. An error other than that
+// of a missing file counts as a file.
+func Exists(path string) bool {
+	if r := RemoteOf(path); r != nil {
+		there, err := r.Exists(path)
+		return there || err != nil
+	}
+	_, err := os.Stat(path)
+	return path != "" && !errors.Is(err, fs.ErrNotExist)
+}
+
+// openRemote opens the local copy of a file at a URL.
+func openRemote(r Remote, url string) (*os.File, error) {
+	local, err := r.Local(url)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: url, Err: err}
+	}
+	f, err := checked(os.OpenFile(local, os.O_RDONLY|nonBlocking, 0))
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		at.Path = url
+	}
+	return f, err
+}

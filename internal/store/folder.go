@@ -1,0 +1,148 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// maxFolderFiles is the most files of a folder that Local fetches: models have a few. The folders of
+// data sources are read file by file, and may have any number.
+const maxFolderFiles = 10_000
+
+// folderPath returns the path of the local copy of a folder.
+func (s *Store) folderPath(url string) string {
+	return s.cache.path("folders", keyOf(url), fileName(Redact(url)))
+}
+
+// offlineFolder returns the local copy of a folder that may be used without asking the server, or "".
+func (s *Store) offlineFolder(url string) string {
+	path := s.folderPath(url)
+	if info, err := os.Stat(path); !s.o.Offline || err != nil || !info.IsDir() {
+		return ""
+	}
+	return path
+}
+
+// localFolder fetches the folder at a URL. missing is the error of stat for the URL. A folder of
+// one file that its server has chosen is that file.
+func (s *Store) localFolder(url string, missing error) (string, error) {
+	if !errors.Is(missing, fs.ErrNotExist) {
+		return "", missing
+	}
+	from, source, err := s.serverOf(url)
+	if err != nil {
+		return "", err
+	}
+	if from == s.web {
+		return "", missing // web servers have no folders
+	}
+	files := map[string]*object{}
+	err = from.list(s.ctx, source.URL, func(name string, o *object) bool {
+		o.from = from
+		files[name] = o
+		return len(files) <= maxFolderFiles
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(files) == 0:
+		return "", missing
+	case len(files) > maxFolderFiles:
+		return "", problem.Advise("name one of its files",
+			"%s: the folder has more than %d files", Redact(url), maxFolderFiles)
+	}
+	if _, chosen := from.(*hub); chosen && len(files) == 1 {
+		for name, o := range files {
+			o.url = Redact(strings.TrimRight(url, "/")) + "/" + name
+			path, err := s.fetch(url, o)
+			return path, err
+		}
+	}
+	return s.fetchFolder(url, files)
+}
+
+// fetchFolder fetches files into the local copy of a folder.
+func (s *Store) fetchFolder(url string, files map[string]*object) (string, error) {
+	folder := s.folderPath(url)
+	for name := range files {
+		if !filepath.IsLocal(filepath.FromSlash(name)) || strings.ContainsAny(name, "\\\x00") {
+			return "", problem.Advise("name a file", "%s: the name %.80q leads out of the folder", Redact(url), name)
+		}
+	}
+	unlock, err := s.lock(keyOf(url), Redact(url))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var first error
+	slots := make(chan struct{}, 8)
+	for name, o := range files {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			err := s.fetchInto(folder, strings.TrimRight(url, "/")+"/"+name, name, o)
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil {
+				first = err
+			}
+		})
+	}
+	wait.Wait()
+	if first != nil {
+		return "", first
+	}
+	return folder, s.removeOthers(folder, files)
+}
+
+func (s *Store) fetchInto(folder, url, name string, o *object) error {
+	o.url = Redact(url)
+	known, path := s.cache.lookup(url), ""
+	if known != nil && o.etag != "" && known.ETag == o.etag {
+		path = s.cached(url, known)
+	}
+	if path == "" {
+		var err error
+		if path, err = s.fetch(url, o); err != nil {
+			return err
+		}
+	}
+	to := filepath.Join(folder, filepath.FromSlash(name))
+	if err := s.cache.make(to); err != nil {
+		return err
+	}
+	was, err1 := os.Stat(to)
+	now, err2 := os.Stat(path)
+	if err1 == nil && err2 == nil && os.SameFile(was, now) {
+		return nil
+	}
+	// A new name is renamed over the old, so that a reader sees one of the two files.
+	next := filepath.Join(filepath.Dir(to), "."+filepath.Base(to)+".next")
+	os.Remove(next)
+	if err := link(path, next); err != nil {
+		return s.cache.explained(err)
+	}
+	return os.Rename(next, to)
+}
+
+// removeOthers removes the files of a folder that the server does not have.
+func (s *Store) removeOthers(folder string, files map[string]*object) error {
+	return filepath.WalkDir(folder, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, file)
+		if err != nil || files[filepath.ToSlash(name)] != nil {
+			return err
+		}
+		return os.Remove(file)
+	})
+}

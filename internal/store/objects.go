@@ -1,0 +1,133 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/internal/regular"
+)
+
+// ahead reads the files of data sources. Each is stored in the cache when it is read first.
+type ahead struct {
+	mu    sync.Mutex
+	slots chan struct{}          // parallelReads of them
+	calls map[string]*objectCall // by key: reads in progress
+	full  bool                   // the cache has no space left
+}
+
+// objectCall is a read in progress.
+type objectCall struct {
+	done    chan struct{}
+	content []byte
+	err     error
+}
+
+// Files implements regular.Remote.
+func (s *Store) Files(url string) iter.Seq2[regular.RemoteFile, error] {
+	return func(yield func(regular.RemoteFile, error) bool) {
+		from, source, err := s.serverOf(url)
+		if err == nil {
+			err = s.checkOnline(url)
+		}
+		more := true
+		if err == nil {
+			err = from.list(s.ctx, source.URL, func(name string, o *object) bool {
+				o.from, o.url = from, Redact(strings.TrimRight(url, "/"))+"/"+name
+				more = yield(s.file(name, o), nil)
+				return more
+			})
+		}
+		if err != nil && more {
+			yield(regular.RemoteFile{}, err)
+		}
+	}
+}
+
+// file returns an object as a file of a folder.
+func (s *Store) file(name string, o *object) regular.RemoteFile {
+	return regular.RemoteFile{Name: name, Size: o.size,
+		Read: func() ([]byte, error) { return s.readObject(o) },
+		ReadAhead: func() {
+			go s.readObject(o) //nolint:errcheck // the reader of the file gets the error
+		}}
+}
+
+// readObject returns the content of an object, from the cache or from its server.
+func (s *Store) readObject(o *object) ([]byte, error) {
+	key := keyOf(o.url, o.etag, fmt.Sprint(o.size))
+	file := s.cache.path("objects", key[:2], key)
+	if content, err := regular.Read(file, o.size); err == nil && int64(len(content)) == o.size && o.etag != "" {
+		return content, nil
+	}
+	a := &s.ahead
+	a.mu.Lock()
+	call := a.calls[key]
+	if call != nil {
+		a.mu.Unlock()
+		<-call.done
+		return call.content, call.err
+	}
+	call = &objectCall{done: make(chan struct{})}
+	a.calls[key] = call
+	a.mu.Unlock()
+	a.slots <- struct{}{}
+	call.content, call.err = s.readAll(o)
+	<-a.slots
+	if call.err == nil && o.etag != "" {
+		s.keepObject(file, call.content)
+	}
+	a.mu.Lock()
+	delete(a.calls, key)
+	a.mu.Unlock()
+	close(call.done)
+	return call.content, call.err
+}
+
+// keepObject stores the content of an object in the cache. Without space for it the file is read from
+// the server again when it is needed.
+func (s *Store) keepObject(file string, content []byte) {
+	a := &s.ahead
+	a.mu.Lock()
+	full := a.full
+	a.mu.Unlock()
+	if full {
+		return
+	}
+	err := s.cache.make(file)
+	if err == nil {
+		err = writeWhole(file, content)
+	}
+	if err == nil {
+		return
+	}
+	a.mu.Lock()
+	first := !a.full
+	a.full = true
+	a.mu.Unlock()
+	if first {
+		s.o.note("files are read again in each epoch: %v", s.cache.explained(err))
+	}
+}
+
+// writeWhole writes a file under its name when it is complete. It need not survive a crash.
+func writeWhole(file string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Store opens and writes files at URLs. It implements regular.Remote.
+type Store struct {
+	o     Options
+	ctx   context.Context // of all requests
+	cache cache
+	web   *web
+
+	mu      sync.Mutex
+	pins    map[string]*pin    // by URL: what Local returned
+	buckets map[string]*bucket // by scheme
+	google  googleTokens
+	ahead   ahead
+}
+
+// pin is the local copy of a URL. once protects the fetch.
+type pin struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// New returns a Store. Its requests end with ctx.
+func New(ctx context.Context, o Options) (*Store, error) {
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	folder := o.Cache
+	if folder == "" {
+		var err error
+		if folder, err = DefaultCache(); err != nil {
+			return nil, problem.Advise("set BNCTL_CACHE to a folder",
+				"there is no folder for files that are fetched: %w", err)
+		}
+	}
+	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
+		buckets: map[string]*bucket{}}
+	s.web = newWeb(s)
+	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
+	return s, nil
+}
+
+// object is a file on a server.
+type object struct {
+	url  string // as messages show it
+	size int64  // -1: unknown
+	etag string // of this version; "": unknown
+	sum  string // SHA-256 in hexadecimal, or its first digits; "": unknown
+	// fixed is true if the URL always names this content, for example by a commit or a digest.
+	fixed bool
+	from  server
+	where any // of from
+	// damaged is true if the content had another sum.
+	damaged bool
+}
+
+// server is a kind of server. Errors of open and stat wrap fs.ErrNotExist for a missing file.
+type server interface {
+	// stat returns the file at a URL.
+	stat(ctx context.Context, url string) (*object, error)
+	// open reads an object from an offset. It is an error if the object has changed since stat.
+	open(ctx context.Context, o *object, offset int64) (*body, error)
+	// list calls add for the files below a folder, in the order of their names.
+	list(ctx context.Context, url string, add func(name string, o *object) bool) error
+	// put creates or replaces the file at url.
+	put(ctx context.Context, url, path string, sum string) error
+	// probe returns the error that put would return, if it is known.
+	probe(ctx context.Context, url string) error
+}
+
+// serverOf returns the server of a URL, and the URL that it knows.
+func (s *Store) serverOf(url string) (server, Source, error) {
+	scheme := s.schemeOf(url)
+	if name := s.o.Names[scheme]; name != nil {
+		_, rest, _ := strings.Cut(url, ":")
+		source, err := name(rest)
+		if err != nil {
+			return nil, source, err
+		}
+		from, to, err := s.serverOf(source.URL)
+		if to.Sum == "" {
+			to.Sum = source.Sum
+		}
+		return from, to, err
+	}
+	switch scheme {
+	case "http", "https":
+		_, err := s.parseHTTP(url)
+		return s.web, Source{URL: url}, err
+	case "hf":
+		return &hub{s.web}, Source{URL: url}, nil
+	case "s3", "gs":
+		b, err := s.bucketOf(scheme)
+		return b, Source{URL: url}, err
+	case "oci":
+		return &registry{s}, Source{URL: url}, nil
+	}
+	return nil, Source{}, problem.Advise("the schemes are "+strings.Join(schemes, ", "),
+		"%s has no known scheme", Redact(url))
+}
+
+// stat returns the object at a URL.
+func (s *Store) stat(url string) (*object, error) {
+	from, source, err := s.serverOf(url)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkOnline(url); err != nil {
+		return nil, err
+	}
+	o, err := from.stat(s.ctx, source.URL)
+	if err != nil {
+		return nil, err
+	}
+	if o.sum == "" {
+		o.sum = source.Sum
+	}
+	o.url, o.from = Redact(url), from
+	return o, nil
+}
+
+func (s *Store) checkOnline(url string) error {
+	if !s.o.Offline {
+		return nil
+	}
+	return problem.Advise("fetch it with models pull, without {offline} and BNCTL_OFFLINE",
+		"%s is not in the cache, and nothing is fetched offline", Redact(url))
+}
+
+// Exists implements regular.Remote.
+func (s *Store) Exists(url string) (bool, error) {
+	if s.o.Offline {
+		return s.cache.lookup(url) != nil, nil
+	}
+	_, err := s.stat(url)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err == nil, err
+	}
+	if from, _, _ := s.serverOf(url); from == s.web {
+		return false, nil // web servers have no folders
+	}
+	for _, err := range s.Files(url) {
+		return err == nil, err
+	}
+	return false, nil
+}

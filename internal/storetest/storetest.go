@@ -1,0 +1,90 @@
+// Package storetest starts the servers that package store is tested with: an S3-compatible server
+// (gofakes3), a registry (go-containerregistry), and a web server with the URLs and headers of the
+// Hugging Face hub. Only tests import it.
+package storetest
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// Server is a server for tests, which may fail on request.
+type Server struct {
+	URL string
+
+	mu       sync.Mutex
+	requests []*http.Request
+	before   func(w http.ResponseWriter, r *http.Request) bool
+	delay    time.Duration
+}
+
+// Before sets a function that is called first with each request. It returns true if it has answered.
+func (s *Server) Before(f func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.before = f
+}
+
+// SetDelay makes each request last longer.
+func (s *Server) SetDelay(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.delay = d
+}
+
+// Requests returns the requests since the previous call.
+func (s *Server) Requests() []*http.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.requests
+	s.requests = nil
+	return all
+}
+
+// start serves a handler until the test ends.
+func start(t testing.TB, handler http.Handler) *Server {
+	s := &Server{}
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests = append(s.requests, r)
+		before, delay := s.before, s.delay
+		s.mu.Unlock()
+		time.Sleep(delay)
+		if before == nil || !before(w, r) {
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.Start()
+	t.Cleanup(web.Close)
+	s.URL = web.URL
+	return s
+}
+
+// Web serves a handler of the test.
+func Web(t testing.TB, handler http.Handler) *Server { return start(t, handler) }
+
+// S3 starts an S3-compatible server with empty buckets.
+func S3(t testing.TB, buckets ...string) *Server {
+	backend := s3mem.New()
+	for _, name := range buckets {
+		if err := backend.CreateBucket(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return start(t, gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server())
+}
+
+// Registry starts an OCI registry.
+func Registry(t testing.TB) *Server {
+	return start(t, registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+}

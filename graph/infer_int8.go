@@ -139,10 +139,14 @@ func inferDenseInt8(c *inference) error {
 	return c.yield(Rows, d, w.Shape[0])
 }
 
+// pair checks the attributes of a sum or a product of two maps.
+func (c *inference) pair() error {
+	return cmp.Or(c.bounds(), c.byteAttrs("a_zero", "b_zero"), c.oneOf("joint", "", "u8", "i8"))
+}
+
 func inferAddInt8(c *inference) error {
 	a, err := c.bytes(0, -1)
-	if err := cmp.Or(err, c.want(1, Rows, tensor.U8, a), c.bounds(), c.byteAttrs("a_zero", "b_zero"),
-		c.factors("a_by", "b_by")); err != nil {
+	if err := cmp.Or(err, c.want(1, Rows, tensor.U8, a), c.pair(), c.factors("a_by", "b_by")); err != nil {
 		return err
 	}
 	return c.yield(Rows, tensor.U8, a...)
@@ -153,7 +157,7 @@ func inferMulInt8(c *inference) error {
 	if err == nil && len(a) == 0 {
 		err = fmt.Errorf("operand 0 has no channel axis")
 	}
-	if err := cmp.Or(err, c.bounds(), c.byteAttrs("a_zero", "b_zero"), c.factors("by")); err != nil {
+	if err := cmp.Or(err, c.pair(), c.factors("by")); err != nil {
 		return err
 	}
 	gate := append([]int{a[0]}, slices.Repeat([]int{1}, len(a)-1)...)

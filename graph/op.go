@@ -308,7 +308,8 @@ const (
 	ConvInt8 Op = 202
 	// DenseInt8(x r u8[K], weight w i8[O,K], bias w i32[O], by w[O]) r u8[O] likewise.
 	DenseInt8 Op = 203
-	// AddInt8(a, b r u8[...]) r u8[...]: to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by).
+	// AddInt8(a, b r u8[...]) r u8[...]: to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by). With joint the
+	// zero of the result is rounded with the sum, and products are fused with additions (docs/int8.md).
 	AddInt8 Op = 204
 	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...]: to(f32((a - a_zero)*(b -
 	// b_zero))*by). b has the shape of a, or 1 on all axes after the first.

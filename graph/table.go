@@ -57,7 +57,8 @@ var (
 	// product.
 	boundSpec = []attrSpec{{"zero", int64(0), false}, {"min", int64(0), false}, {"max", int64(255), false}}
 	sumSpec   = specs(boundSpec, xZeroSpec, attrSpec{"float", false, false})
-	pairSpec  = specs(boundSpec, attrSpec{"a_zero", int64(0), false}, attrSpec{"b_zero", int64(0), false})
+	pairSpec  = specs(boundSpec, attrSpec{"a_zero", int64(0), false}, attrSpec{"b_zero", int64(0), false},
+		attrSpec{"joint", "", false})
 	// trackSpec defines the update of running statistics (docs/numerics.md, section 1).
 	trackSpec = []attrSpec{{"decay", 0.9, false}, {"cumulative", false, false}, {"variance", "unbiased", false}}
 )

@@ -44,13 +44,6 @@ func (q Int8) To(v float32) uint8 {
 // Requantise returns a sum as a byte. One step of the sum is by steps of the result.
 func (q Int8) Requantise(sum int32, by float32) uint8 { return q.To(float32(sum) * by) }
 
-// Sum returns the sum of two addends. One step of a is aBy steps of the result, one of b
-// bBy.
-func (q Int8) Sum(a, b int32, aBy, bBy float32) uint8 {
-	t, u := float32(float32(a)*aBy), float32(float32(b)*bBy)
-	return q.To(t + u)
-}
-
 // Quantize returns x in steps of scale.
 func (q Int8) Quantize(x, scale float32) uint8 { return q.To(x / scale) }
 

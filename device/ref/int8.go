@@ -70,20 +70,17 @@ func denseInt8(c *call) {
 }
 
 func addInt8(c *call) {
-	q, a, b := class.Int8Of(c.Node), c.in(0).i, c.in(1).i
-	aZero, bZero := int64(c.Int("a_zero")), int64(c.Int("b_zero"))
+	r, a, b := class.AddendsOf(c.Node), c.in(0).i, c.in(1).i
 	for i := range a {
-		c.out(0).i[i] = int64(q.Sum(int32(a[i]-aZero), int32(b[i]-bZero), c.factor("a_by"), c.factor("b_by")))
+		c.out(0).i[i] = int64(r.Sum(uint8(a[i]), uint8(b[i])))
 	}
 }
 
 func mulInt8(c *call) {
-	q, a, b := class.Int8Of(c.Node), c.in(0).i, c.in(1)
-	aZero, bZero := int64(c.Int("a_zero")), int64(c.Int("b_zero"))
+	r, a, b := class.FactorsOf(c.Node), c.in(0).i, c.in(1)
 	each := c.in(0).size / b.size
 	for i := range a {
-		product := (a[i] - aZero) * (b.i[i/each] - bZero)
-		c.out(0).i[i] = int64(q.Requantise(int32(product), c.factor("by")))
+		c.out(0).i[i] = int64(r.Product(int32(a[i])-r.AZero, int32(b.i[i/each])-r.BZero))
 	}
 }
 

@@ -18,7 +18,12 @@ var int8Ops = map[graph.Op]func(c *compiler){
 // are the operands, the result, the number of elements, others, and then the zero and the
 // bounds of the result.
 func (c *compiler) bytewise(kernel string, operands []any, others ...any) {
-	y, q := c.out(0), class.Int8Of(c.node)
+	c.bytewiseAs(class.Int8Of(c.node), kernel, operands, others...)
+}
+
+// bytewiseAs is bytewise with another zero and other bounds.
+func (c *compiler) bytewiseAs(q class.Int8, kernel string, operands []any, others ...any) {
+	y := c.out(0)
 	args := append(append(operands, y, y.count), others...)
 	c.launch(kernel, y.Kind, y.count, append(args, int(q.Zero), int(q.Min), int(q.Max))...)
 }
@@ -33,14 +38,18 @@ func buildDequantize(c *compiler) {
 }
 
 func buildAddInt8(c *compiler) {
-	n := c.node
-	c.bytewise("add_int8", []any{c.in(0), c.in(1)}, n.Float("a_by"), n.Float("b_by"), n.Int("a_zero"),
-		n.Int("b_zero"))
+	r, joint := class.AddendsOf(c.node), 0
+	if r.Joint {
+		joint = 1
+	}
+	c.bytewiseAs(r.Int8, "add_int8", []any{c.in(0), c.in(1)}, float64(r.ABy), float64(r.BBy), float64(r.At),
+		joint, int(r.AZero), int(r.BZero))
 }
 
 func buildMulInt8(c *compiler) {
-	a, b, n := c.in(0), c.in(1), c.node
-	c.bytewise("mul_int8", []any{a, b}, a.count/max(b.count, 1), n.Float("by"), n.Int("a_zero"), n.Int("b_zero"))
+	a, b, r := c.in(0), c.in(1), class.FactorsOf(c.node)
+	c.bytewiseAs(r.Int8, "mul_int8", []any{a, b}, a.count/max(b.count, 1), float64(r.By), float64(r.At),
+		int(r.AZero), int(r.BZero))
 }
 
 func buildTableInt8(c *compiler) {

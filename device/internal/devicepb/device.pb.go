@@ -841,22 +841,31 @@ const (
 	Op_OP_DENSE_INT8 Op = 203
 	// AddInt8(a r u8[...], b r u8[...]) r u8[...] =
 	// to(f32(a - a_zero)*a_by + f32(b - b_zero)*b_by): two products and a sum, each rounded.
-	// - zero int = 0: what stands for 0, from 0 to 255
-	// - min int = 0: least result, from 0 to 255
-	// - max int = 255: largest result, from min to 255
-	// - a_zero int = 0: what stands for 0 in a, from 0 to 255
-	// - b_zero int = 0: what stands for 0 in b, from 0 to 255
-	// - a_by float: what a step of a is in steps of the result, rounded to f32
-	// - b_by float: what a step of b is in steps of the result, rounded to f32
+	// With joint, h is 0 for "u8" and 128 for "i8", fma(x, y, z) is x*y + z rounded once,
+	// c = f32(zero - h) - fma(a_by, f32(a_zero - h), b_by*f32(b_zero - h)), and the result is
+	// min(max(round(fma(a_by, f32(a - h), fma(b_by, f32(b - h), c))) + h, min), max).
+	//   - zero int = 0: what stands for 0, from 0 to 255
+	//   - min int = 0: least result, from 0 to 255
+	//   - max int = 255: largest result, from min to 255
+	//   - a_zero int = 0: what stands for 0 in a, from 0 to 255
+	//   - b_zero int = 0: what stands for 0 in b, from 0 to 255
+	//   - joint text = "": "u8" or "i8": the zero of the result is part of the sum that is
+	//     rounded, in numbers of that type
+	//   - a_by float: what a step of a is in steps of the result, rounded to f32
+	//   - b_by float: what a step of b is in steps of the result, rounded to f32
 	Op_OP_ADD_INT8 Op = 204
 	// MulInt8(a r u8[C,...], b r u8[C,...]) r u8[C,...] =
 	// to(f32((a - a_zero)*(b - b_zero))*by); b has the shape of a, or [C,1,1,...].
-	// - zero int = 0: what stands for 0, from 0 to 255
-	// - min int = 0: least result, from 0 to 255
-	// - max int = 255: largest result, from min to 255
-	// - a_zero int = 0: what stands for 0 in a, from 0 to 255
-	// - b_zero int = 0: what stands for 0 in b, from 0 to 255
-	// - by float: factor of the product, rounded to f32
+	// With joint, h as in AddInt8, the product p = f32((a - a_zero)*(b - b_zero))*by is
+	// rounded to f32, and the result is min(max(round(p + f32(zero - h)) + h, min), max).
+	//   - zero int = 0: what stands for 0, from 0 to 255
+	//   - min int = 0: least result, from 0 to 255
+	//   - max int = 255: largest result, from min to 255
+	//   - a_zero int = 0: what stands for 0 in a, from 0 to 255
+	//   - b_zero int = 0: what stands for 0 in b, from 0 to 255
+	//   - joint text = "": "u8" or "i8": the zero of the result is part of the sum that is
+	//     rounded, in numbers of that type
+	//   - by float: factor of the product, rounded to f32
 	Op_OP_MUL_INT8 Op = 205
 	// AvgPoolInt8(x r u8[C,H,W]) r u8[C,H',W'] =
 	// min(max(round(f32(sum)*f32(by/n)) + zero, 0), 255): sum is that of x - x_zero over the

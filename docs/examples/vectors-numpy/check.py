@@ -583,12 +583,25 @@ def dense_int8(v, n, a):
 
 def add_int8(v, n, a):
     x, y = (z.astype(np.int64) for z in v.operands(n, 2))
-    return [to((x - a["a_zero"]).astype(F) * F(a["a_by"]) + (y - a["b_zero"]).astype(F) * F(a["b_by"]), a)]
+    if not a["joint"]:
+        return [to((x - a["a_zero"]).astype(F) * F(a["a_by"]) + (y - a["b_zero"]).astype(F) * F(a["b_by"]), a)]
+    h, one = joint_half(a), lambda v: np.full((1,), v, F)
+    zeros = fma(one(a["a_by"]), one(a["a_zero"] - h), one(a["b_by"]) * one(a["b_zero"] - h))
+    sums = fma(F(a["b_by"]), (y - h).astype(F), np.full(y.shape, one(a["zero"] - h) - zeros, F)).reshape(y.shape)
+    return [to(fma(F(a["a_by"]), (x - h).astype(F), sums).reshape(x.shape), {**a, "zero": h})]
+
+
+def joint_half(a):
+    """The byte of the number 0 of the type that the attribute joint names."""
+    return 128 if a["joint"] == "i8" else 0
 
 
 def mul_int8(v, n, a):
     x, y = (z.astype(np.int64) for z in v.operands(n, 2))
-    return [to(((x - a["a_zero"]) * (y - a["b_zero"])).astype(F) * F(a["by"]), a)]
+    product = ((x - a["a_zero"]) * (y - a["b_zero"])).astype(F) * F(a["by"])
+    if not a["joint"]:
+        return [to(product, a)]
+    return [to(product + F(a["zero"] - joint_half(a)), {**a, "zero": joint_half(a)})]
 
 
 def avg_pool_int8(v, n, a):

@@ -11,20 +11,29 @@ KERNEL dequantize(int first, IN uchar *x, OUT float *y, int n, double scale, int
 	y[unit * n + e] = (float)scale * (float)((int)x[unit * n + e] - zero);
 }
 
-KERNEL add_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, double a_by, double b_by,
-	int a_zero, int b_zero, int zero, int least, int most) {
+// add_int8: with joint every product is fused with an addition, the first one to at.
+KERNEL add_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, double a_by, double b_by, double at,
+	int joint, int a_zero, int b_zero, int zero, int least, int most) {
 	EACH(e, unit, n);
-	float t = (float)((int)a[unit * n + e] - a_zero) * (float)a_by;
-	float u = (float)((int)b[unit * n + e] - b_zero) * (float)b_by;
-	y[unit * n + e] = stepped(t + u, zero, least, most);
+	float t = (float)((int)a[unit * n + e] - a_zero), u = (float)((int)b[unit * n + e] - b_zero), s;
+	if (joint) {
+		s = FMA(u, (float)b_by, (float)at);
+		s = FMA(t, (float)a_by, s);
+	} else {
+		t = t * (float)a_by;
+		u = u * (float)b_by;
+		s = t + u;
+	}
+	y[unit * n + e] = stepped(s, zero, least, most);
 }
 
 // mul_int8: every number of b goes with several of a, one behind the other.
-KERNEL mul_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, int several, double by, int a_zero,
-	int b_zero, int zero, int least, int most) {
+KERNEL mul_int8(int first, IN uchar *a, IN uchar *b, OUT uchar *y, int n, int several, double by, double at,
+	int a_zero, int b_zero, int zero, int least, int most) {
 	EACH(e, unit, n);
 	int u = (int)a[unit * n + e] - a_zero, v = (int)b[unit * (n / several) + e / several] - b_zero;
-	y[unit * n + e] = stepped((float)(u * v) * (float)by, zero, least, most);
+	float product = (float)(u * v) * (float)by;
+	y[unit * n + e] = stepped(product + (float)at, zero, least, most);
 }
 
 KERNEL table_int8(int first, IN uchar *x, IN uchar *table, OUT uchar *y, int n) {

@@ -35,9 +35,10 @@ var (
 			products: [2][2]int8Product{{int8Matrix1x1, int8Matrix1x2}, {int8Matrix2x1, int8Matrix2x2}},
 			stage:    int8Stage}}
 
-	int8BytesAVX512 = int8Bytes{addInt8AVX512, quantizeInt8AVX512, maxPoolInt8AVX512, sumInt8AVX512,
-		gateInt8AVX512}
-	int8BytesAVX2 = int8Bytes{addInt8AVX2, quantizeInt8AVX2, maxPoolInt8AVX2, sumInt8AVX2, gateInt8AVX2}
+	int8BytesAVX512 = int8Bytes{addInt8AVX512, addJointInt8AVX512, quantizeInt8AVX512, maxPoolInt8AVX512,
+		sumInt8AVX512, gateInt8AVX512}
+	int8BytesAVX2 = int8Bytes{addInt8AVX2, addJointInt8AVX2, quantizeInt8AVX2, maxPoolInt8AVX2, sumInt8AVX2,
+		gateInt8AVX2}
 )
 
 // tableInt8 returns what looks bytes up, nil without an instruction for it.

@@ -4513,6 +4513,84 @@ vector:
 	VZEROUPPER
 	RET
 
+// func addJointInt8AVX512(y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most float32, zero int, least int, vectors int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·addJointInt8AVX512(SB), NOSPLIT, $0-64
+	VBROADCASTSS most+36(FP), Z31
+	VBROADCASTSS aBy+24(FP), Z27
+	VBROADCASTSS bBy+28(FP), Z26
+	VBROADCASTSS at+32(FP), Z25
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Z30
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z24
+	MOVQ         least+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Z29
+	VMOVDQU32    bytesOrderAVX512<>+0(SB), Z28
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         b+16(FP), DX
+
+vector:
+	VPMOVZXBD   (SI), Z0
+	VPMOVZXBD   (DX), Z4
+	VPSUBD      Z24, Z0, Z0
+	VPSUBD      Z24, Z4, Z4
+	VCVTDQ2PS   Z0, Z0
+	VCVTDQ2PS   Z4, Z4
+	VFMADD213PS Z25, Z26, Z4
+	VFMADD213PS Z4, Z27, Z0
+	VPMOVZXBD   16(SI), Z1
+	VPMOVZXBD   16(DX), Z4
+	VPSUBD      Z24, Z1, Z1
+	VPSUBD      Z24, Z4, Z4
+	VCVTDQ2PS   Z1, Z1
+	VCVTDQ2PS   Z4, Z4
+	VFMADD213PS Z25, Z26, Z4
+	VFMADD213PS Z4, Z27, Z1
+	VPMOVZXBD   32(SI), Z2
+	VPMOVZXBD   32(DX), Z4
+	VPSUBD      Z24, Z2, Z2
+	VPSUBD      Z24, Z4, Z4
+	VCVTDQ2PS   Z2, Z2
+	VCVTDQ2PS   Z4, Z4
+	VFMADD213PS Z25, Z26, Z4
+	VFMADD213PS Z4, Z27, Z2
+	VPMOVZXBD   48(SI), Z3
+	VPMOVZXBD   48(DX), Z4
+	VPSUBD      Z24, Z3, Z3
+	VPSUBD      Z24, Z4, Z4
+	VCVTDQ2PS   Z3, Z3
+	VCVTDQ2PS   Z4, Z4
+	VFMADD213PS Z25, Z26, Z4
+	VFMADD213PS Z4, Z27, Z3
+	VMINPS      Z31, Z0, Z0
+	VCVTPS2DQ   Z0, Z0
+	VMINPS      Z31, Z1, Z1
+	VCVTPS2DQ   Z1, Z1
+	VMINPS      Z31, Z2, Z2
+	VCVTPS2DQ   Z2, Z2
+	VMINPS      Z31, Z3, Z3
+	VCVTPS2DQ   Z3, Z3
+	VPACKSSDW   Z1, Z0, Z0
+	VPACKSSDW   Z3, Z2, Z2
+	VPADDSW     Z30, Z0, Z0
+	VPADDSW     Z30, Z2, Z2
+	VPACKUSWB   Z2, Z0, Z0
+	VPMAXUB     Z29, Z0, Z0
+	VPERMD      Z0, Z28, Z0
+	VMOVDQU32   Z0, (DI)
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DX
+	DECQ        vectors+56(FP)
+	JNE         vector
+	VZEROUPPER
+	RET
+
 // func quantizeInt8AVX512(y *byte, x *float32, scale float32, most float32, zero int, vectors int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·quantizeInt8AVX512(SB), NOSPLIT, $0-40
@@ -4625,18 +4703,19 @@ pixel:
 	VZEROUPPER
 	RET
 
-// func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+// func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
 // Requires: AVX, AVX512BW, AVX512F
-TEXT ·gateInt8AVX512(SB), NOSPLIT, $0-64
-	VBROADCASTSS most+28(FP), Z31
+TEXT ·gateInt8AVX512(SB), NOSPLIT, $0-72
+	VBROADCASTSS most+32(FP), Z31
 	VBROADCASTSS by+24(FP), Z27
-	MOVQ         zero+40(FP), AX
+	VBROADCASTSS at+28(FP), Z25
+	MOVQ         zero+48(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTW X0, Z30
-	MOVQ         least+48(FP), AX
+	MOVQ         least+56(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTB X0, Z29
-	MOVQ         aZero+32(FP), AX
+	MOVQ         aZero+40(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTD X0, Z26
 	VMOVDQU32    bytesOrderAVX512<>+0(SB), Z28
@@ -4650,21 +4729,25 @@ vector:
 	VCVTDQ2PS Z0, Z0
 	VMULPS    (DX), Z0, Z0
 	VMULPS    Z27, Z0, Z0
+	VADDPS    Z25, Z0, Z0
 	VPMOVZXBD 16(SI), Z1
 	VPSUBD    Z26, Z1, Z1
 	VCVTDQ2PS Z1, Z1
 	VMULPS    64(DX), Z1, Z1
 	VMULPS    Z27, Z1, Z1
+	VADDPS    Z25, Z1, Z1
 	VPMOVZXBD 32(SI), Z2
 	VPSUBD    Z26, Z2, Z2
 	VCVTDQ2PS Z2, Z2
 	VMULPS    128(DX), Z2, Z2
 	VMULPS    Z27, Z2, Z2
+	VADDPS    Z25, Z2, Z2
 	VPMOVZXBD 48(SI), Z3
 	VPSUBD    Z26, Z3, Z3
 	VCVTDQ2PS Z3, Z3
 	VMULPS    192(DX), Z3, Z3
 	VMULPS    Z27, Z3, Z3
+	VADDPS    Z25, Z3, Z3
 	VMINPS    Z31, Z0, Z0
 	VCVTPS2DQ Z0, Z0
 	VMINPS    Z31, Z1, Z1
@@ -4684,7 +4767,7 @@ vector:
 	ADDQ      $0x40, DI
 	ADDQ      $0x40, SI
 	ADDQ      $0x00000100, DX
-	DECQ      vectors+56(FP)
+	DECQ      vectors+64(FP)
 	JNE       vector
 	VZEROUPPER
 	RET
@@ -4780,6 +4863,84 @@ vector:
 	ADDQ      $0x20, DX
 	DECQ      vectors+72(FP)
 	JNE       vector
+	VZEROUPPER
+	RET
+
+// func addJointInt8AVX2(y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most float32, zero int, least int, vectors int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addJointInt8AVX2(SB), NOSPLIT, $0-64
+	VBROADCASTSS most+36(FP), Y15
+	VBROADCASTSS aBy+24(FP), Y11
+	VBROADCASTSS bBy+28(FP), Y10
+	VBROADCASTSS at+32(FP), Y9
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Y14
+	MOVQ         zero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y8
+	MOVQ         least+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Y13
+	VMOVDQU      bytesOrderAVX2<>+0(SB), Y12
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         b+16(FP), DX
+
+vector:
+	VPMOVZXBD   (SI), Y0
+	VPMOVZXBD   (DX), Y4
+	VPSUBD      Y8, Y0, Y0
+	VPSUBD      Y8, Y4, Y4
+	VCVTDQ2PS   Y0, Y0
+	VCVTDQ2PS   Y4, Y4
+	VFMADD213PS Y9, Y10, Y4
+	VFMADD213PS Y4, Y11, Y0
+	VPMOVZXBD   8(SI), Y1
+	VPMOVZXBD   8(DX), Y4
+	VPSUBD      Y8, Y1, Y1
+	VPSUBD      Y8, Y4, Y4
+	VCVTDQ2PS   Y1, Y1
+	VCVTDQ2PS   Y4, Y4
+	VFMADD213PS Y9, Y10, Y4
+	VFMADD213PS Y4, Y11, Y1
+	VPMOVZXBD   16(SI), Y2
+	VPMOVZXBD   16(DX), Y4
+	VPSUBD      Y8, Y2, Y2
+	VPSUBD      Y8, Y4, Y4
+	VCVTDQ2PS   Y2, Y2
+	VCVTDQ2PS   Y4, Y4
+	VFMADD213PS Y9, Y10, Y4
+	VFMADD213PS Y4, Y11, Y2
+	VPMOVZXBD   24(SI), Y3
+	VPMOVZXBD   24(DX), Y4
+	VPSUBD      Y8, Y3, Y3
+	VPSUBD      Y8, Y4, Y4
+	VCVTDQ2PS   Y3, Y3
+	VCVTDQ2PS   Y4, Y4
+	VFMADD213PS Y9, Y10, Y4
+	VFMADD213PS Y4, Y11, Y3
+	VMINPS      Y15, Y0, Y0
+	VCVTPS2DQ   Y0, Y0
+	VMINPS      Y15, Y1, Y1
+	VCVTPS2DQ   Y1, Y1
+	VMINPS      Y15, Y2, Y2
+	VCVTPS2DQ   Y2, Y2
+	VMINPS      Y15, Y3, Y3
+	VCVTPS2DQ   Y3, Y3
+	VPACKSSDW   Y1, Y0, Y0
+	VPACKSSDW   Y3, Y2, Y2
+	VPADDSW     Y14, Y0, Y0
+	VPADDSW     Y14, Y2, Y2
+	VPACKUSWB   Y2, Y0, Y0
+	VPMAXUB     Y13, Y0, Y0
+	VPERMD      Y0, Y12, Y0
+	VMOVDQU     Y0, (DI)
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, DX
+	DECQ        vectors+56(FP)
+	JNE         vector
 	VZEROUPPER
 	RET
 
@@ -4895,18 +5056,19 @@ pixel:
 	VZEROUPPER
 	RET
 
-// func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+// func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
 // Requires: AVX, AVX2
-TEXT ·gateInt8AVX2(SB), NOSPLIT, $0-64
-	VBROADCASTSS most+28(FP), Y15
+TEXT ·gateInt8AVX2(SB), NOSPLIT, $0-72
+	VBROADCASTSS most+32(FP), Y15
 	VBROADCASTSS by+24(FP), Y11
-	MOVQ         zero+40(FP), AX
+	VBROADCASTSS at+28(FP), Y9
+	MOVQ         zero+48(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTW X0, Y14
-	MOVQ         least+48(FP), AX
+	MOVQ         least+56(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTB X0, Y13
-	MOVQ         aZero+32(FP), AX
+	MOVQ         aZero+40(FP), AX
 	VMOVQ        AX, X0
 	VPBROADCASTD X0, Y10
 	VMOVDQU      bytesOrderAVX2<>+0(SB), Y12
@@ -4920,21 +5082,25 @@ vector:
 	VCVTDQ2PS Y0, Y0
 	VMULPS    (DX), Y0, Y0
 	VMULPS    Y11, Y0, Y0
+	VADDPS    Y9, Y0, Y0
 	VPMOVZXBD 8(SI), Y1
 	VPSUBD    Y10, Y1, Y1
 	VCVTDQ2PS Y1, Y1
 	VMULPS    32(DX), Y1, Y1
 	VMULPS    Y11, Y1, Y1
+	VADDPS    Y9, Y1, Y1
 	VPMOVZXBD 16(SI), Y2
 	VPSUBD    Y10, Y2, Y2
 	VCVTDQ2PS Y2, Y2
 	VMULPS    64(DX), Y2, Y2
 	VMULPS    Y11, Y2, Y2
+	VADDPS    Y9, Y2, Y2
 	VPMOVZXBD 24(SI), Y3
 	VPSUBD    Y10, Y3, Y3
 	VCVTDQ2PS Y3, Y3
 	VMULPS    96(DX), Y3, Y3
 	VMULPS    Y11, Y3, Y3
+	VADDPS    Y9, Y3, Y3
 	VMINPS    Y15, Y0, Y0
 	VCVTPS2DQ Y0, Y0
 	VMINPS    Y15, Y1, Y1
@@ -4954,7 +5120,7 @@ vector:
 	ADDQ      $0x20, DI
 	ADDQ      $0x20, SI
 	ADDQ      $0x00000080, DX
-	DECQ      vectors+56(FP)
+	DECQ      vectors+64(FP)
 	JNE       vector
 	VZEROUPPER
 	RET

@@ -19,6 +19,9 @@ var (
 		add: func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int) {
 			addInt8NEON(y, a, b, aBy, bBy, int(most)+zero, aZero, bZero, zero, least, vectors)
 		},
+		addJoint: func(y, a, b *byte, aBy, bBy, at, most float32, zero, least, vectors int) {
+			addJointInt8NEON(y, a, b, aBy, bBy, at, int(most)+zero, zero, least, vectors)
+		},
 		quantize: func(y *byte, x *float32, scale, most float32, zero, vectors int) {
 			quantizeInt8NEON(y, x, scale, int(most)+zero, zero, 0, vectors)
 		},

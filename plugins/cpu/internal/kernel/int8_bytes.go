@@ -4,25 +4,21 @@ import "github.com/bnctl/bnctl/device/class"
 
 // Maps of bytes are added, quantised and pooled by the arithmetic of class.Int8.
 
-// Addends describes the addition of two maps of bytes: class.Int8.Sum of their values above
-// their zeros.
-type Addends struct {
-	class.Int8
-	AZero, BZero int32
-	ABy, BBy     float32
-}
-
 // AddInt8 sets y to the sums of the bytes of a and b.
-func (s *Set) AddInt8(y, a, b []uint8, r Addends) {
+func (s *Set) AddInt8(y, a, b []uint8, r class.Addends) {
 	a, b = a[:len(y)], b[:len(y)]
 	n := 0
 	if k := s.int8; k != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
-		k.add(&y[0], &a[0], &b[0], r.ABy, r.BBy, most(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero), int(r.Min),
-			n/k.lanes)
+		if r.Joint {
+			k.addJoint(&y[0], &a[0], &b[0], r.ABy, r.BBy, r.At, most(r.Int8), int(r.Zero), int(r.Min), n/k.lanes)
+		} else {
+			k.add(&y[0], &a[0], &b[0], r.ABy, r.BBy, most(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero),
+				int(r.Min), n/k.lanes)
+		}
 	}
 	for i := n; i < len(y); i++ {
-		y[i] = r.Sum(int32(a[i])-r.AZero, int32(b[i])-r.BZero, r.ABy, r.BBy)
+		y[i] = r.Sum(a[i], b[i])
 	}
 }
 
@@ -104,16 +100,16 @@ func (s *Set) GatePixels(channels int) int {
 	return 1
 }
 
-// GateInt8 sets y, some pixels, to the bytes of a, above their zero, times gate, times by.
+// GateInt8 sets y, some pixels, to the products of the bytes of a, above their zero, with gate.
 // gate has a whole number of at most 255 for each byte.
-func (s *Set) GateInt8(y, a []uint8, gate []float32, by float32, aZero int32, q class.Int8) {
+func (s *Set) GateInt8(y, a []uint8, gate []float32, r class.Factors) {
 	a, gate = a[:len(y)], gate[:len(y)]
 	n := 0
 	if k := s.int8; k != nil && k.gate != nil && len(y) >= k.lanes {
 		n = len(y) / k.lanes * k.lanes
-		k.gate(&y[0], &a[0], &gate[0], by, most(q), int(aZero), int(q.Zero), int(q.Min), n/k.lanes)
+		k.gate(&y[0], &a[0], &gate[0], r.By, r.At, most(r.Int8), int(r.AZero), int(r.Zero), int(r.Min), n/k.lanes)
 	}
 	for i := n; i < len(y); i++ {
-		y[i] = q.Requantise((int32(a[i])-aZero)*int32(gate[i]), by)
+		y[i] = r.Product(int32(a[i])-r.AZero, int32(gate[i]))
 	}
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -107,9 +108,18 @@ func TestAddInt8(t *testing.T) {
 	r := rand.New(rand.NewPCG(48, 1))
 	for n := range 200 {
 		a, b := randomBytes(r, n+3), randomBytes(r, n+5)
-		add := Addends{randomInt8(r), int32(r.IntN(256)), int32(r.IntN(256)), float32(r.Float64() * 2), 0.25}
+		add := class.Addends{Int8: randomInt8(r), AZero: int32(r.IntN(256)), BZero: int32(r.IntN(256)),
+			ABy: float32(r.Float64() * 2), BBy: 0.25}
 		if n%7 == 0 {
 			add.ABy = 3e38
+		}
+		if n%2 == 0 {
+			half := int32(r.IntN(2) * 128)
+			add.AZero, add.BZero, add.Zero, add.Joint = half, half, half, true
+			add.At = float32(r.NormFloat64() * 100)
+			if n%3 == 0 { // sums in the middle between two steps
+				add.ABy, add.At = 0.5, float32(r.IntN(200))+0.25
+			}
 		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)
@@ -117,16 +127,31 @@ func TestAddInt8(t *testing.T) {
 			for i, got := range y {
 				want := uint8(77)
 				if i < n {
-					u, v := float32(int32(a[i])-add.AZero)*add.ABy, float32(int32(b[i])-add.BZero)*add.BBy
-					sum := max(min(float32(u+v), 1e9), -1e9)
-					want = exactByte(add.Int8, sum)
+					want = exactByte(add.Int8, exactSum(add, a[i], b[i]))
 				}
 				if got != want {
-					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)
+					t.Fatalf("%s: byte %d of %d is %d, want %d, of %+v", set.Name, i, n, got, want, add)
 				}
 			}
 		}
 	}
+}
+
+// exactSum returns the sum of two bytes in steps of the result, by arithmetic of any length.
+func exactSum(r class.Addends, a, b uint8) float32 {
+	x, y := int32(a)-r.AZero, int32(b)-r.BZero
+	if !r.Joint {
+		u, v := float32(x)*r.ABy, float32(y)*r.BBy
+		return max(min(float32(u+v), 1e9), -1e9)
+	}
+	fused := func(by float32, n int32, to float32) float32 {
+		p := new(big.Float).SetPrec(300).SetFloat64(float64(by))
+		p.Mul(p, new(big.Float).SetPrec(300).SetInt64(int64(n)))
+		p.Add(p, new(big.Float).SetPrec(300).SetFloat64(float64(to)))
+		s, _ := p.Float32()
+		return s
+	}
+	return max(min(fused(r.ABy, x, fused(r.BBy, y, r.At)), 1e9), -1e9)
 }
 
 func TestQuantizeInt8(t *testing.T) {
@@ -233,14 +258,18 @@ func TestGateInt8(t *testing.T) {
 		for i := range gate {
 			gate[i] = float32(r.IntN(511) - 255)
 		}
-		by := float32(r.Float64() / 100)
+		by, at := float32(r.Float64()/100), float32(n%2*r.IntN(256))
+		if n%4 == 0 {
+			by = 1.0 / 128 // products in the middle between two steps
+		}
 		for _, set := range int8Sets() {
 			y := slices.Repeat([]uint8{77}, n+8)
-			set.GateInt8(y[:n], a, gate, by, zero, q)
+			set.GateInt8(y[:n], a, gate, class.Factors{Int8: q, AZero: zero, By: by, At: at})
 			for i, got := range y {
 				want := uint8(77)
 				if i < n {
-					want = exactByte(q, float32((int32(a[i])-zero)*int32(gate[i]))*by)
+					product := float32(float32((int32(a[i])-zero)*int32(gate[i])) * by)
+					want = exactByte(q, product+at)
 				}
 				if got != want {
 					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)

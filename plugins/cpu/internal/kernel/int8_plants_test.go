@@ -76,6 +76,12 @@ func (k int8Kernels) rounding() []rounding {
 				turn(y, 0)
 			}
 		}},
+		{"joint add", "add_int8", k.addJoint == nil, func(to *int8Kernels) {
+			to.addJoint = func(y, a, b *byte, aBy, bBy, at, most float32, zero, least, vectors int) {
+				k.addJoint(y, a, b, aBy, bBy, at, most, zero, least, vectors)
+				turn(y, 0)
+			}
+		}},
 		{"quantize", "quantize", k.quantize == nil, func(to *int8Kernels) {
 			to.quantize = func(y *byte, x *float32, scale, most float32, zero, vectors int) {
 				k.quantize(y, x, scale, most, zero, vectors)
@@ -83,8 +89,8 @@ func (k int8Kernels) rounding() []rounding {
 			}
 		}},
 		{"gate", "mul_int8", k.gate == nil, func(to *int8Kernels) {
-			to.gate = func(y, a *byte, gate *float32, by, most float32, aZero, zero, least, vectors int) {
-				k.gate(y, a, gate, by, most, aZero, zero, least, vectors)
+			to.gate = func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int) {
+				k.gate(y, a, gate, by, at, most, aZero, zero, least, vectors)
 				turn(y, 0)
 			}
 		}},

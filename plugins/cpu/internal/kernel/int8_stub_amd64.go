@@ -122,6 +122,9 @@ func depthwiseInt8AVX2Words(out *byte, outs *int32, in *byte, pad int, offs *int
 func addInt8AVX512(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
 
 //go:noescape
+func addJointInt8AVX512(y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most float32, zero int, least int, vectors int)
+
+//go:noescape
 func quantizeInt8AVX512(y *byte, x *float32, scale float32, most float32, zero int, vectors int)
 
 //go:noescape
@@ -131,10 +134,13 @@ func maxPoolInt8AVX512(y *byte, x *byte, pixels *int32, taps int, vectors int)
 func sumInt8AVX512(sums *int32, x *byte, step int, pixels int, vectors int)
 
 //go:noescape
-func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
 
 //go:noescape
 func addInt8AVX2(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
+
+//go:noescape
+func addJointInt8AVX2(y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most float32, zero int, least int, vectors int)
 
 //go:noescape
 func quantizeInt8AVX2(y *byte, x *float32, scale float32, most float32, zero int, vectors int)
@@ -146,7 +152,7 @@ func maxPoolInt8AVX2(y *byte, x *byte, pixels *int32, taps int, vectors int)
 func sumInt8AVX2(sums *int32, x *byte, step int, pixels int, vectors int)
 
 //go:noescape
-func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, most float32, aZero int, zero int, least int, vectors int)
+func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
 
 //go:noescape
 func tableInt8VBMI(y *byte, x *byte, table *[256]byte, vectors int)

@@ -26,6 +26,9 @@ func requantiseNEON(y *byte, sums *int32, by *float32, most int, zero int, least
 func addInt8NEON(y *byte, a *byte, b *byte, aBy float32, bBy float32, most int, aZero int, bZero int, zero int, least int, vectors int)
 
 //go:noescape
+func addJointInt8NEON(y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most int, zero int, least int, vectors int)
+
+//go:noescape
 func quantizeInt8NEON(y *byte, x *float32, scale float32, most int, zero int, least int, vectors int)
 
 //go:noescape

@@ -22,10 +22,11 @@ type int8Kernels struct {
 // int8Bytes is the assembly for elementwise operations on bytes, in whole registers.
 type int8Bytes struct {
 	add      func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int)
+	addJoint func(y, a, b *byte, aBy, bBy, at, most float32, zero, least, vectors int)
 	quantize func(y *byte, x *float32, scale, most float32, zero, vectors int)
 	maxPool  func(y, x *byte, pixels *int32, taps, vectors int)
 	sum      func(sums *int32, x *byte, step, pixels, vectors int) // of half a register each
-	gate     func(y, a *byte, gate *float32, by, most float32, aZero, zero, least, vectors int)
+	gate     func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int)
 }
 
 // int8Tiles are the micro-kernels for the given number of channels, the one with the most positions first.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -83,19 +82,16 @@ func buildTableInt8(c *plan.Compiler) run.Action {
 }
 
 func buildAddInt8(c *plan.Compiler) run.Action {
-	n := c.Node()
-	add := kernel.Addends{Int8: class.Int8Of(n), AZero: int32(n.Int("a_zero")), BZero: int32(n.Int("b_zero")),
-		ABy: factor(c, "a_by"), BBy: factor(c, "b_by")}
+	add := class.AddendsOf(c.Node())
 	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) { f.Kernels.AddInt8(y, x[0], x[1], add) })
 }
 
 func buildMulInt8(c *plan.Compiler) run.Action {
-	a, b, y, n := c.In(0), c.In(1), c.Out(0), c.Node()
-	q, aZero, bZero, by := class.Int8Of(n), int32(n.Int("a_zero")), int32(n.Int("b_zero")), factor(c, "by")
+	a, b, y, r := c.In(0), c.In(1), c.Out(0), class.FactorsOf(c.Node())
 	if slices.Equal(a.Shape, b.Shape) {
 		return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
 			for i, v := range x[0] {
-				y[i] = q.Requantise((int32(v)-aZero)*(int32(x[1][i])-bZero), by)
+				y[i] = r.Product(int32(v)-r.AZero, int32(x[1][i])-r.BZero)
 			}
 		})
 	}
@@ -107,10 +103,10 @@ func buildMulInt8(c *plan.Compiler) run.Action {
 			u, v, product := f.Unit(a, w, y.Kind, i), f.Unit(b, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 			gate := w.Floats(chunk)
 			for i := range gate {
-				gate[i] = float32(int32(v[i%channels]) - bZero)
+				gate[i] = float32(int32(v[i%channels]) - r.BZero)
 			}
 			for at, end := from*channels, to*channels; at < end; at += chunk {
-				f.Kernels.GateInt8(product[at:min(at+chunk, end)], u[at:], gate, by, aZero, q)
+				f.Kernels.GateInt8(product[at:min(at+chunk, end)], u[at:], gate, r)
 			}
 		}}})
 }

@@ -14,6 +14,7 @@ func int8Bytes() {
 		t := &int8Tiler{isa: set, name: set.name}
 		order := t.order()
 		t.addBytes(order)
+		t.addJoint(order)
 		t.quantize(order)
 		t.maxBytes()
 		t.sumBytes()
@@ -115,6 +116,42 @@ func (t *int8Tiler) addBytes(turn operand.Mem) {
 	})
 }
 
+// addJoint writes sums of two maps with the zero of the result, each product fused with an addition. Bytes
+// are numbers less the zero.
+func (t *int8Tiler) addJoint(turn operand.Mem) {
+	TEXT("addJointInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, aBy float32, bBy float32, "+
+		"at float32, most float32, zero int, least int, vectors int)")
+	Pragma("noescape")
+	y, a, b := reg.RDI, reg.RSI, reg.RDX
+	most, zero, least, order := t.constant(0), t.constant(1), t.constant(2), t.constant(3)
+	aBy, bBy, at, half := t.constant(4), t.constant(5), t.constant(6), t.constant(7)
+	VBROADCASTSS(param("most"), most)
+	VBROADCASTSS(param("aBy"), aBy)
+	VBROADCASTSS(param("bBy"), bBy)
+	VBROADCASTSS(param("at"), at)
+	spread("zero", "W", zero)
+	spread("zero", "D", half)
+	spread("least", "B", least)
+	t.move(turn, order)
+	MOVQ(param("y"), y)
+	MOVQ(param("a"), a)
+	MOVQ(param("b"), b)
+	t.eachVector([]reg.GPPhysical{y, a, b}, nil, func() {
+		for v := range 4 {
+			s, u := t.regs[v], t.regs[4]
+			VPMOVZXBD(operand.Mem{Base: a, Disp: t.bytes / 4 * v}, s)
+			VPMOVZXBD(operand.Mem{Base: b, Disp: t.bytes / 4 * v}, u)
+			VPSUBD(half, s, s)
+			VPSUBD(half, u, u)
+			VCVTDQ2PS(s, s)
+			VCVTDQ2PS(u, u)
+			VFMADD213PS(at, bBy, u)
+			VFMADD213PS(u, aBy, s)
+		}
+		t.end(y, most, zero, least, order)
+	})
+}
+
 // quantize writes the conversion of float32 to bytes; NaN becomes zero.
 func (t *int8Tiler) quantize(turn operand.Mem) {
 	TEXT("quantizeInt8"+t.name, NOSPLIT, "func(y *byte, x *float32, scale float32, most float32, zero int, "+
@@ -210,14 +247,15 @@ func (t *int8Tiler) sumBytes() {
 // gate writes products of a pixel's bytes with factors of its channels, which are whole numbers, so that
 // their products are exact as float32, too.
 func (t *int8Tiler) gate(turn operand.Mem) {
-	TEXT("gateInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, gate *float32, by float32, most float32, "+
-		"aZero int, zero int, least int, vectors int)")
+	TEXT("gateInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, gate *float32, by float32, at float32, "+
+		"most float32, aZero int, zero int, least int, vectors int)")
 	Pragma("noescape")
 	y, a, gate := reg.RDI, reg.RSI, reg.RDX
 	most, zero, least, order := t.constant(0), t.constant(1), t.constant(2), t.constant(3)
-	by, aZero := t.constant(4), t.constant(5)
+	by, aZero, at := t.constant(4), t.constant(5), t.constant(6)
 	VBROADCASTSS(param("most"), most)
 	VBROADCASTSS(param("by"), by)
+	VBROADCASTSS(param("at"), at)
 	spread("zero", "W", zero)
 	spread("least", "B", least)
 	spread("aZero", "D", aZero)
@@ -233,6 +271,7 @@ func (t *int8Tiler) gate(turn operand.Mem) {
 			VCVTDQ2PS(s, s)
 			VMULPS(operand.Mem{Base: gate, Disp: t.bytes * v}, s, s)
 			VMULPS(by, s, s)
+			VADDPS(at, s, s)
 		}
 		t.end(y, most, zero, least, order)
 	})

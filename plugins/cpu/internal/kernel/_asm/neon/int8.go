@@ -27,6 +27,7 @@ func int8Products(f *file) {
 	}
 	requantise(f)
 	addInt8(f)
+	addJointInt8(f)
 	quantizeInt8(f)
 	maxPoolInt8(f)
 }
@@ -216,6 +217,29 @@ func addInt8(f *file) {
 		f.fmul(k, k, factorA)
 		f.fmul(quads+k, quads+k, factorB)
 		f.fadd(k, k, quads+k)
+	}
+	f.steps(0)
+	f.int8End(y, vectorsLeft)
+}
+
+// addJointInt8 writes sums with the zero of the result, each product fused with an addition.
+func addJointInt8(f *file) {
+	f.function("addJointInt8NEON", "y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most int, "+
+		"zero int, least int, vectors int")
+	const y, a, b, vectorsLeft, at, sum = 0, 1, 2, 3, zeroB, 8
+	f.loads("y", y, "a", a, "b", b, "vectors", vectorsLeft)
+	f.int8Bounds(4)
+	f.broadcast("aBy", factorA)
+	f.broadcast("bBy", factorB)
+	f.broadcast("at", at)
+	f.label("some")
+	f.bytes(a, 0, zeros)
+	f.bytes(b, quads, zeros)
+	for k := range quads {
+		f.op("VMOV V%d.B16, V%d.B16", at, sum)
+		f.multiplyAdd(sum, quads+k, factorB)
+		f.multiplyAdd(sum, k, factorA)
+		f.op("VMOV V%d.B16, V%d.B16", sum, k)
 	}
 	f.steps(0)
 	f.int8End(y, vectorsLeft)

@@ -30,6 +30,9 @@ func main(x rows f32[2,4,4]) {
   l = table_int8(m, @t)
   n = concat_int8(m, l, axis=1)
   g = avg_pool_int8(n, kernel=[1,2], stride=[1,2], by=1.5, x_zero=100, zero=100)
+  j = add_int8(k, r, a_zero=90, b_zero=90, a_by=0.5, b_by=0.25, zero=101, joint="i8")
+  o = add_int8(j, r, a_zero=90, b_zero=90, a_by=0.5, b_by=0.25, zero=101, joint="u8")
+  of = dequantize(o, scale=0.5, zero=101)
   h = avg_pool_int8(a, kernel=[4,4], stride=[4,4], by=1.25, x_zero=100, zero=100)
   u = mul_int8(a, h, a_zero=100, b_zero=100, by=0.01, zero=30)
   d = reshape(h, shape=[2])
@@ -39,6 +42,7 @@ func main(x rows f32[2,4,4]) {
   return logits rows = y
   return pooled rows = gf
   return product rows = uf
+  return sum rows = of
 }
 `
 
@@ -82,7 +86,7 @@ func TestEveryOperationOfBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, most := range []float64{1e-4, 0.5, 0.25} {
+	for i, most := range []float64{1e-4, 0.5, 0.25, 0} {
 		for k, v := range want[i].F64() {
 			if d := v - have[i].F64()[k]; !(d <= most && d >= -most) {
 				t.Errorf("output %d differs at %d: %g, want %g", i, k, have[i].F64()[k], v)

@@ -111,6 +111,24 @@ func TestGlobalMean(t *testing.T) {
 	elements(t, "a mean", m, in, []float64{float64(95 * y)})
 }
 
+// TestJoint: the zero point of a sum and of a product is rounded with it. The sum is 0, 3, 3, 0, -4.5
+// and 378 steps, the product 0, 2, 2, 0, 4.5 and 31752; ONNX Runtime 1.30 has these results.
+func TestJoint(t *testing.T) {
+	x := []float64{0.25, 0.75, 1.25, -0.25, -1.5, 1000}
+	for _, kind := range []struct {
+		of   onnxpb.TensorProto_DataType
+		less int32
+	}{{u8, 0}, {i8, 128}} {
+		sum := modelOf(13, 0, []int64{6}, nil, ofIntegers(kind.of, 3-kind.less, 0.5, 11-kind.less,
+			op("DequantizeLinear", "q s z", "a"), floats("bs", nil, 0.25), op("DequantizeLinear", "q bs z", "b"),
+			op("Add", "a b", "f"), op("QuantizeLinear", "f ys yz", "r"))...)
+		elements(t, "a sum", sum, x, []float64{0, 1.5, 1.5, 0, -2.5, 122})
+		product := modelOf(13, 0, []int64{6}, nil, ofIntegers(kind.of, 3-kind.less, 0.5, 1-kind.less,
+			op("DequantizeLinear", "q s z", "a"), op("Mul", "a a", "f"), op("QuantizeLinear", "f ys yz", "r"))...)
+		elements(t, "a product", product, x, []float64{0, 1, 1, 0, 2.5, 127})
+	}
+}
+
 // TestWrittenQDQ: a network of integers is written in QDQ form, and has the same bits when it is read again.
 func TestWrittenQDQ(t *testing.T) {
 	for _, kind := range []onnxpb.TensorProto_DataType{u8, i8} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -61,6 +62,19 @@ func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
 	return a, b, y, okA && okB && okY
 }
 
+// jointOf returns the attribute joint of a sum or a product: the type of its maps, by which ONNX Runtime
+// computes it. Nodes of a template that was written as ONNX name theirs.
+func jointOf(c *call, a, b byteMap, y byteScale) string {
+	kind := y.kind.String()
+	if a.scale.kind != y.kind || b.scale.kind != y.kind {
+		kind = onnxpb.Apart
+	}
+	if kind = c.Text("joint", kind); kind == onnxpb.Apart {
+		return ""
+	}
+	return kind
+}
+
 // addBytes is QLinearAdd of two maps of one shape.
 func addBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := readPair(c)
@@ -72,7 +86,7 @@ func addBytes(c *call) (node.Value, bool) {
 		return node.Value{}, false
 	}
 	with := append(byteBounds(c, y.kind), "a_zero", a.scale.zero, "b_zero", b.scale.zero, "a_by", float64(aBy),
-		"b_by", float64(bBy), "zero", y.zero)
+		"b_by", float64(bBy), "zero", y.zero, "joint", jointOf(c, a, b, y))
 	v := c.node(graph.AddInt8, "", []graph.Value{a.value(c), b.value(c)}, with...)
 	return bytesOf(v, y.kind), true
 }
@@ -93,7 +107,7 @@ func mulBytes(c *call) (node.Value, bool) {
 		return node.Value{}, false
 	}
 	with := append(byteBounds(c, y.kind), "a_zero", a.scale.zero, "b_zero", b.scale.zero, "by", float64(by),
-		"zero", y.zero)
+		"zero", y.zero, "joint", jointOf(c, a, b, y))
 	v := c.node(graph.MulInt8, "", []graph.Value{a.value(c), b.value(c)}, with...)
 	return bytesOf(v, y.kind), true
 }

@@ -41,6 +41,16 @@ def rounded(sums, by, zero, kind, low=None, high=None):
     return y if low is None else np.clip(y, low, high)
 
 
+def fma(x, y, z):
+    """x*y + z of float32, rounded once: the sum in float64 is rounded to odd."""
+    p, z = np.asarray(x, np.float64) * np.asarray(y, np.float64), np.asarray(z, np.float64)
+    s = np.atleast_1d(p + z)
+    t = s - p
+    e = (p - (s - t)) + (z - t)
+    odd = np.where((e > 0) == (s > 0), s.view(np.int64) + 1, s.view(np.int64) - 1).view(np.float64)
+    return np.where((e != 0) & (s.view(np.int64) & 1 == 0), odd, s).astype(F)
+
+
 class Map:
     """A map of integers, [N,C,H,W] or [N,K]: its values, scale, zero point, and names in the graph."""
 
@@ -190,15 +200,16 @@ class Graph:
         name, floats, bounds = self.bounded(self.node('Add', [self.dequantise(x), self.dequantise(y)]), x.floats() + y.floats())
         m = self.store(name, floats)
         a, b = (x.scale / m.scale).astype(F), (y.scale / m.scale).astype(F)
-        u = ((x.q - x.zero).astype(F) * a).astype(F)
-        v = ((y.q - y.zero).astype(F) * b).astype(F)
-        m.q = np.clip(clip(np.rint(u + v).astype(np.int64) + m.zero, self.kind), *self.limits(m, bounds))
+        at = F(m.zero) - fma(a, F(x.zero), b * F(y.zero))
+        sums = fma(a, x.q.astype(F), fma(b, y.q.astype(F), at))
+        m.q = np.clip(clip(np.rint(sums).astype(np.int64), self.kind), *self.limits(m, bounds))
         return m
 
     def mul(self, x, y):
         m = self.store(self.node('Mul', [self.dequantise(x), self.dequantise(y)]), x.floats() * y.floats())
         by = F(F(x.scale * y.scale) / m.scale)
-        m.q = rounded((x.q - x.zero) * (y.q - y.zero), by, m.zero, self.kind)
+        product = ((x.q - x.zero) * (y.q - y.zero)).astype(F) * by
+        m.q = clip(np.rint(product + F(m.zero)).astype(np.int64), self.kind)
         return m
 
     def table(self, x, f, m):

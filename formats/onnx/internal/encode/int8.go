@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
@@ -71,8 +72,12 @@ func encodePairInt8(e *encoding) {
 	} else {
 		b = e.n.Float("by")
 	}
-	e.quantised(e.intermediate(op, ".result", []string{e.dequantised(".a", e.in[0], a, e.n.Int("a_zero")),
-		e.dequantised(".b", e.in[1], b, e.n.Int("b_zero"))}))
+	v := e.intermediate(op, ".result", []string{e.dequantised(".a", e.in[0], a, e.n.Int("a_zero")),
+		e.dequantised(".b", e.in[1], b, e.n.Int("b_zero"))})
+	if joint := cmp.Or(e.n.Text("joint"), onnxpb.Apart); joint != "u8" { // bytes are u8 in the file
+		e.g.Node[len(e.g.Node)-1].DocString = onnxpb.JointText + joint
+	}
+	e.quantised(v)
 }
 
 func encodeAvgPoolInt8(e *encoding) {

@@ -16,3 +16,10 @@ const (
 	// FilterKey is the filter that resizes image files, if it is not bilinear.
 	FilterKey = "bnctl.interpolation"
 )
+
+// JointText begins the text of an Add or a Mul of an int8 template that was written as ONNX. The attribute
+// joint of the operation follows it, or Apart without the attribute.
+const (
+	JointText = "bnctl: joint="
+	Apart     = "apart"
+)

@@ -639,6 +639,7 @@ type NodeProto struct {
 	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	OpType        string                 `protobuf:"bytes,4,opt,name=op_type,json=opType,proto3" json:"op_type,omitempty"`
 	Attribute     []*AttributeProto      `protobuf:"bytes,5,rep,name=attribute,proto3" json:"attribute,omitempty"`
+	DocString     string                 `protobuf:"bytes,6,opt,name=doc_string,json=docString,proto3" json:"doc_string,omitempty"`
 	Domain        string                 `protobuf:"bytes,7,opt,name=domain,proto3" json:"domain,omitempty"`
 	Overload      string                 `protobuf:"bytes,8,opt,name=overload,proto3" json:"overload,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -708,6 +709,13 @@ func (x *NodeProto) GetAttribute() []*AttributeProto {
 		return x.Attribute
 	}
 	return nil
+}
+
+func (x *NodeProto) GetDocString() string {
+	if x != nil {
+		return x.DocString
+	}
+	return ""
 }
 
 func (x *NodeProto) GetDomain() string {
@@ -1248,13 +1256,15 @@ const file_onnx_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x129\n" +
 	"\vinitializer\x18\x05 \x03(\v2\x17.bnctl.onnx.TensorProtoR\vinitializer\x120\n" +
 	"\x05input\x18\v \x03(\v2\x1a.bnctl.onnx.ValueInfoProtoR\x05input\x122\n" +
-	"\x06output\x18\f \x03(\v2\x1a.bnctl.onnx.ValueInfoProtoR\x06output\"\xd4\x01\n" +
+	"\x06output\x18\f \x03(\v2\x1a.bnctl.onnx.ValueInfoProtoR\x06output\"\xf3\x01\n" +
 	"\tNodeProto\x12\x14\n" +
 	"\x05input\x18\x01 \x03(\tR\x05input\x12\x16\n" +
 	"\x06output\x18\x02 \x03(\tR\x06output\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x17\n" +
 	"\aop_type\x18\x04 \x01(\tR\x06opType\x128\n" +
-	"\tattribute\x18\x05 \x03(\v2\x1a.bnctl.onnx.AttributeProtoR\tattribute\x12\x16\n" +
+	"\tattribute\x18\x05 \x03(\v2\x1a.bnctl.onnx.AttributeProtoR\tattribute\x12\x1d\n" +
+	"\n" +
+	"doc_string\x18\x06 \x01(\tR\tdocString\x12\x16\n" +
 	"\x06domain\x18\a \x01(\tR\x06domain\x12\x1a\n" +
 	"\boverload\x18\b \x01(\tR\boverload\"\xc4\x03\n" +
 	"\x0eAttributeProto\x12\x12\n" +

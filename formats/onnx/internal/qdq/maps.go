@@ -2,6 +2,7 @@ package qdq
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
@@ -54,6 +55,9 @@ func (w *rewriter) pair(n *onnxpb.NodeProto, op string, t target, b bounds) (*on
 	}
 	in := []string{x.bytes, x.scale, x.zero, y.bytes, y.scale, y.zero, t.scale, t.zero}
 	m := &onnxpb.NodeProto{OpType: op, Domain: "com.microsoft", Input: in}
+	if joint, ok := strings.CutPrefix(n.DocString, onnxpb.JointText); ok {
+		m.Domain, m.Attribute = Domain, []*onnxpb.AttributeProto{onnxpb.TextAttr("joint", joint)}
+	}
 	return b.limit(m, t), true
 }
 

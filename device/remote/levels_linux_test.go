@@ -15,7 +15,7 @@ import (
 // levels are those that this system has.
 var levels = []string{device.Stream, device.Shm}
 
-// groupLevels lists the levels at which groups can meet, each with the best session level
+// groupLevels lists the levels of groups that can meet, each with the best session level
 // that it allows.
 var groupLevels = [][]string{{device.Stream}, {device.Shm}, {device.CollShm, device.Shm}}
 

@@ -11,7 +11,7 @@ import (
 // levels are those that this system has.
 var levels = []string{device.Stream}
 
-// groupLevels lists the levels at which groups can meet.
+// groupLevels lists the levels of groups that can meet.
 var groupLevels = [][]string{{device.Stream}}
 
 // noshm is the reference device, which has no shared memory here anyway.

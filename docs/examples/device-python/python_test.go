@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacks := slices.DeleteFunc(graph.Ops(), func(o graph.Op) bool { return slices.Contains(list[0].Ops, o) })
-	// Of these it refuses nodes with axes before those of a row.
+	// It refuses dense nodes with leading axes.
 	lacks = append(lacks, graph.Dense, graph.DenseGradInput, graph.DenseGradWeight)
 	devicetest.Run(t, func(ctx context.Context, precision string) (device.Device, error) {
 		return p.Open(ctx, device.DefaultID, device.Options{Precision: precision})

@@ -36,7 +36,7 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 		return g.directGradient(x, dy, dw)
 	}
 	if c.Threads() == 1 && g.Groups == 1 { // workers may share a panel
-		dw.IsAdded()
+		dw.AllowAdding()
 	}
 	return everyReplica(g.gradientByWindows(x, dy, dw))
 }

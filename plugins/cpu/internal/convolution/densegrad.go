@@ -36,7 +36,7 @@ func buildDenseGradWeight(c *plan.Compiler) run.Action {
 	// role of its gradient, so that the product consists of whole rows of dw.
 	g := &denseGradient{x: x, dy: dy, dw: dw, windows: denseWindowsOf(dy.Count, x.Count),
 		chunks: chunksOf(1)}
-	dw.IsAdded()
+	dw.AllowAdding()
 	g.summed = c.OnlySummed()
 	if g.summed {
 		c.ComesSummed(dw)

@@ -184,7 +184,7 @@ func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring()*4*x.Channels,
 // locateBytes is locate for an input in a ring of the given number of bytes.
 func (p *product) locateBytes(in int, y *run.Value) {
 	window := p.packed.sections[0].window
-	if y.Inserted() {
+	if y.IsInserted() {
 		p.placed = window.Among(y.Channels, y.Step())
 		window = p.placed
 	}
@@ -305,7 +305,7 @@ func productAction(c *plan.Compiler, g *Geometry, p *product, x, y *run.Value) r
 	if p.weights > c.Schedule().Weights {
 		rows := rowsOf(c, x, y)
 		p.alone = true
-		c.WantPassing(p.weights / 4)
+		c.AllowPassing(p.weights / 4)
 		a := run.Whole(func(f *run.Frame) error {
 			p.apply(f, rows(f), x.Count, y.RowStep())
 			p.packed.pass()

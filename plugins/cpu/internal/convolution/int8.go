@@ -203,7 +203,7 @@ func buildDenseInt8(c *plan.Compiler) run.Action {
 	if max(x.Count, y.Count) > mostDense {
 		return c.Refuse(fmt.Sprintf("rows of more than %d values", mostDense))
 	}
-	x.NeedSlack()
+	x.SetSlack()
 	p, at := newProductInt8(c), make([]int, x.Count)
 	windows := denseWindowsOf(x.Count, y.Count)
 	for i := range at {

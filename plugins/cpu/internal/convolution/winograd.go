@@ -77,7 +77,7 @@ func buildWinograd(c *plan.Compiler, g *Geometry, t kernel.Winograd, direct *pro
 	if int(k.weights.Bytes()) > c.Schedule().Weights {
 		epilogue := c.Epilogue()
 		k.alone = true
-		c.WantPassing(k.PackedLen())
+		c.AllowPassing(k.PackedLen())
 		a := run.Whole(func(f *run.Frame) error {
 			k.apply(f, tileOperands{storedIn(f, x), storedIn(f, y), epilogue.Rows(f)})
 			k.weights.pass()

@@ -75,7 +75,7 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	for _, n := range []int{kernel.Lanes, gradientWidth} {
 		k.orders[n] = tapsOrder(k.Taps(), n)
 	}
-	dw.IsAdded()
+	dw.AllowAdding()
 	return run.Whole(func(f *run.Frame) error {
 		k.run(f)
 		return nil

@@ -32,7 +32,7 @@ func (r *runner) Commit(ctx context.Context, s lifecycle.Step) error {
 func (r *runner) checkUpdates(f *run.Frame, fn *run.Function) error {
 	updates := fn.Graph().Updates
 	for _, u := range updates {
-		if s := r.memory.States[u.State]; s.Value.DType == tensor.F32 && !fn.Value(u.Value).Judged() {
+		if s := r.memory.States[u.State]; s.Value.DType == tensor.F32 && !fn.Value(u.Value).IsChecked() {
 			x := s.Value.F32()
 			f.EachSpan(len(x), func(_ *run.Worker, from, to int) {
 				if !f.Kernels.AllFinite(x[from:to]) {

@@ -83,7 +83,7 @@ func insertedIn(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	f := compiled(t, p)
 	for i := range f.Graph().Values {
-		if f.Value(graph.Value(i)).Inserted() {
+		if f.Value(graph.Value(i)).IsInserted() {
 			n++
 		}
 	}

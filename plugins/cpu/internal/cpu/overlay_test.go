@@ -70,7 +70,7 @@ func overOf(t *testing.T, p *graph.Program) (n int) {
 	t.Helper()
 	f := compiled(t, p)
 	for i := range f.Graph().Values {
-		if f.Value(graph.Value(i)).LiesOver() {
+		if f.Value(graph.Value(i)).IsOverOperand() {
 			n++
 		}
 	}

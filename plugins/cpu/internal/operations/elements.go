@@ -109,7 +109,7 @@ func (e *elementwise) action(c *plan.Compiler) run.Action {
 // span computes positions [from, to) of row i.
 func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 	y := e.y
-	if y.Inserted() {
+	if y.IsInserted() {
 		e.among(f, w, i, from, to)
 		return
 	}
@@ -207,7 +207,7 @@ func repeat(p, s []float32, from int) []float32 {
 func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
 	a.Inserts = true
 	c.OnLayout(func() {
-		if y.Inserted() {
+		if y.IsInserted() {
 			run.BySpan(a)
 		}
 	})

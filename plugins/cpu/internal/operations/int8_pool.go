@@ -52,7 +52,7 @@ func buildAvgPoolInt8(c *plan.Compiler) run.Action {
 // wholeMean returns the action of a mean over a whole image.
 func wholeMean(c *plan.Compiler, m mean) run.Action {
 	x, y := c.In(0), c.Out(0)
-	x.NeedSlack()
+	x.SetSlack()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		sums := w.Integers(x.Channels)
 		f.Kernels.SumInt8(sums, f.Unit(x, w, graph.Rows, i), x.Positions)

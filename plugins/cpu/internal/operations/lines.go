@@ -12,7 +12,7 @@ import (
 //
 // 	f32[H,W,C], axes=[2]    in memory [W][C][H]    W blocks of C positions of H lines
 // 	f32[C,H,W], axes=[0]    in memory [H*W][C]     separate lines: some are interleaved
-// 	f32[T,C], axes=[1], in the order of its shape (run.Value.LieInOrder): the same
+// 	f32[T,C], axes=[1], in the order of its shape (run.Value.SetInOrder): the same
 //
 // Lines that are separate, or interleaved in numbers too small for vectors, are copied: see
 // gathered.

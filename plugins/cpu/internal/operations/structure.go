@@ -57,19 +57,19 @@ func buildConcat(c *plan.Compiler) run.Action {
 func unlessInserted(c *plan.Compiler, x *run.Value, copies *run.ByRows) *run.ByRows {
 	a := *copies
 	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		if !x.Inserted() {
+		if !x.IsInserted() {
 			copies.Row(f, w, i, piece, pieces)
 		}
 	}
 	if copies.Span != nil {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
-			if !x.Inserted() {
+			if !x.IsInserted() {
 				copies.Span(f, w, i, from, to)
 			}
 		}
 	}
 	c.OnLayout(func() {
-		if x.Inserted() {
+		if x.IsInserted() {
 			a.Work = 0
 		}
 	})

@@ -50,7 +50,7 @@ func elements(f *run.Frame, values []*run.Value) [][]float32 {
 func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Action {
 	ins, outs := operands(c)
 	for _, v := range outs {
-		v.IsJudged()
+		v.SetChecked()
 	}
 	return run.Whole(func(f *run.Frame) error {
 		in, out := elements(f, ins), elements(f, outs)

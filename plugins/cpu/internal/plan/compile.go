@@ -30,10 +30,10 @@ func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Fu
 	}
 	c.fn, c.linker = fn, run.NewLinker(on, m, fn, given, earlier)
 	for v := range inOrder {
-		c.linker.Value(v).LieInOrder()
+		c.linker.Value(v).SetInOrder()
 	}
 	for v := range mapsOfBytes(fn) {
-		c.linker.Value(v).LieChannelsLast()
+		c.linker.Value(v).SetChannelsLast()
 	}
 	actions := make([]run.Action, len(fn.Nodes))
 	for c.index = range fn.Nodes {

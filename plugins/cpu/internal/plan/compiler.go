@@ -129,7 +129,7 @@ func (c *Compiler) OnlySummed() bool {
 // holds, so that an all-reduce need not add them.
 func (c *Compiler) ComesSummed(v *run.Value) {
 	c.summed[v] = true
-	v.IsSummed()
+	v.SetSummed()
 }
 
 // Temp reserves memory for the node while it runs: bytes in all, per replica, per
@@ -154,8 +154,8 @@ func (c *Compiler) SetPacked(key string, p run.Packed) { c.memory.SetPacked(key,
 // ReservePacked returns n zeros for packed weights.
 func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return run.Reserve[T](c.memory, n) }
 
-// WantPassing allows the node's action to request n values with run.Frame.Passing.
-func (c *Compiler) WantPassing(n int) { c.memory.WantPassing(n) }
+// AllowPassing allows the node's action to request n values with run.Frame.Passing.
+func (c *Compiler) AllowPassing(n int) { c.memory.AllowPassing(n) }
 
 // Refuse refuses the node: the host may decompose it, or use another device.
 func (c *Compiler) Refuse(why string) run.Action {

@@ -102,8 +102,8 @@ func (g *group) cut(f *Frame) {
 	}
 }
 
-// GCD returns the greatest common divisor of a and b. If b is 0, it is a.
-func GCD(a, b int) int {
+// gcd returns the greatest common divisor of a and b. If b is 0, it is a.
+func gcd(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
 	}
@@ -127,7 +127,7 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 
 // mostPieces is the number of pieces of each of few rows, so that all workers get equal
 // shares.
-func (f *Frame) mostPieces() int { return f.Threads() / GCD(f.Threads(), f.Total()) }
+func (f *Frame) mostPieces() int { return f.Threads() / gcd(f.Threads(), f.Total()) }
 
 // smaller returns the number of pieces into which to cut a row of the given work and steps,
 // at least pieces. With more pieces a worker that is done can run pieces of a worker that

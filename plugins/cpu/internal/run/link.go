@@ -174,7 +174,7 @@ func (l *chainer) tiling(first, last int) tiling {
 	unit, bytes := 1, 0
 	for _, a := range l.group.actions[first:last] {
 		if a.Positions == end.Positions {
-			unit = unit / GCD(unit, a.unit()) * a.unit()
+			unit = unit / gcd(unit, a.unit()) * a.unit()
 		}
 		bytes += 4 * a.Width * a.Positions / end.Positions
 	}

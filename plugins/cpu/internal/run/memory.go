@@ -108,8 +108,8 @@ func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 // SetPacked stores packed weights under a key, so that other nodes can find them.
 func (m *Memory) SetPacked(key string, p Packed) { m.packs[key] = p }
 
-// WantPassing allows an action to request n values with Frame.Passing.
-func (m *Memory) WantPassing(n int) { m.passing.want(n) }
+// AllowPassing allows an action to request n values with Frame.Passing.
+func (m *Memory) AllowPassing(n int) { m.passing.want(n) }
 
 // fillBlank allocates memory for state that was not written before the first run.
 func (m *Memory) fillBlank() {

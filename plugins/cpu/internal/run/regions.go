@@ -28,7 +28,7 @@ const (
 	inArena  area = iota
 	inSlot        // the region of a slot: see device.Step.Slot
 	inLeaves      // the region of the leaves of a run
-	inSums        // the region of leaves that may be added to sums instead: Value.IsAdded
+	inSums        // the region of leaves that may be added to sums instead: Value.AllowAdding
 	areas         // how many there are
 )
 

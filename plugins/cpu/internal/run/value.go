@@ -10,7 +10,7 @@ import (
 // Rows of rank 2 and more are stored with their first axis, the channels, last:
 // [positions][channels], called nhwc in oneDNN. In terms of a kernel a position is a pixel, or one
 // element of a sequence. All other values are stored in the order of their shape, and so are the
-// rows that matrix products read and write (LieInOrder).
+// rows that matrix products read and write (SetInOrder).
 //
 // 	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
 // 	in memory               a e i | b f j | c g k | d h l
@@ -48,12 +48,12 @@ type Value struct {
 	input   int    // index of the input, or -1
 }
 
-// IsJudged records that the action that makes v checks whether its elements are finite: see
+// SetChecked records that the action that makes v checks whether its elements are finite: see
 // Frame.NotFinite.
-func (v *Value) IsJudged() { v.judged = true }
+func (v *Value) SetChecked() { v.judged = true }
 
-// Judged reports whether IsJudged was called.
-func (v *Value) Judged() bool { return v.judged }
+// IsChecked reports whether SetChecked was called.
+func (v *Value) IsChecked() bool { return v.judged }
 
 // NewValue returns the value of a variable, which has no place yet.
 func NewValue(v graph.Variable) *Value {
@@ -66,29 +66,28 @@ func NewValue(v graph.Variable) *Value {
 	return out
 }
 
-// LieInOrder stores the elements of a row in the order of its shape, as for a sequence. In
+// SetInOrder stores the elements of a row in the order of its shape, as for a sequence. In
 // terms of a kernel the last axis is the channels, and all axes before it are the
 // positions.
-func (v *Value) LieInOrder() {
+func (v *Value) SetInOrder() {
 	v.Last = false
 	v.Channels = max(v.Shape[len(v.Shape)-1], 1)
 	v.Positions = v.Count / v.Channels
 }
 
-// NeedSlack records that kernels read past the end of v.
-func (v *Value) NeedSlack() { v.slack = true }
+// SetSlack records that kernels read past the end of v, so that memory follows it.
+func (v *Value) SetSlack() { v.slack = true }
 
-// IsAdded records that the action that makes v adds it to sums, when requested, instead of
-// storing it.
-func (v *Value) IsAdded() { v.adds = true }
+// AllowAdding allows v to be added to sums instead of being stored: the action that makes it can do
+// both.
+func (v *Value) AllowAdding() { v.adds = true }
 
-// IsSummed records that the action that makes v sums it over the replicas and writes only
+// SetSummed records that the action that makes v sums it over the replicas and writes only
 // one of them.
-func (v *Value) IsSummed() { v.summed = true }
+func (v *Value) SetSummed() { v.summed = true }
 
-// LieChannelsLast stores the bytes of a map with two axes or more in the order of its
-// float32.
-func (v *Value) LieChannelsLast() { v.Last = true }
+// SetChannelsLast sets the layout of a map of bytes with two axes or more: that of its float32.
+func (v *Value) SetChannelsLast() { v.Last = true }
 
 // width returns the bytes of an element.
 func (v *Value) width() int {
@@ -152,11 +151,11 @@ func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
 // function is linked.
 func (v *Value) IsHalf() bool { return v.half }
 
-// LiesOver reports whether v overwrites an operand of the action that makes it.
-func (v *Value) LiesOver() bool { return v.over != nil && v.slot == v.over.slot }
+// IsOverOperand reports whether v overwrites an operand of the action that makes it.
+func (v *Value) IsOverOperand() bool { return v.over != nil && v.slot == v.over.slot }
 
-// Inserted reports whether v is stored among the channels of a wider value.
-func (v *Value) Inserted() bool { return v.joined != nil }
+// IsInserted reports whether v is stored among the channels of a wider value.
+func (v *Value) IsInserted() bool { return v.joined != nil }
 
 // Step returns the number of elements from the start of one position to the next.
 func (v *Value) Step() int {

@@ -30,7 +30,7 @@ test-times: ## the processor time of make test by package and test function (TAR
 
 .PHONY: check
 check: ## what CI runs in addition: the targets below; make -j2 -O check runs two at a time
-check: check-style check-race check-machines check-kernels check-systems check-story
+check: check-style check-race check-machines check-kernels check-systems check-story check-proofs
 
 .PHONY: check-style
 check-style: ## gofmt and staticcheck
@@ -47,9 +47,11 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 		xargs sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd '|'))$$" ./train
 	BNCTL_CONFORMANCE=rest $(GO) test -vet=off $(PATIENT) -run Conformance ./plugins/cpu/internal/cpu
 
-# Packages that start goroutines, without the tests that only compute, decode or unpack in one goroutine.
+# Packages that start goroutines, without the tests that only compute, decode or unpack, or that compare a run with
+# numbers of other programs.
 COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestCutArchives|$\
-	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile
+	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile|$\
+	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)
 .PHONY: check-race
 check-race: ## the race detector
 	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \
@@ -64,6 +66,10 @@ check-machines: ## arm64, and x86-64 with SSE2 alone, under qemu-user
 .PHONY: check-systems
 check-systems: ## builds for macOS, Windows and WebAssembly
 	GO=$(GO) sh scripts/systems.sh
+
+.PHONY: check-proofs
+check-proofs: ## the contract's cases find mutants of GPU kernels, some of each (make test-mutants: all)
+	BNCTL_PTX=few $(GO) test -vet=off $(PATIENT) -count=1 -run '^(TestMutants|TestBarriers)$$' ./plugins/cuda/internal/cuda
 
 .PHONY: check-story
 check-story: ## the demo and the tutorial, as a user runs them (a minute)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -140,9 +139,9 @@ func (f *field) fault(t *testing.T, kernel, text string) (by string, _ error) {
 }
 
 // TestBarriers: a barrier that is missing is reported as a race, in each kernel that has one. BNCTL_PTX=mutants
-// removes all barriers one by one, make test one of each kernel.
+// removes all barriers one by one, BNCTL_PTX=few or full one of each kernel.
 func TestBarriers(t *testing.T) {
-	all := os.Getenv("BNCTL_PTX") == "mutants"
+	all := plantsAll(t)
 	f, count, kernels := newField(t), map[string]int{}, map[string]int{}
 	for i, b := range slices.Concat(barriers(gpu.PTX, false), barriers(gpu.DotPTX, true)) {
 		name := fmt.Sprintf("%s, dots %v", b.kernel, b.dots)

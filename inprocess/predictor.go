@@ -113,7 +113,7 @@ func (p *Predictor) runBatch(ctx context.Context, x tensor.Tensor) ([]tensor.Ten
 	outputs, err := p.session.run(ctx, x)
 	switch {
 	case err == nil:
-		return p.model.InFileTypes(outputs), nil
+		return p.model.FileOutputs(outputs)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case p.isClosed():

@@ -39,9 +39,12 @@ const (
 // model has a recipe), if its name ends in "logits" as in the zoo, if there are
 // labels for C classes, or if a dense layer or a convolution computes 1000 or
 // 1001 numbers, the classes of ImageNet. Everything else is Values: several
-// outputs, one number, maps.
+// outputs, one number, maps, and the outputs of a Tail.
 func (m *Model) Answer(outputs ...int) (Answer, int) {
 	f := m.Graph.Main
+	if m.Tail != nil {
+		return Values, outputs[0]
+	}
 	if len(outputs) == 2 {
 		if k, ok := softmaxOfOther(f, outputs); ok && m.Scores(k) {
 			return Probabilities, k

@@ -37,6 +37,7 @@ func WithFeatures(m *Model, layers []string) (*Model, error) {
 	out := *m
 	out.Graph = &graph.Graph{Name: m.Graph.Name, State: stateOf(f, m.Graph.State), Main: f}
 	out.State, out.Labels, out.FileTypes, out.Thresholds = map[string]tensor.Tensor{}, nil, nil, nil
+	out.Tail = nil
 	for _, s := range out.Graph.State {
 		out.State[s.Name] = m.State[s.Name]
 	}

@@ -42,6 +42,7 @@ type OutputInfo struct {
 	Type   graph.Type // its DType is the file's
 	Of     int        // number of the graph's output; if Picked, of the one that it indexes
 	Picked bool
+	Hosted bool // of a Tail; a length in Type may be -1, and Of has no meaning
 }
 
 // Computed returns output k of the graph of m.
@@ -59,8 +60,11 @@ func (m *Model) Computed(k int) OutputInfo {
 
 // Outputs returns the outputs of m: those of the graph in its order. If the file of another
 // program has indices of largest numbers among its outputs, the outputs of the file come
-// first, in its order.
+// first, in its order. A model with a Tail has the outputs of that.
 func (m *Model) Outputs() (all []OutputInfo) {
+	if m.Tail != nil {
+		return m.Tail.Outputs
+	}
 	for k := range m.Graph.Main.Outputs {
 		all = append(all, m.Computed(k))
 	}
@@ -105,9 +109,9 @@ func (m *Model) filePosition(o OutputInfo) int {
 	return k
 }
 
-// InFileTypes returns the outputs of m in the order of Outputs, computed from the outputs
+// inFileTypes returns the outputs of m in the order of Outputs, computed from the outputs
 // of its graph. Each has the axis of rows.
-func (m *Model) InFileTypes(outs []tensor.Tensor) []tensor.Tensor {
+func (m *Model) inFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 	if len(m.FileTypes) == 0 {
 		return outs
 	}

@@ -45,6 +45,9 @@ type Model struct {
 	// Fields are the inputs of a model with several, which the one input of the graph holds one
 	// after another; nil for a model with one input.
 	Fields []Field
+	// Tail is the end of the file of another program, which the host computes from the outputs of the
+	// graph; nil for most models.
+	Tail *Tail
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.

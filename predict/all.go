@@ -64,8 +64,11 @@ func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform
 			return err
 		}
 		outs, err := p.Predict(ctx, b.X)
+		var rows [][]tensor.Tensor
 		if err == nil {
-			outs = p.Model.InFileTypes(outs)
+			rows, err = p.Model.FileRows(outs)
+		}
+		if err == nil {
 			err = r.Verify()
 		}
 		if err != nil {
@@ -76,20 +79,10 @@ func (p *Predictor) every(ctx context.Context, src data.Source, t data.Transform
 			return err
 		}
 		for i, sample := range b.Samples.I64() {
-			if err := each(int(sample), rowsOf(outs, i), wrong[i]); err != nil {
+			if err := each(int(sample), rows[i], wrong[i]); err != nil {
 				return err
 			}
 		}
 		b.Release()
 	}
-}
-
-// rowsOf returns row i of each output, without the axis of rows.
-func rowsOf(outs []tensor.Tensor, i int) []tensor.Tensor {
-	rows := make([]tensor.Tensor, len(outs))
-	for k, o := range outs {
-		rows[k] = o.Rows(i, i+1)
-		rows[k].Shape = rows[k].Shape[1:]
-	}
-	return rows
 }

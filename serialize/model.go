@@ -1,6 +1,7 @@
 package serialize
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,7 @@ func EncodeModel(w io.Writer, m *models.Model) error {
 
 // modelWriter returns what writes a template of m.
 func modelWriter(m *models.Model) (func(io.Writer) error, error) {
-	if err := checkTemplate(m); err != nil {
+	if err := cmp.Or(m.CheckWhole(), checkTemplate(m)); err != nil {
 		return nil, err
 	}
 	h := &header{Architecture: m.Architecture, Graph: string(m.Graph.Text()), Preprocess: m.Preprocess,

@@ -78,7 +78,10 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	rec.rows, rec.queued, rec.computed = x.Shape[0], got.Queued, got.Computed
 	a := &protocol.Answer{Model: s.name, Version: s.label(), ID: r.ID,
 		Parameters: map[string]string{"sha256": s.sha256}}
-	outs := s.model.InFileTypes(got.Outputs)
+	outs, err := s.model.FileOutputs(got.Outputs)
+	if err != nil {
+		return nil, invalid("%v", err)
+	}
 	for _, w := range wanted {
 		t, err := s.output(w, outs, r.Binary)
 		if err != nil {
@@ -93,10 +96,18 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 // by doubling, and a copy.
 const jsonNumberBytes = 40
 
+// openElements is the number of elements of an output of any length, for which memory is reserved.
+const openElements = 1 << 16
+
 // answerBytes returns the memory of the response for some rows: all outputs as the devices return
 // them, and text for those in JSON.
 func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []requestedOutput) (n int64) {
-	elements := func(o signature) int64 { return int64(rows) * int64(tensor.Count(o.Shape[1:])) }
+	elements := func(o signature) int64 {
+		if slices.Contains(o.Shape[1:], -1) {
+			return int64(rows) * openElements
+		}
+		return int64(rows) * int64(tensor.Count(o.Shape[1:]))
+	}
 	for i, o := range s.model.Outputs() {
 		n += elements(s.outputs[i]) * int64(max(o.Type.DType.Size(), tensor.F32.Size()))
 	}

@@ -40,6 +40,9 @@ func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) 
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
+	if err := template.CheckWhole(); err != nil {
+		return nil, err
+	}
 	p := &plan{recipe: r, config: c, template: template}
 	if err := p.takeRank(); err != nil {
 		return nil, err

@@ -126,6 +126,7 @@ func (r *reader) outputs() error {
 	count := r.countOutputs()
 	for _, o := range r.src.Output {
 		x, ok := r.values[o.Name]
+		r.output = o.Name
 		switch {
 		case !ok:
 			return fmt.Errorf("output %.80q is not computed from the input", o.Name)

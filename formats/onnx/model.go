@@ -89,6 +89,7 @@ func (r *reader) nodes(need []bool) error {
 		}
 		if err != nil {
 			all.add(i, n, err)
+			r.refused = append(r.refused, n)
 		}
 		for _, name := range n.Output {
 			r.unavailable[name] = name != "" && (unavailable || err != nil)

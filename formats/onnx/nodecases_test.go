@@ -141,7 +141,9 @@ func nodeCase(dir string) (ran bool, err error) {
 			got[k] = narrow(got[k])
 		}
 	}
-	got = f.Model.InFileTypes(got)
+	if got, err = f.Model.FileOutputs(got); err != nil {
+		return true, err
+	}
 	names := map[tensor.DType]string{tensor.F32: "float32", tensor.I64: "int64", tensor.I32: "int32",
 		tensor.U8: "uint8", tensor.I8: "int8", tensor.I16: "int16", tensor.U16: "uint16", tensor.Bool: "bool"}
 	for i := range m.Graph.Output {

@@ -161,7 +161,10 @@ func typedOutputs(t *testing.T, m *models.Model, x tensor.Tensor) (all string) {
 		outs[k] = narrow(outs[k])
 	}
 	infos := m.Outputs()
-	for k, o := range m.InFileTypes(outs) {
+	if outs, err = m.FileOutputs(outs); err != nil {
+		t.Fatal(err)
+	}
+	for k, o := range outs {
 		if k > 0 {
 			all += ", "
 		}

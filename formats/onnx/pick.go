@@ -19,6 +19,8 @@ func init() {
 		// sorted is about an order that is free otherwise.
 		"TopK": {attributes: accept(2, "axis k largest", "sorted"),
 			refused: "k that is not constant, or above 256", make: topK, fold: fold.TopK, traits: hasSettings},
+		"NonMaxSuppression": {attributes: accept(5, "center_point_box"),
+			fold: fold.One(fold.NonMaxSuppression), traits: hasSettings},
 		"ArgMin": {attributes: accept(1, "axis keepdims select_last_index"), make: argExtreme,
 			fold: fold.One(fold.Arg)},
 		"Compress": {attributes: accept(2, "axis"), refused: "a condition that is not constant",

@@ -72,63 +72,95 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 // read reads a model of rows or, if that fails, a model with the whole input as its sample;
 // see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
-	file, fixed, err := readAs(src, size, &decode.External{Dir: dir}, o, false)
-	if err != nil || file.NoModel == nil || !fixed || o.Input != nil || o.Inputs != nil {
-		return file, err
+	in := &fileReader{src: src, size: size, dir: dir, options: o}
+	rows, err := in.read(false, nil)
+	if err != nil || rows.file.NoModel == nil {
+		return fileOf(rows), err
 	}
-	if whole, _, err := readAs(src, size, &decode.External{Dir: dir}, o, true); err == nil &&
-		whole.NoModel == nil {
-		return whole, nil
+	var whole *reader
+	if rows.fixesInputs() && o.Input == nil && o.Inputs == nil {
+		if whole, err = in.read(true, nil); err == nil && whole.file.NoModel == nil {
+			return whole.file, nil
+		}
 	}
-	return file, nil
+	if file := in.readDivided(rows, whole); file != nil {
+		return file, nil
+	}
+	return rows.file, nil
 }
 
-// readAs reads a model of rows or of whole inputs. fixed reports whether the file fixes all
-// lengths of its inputs.
-func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole bool) (file *foreign.File,
-	fixed bool, err error) {
-	head := make([]byte, min(size, int64(len(lfsPointer))))
-	if err := foreign.ReadAt(src, head, 0); err != nil {
-		return nil, false, err
+// fileOf returns the file of a reader, which may be nil.
+func fileOf(r *reader) *foreign.File {
+	if r == nil {
+		return nil
+	}
+	return r.file
+}
+
+// fileReader is a file that is read, perhaps several times.
+type fileReader struct {
+	src     io.ReaderAt
+	size    int64
+	dir     string
+	options Options
+}
+
+// decoded is the message of a file, without local functions and with its nodes in order.
+type decoded struct {
+	*decode.Decoder
+	opset    int
+	external *decode.External
+}
+
+// decode decodes the file. Each reader needs a message of its own, because reading removes elements from it.
+func (in *fileReader) decode() (*decoded, error) {
+	head := make([]byte, min(in.size, int64(len(lfsPointer))))
+	if err := foreign.ReadAt(in.src, head, 0); err != nil {
+		return nil, err
 	}
 	if string(head) == lfsPointer {
-		return nil, false, problem.Advise("fetch it with git lfs pull",
+		return nil, problem.Advise("fetch it with git lfs pull",
 			"a pointer of Git LFS, not the model itself")
 	}
-	d, err := decode.Decode(src, size)
+	d, err := decode.Decode(in.src, in.size)
 	if err != nil {
-		return nil, false, fmt.Errorf("not an ONNX model: %w", err)
+		return nil, fmt.Errorf("not an ONNX model: %w", err)
 	}
-	file = &foreign.File{Format: "onnx"}
-	m := d.Model
-	opset, err := checkModel(m)
+	opset, err := checkModel(d.Model)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	file.Count("ir_version", fmt.Sprint(m.IrVersion))
-	file.Count("opset", fmt.Sprint(opset))
-	if m.ProducerName != "" {
-		file.Count("producer", m.ProducerName+" "+m.ProducerVersion)
+	if err := decode.Inline(d.Model, opset); err != nil {
+		return nil, err
 	}
-	metadata := map[string]string{}
-	for _, p := range m.MetadataProps {
-		metadata[p.Key] = p.Value
+	d.Model.Graph.Node = decode.InOrder(d.Model.Graph.Node)
+	return &decoded{d, opset, &decode.External{Dir: in.dir}}, nil
+}
+
+// read reads a model of rows or of whole inputs. With a division it reads the head alone.
+func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
+	d, err := in.decode()
+	if err != nil {
+		return nil, err
 	}
-	file.Label(metadata)
-	if err := decode.Inline(m, opset); err != nil {
-		return nil, false, err
+	m, o, file := d.Model, in.options, &foreign.File{Format: "onnx"}
+	describe(file, m, d.opset)
+	if divide != nil {
+		if err := divide.cut(m.Graph, in); err != nil {
+			return nil, err
+		}
+		m.Graph = divide.head
 	}
-	m.Graph.Node = decode.InOrder(m.Graph.Node)
-	r := newReader(m, opset, int(size), file)
+	r := newReader(m, d.opset, int(in.size), file)
 	r.inputShape, r.inputShapes, r.whole = o.Input, o.Inputs, whole
 	r.forTraining, r.memory = o.Training, o.Memory
 	r.countQuantised()
-	if err := r.initializers(d, ext); err != nil {
-		return nil, false, err
+	if err := r.initializers(d.Decoder, d.external); err != nil {
+		return nil, err
 	}
-	r.shared.FoldBudget += node.FoldedTimes * int(ext.Loaded)
-	if err := r.constants(d, ext, o.FloatQDQ || o.TensorsOnly); err != nil {
-		return nil, false, err
+	r.shared.FoldBudget += node.FoldedTimes * int(d.external.Loaded)
+	if err := r.constants(d.Decoder, d.external, o.FloatQDQ || o.TensorsOnly); err != nil {
+		return nil, err
 	}
 	r.countSaturating()
 	r.nameNumbered()
@@ -140,7 +172,21 @@ func readAs(src io.ReaderAt, size int64, ext *decode.External, o Options, whole 
 			r.countLayers()
 		}
 	}
-	return file, r.fixesInputs(), err
+	return r, err
+}
+
+// describe adds the versions and the labels of a message to a file.
+func describe(file *foreign.File, m *onnxpb.ModelProto, opset int) {
+	file.Count("ir_version", fmt.Sprint(m.IrVersion))
+	file.Count("opset", fmt.Sprint(opset))
+	if m.ProducerName != "" {
+		file.Count("producer", m.ProducerName+" "+m.ProducerVersion)
+	}
+	metadata := map[string]string{}
+	for _, p := range m.MetadataProps {
+		metadata[p.Key] = p.Value
+	}
+	file.Label(metadata)
 }
 
 const lfsPointer = "version https://git-lfs"

@@ -56,6 +56,8 @@ type reader struct {
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
 	done        []bool                    // nodes that need no more than the constants
 	unavailable map[string]bool           // what nodes that were refused would have made
+	refused     []*onnxpb.NodeProto       // nodes that are not supported
+	output      string                    // the last output of the file that was declared
 
 	decoder  *decode.Decoder // where the elements of tensors are
 	external *decode.External

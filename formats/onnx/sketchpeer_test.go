@@ -187,7 +187,11 @@ func (s *sketch) compared(m *models.Model, got []tensor.Tensor, want answered) e
 		}
 		rounded = append(rounded, t)
 	}
-	compared, typed := 0, m.InFileTypes(rounded)
+	compared := 0
+	typed, err := m.FileOutputs(rounded)
+	if err != nil {
+		return err
+	}
 	for i, o := range m.Outputs() {
 		w, ok := want.Outputs[o.Name]
 		if !ok {

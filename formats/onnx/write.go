@@ -30,6 +30,9 @@ func WriteOpset(w io.Writer, m *models.Model, opset int) error {
 	if opset < OldestOpset || opset > DefaultOpset {
 		return fmt.Errorf("onnx: operator set %d: %d to %d can be written", opset, OldestOpset, DefaultOpset)
 	}
+	if err := m.CheckWhole(); err != nil {
+		return err
+	}
 	p, err := encode.Model(m, opset)
 	if err != nil {
 		return fmt.Errorf("onnx: model %s: %w", m.Architecture, err)

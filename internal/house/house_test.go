@@ -165,7 +165,7 @@ formats/onnx/internal/batchaxis: formats/onnx/internal/node tensor
 formats/onnx/internal/fold: formats/onnx/internal/decode
 formats/onnx/internal/fold: formats/onnx/internal/element
 formats/onnx/internal/fold: formats/onnx/internal/node
-formats/onnx/internal/fold: formats/onnx/internal/onnxpb graph tensor
+formats/onnx/internal/fold: formats/onnx/internal/onnxpb graph objects/suppress tensor
 formats/onnx/internal/node: formats/onnx/internal/element
 formats/onnx/internal/node: formats/onnx/internal/onnxpb
 formats/onnx/internal/node: formats/internal/foreign graph problem tensor

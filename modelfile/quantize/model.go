@@ -34,6 +34,9 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 	if err := m.CheckOneInput("quantization needs a model with one input"); err != nil {
 		return nil, err
 	}
+	if err := m.CheckWhole(); err != nil {
+		return nil, err
+	}
 	if m.Int8() {
 		advice := "take the template that it was made of"
 		if m.Quantised != nil {

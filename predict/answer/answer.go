@@ -110,6 +110,8 @@ func (a *Answers) classify() error {
 	f := a.Model.Graph.Main
 	refuse := func(text, advice string) error { return problem.New("task", "classify", text, advice) }
 	switch {
+	case a.Model.Tail != nil:
+		return refuse("the model is a detector, and the host computes its outputs", "")
 	case len(a.Computed()) > 1:
 		return refuse("the model has "+problem.Plural(len(a.Computed()), "output"),
 			"name the output of the classes with {only}")
@@ -149,7 +151,7 @@ func (a *Answers) Type(k int) graph.Type { return a.Model.Outputs()[k].Type }
 func (a *Answers) Computed() (computed []int) {
 	outputs := a.Model.Outputs()
 	for _, k := range a.Chosen {
-		if !outputs[k].Picked {
+		if !outputs[k].Picked && !outputs[k].Hosted {
 			computed = append(computed, k)
 		}
 	}

@@ -22,6 +22,7 @@ type csvPredictions struct {
 	*predict.Answers
 	csv   *csv.Writer
 	begun bool
+	alike alike
 }
 
 func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
@@ -39,6 +40,9 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 		return w.csv.Write(row)
 	}
 	if w.Raw {
+		if err := w.alike.check(w.Answers, input, outs); err != nil {
+			return err
+		}
 		row := []string{input}
 		for _, k := range w.Chosen {
 			row = append(row, numbers(outs[k])...)

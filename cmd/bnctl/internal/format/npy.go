@@ -21,9 +21,15 @@ type npyPredictions struct {
 	inputs int
 	files  []io.Writer
 	begun  bool
+	alike  alike
 }
 
-func (w *npyPredictions) Write(_ string, outs []tensor.Tensor) error {
+func (w *npyPredictions) Write(input string, outs []tensor.Tensor) error {
+	if w.Raw {
+		if err := w.alike.check(w.Answers, input, outs); err != nil {
+			return err
+		}
+	}
 	rows := w.rows(outs)
 	for i, row := range rows {
 		if !w.begun {

@@ -1,0 +1,105 @@
+package onnx
+
+import (
+	"github.com/bnctl/bnctl/formats/internal/foreign"
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
+)
+
+// division finds the cut of a file: before the refused nodes, and before nodes with results that cannot be
+// outputs of a graph.
+type division struct {
+	starts map[string]bool // values that nodes of the tail make
+	head   *onnxpb.GraphProto
+	tail   *tail
+	cuts   *cut
+}
+
+// maxDivisions bounds how often a file is read to find its cut.
+const maxDivisions = 12
+
+// readDivided reads a file with a tail. readers have read the file without a tail; they may be nil. It
+// returns nil if there is no cut.
+func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
+	for _, r := range readers {
+		if r == nil {
+			continue
+		}
+		d := &division{starts: map[string]bool{}}
+		for range maxDivisions {
+			if !d.extend(r) {
+				break
+			}
+			head, err := in.read(r.whole, d)
+			if err != nil {
+				break
+			}
+			if r = head; r.file.NoModel == nil && d.attach(r) {
+				return r.file
+			}
+		}
+	}
+	return nil
+}
+
+// extend adds the refused nodes and output of a reader to the tail. It reports whether there are new ones.
+func (d *division) extend(r *reader) (more bool) {
+	add := func(name string) {
+		more = more || !d.starts[name]
+		d.starts[name] = true
+	}
+	for _, n := range r.refused {
+		add(decode.First(n.Output, ""))
+	}
+	if len(r.refused) == 0 && r.output != "" {
+		add(r.output)
+	}
+	return more && newCut(r.src, d.starts).isHosted(d.starts)
+}
+
+// cut divides the graph of a file. The tail has a message of its own.
+func (d *division) cut(g *onnxpb.GraphProto, in *fileReader) error {
+	d.cuts = newCut(g, d.starts)
+	d.head = d.cuts.head()
+	again, err := in.decode()
+	if err == nil {
+		d.tail, err = newTail(newCut(again.Model.Graph, d.starts).tail(), again)
+	}
+	return err
+}
+
+// attach adds the tail to the model of the head. It reports whether all values that the tail reads are
+// known; if one is not, r.output names it.
+func (d *division) attach(r *reader) bool {
+	d.tail.inputs = nil
+	for _, name := range d.cuts.frontier {
+		x := r.values[name]
+		if x.V == graph.None || x.IsScores() {
+			r.output = name
+			r.refused = nil
+			return false
+		}
+		shape := r.shared.ShapeOf(x)
+		d.tail.inputs = append(d.tail.inputs, tailInput{name: name,
+			batched: !x.Unbatched || len(shape) > 0 && shape[0] == 1})
+	}
+	var outputs []hostedOutput
+	for _, o := range d.cuts.graph.Output {
+		outputs = append(outputs, newHostedOutput(o, r.batchName(), r.whole))
+	}
+	r.file.Model = d.tail.attach(r.file.Model, outputs)
+	r.file.Find("", "the end of the graph is computed on the host: it has operators with results of any length",
+		"")
+	return true
+}
+
+// batchName returns the name of the length of the batch in the file; "" without one.
+func (r *reader) batchName() string {
+	for _, in := range r.src.Input {
+		if dims := in.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 && dims[0].GetDimParam() != "" {
+			return dims[0].GetDimParam()
+		}
+	}
+	return ""
+}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/modelfile/doctor"
+	"github.com/bnctl/bnctl/modelfile/quantize"
 )
 
 func doctorCommand() *cli.Command {
@@ -22,7 +24,11 @@ is known, and reports the effect. It uses the images without the augmentation of
 training, so a model that was trained with augmentation gets slightly other statistics
 than with --bn-precise.
 
+--data without --repair runs samples through the layers of bytes of a quantised file,
+and warns of channels that are constant or saturated.
+
    bnctl doctor model.bnm
+   bnctl doctor quantised.onnx --data folder:photos --samples 512
    bnctl doctor checkpoint.pth
    bnctl doctor sick.bnm --repair --data cifar10:cifar-10.tar.gz -o mended.bnm
    bnctl doctor sick.pth --repair --data folder:photos --preprocess imagenet -o mended.pth`,
@@ -33,11 +39,11 @@ than with --bn-precise.
 	}
 }
 
-// repairFlags have a meaning only with --repair.
+// repairFlags are the flags of --repair. Without it, all but the output have a meaning with --data.
 func repairFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.StringFlag{Name: "data",
-			Usage: "`SRC` to estimate over, the data of the model's training: " + sources},
+			Usage: "`SRC` to estimate or to examine over, the data of the model's training: " + sources},
 		&cli.IntFlag{Name: "samples", Value: 8192,
 			Usage: "at most `N` samples of it, and of its test split to evaluate on"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"},
@@ -59,7 +65,12 @@ func doctorAction(c *cli.Context) error {
 		}
 		return r.run(c.Context, outputOf(c))
 	}
-	if err := onlyWith(c, "repair", repairFlags()); err != nil {
+	if c.String("data") == "" {
+		err = onlyWith(c, "repair", repairFlags())
+	} else {
+		err = without(c, "without --repair nothing is written", "output")
+	}
+	if err != nil {
 		return err
 	}
 	options, err := modelOptions(c)
@@ -70,8 +81,24 @@ func doctorAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.String("data") != "" {
+		list, err := examineMaps(c, path)
+		if err != nil {
+			return err
+		}
+		p.Add(list)
+	}
 	noteChoice(outputOf(c), p.Choice)
 	return reportFindings(outputOf(c), p)
+}
+
+// examineMaps returns the findings about the maps of bytes of a model over samples.
+func examineMaps(c *cli.Context, path string) ([]bn.Finding, error) {
+	o, err := quantizeOptions(c, path)
+	if err != nil {
+		return nil, err
+	}
+	return quantize.FileFindings(c.Context, o)
 }
 
 // repairOptions returns the options of a repair that the flags set.

@@ -41,23 +41,19 @@ func quantizeAction(c *cli.Context) error {
 		return err
 	}
 	n := outputOf(c)
-	o := quantize.Options{Input: path, Output: c.String("output"), Keep: c.StringSlice("keep"),
-		Source: c.String("data"), Samples: c.Int("samples"), Method: c.String("method"), Batch: c.Int("batch"),
-		Workers: c.Int("workers"), Note: n.noteOptions, OnOpen: func(k *modelfile.Choice) { noteChoice(n, k) }}
-	if o.Source == "" {
+	if c.String("data") == "" {
 		err = without(c, "without --data nothing is measured", "samples", "method", "batch", "workers", "devices",
 			"kernels", "threads", "device-plugin", "allow-unlocked")
 	}
-	err = cmp.Or(wantExtension("quantize", o.Output, ".bnm"), atLeast(c, 1, "samples", "batch"), err)
+	if err = cmp.Or(wantExtension("quantize", c.String("output"), ".bnm"), err); err != nil {
+		return err
+	}
+	o, err := quantizeOptions(c, path)
 	if err != nil {
 		return err
 	}
-	if o.File, err = modelOptions(c); err != nil {
-		return err
-	}
-	if o.Fleet, err = fleetOptions(c, "", noLimit); err != nil {
-		return err
-	}
+	o.Output, o.Keep, o.Method = c.String("output"), c.StringSlice("keep"), c.String("method")
+	o.OnOpen = func(k *modelfile.Choice) { noteChoice(n, k) }
 	r, err := quantize.File(c.Context, o)
 	if errors.Is(err, quantize.ErrNoRange) {
 		err = fmt.Errorf("%w\n  bnctl quantize %s -o %s --data folder:PICTURES", err, path, o.Output)
@@ -67,4 +63,18 @@ func quantizeAction(c *cli.Context) error {
 	}
 	reportQuantized(n, r)
 	return nil
+}
+
+// quantizeOptions returns the options of a model and its samples.
+func quantizeOptions(c *cli.Context, path string) (o quantize.Options, err error) {
+	if err := atLeast(c, 1, "samples", "batch"); err != nil {
+		return o, err
+	}
+	o = quantize.Options{Input: path, Source: c.String("data"), Samples: c.Int("samples"), Batch: c.Int("batch"),
+		Workers: c.Int("workers"), Note: outputOf(c).noteOptions}
+	if o.File, err = modelOptions(c); err != nil {
+		return o, err
+	}
+	o.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
+	return o, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
+	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -49,7 +50,39 @@ func (r *reader) examineScale(n *onnxpb.NodeProto) {
 		r.file.Findings = append(r.file.Findings, foreign.Finding{Where: nodeName(n), Fault: true,
 			Text:   fmt.Sprintf("scale %d of this %s is %g, want a positive number", i, n.OpType, s),
 			Advice: "quantise the float model again: ranges of dead maps need a scale too"})
+		break
+	}
+	r.examineZero(n)
+}
+
+// examineZero adds a fault for a zero point that does not fit the integers of a node.
+func (r *reader) examineZero(n *onnxpb.NodeProto) {
+	if len(n.Input) < 3 {
 		return
+	}
+	zero, ok, err := r.operand(n.Input[2])
+	if !ok || err != nil || !zero.IsConstant() {
+		return
+	}
+	fault := func(format string, args ...any) {
+		r.file.Findings = append(r.file.Findings, foreign.Finding{Where: nodeName(n), Fault: true,
+			Text:   fmt.Sprintf(format, args...),
+			Advice: "quantise the float model again: zero points have the type of the integers"})
+	}
+	of := zero.Tensor.DType
+	if x, ok, err := r.operand(n.Input[0]); ok && err == nil && x.IsConstant() && x.Tensor.DType != of {
+		fault("the zero point of this %s is %v, and its integers are %v", n.OpType, of, x.Tensor.DType)
+		return
+	}
+	list, err := element.IntegersOf(zero.Tensor)
+	if err != nil || of != tensor.I32 {
+		return
+	}
+	for i, z := range list {
+		if z != 0 {
+			fault("zero point %d of this %s is %d, and i32 has zero points of 0 alone", i, n.OpType, z)
+			return
+		}
 	}
 }
 

@@ -23,6 +23,10 @@ func scaledConv(with ...*onnxpb.NodeProto) *onnxpb.ModelProto {
 		op("Conv", "a wf bf", "f"), op("QuantizeLinear", "f ys yz", "r")}
 	for _, n := range with {
 		i := slices.IndexFunc(list, func(m *onnxpb.NodeProto) bool { return m.Output[0] == n.Output[0] })
+		if i < 0 {
+			list = append(nodes{n}, list...)
+			continue
+		}
 		list[i] = n
 	}
 	return modelOf(13, 0, []int64{1, 2, 3}, nil, ofIntegers(u8, 3, 1, 10, list...)...)
@@ -78,6 +82,11 @@ func TestScalesThatAreFound(t *testing.T) {
 		{"nothing", scaledConv(), "[]"},
 		{"a scale of 0", scaledConv(floats("ws", []int64{2}, 0.5, 0)),
 			"fault: wf: scale 1 of this DequantizeLinear is 0, want a positive number"},
+		{"a zero point of another type", scaledConv(wholes("wz", u8, []int64{2}, 0, 0)),
+			"fault: wf: the zero point of this DequantizeLinear is u8, and its integers are i8"},
+		{"a zero point of a bias", scaledConv(wholes("bz", i32, []int64{2}, 0, 5),
+			op("DequantizeLinear", "b bs bz", "bf", intAttr("axis", 0))),
+			"fault: bf: zero point 1 of this DequantizeLinear is 5, and i32 has zero points of 0 alone"},
 		{"a bias in other steps", scaledConv(floats("bs", []int64{2}, 0.25, 0.5)),
 			"warning: f: the scale of its bias is 0.5 for channel 1, and the product of the scales of input and weight " +
 				"is 0.125: the bias is rounded again"},

@@ -245,6 +245,7 @@ cmd/bnctl/internal/stores: cmd/bnctl/internal/commandline cmd/bnctl/internal/pre
 cmd/bnctl/internal/stores: internal/regular internal/store problem modelfile models
 cmd/bnctl: cmd/bnctl/internal/collection cmd/bnctl/internal/stores
 cmd/bnctl/internal/collection:
+cmd/bnctl/internal/drafting: internal/regular modelfile modelfile/draft
 cmd/bnctl/internal/nearest:
 cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
@@ -278,7 +279,7 @@ cmd/bnctl/internal/build: recipe
 cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/attest cmd/bnctl/internal/commandline data fleet models
 cmd/bnctl/internal/reproduce: modelfile problem serialize
 cmd/bnctl/internal/reproduce: serialize/chain train recipe recipe/progress
-cmd/bnctl: modelfile/draft cmd/bnctl/internal/help parallel/stage
+cmd/bnctl: cmd/bnctl/internal/drafting cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit evaluation recipe
 
 docs/examples/pictures:

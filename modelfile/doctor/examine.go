@@ -29,6 +29,9 @@ func (p *Report) Findings() []bn.Finding {
 	return append(append([]bn.Finding{}, bn.Examine(p.Norms)...), p.otherFindings...)
 }
 
+// Add adds findings about the maps of the model.
+func (p *Report) Add(list []bn.Finding) { p.otherFindings = append(p.otherFindings, list...) }
+
 // Examine reads the file of a model and reports its findings; findings are not errors. It
 // does not need the architecture, but finds more with o.Arch or an architecture of the zoo.
 func Examine(path string, o modelfile.Options) (*Report, error) {

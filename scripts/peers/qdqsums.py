@@ -126,7 +126,7 @@ def interpreted(bnctl, folder, path):
     """The logits of the interpreter of PTX."""
     at = os.path.join(folder, 'ptx')
     os.makedirs(at, exist_ok=True)
-    subprocess.run([bnctl, 'strip', path, '-o', os.path.join(at, 'q.bnm'), '--overwrite'], check=True, capture_output=True)
+    subprocess.run([bnctl, 'strip', path, '-o', os.path.join(at, 'q.bnm')], check=True, capture_output=True)
     np.save(os.path.join(at, 'x.npy'), np.load(path + '.x.npy'))
     run = subprocess.run(['go', 'test', '-count=1', '-timeout', '10h', '-run', 'TestInt8Sum', './plugins/cuda/internal/cuda'],
                          cwd=ROOT, env={**os.environ, 'BNCTL_INT8_SUM': at}, capture_output=True, text=True)

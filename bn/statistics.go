@@ -10,8 +10,8 @@ import (
 // Statistics is one set of running statistics. A run may keep several side by
 // side: they do not influence training in modes Sync and Replica.
 //
-// It holds copies, and changes with Restore alone: a step makes a new set (Next),
-// which counts from when the step is committed.
+// A set holds copies of tensors. Only Restore changes it. A step makes a new set (Next), which
+// replaces the old one when the step is committed.
 type Statistics struct {
 	layers  []Layer
 	choose  chooser

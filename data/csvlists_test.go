@@ -45,7 +45,7 @@ func TestCSVOfOneLabelInEveryForm(t *testing.T) {
 	}
 }
 
-// Columns that divide the rows: flags, and a value of a column of folds.
+// TestCSVSplitColumns selects rows by a column of flags, and by a value in a column of folds.
 func TestCSVSplitColumns(t *testing.T) {
 	for table, columns := range map[string]string{
 		"path,label,is_valid\n0.png,a,False\n1.png,b,False\n2.png,a,True\n":     "",

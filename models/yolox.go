@@ -48,7 +48,7 @@ func (n *net) pointwise(name string, x graph.Value, out int) graph.Value {
 	return n.base(name, x, convSpec{out: out, kernel: 1, stride: 1})
 }
 
-// conv adds base with a kernel of 3, or its depthwise and pointwise squares.
+// conv adds a 3x3 convolution, or if y is depthwise, a depthwise 3x3 and a pointwise one.
 func (y yolox) conv(n *net, name string, x graph.Value, out, stride int) graph.Value {
 	if !y.depthwise {
 		return n.base(name, x, convSpec{out: out, kernel: 3, stride: stride})

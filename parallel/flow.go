@@ -159,7 +159,7 @@ func (f *flow) arrived(way *routes, m parcel) error {
 	return nil
 }
 
-// runOneByOne has all members work at once.
+// runOneByOne runs all members at the same time. Each runs its actions one by one.
 func (f *flow) runOneByOne(ctx context.Context) {
 	var all sync.WaitGroup
 	for i, d := range f.staged.pipeline.stages {

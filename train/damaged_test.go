@@ -211,7 +211,7 @@ func (f *lender) Reopen(context.Context, string) (device.Device, error) {
 	return nil, errPlanted
 }
 
-// Devices of a fleet are given back, whatever comes of the run.
+// Devices of a fleet are given back, however the run ends.
 func TestFleetLends(t *testing.T) {
 	b := newBench(t, 24)
 	for _, c := range []struct {

@@ -94,8 +94,8 @@ func (d scarce) Load(ctx context.Context, p *graph.Program, c device.Capacity) (
 	return d.Device.Load(ctx, p, c)
 }
 
-// Alone or over ranks, a run recomputes of itself where some device has too little memory
-// free, and nowhere else; its template is the same.
+// With --recompute auto a run, alone or over ranks, recomputes exactly if one of its devices has too
+// little free memory. Its template is the same.
 func TestRecomputeWhereMemoryIsShort(t *testing.T) {
 	const ample, few = 1 << 40, 1000
 	b := newBench(t, 42)

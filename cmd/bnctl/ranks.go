@@ -21,7 +21,7 @@ func fabricFlag() cli.Flag {
 		"launcher has started: mpi, mpi:LIBRARY, a plugin's name, none, or auto: mpi where there are several"}
 }
 
-// peers is the ranks of a run; nil: this process is alone.
+// peers are the ranks of a run; nil if this process is alone.
 type peers = *fabric.Peers
 
 // onRanks calls f as one rank of several, or alone, with nil. Ranks other than 0 print only

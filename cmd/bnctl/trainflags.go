@@ -149,8 +149,8 @@ func trainFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "print-recipe", Usage: "print the flags as a file for --recipe, and train nothing"})
 }
 
-// fromFlags fills in a recipe from the command line: all of it, or with
-// resume only what the user wrote.
+// fromFlags sets the fields of a recipe from flags: from all of them, or with resume from those that
+// the user set.
 func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,

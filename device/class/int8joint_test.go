@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFused: a product with a sum is rounded once, as arithmetic of any length rounds it, also where the sum is
-// in the middle between two float32, or next to it.
+// TestFused compares the rounding of x*y + z with exact arithmetic that is rounded once. Among the cases are
+// sums in the middle between two float32, and next to it.
 func TestFused(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	number := func(exponents int) float32 {

@@ -29,7 +29,7 @@ func doubler(t *testing.T, role, level string) (device.Device, device.Executable
 	return d, load(t, d, p)
 }
 
-// double runs it on one row of a value.
+// double runs x on one row with the value v.
 func double(ctx context.Context, x device.Executable, v float32) (float32, error) {
 	in := tensor.Of([]float32{v, v, v}, 1, 3)
 	o, err := x.Run(ctx, device.Step{Function: graph.Predict, Rows: []int{1}, Inputs: []tensor.Tensor{in}})

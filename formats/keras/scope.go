@@ -110,7 +110,7 @@ func (n *network) arranged(in []flow, keys []string) ([]flow, error) {
 	return out, nil
 }
 
-// inside builds a call of a model inside.
+// inside builds a call of a nested model.
 func (s *scope) inside(l *layer, in []flow) ([]flow, error) {
 	inner := newScope(s.build, l.net, s.path+l.name+"/")
 	if len(in) != len(l.net.inputs) {

@@ -94,8 +94,8 @@ func TestManyPicks(t *testing.T) {
 	}
 }
 
-// TestWholeInput: what computes along the first axis of a fixed size has the whole input as a sample; what
-// can be computed by rows has rows.
+// TestWholeInput checks models with a first axis of fixed size. If a node computes along this axis, the
+// whole input is one sample. Otherwise the axis has the rows.
 func TestWholeInput(t *testing.T) {
 	for _, c := range []struct {
 		batch int64

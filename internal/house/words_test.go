@@ -42,9 +42,8 @@ var turns = []struct {
 	{regexp.MustCompile(`\b(makes?|made|making|no|is|has|be|take|takes|finds?) room\b`), "memory, space"},
 }
 
-// TestWords keeps names and comments to docs/glossary.md: in code without tests, no
-// name that is declared is a word of daily life, and no comment has one of the turns,
-// of tests neither.
+// TestWords checks names and comments against docs/glossary.md: code without tests declares no name that
+// is a word of daily life, and comments, also of tests, have none of its phrases.
 func TestWords(t *testing.T) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(layers) {

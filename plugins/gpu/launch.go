@@ -72,7 +72,7 @@ func (v *value) buffer() Buffer {
 	return v.slot.buffer
 }
 
-// constant is numbers that a kernel reads, the same in every run.
+// constant holds numbers that a kernel reads. They are the same in every run.
 type constant struct {
 	data   []byte
 	buffer Buffer

@@ -71,7 +71,7 @@ func (b *bench) qdq(name, form string) error {
 	if err != nil {
 		return err
 	}
-	// -P: a script of this folder has the name of a package.
+	// -P, because a script of this folder has the name of a Python package.
 	words := slices.Concat(enter, []string{"python3", "-P", "quantise.py", "/models/" + name + ".onnx",
 		"/models/" + file, form})
 	if out, err := exec.CommandContext(b.ctx, words[0], words[1:]...).CombinedOutput(); err != nil {

@@ -16,7 +16,7 @@ func weights(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// outermost: the largest and the least weight, so that sums go as far as they can.
+// outermost fills t with the largest and the least weight, so that sums have the largest magnitude.
 func outermost(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = 127

@@ -26,7 +26,7 @@ const (
 	// PoolBytes is the length of a pool. It uses memory only up to the end of its last
 	// chunk.
 	PoolBytes = 1 << 30
-	// unit is what chunks begin at and end at: pages.
+	// unit is the size of a page. Chunks begin and end at pages.
 	unit = 4 << 10
 	// reserveBytes is how much memory is reserved at a time.
 	reserveBytes = 4 << 20

@@ -89,8 +89,8 @@ func WriteFrame(p Pipe, f Frame) error {
 	return p.Flush()
 }
 
-// ReadFrame reads the next frame. buffer returns where its content is to be, which has n bytes; its
-// error is ReadFrame's.
+// ReadFrame reads the next frame. buffer returns the n bytes that its content is read into. ReadFrame
+// returns the error of buffer.
 func ReadFrame(r io.Reader, buffer func(f Frame, n int) ([]byte, error)) (Frame, error) {
 	var h [frameHeader]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

@@ -2,8 +2,8 @@
 
 package kernel
 
-// Walks over rows of float32 that sum: over many columns, and over the columns of 4, 2
-// and 1 vectors.
+// Assembly that sums the columns of float32 rows: of many columns, or of 4, 2 or 1 vectors
+// of them.
 var (
 	sumAVX512Wide = sumColumns[float32]{
 		extent: extent{lanes: 16, minChannels: 80}, sums: sumsAVX512wide, sizes: sizesAVX512wide,

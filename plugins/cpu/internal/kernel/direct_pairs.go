@@ -9,10 +9,10 @@ type sizedDirectPairs struct {
 		w *uint16, scale *float32, bias *float32, plus *float32, most *float32, as int)
 }
 
-// DirectPairs is Direct with operands of bfloat16, two values of a pixel at a
-// time, with the roundings of Pairs: the sum is one chain over the rows of the
-// kernel, the pairs, the columns of the kernel, and of each pair the second
-// value before the first. Run must be even. Weights are
+// DirectPairs is Direct with operands of bfloat16. It multiplies two values of a pixel at a time, with
+// the roundings of Pairs. The sum is one chain: over the rows of the kernel, then the pairs,
+// then the columns of the kernel; in a pair the second value comes before the first. Run
+// must be even. Weights are
 // [Rows][Run/2][DirectWidth][Lanes][2]: see DirectPairsAt.
 func (s *Set) DirectPairs(t Direct, out []float32, in, packed []uint16, f ScaledEpilogue, count int) {
 	directPairsInto(s, t, out, in, packed, f, count)

@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// int8Native returns what of this machine multiplies bytes, by name.
+// int8Native returns the kernels of this machine that multiply bytes, by name.
 func int8Native() map[string]*int8Kernels {
 	all := map[string]*int8Kernels{"neon": &int8NEON}
 	if cpu.ARM64.HasASIMDDP {

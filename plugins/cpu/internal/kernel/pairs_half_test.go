@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// untouched is what results of two bytes hold before.
+// untouched fills results of two bytes before a call.
 const untouched = 0xabcd
 
 // checkHalves checks results of two bytes against rounded ones of four: those

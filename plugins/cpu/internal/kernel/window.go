@@ -141,9 +141,9 @@ func (s *Set) Pack(w *Window, panel int, packed, src []float32, order Order, ste
 	}
 }
 
-// column returns the number of adjacent channels of a panel in packed weights: the number
-// that the widest tile reads, or half of it if that is spread. Lines of a wider row would
-// be so far apart that a level-one cache holds a quarter of them.
+// column returns the number of channels that are adjacent in packed weights of a panel: the number that
+// the widest tile reads, or half of it for a spread tile. With more, the rows would be so far apart that
+// a level-one cache holds only a quarter of them.
 func (s *Set) column(width int) int {
 	if s.window == nil {
 		return width

@@ -115,9 +115,9 @@ type winogradProducts struct {
 type winogradProduct func(m *float32, mTile int, mFreq int, v *float32, vTile int, vFreq int, u *float32,
 	uStep int, uFreq int, freqs int, blocks int, length int, ahead int)
 
-// Row is a row of neighbouring tiles of an image: Count of them, the first of
-// which begins at At of the slice that comes with it, Step values from one row
-// of the image to the next.
+// Row is a row of Count neighbouring tiles of an image. It refers to a slice of values:
+// the first tile begins at index At, and Step is the distance from one row of the image
+// to the next.
 type Row struct{ At, Step, Count int }
 
 // need returns the number of values that a slice must have to contain tiles of tile by tile

@@ -23,7 +23,7 @@ type Worker struct {
 	integers  []int32
 	Views     [5][]float32 // of operands
 	HalfViews [5][]uint16
-	// Local is what else convolutions store from task to task.
+	// Local has other values that convolutions keep from task to task.
 	Local any
 }
 

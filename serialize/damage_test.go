@@ -50,7 +50,7 @@ func forge(t testing.TB, h *header, data []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(start(Template, oneInput, body), data...)
+	return append(start(Template, first, body), data...)
 }
 
 // forged returns the file of tinyModel with a changed header.
@@ -75,7 +75,7 @@ func resealed(t testing.TB, change func([]byte)) []byte {
 }
 
 func TestHostileFiles(t *testing.T) {
-	raw := func(body string) []byte { return start(Template, oneInput, []byte(body)) }
+	raw := func(body string) []byte { return start(Template, first, []byte(body)) }
 	tensors := func(change func([]entry)) []byte { return forged(t, func(h *header) { change(h.Tensors) }) }
 	cases := []struct {
 		name, want string
@@ -189,7 +189,7 @@ func FuzzRead(f *testing.F) {
 		if template {
 			k = Template
 		}
-		kind, h, tensors, err := readWhole(append(start(k, oneInput, body), data...))
+		kind, h, tensors, err := readWhole(append(start(k, first, body), data...))
 		switch {
 		case err != nil:
 		case kind != k:

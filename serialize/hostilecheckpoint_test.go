@@ -25,7 +25,7 @@ func forgedCheckpoint(t *testing.T, change func(*header)) string {
 	if body, err = h.encode(); err != nil {
 		t.Fatal(err)
 	}
-	return put(t, append(start(Training, oneInput, body), data...))
+	return put(t, append(start(Training, first, body), data...))
 }
 
 // A checkpoint with valid checksums and invalid contents is refused, and the error names the fault.

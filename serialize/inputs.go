@@ -34,10 +34,10 @@ func (h *header) fields() (all []models.Field, err error) {
 }
 
 // version returns the version of the container: a program that reads version 1 alone does not
-// know that the input has fields.
+// know that the input has fields, or that labels have thresholds, and would answer otherwise.
 func (h *header) version() uint32 {
-	if h.Inputs != nil {
+	if h.Inputs != nil || len(h.Thresholds) > 0 {
 		return Version
 	}
-	return oneInput
+	return first
 }

@@ -8,11 +8,11 @@ const (
 	maxDepth  = 16       // of nested values in the header
 )
 
-// Version is the newest version of the container. Templates with several inputs have it; all
-// other files have version 1.
+// Version is the newest version of the container. Templates with several inputs or with thresholds
+// have it; all other files have the first.
 const (
-	Version  = 2
-	oneInput = 1
+	Version = 2
+	first   = 1
 )
 
 // A file begins with its magic, the version and the header's length (both

@@ -124,8 +124,8 @@ class Reproduction(Result):
 
     Attributes
     ----------
-    equal : bool
-        The template that was trained again is that of the file.
+    equal : bool, optional
+        The template that was trained again is that of the file; None with `dry_run`, which compares nothing.
     sha256 : str
         Of the template that was trained again; empty with `dry_run`.
     epochs : int
@@ -141,7 +141,7 @@ class Reproduction(Result):
     """
 
     model: str = ""
-    equal: bool = False
+    equal: Optional[bool] = None
     sha256: str = ""
     epochs: int = 0
     first_difference: int = 0
@@ -151,7 +151,7 @@ class Reproduction(Result):
     steps: int = 0
 
     def __bool__(self) -> bool:
-        return self.equal
+        return bool(self.equal)
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ func run(c *cli.Context, h Host) error {
 		return err
 	}
 	o.out.Event("reproduce", r)
-	if r.Equal || r.DryRun {
+	if r.isEqual() || r.DryRun {
 		o.out.Result("%s", r.text())
 		return o.attest()
 	}

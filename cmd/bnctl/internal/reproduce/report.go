@@ -12,7 +12,7 @@ import (
 // report is the result, as --json prints it.
 type report struct {
 	Model   string  `json:"model"`
-	Equal   bool    `json:"equal"`
+	Equal   *bool   `json:"equal"`            // null after a dry run, which compares nothing
 	SHA256  string  `json:"sha256,omitempty"` // of the template that was trained again
 	Epochs  int     `json:"epochs"`           // compared with the chain
 	Differs int     `json:"first_difference,omitempty"`
@@ -22,16 +22,22 @@ type report struct {
 	Steps   int     `json:"steps"`
 }
 
+// isEqual reports whether the bits were compared and are equal.
+func (r *report) isEqual() bool { return r.Equal != nil && *r.Equal }
+
+// setEqual keeps the result of the comparison.
+func (r *report) setEqual(equal bool) { r.Equal = &equal }
+
 // text describes the result in a sentence.
 func (r *report) text() string {
 	switch {
 	case r.DryRun:
 		return fmt.Sprintf("%s can be reproduced here: all inputs are those of the recipe; %d steps take about "+
 			"%.0f s", r.Model, r.Steps, math.Ceil(r.Seconds))
-	case r.Equal && r.SHA256 != "":
+	case r.isEqual() && r.SHA256 != "":
 		return fmt.Sprintf("equal: %s  sha256 %s  (%s of the chain)", r.Model, r.SHA256,
 			problem.Plural(r.Epochs, "epoch"))
-	case r.Equal:
+	case r.isEqual():
 		return fmt.Sprintf("equal: %s of %s", problem.Plural(r.Epochs, "epoch"), r.Model)
 	case r.Differs > 0:
 		return fmt.Sprintf("%s differs: the first epoch with another state or evaluation is %d", r.Model, r.Differs)

@@ -178,13 +178,14 @@ func (a *again) chained(c *chain.Chain) error {
 	was, ok := a.of.chain.Of(l.Epoch)
 	if !ok || was != l {
 		a.report.Differs = l.Epoch
+		a.report.setEqual(false)
 		return errDiffers
 	}
 	a.report.Epochs++
 	a.out.Note("epoch %d: equal", l.Epoch)
 	last := a.of.chain.Links[len(a.of.chain.Links)-1].Epoch
 	if l.Epoch == a.last || a.of.sum == "" && l.Epoch == last {
-		a.report.Equal = true
+		a.report.setEqual(true)
 		return errRepeated
 	}
 	return nil
@@ -198,7 +199,7 @@ func (a *again) compare(m *models.Model) error {
 	}
 	sum := sha256.Sum256(b.Bytes())
 	a.report.SHA256 = hex.EncodeToString(sum[:])
-	a.report.Equal = a.report.SHA256 == a.of.sum
+	a.report.setEqual(a.report.SHA256 == a.of.sum)
 	return nil
 }
 

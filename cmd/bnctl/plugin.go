@@ -114,11 +114,14 @@ func pluginInit(c *cli.Context) error {
 	}
 	path, err := starter.Write("", name)
 	if err == nil {
-		program := filepath.Dir(path)
+		program, checkout := filepath.Dir(path), ""
+		if !starter.IsInCheckout("") {
+			checkout = "\n   go mod edit -replace " + starter.Module + "=PATH   (of a checkout, unless you use a release)"
+		}
 		reportPlugin(outputOf(c), fleet.Status{Name: name, Path: path, State: "written"}, `wrote %s; from here on:
-   cd %s
+   cd %s%s
    go mod tidy && go build
-   bnctl plugin test ./%s`, path, program, program)
+   bnctl plugin test ./%s`, path, program, checkout, program)
 	}
 	return err
 }

@@ -47,25 +47,34 @@ func Write(folder, name string) (path string, err error) {
 	return path, os.WriteFile(filepath.Join(folder, fileName, "go.mod"), []byte(goMod(folder, fileName)), 0o644)
 }
 
-// ourModule is the module that the program needs.
-const ourModule = "github.com/bnctl/bnctl"
+// Module is the module that the program needs.
+const Module = "github.com/bnctl/bnctl"
 
 // goMod returns the file go.mod of the program. Below a checkout of bnctl it names that; elsewhere go
 // mod tidy finds the released module.
 func goMod(folder, name string) string {
 	text := "module " + name + "\n\ngo 1.26\n"
-	at, err := filepath.Abs(folder)
-	if err != nil {
-		return text
+	if at := checkoutAbove(folder); at != "" {
+		text += "\nrequire " + Module + " v0.0.0\n\nreplace " + Module + " => " + strconv.Quote(at) + "\n"
 	}
-	for ; ; at = filepath.Dir(at) {
-		b, err := os.ReadFile(filepath.Join(at, "go.mod"))
-		if err == nil && strings.HasPrefix(string(b), "module "+ourModule+"\n") {
-			return text + "\nrequire " + ourModule + " v0.0.0\n\nreplace " + ourModule + " => " +
-				strconv.Quote(at) + "\n"
+	return text
+}
+
+// IsInCheckout reports whether a folder is below a checkout of bnctl, which go.mod then names.
+func IsInCheckout(folder string) bool { return checkoutAbove(folder) != "" }
+
+// checkoutAbove returns the checkout that a folder is in, or "".
+func checkoutAbove(folder string) string {
+	at, err := filepath.Abs(folder)
+	for err == nil {
+		b, missing := os.ReadFile(filepath.Join(at, "go.mod"))
+		if missing == nil && strings.HasPrefix(string(b), "module "+Module+"\n") {
+			return at
 		}
 		if at == filepath.Dir(at) {
-			return text
+			break
 		}
+		at = filepath.Dir(at)
 	}
+	return ""
 }

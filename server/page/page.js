@@ -177,23 +177,29 @@ function take(files) {
 	classify([...files]).catch(failed);
 }
 
-// zeros says how a request for numbers is made: an input of zeros.
+// zeros says how a request for numbers is made: a row of zeros, for several inputs behind a header of JSON that names them.
 async function zeros() {
-	const meta = await ask(path()), input = meta.inputs[0], size = { BOOL: 1, UINT8: 1, INT8: 1, INT32: 4, FP32: 4, INT64: 8, FP64: 8 };
-	return { name: input.name, shape: input.shape.slice(1), bytes: input.shape.slice(1).reduce((a, b) => a * b, 1) * (size[input.datatype] || 4), datatype: input.datatype };
+	const meta = await ask(path()), size = { BOOL: 1, UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, UINT64: 8, INT64: 8, FP64: 8 };
+	const count = (input) => input.shape.slice(1).reduce((a, b) => a * b, 1) * (size[input.datatype] || 4);
+	const bytes = meta.inputs.reduce((sum, input) => sum + count(input), 0);
+	const rows = meta.inputs.map((input) => input.name + ", " + input.datatype + " of the shape " + (input.shape.slice(1).join(" x ") || "1"));
+	if (meta.inputs.length === 1) return { bytes, header: "", length: 0, rows: rows[0].slice(meta.inputs[0].name.length + 2) };
+	const header = JSON.stringify({ inputs: meta.inputs.map((input) => ({ name: input.name, shape: [1, ...input.shape.slice(1)], datatype: input.datatype, parameters: { binary_data_size: count(input) } })) });
+	return { bytes, header, length: new TextEncoder().encode(header).length, rows: rows.join("; ") };
 }
 
 async function showRequests() {
 	const url = location.origin + path(), text = {};
 	const pictures = about.pictures && about.answers !== "outputs", call = url + (!pictures ? "/infer" : about.answers === "masks" ? "/segment" : "/classify");
 	const quoted = JSON.stringify(call), token = about.token, z = pictures ? null : await zeros();
-	at("what").textContent = pictures ? "Each sends the file picture.jpg (or PNG, WebP, GIF, BMP, TIFF), and prints the answer as JSON." : "Each sends one row of zeros, " + z.datatype + " of the shape " + z.shape.join(" x ") + ", as bytes, and writes the outputs as bytes.";
+	at("what").textContent = pictures ? "Each sends the file picture.jpg (or PNG, WebP, GIF, BMP, TIFF), and prints the answer as JSON." : "Each sends one row of zeros, " + z.rows + ", as bytes, and " + (z.header ? "prints the answer as JSON." : "writes the outputs as bytes.");
 	const length = z ? "Inference-Header-Content-Length" : "";
-	text.curl = (z ? "head -c " + z.bytes + " /dev/zero |\n  " : "") + "curl" + (token ? " -H \"Authorization: Bearer $TOKEN\"" : "") + (z ? " -H '" + length + ": 0'" : "") + " --data-binary " + (z ? "@- -o outputs" : "@picture.jpg") + " \\\n  '" + call + "'";
-	const headers = (token ? "\nrequest.add_header(\"Authorization\", \"Bearer \" + os.environ[\"TOKEN\"])" : "") + (z ? "\nrequest.add_header(\"" + length + "\", \"0\")" : "");
-	text.Python = "import json, os, urllib.request\n\nbody = " + (z ? "bytes(" + z.bytes + ")" : "open(\"picture.jpg\", \"rb\").read()") + "\nrequest = urllib.request.Request(" + quoted + ", body)\nrequest.add_header(\"Content-Type\", \"application/octet-stream\")" + headers + "\nwith urllib.request.urlopen(request) as answer:\n    " + (z ? "open(\"outputs\", \"wb\").write(answer.read())" : "print(json.dumps(json.load(answer), indent=1))");
-	const set = (token ? "\trequest.Header.Set(\"Authorization\", \"Bearer \"+os.Getenv(\"TOKEN\"))\n" : "") + (z ? "\trequest.Header.Set(\"" + length + "\", \"0\")\n" : "");
-	text.Go = "package main\n\nimport (\n\t\"bytes\"\n\t\"io\"\n\t\"log\"\n\t\"net/http\"\n\t\"os\"\n)\n\nfunc main() {\n" + (z ? "\tbody := make([]byte, " + z.bytes + ")\n\trequest, err" : "\tbody, err := os.ReadFile(\"picture.jpg\")\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\trequest, err") + " := http.NewRequest(\"POST\", " + quoted + ", bytes.NewReader(body))\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n" + set + "\tanswer, err := http.DefaultClient.Do(request)\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\tdefer answer.Body.Close()\n\tif _, err := io.Copy(os.Stdout, answer.Body); err != nil {\n\t\tlog.Fatal(err)\n\t}\n}";
+	const nothing = z && "head -c " + z.bytes + " /dev/zero", printed = !z || z.header;
+	text.curl = (!z ? "" : (z.header ? "{ printf %s '" + z.header.replaceAll("'", "'\\''") + "'; " + nothing + "; }" : nothing) + " |\n  ") + "curl" + (token ? " -H \"Authorization: Bearer $TOKEN\"" : "") + (z ? " -H '" + length + ": " + z.length + "'" : "") + " --data-binary " + (z ? "@-" : "@picture.jpg") + (printed ? "" : " -o outputs") + " \\\n  '" + call + "'";
+	const headers = (token ? "\nrequest.add_header(\"Authorization\", \"Bearer \" + os.environ[\"TOKEN\"])" : "") + (z ? "\nrequest.add_header(\"" + length + "\", \"" + z.length + "\")" : "");
+	text.Python = "import json, os, urllib.request\n\nbody = " + (z ? (z.header ? JSON.stringify(z.header) + ".encode() + " : "") + "bytes(" + z.bytes + ")" : "open(\"picture.jpg\", \"rb\").read()") + "\nrequest = urllib.request.Request(" + quoted + ", body)\nrequest.add_header(\"Content-Type\", \"application/octet-stream\")" + headers + "\nwith urllib.request.urlopen(request) as answer:\n    " + (printed ? "print(json.dumps(json.load(answer), indent=1))" : "open(\"outputs\", \"wb\").write(answer.read())");
+	const set = (token ? "\trequest.Header.Set(\"Authorization\", \"Bearer \"+os.Getenv(\"TOKEN\"))\n" : "") + (z ? "\trequest.Header.Set(\"" + length + "\", \"" + z.length + "\")\n" : "");
+	text.Go = "package main\n\nimport (\n\t\"bytes\"\n\t\"io\"\n\t\"log\"\n\t\"net/http\"\n\t\"os\"\n)\n\nfunc main() {\n" + (z ? "\tbody := " + (z.header ? "append([]byte(" + JSON.stringify(z.header) + "), make([]byte, " + z.bytes + ")...)" : "make([]byte, " + z.bytes + ")") + "\n\trequest, err" : "\tbody, err := os.ReadFile(\"picture.jpg\")\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\trequest, err") + " := http.NewRequest(\"POST\", " + quoted + ", bytes.NewReader(body))\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n" + set + "\tanswer, err := http.DefaultClient.Do(request)\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\tdefer answer.Body.Close()\n\tif _, err := io.Copy(os.Stdout, answer.Body); err != nil {\n\t\tlog.Fatal(err)\n\t}\n}";
 	at("copies").replaceChildren(...Object.entries(text).map(([name, code]) => {
 		const button = element("button", "Copy"), pre = element("pre", code);
 		button.type = "button";

@@ -18,11 +18,16 @@ import (
 //
 // If the files or the pictures are too large for that, files are compared instead, first by
 // size and then by content, as long as those of equal size are not too large either.
-const (
-	maxComparedBytes  = 1 << 30 // files that are compared as pictures
-	maxComparedPixels = 1 << 28 // pictures of equal size
-	maxHashedBytes    = 4 << 30 // files of equal size
-)
+
+// copyLimits are the limits of the two steps.
+type copyLimits struct {
+	comparedBytes  int64 // files that are compared as pictures
+	comparedPixels int64 // pictures of equal size
+	hashedBytes    int64 // files of equal size
+}
+
+// usualLimits keep the search for copies to some seconds.
+func usualLimits() copyLimits { return copyLimits{1 << 30, 1 << 28, 4 << 30} }
 
 // reference is a picture of one of several sources.
 type reference struct{ source, sample int }
@@ -36,8 +41,10 @@ type comparison struct {
 
 // equalPictures returns the groups of equal pictures, each in the order of sources and
 // samples. Drawn samples, arrays, the samples of other packages' sources and unreadable
-// files are not compared.
-func equalPictures(ctx context.Context, sources ...Source) ([][]reference, error) {
+// files are not compared. left is the number of bytes of files of equal size that are beyond
+// the limit and were not compared.
+func (l copyLimits) equalPictures(ctx context.Context, sources ...Source) (groups [][]reference, left int64,
+	err error) {
 	c := &comparison{sources: sources}
 	for k, src := range sources {
 		for i := range src.Info().Len {
@@ -46,16 +53,17 @@ func equalPictures(ctx context.Context, sources ...Source) ([][]reference, error
 			}
 		}
 	}
-	c.inFiles = c.fileBytes(c.samples) > maxComparedBytes
+	c.inFiles = c.fileBytes(c.samples) > l.comparedBytes
 	candidates, err := c.candidates(ctx)
-	if err == nil && !c.inFiles && c.pixels(ctx, candidates) > maxComparedPixels {
+	if err == nil && !c.inFiles && c.pixels(ctx, candidates) > l.comparedPixels {
 		c.inFiles = true
 		candidates, err = c.candidates(ctx)
 	}
-	if err != nil || c.inFiles && c.fileBytes(candidates) > maxHashedBytes {
-		return nil, err
+	if size := c.fileBytes(candidates); err != nil || c.inFiles && size > l.hashedBytes {
+		return nil, size, err
 	}
-	return groupsOf(ctx, candidates, c.content)
+	groups, err = groupsOf(ctx, candidates, c.content)
+	return groups, 0, err
 }
 
 // candidates returns the pictures with a key that another picture has, too.

@@ -56,6 +56,22 @@ func TestCopiesInFiles(t *testing.T) {
 	}
 }
 
+// TestCopiesBeyondTheLimit: where the files are too large to be compared, a line says so.
+func TestCopiesBeyondTheLimit(t *testing.T) {
+	src := open(t, "folder:"+unpack(t, []file{{"cat/1.ppm", ppmOf(4, 2, 1)}, {"cat/2.ppm", ppmOf(4, 2, 1)},
+		{"dog/3.ppm", ppmOf(4, 4, 1)}}), Options{})
+	size := int64(2 * len(ppmOf(4, 2, 1)))
+	for most, want := range map[int64]string{
+		size:     "1 picture has copies: cat/1.ppm = cat/2.ppm",
+		size - 1: "equal pictures were not looked for: the files of equal size have 0.0 GiB, and up to 4 GiB are compared",
+	} {
+		c, err := copyLimits{hashedBytes: most}.find(t.Context(), []Source{src})
+		if err != nil || strings.Join(c.Notes(""), "\n") != want {
+			t.Errorf("%v, %v; want %s", c.Notes(""), err, want)
+		}
+	}
+}
+
 // TestCopiesOfArrays: pictures in arrays are compared, numbers and drawn samples are not.
 func TestCopiesOfArrays(t *testing.T) {
 	labels := saveNPY(t, "y.npy", tensor.Of([]int64{0, 1, 0}, 3))

@@ -15,24 +15,31 @@ type Copies struct {
 	Groups  [][]string `json:"groups,omitempty"`        // names of equal pictures of the source
 	Classes [][]string `json:"in_classes,omitempty"`    // those of Groups with different labels
 	Both    [][]string `json:"on_both_sides,omitempty"` // equal pictures of the source and of another
+	// Uncompared is the size of files of equal size in bytes, if they are so large that no picture was
+	// compared with another.
+	Uncompared int64 `json:"uncompared,omitempty"`
 }
 
 // FindCopies compares the pictures of src with each other and with those of others, which
 // are its other parts. It returns nil if no two are equal. Pictures are equal if they have
-// the same size and pixels. Large collections are compared by the content of their files.
+// the same size and pixels. Large collections are compared by the content of their files, and
+// very large ones not at all.
 func FindCopies(ctx context.Context, src Source, others ...Source) (*Copies, error) {
-	sources := append([]Source{src}, others...)
-	groups, err := equalPictures(ctx, sources...)
+	return usualLimits().find(ctx, append([]Source{src}, others...))
+}
+
+func (l copyLimits) find(ctx context.Context, sources []Source) (*Copies, error) {
+	groups, left, err := l.equalPictures(ctx, sources...)
 	if err != nil {
 		return nil, err
 	}
-	c := &Copies{}
+	c := &Copies{Uncompared: left}
 	for _, g := range groups {
 		if err := c.add(ctx, sources, g); err != nil {
 			return nil, err
 		}
 	}
-	if c.Extra == 0 && len(c.Both) == 0 {
+	if c.Extra == 0 && len(c.Both) == 0 && left == 0 {
 		return nil, nil
 	}
 	return c, nil
@@ -105,6 +112,12 @@ func (c *Copies) Notes(both string) (notes []string) {
 	}
 	if len(c.Classes) > 0 {
 		note(c.Classes, "has several labels", "have several labels")
+	}
+	if c.Uncompared > 0 {
+		const text = "equal pictures were not looked for: the files of equal size have %.1f GiB, and up to " +
+			"%d GiB are compared"
+		size, most := float64(c.Uncompared)/(1<<30), usualLimits().hashedBytes>>30
+		notes = append(notes, fmt.Sprintf(text, size, most))
 	}
 	if c.Extra > 0 {
 		note(c.Groups, "has copies", "have copies")

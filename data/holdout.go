@@ -113,7 +113,7 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	out := &HeldOut{}
 	var copies [][]reference
 	if !h.IgnoreCopies {
-		if copies, err = equalPictures(ctx, src); err != nil {
+		if copies, _, err = usualLimits().equalPictures(ctx, src); err != nil {
 			return nil, err
 		}
 	}

@@ -80,8 +80,8 @@ func meanVariance(c *call) graph.Value {
 		return c.node(graph.ReduceMean, suffix, []graph.Value{x}, "axes", over, "keep", true)
 	}
 	around := c.node(graph.Sub, ".around", []graph.Value{c.Dynamic(0), mean(".mean", c.Dynamic(0))})
-	squares := c.node(graph.Mul, ".squares", []graph.Value{around, around})
-	deviation := c.node(graph.Sqrt, ".deviation", []graph.Value{mean(".variance", squares)})
+	variance := func(suffix string, squares graph.Value) graph.Value { return mean(".variance"+suffix, squares) }
+	deviation := norm{2, ".squares", ".deviation", variance}.of(c, around)
 	above := c.node(graph.Affine, ".above", []graph.Value{deviation}, "add", shortest(1e-9))
 	return c.node(graph.Div, "", []graph.Value{around, above})
 }

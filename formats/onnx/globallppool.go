@@ -25,14 +25,12 @@ func globalLpPool(c *call) graph.Value {
 		over := element.Indices(len(s))[1:]
 		return c.node(graph.ReduceSum, suffix, []graph.Value{x}, "axes", over, "keep", true)
 	}
-	switch x := c.Dynamic(0); p {
+	total := func(suffix string, x graph.Value) graph.Value { return sum(".sum"+suffix, x) }
+	switch p {
 	case 1:
 		return sum("", makeAbsolute(c, ".size"))
 	case 2:
-		squares := c.node(graph.Mul, ".squares", []graph.Value{x, x})
-		return c.node(graph.Sqrt, "", []graph.Value{sum(".sum", squares)})
+		return norm{p, ".squares", "", total}.of(c, c.Dynamic(0))
 	}
-	size := makeAbsolute(c, ".size")
-	powers := c.node(graph.Pow, ".powers", []graph.Value{size, c.number("power", float64(p))})
-	return c.node(graph.Pow, "", []graph.Value{sum(".sum", powers), c.number("root", 1/float64(p))})
+	return norm{p, ".powers", "", total}.of(c, makeAbsolute(c, ".size"))
 }

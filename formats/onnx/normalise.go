@@ -213,15 +213,14 @@ func lpNorm(c *call) graph.Value {
 	if c.Err != nil {
 		return graph.None
 	}
+	sum := func(suffix string, v graph.Value) graph.Value {
+		return c.node(graph.ReduceSum, ".sum"+suffix, []graph.Value{v}, "axes", []int{axis}, "keep", true)
+	}
 	x, size := c.Dynamic(0), graph.None
 	if p == 1 {
-		size = makeAbsolute(c, ".size")
+		size = sum("", makeAbsolute(c, ".size"))
 	} else {
-		size = c.node(graph.Mul, ".squares", []graph.Value{x, x})
-	}
-	size = c.node(graph.ReduceSum, ".sum", []graph.Value{size}, "axes", []int{axis}, "keep", true)
-	if p == 2 {
-		size = c.node(graph.Sqrt, ".norm", []graph.Value{size})
+		size = norm{2, ".squares", ".norm", sum}.of(c, x)
 	}
 	size = c.node(graph.Clip, ".some", []graph.Value{size}, "min", 1e-38, "max", math.Inf(1))
 	return c.node(graph.Div, "", []graph.Value{x, size})
@@ -238,18 +237,22 @@ func reduceOf(c *call) graph.Value {
 	switch op {
 	case "ReduceL1":
 		x = makeAbsolute(c, ".size")
-	case "ReduceL2", "ReduceSumSquare":
+	case "ReduceSumSquare":
 		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
 	case "ReduceLogSumExp":
 		return addLogSumExp(c, x, at)
 	}
-	if len(at) > 0 {
-		x = c.node(graph.ReduceSum, ".sum", []graph.Value{x}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
+	sum := func(suffix string, v graph.Value) graph.Value {
+		if len(at) == 0 {
+			return v
+		}
+		return c.node(graph.ReduceSum, ".sum"+suffix, []graph.Value{v}, "axes", at,
+			"keep", c.Int("keepdims", 1) != 0)
 	}
-	switch op {
-	case "ReduceL2":
-		return c.node(graph.Sqrt, "", []graph.Value{x})
-	case "ReduceLogSum":
+	if op == "ReduceL2" {
+		return norm{2, ".squares", "", sum}.of(c, x)
+	}
+	if x = sum("", x); op == "ReduceLogSum" {
 		return c.node(graph.Log, "", []graph.Value{x})
 	}
 	return x

@@ -196,24 +196,16 @@ func lpPool(c *call) graph.Value {
 		return graph.None
 	}
 	w = w.image()
-	x := c.Dynamic(0)
+	sum := func(suffix string, x graph.Value) graph.Value {
+		v := c.node(graph.AvgPool, ".mean"+suffix, []graph.Value{c.toImage(x, s)}, "kernel", w.kernel,
+			"stride", w.stride, "pad", w.pads(), "count_pad", slices.Max(w.pads()) > 0)
+		return c.node(graph.Affine, ".sum"+suffix, []graph.Value{v}, "by", float64(w.kernel[0]*w.kernel[1]))
+	}
 	switch p {
 	case 1:
-		x = makeAbsolute(c, ".size")
+		return c.fromImage(sum("", makeAbsolute(c, ".size")), axes)
 	case 2:
-		x = c.node(graph.Mul, ".squares", []graph.Value{x, x})
-	default:
-		x = c.node(graph.Pow, ".powers", []graph.Value{makeAbsolute(c, ".size"), c.number("power", float64(p))})
+		return c.fromImage(norm{p, ".squares", ".root", sum}.of(c, c.Dynamic(0)), axes)
 	}
-	v := c.node(graph.AvgPool, ".mean", []graph.Value{c.toImage(x, s)}, "kernel", w.kernel, "stride", w.stride,
-		"pad", w.pads(), "count_pad", slices.Max(w.pads()) > 0)
-	v = c.node(graph.Affine, ".sum", []graph.Value{v}, "by", float64(w.kernel[0]*w.kernel[1]))
-	switch p {
-	case 1:
-	case 2:
-		v = c.node(graph.Sqrt, ".root", []graph.Value{v})
-	default:
-		v = c.node(graph.Pow, ".root", []graph.Value{v, c.number("root", 1/float64(p))})
-	}
-	return c.fromImage(v, axes)
+	return c.fromImage(norm{p, ".powers", ".root", sum}.of(c, makeAbsolute(c, ".size")), axes)
 }

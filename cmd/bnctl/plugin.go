@@ -116,7 +116,8 @@ func pluginInit(c *cli.Context) error {
 	if err == nil {
 		program, checkout := filepath.Dir(path), ""
 		if !starter.IsInCheckout("") {
-			checkout = "\n   go mod edit -replace " + starter.Module + "=PATH   (of a checkout, unless you use a release)"
+			checkout = "\n   go mod edit -replace " + starter.Module +
+				"=PATH   (of a checkout, unless you use a release)"
 		}
 		reportPlugin(outputOf(c), fleet.Status{Name: name, Path: path, State: "written"}, `wrote %s; from here on:
    cd %s%s

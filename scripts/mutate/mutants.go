@@ -173,7 +173,7 @@ var others = map[token.Token][]token.Token{
 // binary replaces an operator.
 func (w *writer) binary(n *ast.BinaryExpr) {
 	tv, zero := w.info.Types[n], w.info.Types[n.Y].Value
-	if tv.Value != nil || tv.Type == nil || strings.Contains(w.text(n), "func(") ||
+	if len(others[n.Op]) == 0 || tv.Value != nil || tv.Type == nil || strings.Contains(w.text(n), "func(") ||
 		n.Op == token.MUL && zero != nil && zero.ExactString() == "0" {
 		return
 	}
@@ -190,10 +190,8 @@ func (w *writer) binary(n *ast.BinaryExpr) {
 	if n.Op == token.NEQ && w.text(n.Y) == "nil" && strings.HasPrefix(w.text(n.X), "err") {
 		cases += fmt.Sprintf(" case %d: return false;", w.add(n, w.text(n)+" never met"))
 	}
-	if len(others[n.Op]) > 0 {
-		w.around(n, fmt.Sprintf("func() %s { switch mutantChosen(%d, %d) {%s }; return (", typ, first,
-			len(w.p.mutants), cases), ") }()")
-	}
+	w.around(n, fmt.Sprintf("func() %s { switch mutantChosen(%d, %d) {%s }; return (", typ, first,
+		len(w.p.mutants), cases), ") }()")
 }
 
 // named returns the name of a package, and makes the file import it. It is "" for the

@@ -43,6 +43,36 @@
 // of package collective. StaleGradients delays gradients by some steps; LocalSGD
 // gives each replica separate weights.
 //
+// # Stages
+//
+// OpenStaged returns a Staged, which divides the layers into stages on several devices. Each stage is a
+// Driver with its part of the program. The state of a Staged is that of all its stages on all ranks:
+//
+//	                Step                      Commit
+//	    ┌───────┐ ─────────────> ┌─────────┐ ─────────────> ready, one version later
+//	    │ ready │                │ stepped │
+//	    └───────┘                └─────────┘
+//	        ^                      │     │
+//	        │    a stage has lost  │     │ a stage has lost some of its devices (lacking): Commit
+//	        │    all its devices   │     └─> runs the step of the same batch again, and commits
+//	        │    (gone)            v
+//	        │          ┌───────────────┐
+//	        └───────── │ at a snapshot │
+//	          rollBack └───────────────┘
+//
+//	state          in Staged          each stage (Driver)
+//	ready          stepped is false   at the version of the Staged
+//	stepped        stepped is true    holds the gradients (retained), unless a member joined since
+//	at a snapshot  gone is true       one was loaded with the snapshot of the ledger (recovery.restarted)
+//
+// Every call ends in conclude, which makes one state of the outcomes of all stages and ranks:
+//
+//   - If a stage has devices left, its recovery has moved the replicas, and the call is repeated.
+//   - If a stage has none, it waits for one. If none comes back, a neighbour gets its layers (move, adopt).
+//     Then rollBack writes the snapshot into all stages, repeats the steps and commits of the ledger up to
+//     the present version, and the call is repeated.
+//   - If no device is left, or an update is not finite, the call returns the error.
+//
 // # Ranks
 //
 // With Config.Peers a run has several processes, each with devices for a range

@@ -17,13 +17,13 @@ type division struct {
 }
 
 // maxDivisions bounds how often a file is read to find its cut.
-const maxDivisions = 12
+const maxDivisions = 6
 
-// readDivided reads a file with a tail. readers have read the file without a tail; they may be nil. It
-// returns nil if there is no cut.
+// readDivided reads a file with a tail, unless its graph is too large. readers have read the file
+// without a tail; they may be nil. It returns nil if there is no cut.
 func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
 	for _, r := range readers {
-		if r == nil {
+		if r == nil || r.made > maxMade {
 			continue
 		}
 		d := &division{starts: map[string]bool{}}

@@ -142,6 +142,18 @@ sums-int8: build ## the logits of 1,000 pictures by a small int8 template: one s
 sums-qdq: build ## files in QDQ form, one of each pattern and random ones: the bits of the rule in NumPy with every kernel and device (WAYS=, JSON=FILE; PoCL, qemu-user; half an hour)
 	sh scripts/peers.sh >/dev/null && PATH="$(CURDIR)/bin:$$PATH" JSON=$(JSON) /usr/bin/python3 scripts/peers/qdqsums.py bin/bnctl $(WAYS)
 
+.PHONY: sums-qat
+sums-qat: build ## training for int8 on 1, 2 and 3 devices, with OpenCL, killed and resumed: one template, and the loss of the last epoch is the template's (DEVICES=; minutes)
+	PATH="$(CURDIR)/bin:$$PATH" bash scripts/qatsums.sh bin/bnctl
+
+.PHONY: layers-qdq
+layers-qdq: build ## each layer of the QDQ file FILE, alone and from the same bytes, beside ONNX Runtime: the bytes that differ (LAYERS=; minutes)
+	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 scripts/peers/qdqlayers.py bin/bnctl $(FILE) $(LAYERS)
+
+.PHONY: bench-qdq
+bench-qdq: build ## speed of the quantised files in the folder FILES on one thread, beside ONNX Runtime and --qdq float, in turn (ROUNDS=5, JSON=FILE; half an hour on an idle machine)
+	NODE_PATH=$$(sh scripts/peers.sh) ROUNDS=$(or $(ROUNDS),5) /usr/bin/python3 scripts/peers/qdqtable.py bin/bnctl $(FILES) $(JSON)
+
 .PHONY: bytes-qdq
 bytes-qdq: build ## bytes of ONNX Runtime that differ from the rule, by pattern, which needs VNNI (COUNT=, JSON=FILE; minutes)
 	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 scripts/peers/qdqbytes.py bin/bnctl $(or $(COUNT),40) $(JSON)

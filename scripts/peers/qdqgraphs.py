@@ -37,7 +37,7 @@ def quantised(v, scale, zero, kind):
 
 def rounded(sums, by, zero, kind, low=None, high=None):
     """Sums of integers as integers: float32(sum)*by in float32, rounded to the even number."""
-    y = clip(np.rint(sums.astype(F) * by).astype(np.int64) + zero, kind)
+    y = clip(np.clip(np.rint(sums.astype(F) * by), -1e9, 1e9).astype(np.int64) + zero, kind)  # int64 ends before float32
     return y if low is None else np.clip(y, low, high)
 
 
@@ -202,14 +202,14 @@ class Graph:
         a, b = (x.scale / m.scale).astype(F), (y.scale / m.scale).astype(F)
         at = F(m.zero) - fma(a, F(x.zero), b * F(y.zero))
         sums = fma(a, x.q.astype(F), fma(b, y.q.astype(F), at))
-        m.q = np.clip(clip(np.rint(sums).astype(np.int64), self.kind), *self.limits(m, bounds))
+        m.q = np.clip(clip(np.clip(np.rint(sums), -1e9, 1e9).astype(np.int64), self.kind), *self.limits(m, bounds))
         return m
 
     def mul(self, x, y):
         m = self.store(self.node('Mul', [self.dequantise(x), self.dequantise(y)]), x.floats() * y.floats())
         by = F(F(x.scale * y.scale) / m.scale)
         product = ((x.q - x.zero) * (y.q - y.zero)).astype(F) * by
-        m.q = clip(np.rint(product + F(m.zero)).astype(np.int64), self.kind)
+        m.q = clip(np.clip(np.rint(product + F(m.zero)), -1e9, 1e9).astype(np.int64), self.kind)
         return m
 
     def table(self, x, f, m):

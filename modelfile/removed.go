@@ -109,8 +109,8 @@ func (k *Choice) Removed() *Removed {
 	return r
 }
 
-// Reason explains why a group was left out, and how to use it anyway.
-func Reason(g formats.Group) string {
+// reason explains why a group was left out, and how to use it anyway.
+func reason(g formats.Group) string {
 	if g.Advice == "" {
 		return g.Reason
 	}
@@ -118,6 +118,39 @@ func Reason(g formats.Group) string {
 }
 
 func groupLine(g formats.Group) string {
-	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, Reason(g), problem.Plural(g.Tensors, "tensor"),
+	return fmt.Sprintf("%s: %s, %s, %.1f MB", g.Name, reason(g), problem.Plural(g.Tensors, "tensor"),
 		float64(g.Bytes)/1e6)
+}
+
+// Line describes the choice in a line: how many tensors were used, and what was left out. It is "" if
+// all were used and the file contains only them.
+func (k *Choice) Line() string {
+	var left []string
+	for _, g := range k.LeftOut {
+		text := g.Name + " (" + reason(g)
+		if g.Tensors > 1 {
+			text += ", " + problem.Plural(g.Tensors, "tensor")
+		}
+		left = append(left, text+")")
+	}
+	line := fmt.Sprintf("%s: took %s", k.Path, problem.Plural(k.Tensors, "tensor"))
+	if k.Key != "" {
+		line += " of " + k.Key
+	}
+	switch {
+	case len(left) > 0:
+		return line + "; left out " + Few(left)
+	case k.Key != "":
+		return line
+	}
+	return ""
+}
+
+// Few joins names, and abbreviates a long list.
+func Few(names []string) string {
+	const most = 8
+	if n := len(names) - most; n > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile"
 )
@@ -15,22 +11,7 @@ func noteChoice(o *output, k *modelfile.Choice) {
 	if k == nil {
 		return // a file of bnctl
 	}
-	var left []string
-	for _, g := range k.LeftOut {
-		text := g.Name + " (" + modelfile.Reason(g)
-		if g.Tensors > 1 {
-			text += ", " + plural(g.Tensors, "tensor")
-		}
-		left = append(left, text+")")
-	}
-	line := fmt.Sprintf("%s: took %s", k.Path, plural(k.Tensors, "tensor"))
-	if k.Key != "" {
-		line += " of " + k.Key
-	}
-	switch {
-	case len(left) > 0:
-		o.note("%s; left out %s", line, few(left))
-	case k.Key != "":
+	if line := k.Line(); line != "" {
 		o.note("%s", line)
 	}
 	for _, n := range k.Findings {
@@ -58,17 +39,8 @@ func findingLine(n formats.Finding) string {
 func noteSuspect(o *output, names []string) {
 	if len(names) > 0 {
 		o.note("no layer's by the name, but kept: %s; leave out what predicting does not need, --drop '%s'",
-			few(names), names[0])
+			modelfile.Few(names), names[0])
 	}
-}
-
-// few joins names, and abbreviates a long list.
-func few(names []string) string {
-	const most = 8
-	if n := len(names) - most; n > 0 {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", n))
-	}
-	return strings.Join(names, ", ")
 }
 
 // viewModel opens the model of a file for reading only, and notes which tensors were chosen.

@@ -11,7 +11,7 @@ import (
 // warnOfSickness notes that the model of a file is sick, and why, if it is.
 func warnOfSickness(o *output, s *doctor.Diagnosis, path string) {
 	if faults := s.Faults(); len(faults) > 0 {
-		o.note("%s is sick: %s; see bnctl doctor %s", path, few(faults), path)
+		o.note("%s is sick: %s; see bnctl doctor %s", path, modelfile.Few(faults), path)
 	}
 }
 

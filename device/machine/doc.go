@@ -1,0 +1,25 @@
+// Package machine decides which hosts and machines trust each other if a host uses the devices of
+// other machines: TLS 1.3 with a certificate on both sides.
+//
+// Use it with device/serve and device/remote, which move the calls. Package fleet connects them.
+//
+// # Files
+//
+// A side is a folder with three files, named as in a Secret of Kubernetes of the kind
+// kubernetes.io/tls and as cert-manager writes them:
+//
+//	ca.crt       the authority that both sides trust; it may have several certificates
+//	tls.crt      the certificate of this side
+//	tls.key      its private key
+//	revoked      serial numbers of certificates that are refused, one on a line (optional)
+//
+// # Who is trusted
+//
+// Names and addresses do not matter, because machines come and go. A certificate is trusted if an
+// authority in ca.crt has signed it, it is valid now, its serial number is not in revoked, and it has
+// the role of the other side: the URI bnctl://role/host or bnctl://role/device among its names. So
+// many machines may share one certificate. A device machine cannot use the devices of another one.
+//
+// The files are read again when they change: by the next connection, and for open connections by
+// the check that device/serve makes from time to time.
+package machine

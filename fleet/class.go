@@ -38,7 +38,7 @@ func commonClass(asked, precision string, targets []target) string {
 	}
 	for _, t := range targets {
 		rank := slices.Index(classes, t.info.Kernels)
-		if rank < 0 || rank < least && t.plugin != "cpu" {
+		if rank < 0 || rank < least && !t.isCPU() {
 			return asked
 		}
 	}

@@ -50,17 +50,26 @@ func listed(name string, about device.Plugin, list []device.Info, reason string)
 	}
 	var all []Listed
 	for i, d := range list {
-		all = append(all, Listed{Name: shortName(name, i, len(list)), Plugin: about, Device: d})
+		l := Listed{Name: shortName(name, i, len(list)), Plugin: about, Device: d}
+		if onMachine(name) {
+			l.Name = name + "/" + d.ID
+		}
+		all = append(all, l)
 	}
 	return all
 }
 
 // ListOne returns the entry of List for one device or plugin. It starts the plugin that the
-// part of the name before the colon names. The error is a *problem.Unknown with the known
-// names.
+// part of the name before the colon names, or connects to the machine. The error is a
+// *problem.Unknown with the known names.
 func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 	plugin, _, _ := strings.Cut(name, ":")
 	names, err := p.Names()
+	if onMachine(name) {
+		var s spec
+		s, err = parseMachine(name)
+		plugin, names = s.name, []string{s.name}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +80,7 @@ func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 			continue
 		}
 		for _, l := range p.List(ctx, n) {
-			if u.Known = append(u.Known, l.Name); l.Name == name {
+			if u.Known = append(u.Known, l.Name); l.Name == name || l.Reason != "" && onMachine(name) {
 				return &l, nil
 			}
 		}

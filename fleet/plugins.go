@@ -20,6 +20,9 @@ type Plugins struct {
 	Paths    []string // of additional plugins
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
+	// TLS is the folder with the certificate of this host for devices on other machines: see
+	// package machine.
+	TLS string
 	// Timeout bounds the start of a plugin, until it has described itself; 0: the
 	// default of remote.Command. Above a minute it bounds the opening of a device too.
 	Timeout time.Duration
@@ -67,6 +70,9 @@ type Provider interface {
 // The caller closes the provider. The error is a *problem.Unknown or a *problem.Error if
 // there is no plugin to start, otherwise the error of the start.
 func (p Plugins) Start(ctx context.Context, name string) (Provider, error) {
+	if onMachine(name) {
+		return p.connect(ctx, name)
+	}
 	switch name {
 	case "ref":
 		return inProcess{ref.Provider{}}, nil

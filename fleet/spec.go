@@ -23,6 +23,14 @@ func parse(text string) ([]spec, error) {
 	for item := range strings.SplitSeq(text, ",") {
 		s := spec{count: 1}
 		rest := strings.TrimSpace(item)
+		if onMachine(rest) {
+			s, err := parseMachine(rest)
+			if err != nil {
+				return nil, err
+			}
+			specs = append(specs, s)
+			continue
+		}
 		if n, after, ok := strings.Cut(rest, "x"); ok {
 			if count, err := strconv.Atoi(n); err == nil {
 				if count < 1 {

@@ -135,6 +135,9 @@ func (f *Fleet) provider(ctx context.Context, name string) (Provider, error) {
 
 // pick selects the devices that a spec names from the list of its plugin.
 func pick(s spec, list []device.Info) ([]target, error) {
+	if onMachine(s.name) {
+		return pickOnMachine(s, list)
+	}
 	if s.index == "" && s.name == "cuda" && s.count == 1 {
 		var all []target
 		for i, d := range list {

@@ -46,7 +46,7 @@ func inFlags(text string) string { return problem.ReplaceOptions(text, flag) }
 // flag returns the flag of the command line for an option of the library, or the command that does it.
 func flag(option string) string {
 	switch option {
-	case "devices-list", "export", "keygen", "plugin-add", "reproduce", "strip":
+	case "devices-keys", "devices-list", "devices-serve", "export", "keygen", "plugin-add", "reproduce", "strip":
 		return "bnctl " + strings.ReplaceAll(option, "-", " ")
 	case "models-list-pretrained":
 		return "bnctl models list --pretrained"

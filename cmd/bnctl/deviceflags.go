@@ -15,7 +15,7 @@ import (
 func deviceFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "devices", Value: "cpu",
-			Usage: "comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME"},
+			Usage: "comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*"},
 		&cli.IntFlag{Name: "threads", Usage: "`N` per CPU device", DefaultText: "the cores, shared evenly"},
 		levelFlag(),
 	}, pluginFlags()...)
@@ -26,6 +26,8 @@ func pluginFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
 		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
+		&cli.StringFlag{Name: "devices-tls", EnvVars: []string{"BNCTL_DEVICES_TLS"},
+			Usage: "`DIR` with the certificate of this host for devices of other machines"},
 	}
 }
 
@@ -42,7 +44,8 @@ const leastGreeting = 3 * time.Second
 // pluginsOf returns the plugins that the flags name.
 func pluginsOf(c *cli.Context) fleet.Plugins {
 	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
-		Levels: c.StringSlice("level"), Slow: func(text string) { outputOf(c).note("%s", text) }}
+		Levels: c.StringSlice("level"), TLS: c.String("devices-tls"),
+		Slow: func(text string) { outputOf(c).note("%s", text) }}
 	if c.IsSet("device-timeout") {
 		seconds := max(c.Float64("device-timeout"), leastGreeting.Seconds())
 		p.Timeout = time.Duration(seconds * float64(time.Second))

@@ -14,7 +14,9 @@ func devicesCommand() *cli.Command {
 		Description: `   bnctl devices list
    bnctl devices info cpu
    bnctl devices bench cpu
-   bnctl devices verify`,
+   bnctl devices verify
+   bnctl devices keys keys
+   bnctl devices serve --tls keys/device`,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "all devices of all plugins, and reasons for absent ones", Action: devicesList,
 				Flags: pluginFlags(),
@@ -26,6 +28,8 @@ func devicesCommand() *cli.Command {
    bnctl devices info cuda:0 --json`},
 			devicesBenchCommand(),
 			golden.VerifyCommand(devicesVerify, pluginFlags()),
+			devicesKeysCommand(),
+			devicesServeCommand(),
 		},
 	}
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"crypto/tls"
 	"fmt"
 	"os"
 	"time"
@@ -23,6 +24,9 @@ type Command struct {
 	// debugger for example; "" starts Path. Such a process is not ended by the
 	// host, is used at level stream/1, and can open one device in its life.
 	Greeting string
+	// TLS is the configuration of the connection if another machine has the devices, with
+	// Greeting made by GreetingOf; nil: the plugin is a process of this machine.
+	TLS *tls.Config
 	// Levels are the permitted levels (transports) of sessions; nil permits
 	// all.
 	Levels []string
@@ -89,5 +93,9 @@ func (c *Command) allows(level string) bool {
 
 // fail returns an error of starting or querying the plugin.
 func (c *Command) fail(call string, k device.Kind, format string, args ...any) error {
-	return device.Errorf("plugin "+c.Name, call, k, format, args...)
+	what := "plugin "
+	if c.TLS != nil {
+		what = "machine "
+	}
+	return device.Errorf(what+c.Name, call, k, format, args...)
 }

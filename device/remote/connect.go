@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -89,7 +90,9 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 // prepare makes pipes, shared memory and the client. Nothing is started yet.
 func (p *peer) prepare(b *binary) (err error) {
 	if p.command.Greeting != "" {
-		p.noShm = "it was not started by bnctl and inherits no memory"
+		if p.noShm = "it was not started by bnctl and inherits no memory"; p.command.TLS != nil {
+			p.noShm = "it is on another machine"
+		}
 		p.process, err = newAttached(p.command, newOutput(p.command.Log))
 	} else {
 		err = p.child(b)
@@ -143,7 +146,17 @@ func newSegment(c *Command) (*os.File, string) {
 // config has go-plugin do the handshake and nothing else: this package starts the process, gives it
 // its environment, bounds the time, and ends it.
 func (p *peer) config() *plugin.ClientConfig {
+	options := []grpc.DialOption{
+		grpc.WithInitialWindowSize(wire.Window),
+		grpc.WithInitialConnWindowSize(wire.Window),
+		grpc.WithIdleTimeout(0), // the socket has no name by then
+	}
+	if p.command.TLS != nil {
+		options = append(options, grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: wire.AliveEvery, Timeout: wire.AliveWithin, PermitWithoutStream: true}))
+	}
 	return &plugin.ClientConfig{
+		TLSConfig: p.command.TLS,
 		HandshakeConfig: plugin.HandshakeConfig{
 			ProtocolVersion:  wire.Protocol,
 			MagicCookieKey:   wire.CookieKey,
@@ -156,11 +169,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		Logger:           hclog.NewNullLogger(),
 		SyncStdout:       p.process.greeted.printed, // os.Stdout of a Go plugin arrives by a call
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
-		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithInitialWindowSize(wire.Window),
-			grpc.WithInitialConnWindowSize(wire.Window),
-			grpc.WithIdleTimeout(0), // the socket has no name by then
-		},
+		GRPCDialOptions:  options,
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
 			p.process.cmd.Env = append(p.process.cmd.Env, c.Env...)
 			return p.process, nil
@@ -198,6 +207,9 @@ func (p *peer) greet(ctx context.Context) error {
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
 	timedOut := ctx.Err() != nil
+	if c.TLS != nil {
+		return explainMachine(c, timedOut, err)
+	}
 	p.process.within(time.Second)
 	what := p.process.greeted.complaint()
 	switch {

@@ -26,6 +26,10 @@ func (p *peer) dead() bool {
 // process died, the result describes how, with its last words. Otherwise the process broke
 // the protocol, and broken kills it.
 func (p *peer) broken(name, call string, err error) error {
+	if p.command.TLS != nil {
+		p.process.kill()
+		return device.Errorf(name, call, device.Lost, "the connection to the machine broke: %w", plain(err))
+	}
 	if p.command.Greeting != "" {
 		p.process.kill()
 		return device.Errorf(name, call, device.Lost, "the plugin, which bnctl did not start, is gone: %w",
@@ -54,6 +58,10 @@ func starved(how string) error {
 // error. A device that hangs in a driver does so.
 func (p *peer) silent(name, call string) error {
 	p.process.kill()
+	if p.command.TLS != nil {
+		return device.Errorf(name, call, device.Lost,
+			"the machine did not answer within %v after the call was cancelled, and was given up", grace)
+	}
 	return device.Errorf(name, call, device.Lost,
 		"the plugin did not answer within %v after the call was cancelled, and was ended", grace)
 }

@@ -70,6 +70,10 @@ func (s *session) write(ctx context.Context, in *pb.Write, t []tensor.Tensor) er
 		return err
 	}
 	if in.GetPart() != nil {
+		if s.apart {
+			return device.Errorf("", "", device.Invalid,
+				"the host is on another machine, and names a file of this one")
+		}
 		return writeFilePart(ctx, e, in)
 	}
 	if len(t) != 1 {

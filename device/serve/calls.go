@@ -11,11 +11,12 @@ type calls struct {
 	mu       sync.Mutex
 	number   uint64
 	end      context.CancelFunc
-	canceled uint64 // the highest call that Cancel has named
+	canceled uint64    // the highest call that Cancel has named
+	all      *allCalls // of all sessions of this process; nil if there is one
 }
 
-// begin returns the context of call number n and what to do after it.
-func (c *calls) begin(ctx context.Context, n uint64) (context.Context, context.CancelFunc) {
+// begin returns the context of call number n and what to do after it, once.
+func (c *calls) begin(ctx context.Context, n uint64) (context.Context, func()) {
 	ctx, end := context.WithCancel(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +24,14 @@ func (c *calls) begin(ctx context.Context, n uint64) (context.Context, context.C
 	if c.canceled >= n { // Cancel has overtaken the call
 		end()
 	}
-	return ctx, end
+	if c.all == nil {
+		return ctx, end
+	}
+	c.all.number.Add(1)
+	return ctx, func() {
+		end()
+		c.all.number.Add(-1)
+	}
 }
 
 // cancel ends call number n if it is in progress or has not begun yet.
@@ -35,6 +43,9 @@ func (c *calls) cancel(n uint64) {
 		c.end()
 	}
 }
+
+// over reports whether the session ends after the call that it has answered.
+func (c *calls) over() bool { return c.all != nil && c.all.leaving.Load() }
 
 // current returns the number of the call in progress.
 func (c *calls) current() uint64 {

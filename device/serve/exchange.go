@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
@@ -19,6 +20,10 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
 	meet := collective.Exchanger(&s.exchanger)
 	var member *shm.Member
+	if s.apart && (g.Level == device.CollShm || in.GetPool() != "") {
+		return device.Errorf("", "", device.Invalid,
+			"the host is on another machine, and shares no memory with this one")
+	}
 	if g.Level == device.CollShm && g.Check() == nil {
 		if !g.Whole() { // the host is to be in the middle
 			return device.Errorf("", "", device.Unavailable, "level %s: the members hold a part of the tree of "+
@@ -53,11 +58,18 @@ func leave(m *shm.Member) {
 
 // exchanger exchanges with the other members of a group through the host: in the middle of
 // a run, it sends the partial values and receives the results on the session's connection,
-// which is not used for anything else meanwhile.
+// which is not used for anything else meanwhile. Its methods may be called from several goroutines:
+// a device that is itself in another process waits for each exchange in a separate one.
 type exchanger struct {
 	session *session
-	pending []*pendingExchange
 	pool    chunks
+	sending sync.Mutex
+
+	mu        sync.Mutex // guards the fields below, and the fields of the pending
+	pending   []*pendingExchange
+	receiving bool          // some goroutine receives
+	received  chan struct{} // closed when it has; then there is another
+	broken    error         // of the connection
 }
 
 // pendingExchange is an exchange that the host has not answered.
@@ -78,20 +90,28 @@ const maxPending = 4
 // time, they are received at once.
 func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	s, d := x.session, &pendingExchange{tag: tag, values: values}
-	for tag.Lane == collective.Gradients && len(x.pending) >= maxPending {
-		if err := x.await(x.pending[0]); err != nil && !x.pending[0].done {
+	for tag.Lane == collective.Gradients {
+		first := x.oldest(maxPending)
+		if first == nil {
+			break
+		}
+		if err := x.await(first); err != nil && x.brokenBy() != nil {
 			return func() error { return err }
 		}
 	}
+	x.sending.Lock()
+	defer x.sending.Unlock()
 	e, partials := wire.EncodeExchange(tag, values)
 	if d.chunk = x.pool.store(e, partials); d.chunk != nil {
 		partials = nil
 	}
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
+	x.mu.Lock()
+	x.pending = append(x.pending, d) // before it is sent: the answer may be received by another goroutine
+	x.mu.Unlock()
 	if err := s.conn.Send(m, partials); err != nil {
 		return func() error { return err }
 	}
-	x.pending = append(x.pending, d)
 	if s.concurrent {
 		return func() error { return x.await(d) }
 	}
@@ -102,17 +122,67 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 // await waits for the host's answer, which comes in any case: when the call is
 // cancelled and when the group is aborted too, as an error.
 func (x *exchanger) await(d *pendingExchange) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for !d.done {
-		if err := x.receive(); err != nil {
+		if err := x.advance(); err != nil {
 			return err
 		}
 	}
 	return d.err
 }
 
+// advance receives the next answer, or waits until another goroutine has. The error is the
+// connection's error. The caller holds mu.
+func (x *exchanger) advance() error {
+	switch {
+	case x.broken != nil:
+		return x.broken
+	case x.receiving:
+		wait := x.received
+		x.mu.Unlock()
+		<-wait
+		x.mu.Lock()
+		return nil
+	}
+	x.receiving, x.received = true, make(chan struct{})
+	x.mu.Unlock()
+	err := x.receive()
+	x.mu.Lock()
+	x.receiving, x.broken = false, err
+	close(x.received)
+	return err
+}
+
+// oldest returns the exchange that has waited longest if at least n are pending, else nil.
+func (x *exchanger) oldest(n int) *pendingExchange {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.pending) < n {
+		return nil
+	}
+	return x.pending[0]
+}
+
+// count returns how many exchanges are pending.
+func (x *exchanger) count() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.pending)
+}
+
+// brokenBy returns the error of the connection, if it has failed.
+func (x *exchanger) brokenBy() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.broken
+}
+
 // drain waits for the answers that a device has not waited for.
 func (x *exchanger) drain() {
-	for len(x.pending) > 0 && x.receive() == nil {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for len(x.pending) > 0 && x.advance() == nil {
 	}
 }
 
@@ -129,8 +199,10 @@ func (x *exchanger) receive() error {
 	case err != nil:
 		return err
 	case d == nil:
-		return fmt.Errorf("the host answers none of %d exchanges, but with %s", len(x.pending), wire.Body(m))
+		return fmt.Errorf("the host answers none of %d exchanges, but with %s", x.count(), wire.Body(m))
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.pending = slices.DeleteFunc(x.pending, func(o *pendingExchange) bool { return o == d })
 	d.done = true
 	switch e := m.GetReduced().Error; {
@@ -145,8 +217,10 @@ func (x *exchanger) receive() error {
 }
 
 // answered returns the exchange that r answers: the only one, or the one with its lane and
-// sequence. It returns nil if there is no match.
+// sequence. It returns nil if no exchange matches.
 func (x *exchanger) answered(r *pb.Reduced) *pendingExchange {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, d := range x.pending {
 		is := collective.Lane(r.GetLane()) == d.tag.Lane && r.GetSequence() == d.tag.Sequence
 		if r != nil && (is || !x.session.concurrent) {

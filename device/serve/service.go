@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -19,6 +20,8 @@ import (
 type service struct {
 	pb.UnimplementedDeviceServer
 	provider device.Provider
+	apart    bool  // the host is on another machine: nothing but messages is exchanged with it
+	maxBytes int64 // of the tensors of a message; 0: maxPayload
 
 	mu         sync.Mutex
 	device     device.Device // nil before Open and after Close
@@ -39,7 +42,7 @@ func (s *service) List(ctx context.Context, _ *pb.ListRequest) (*pb.Devices, err
 	list, reason, err := s.provider.List(ctx)
 	out := &pb.Devices{Reason: reason, Error: wire.EncodeError(err)}
 	for _, i := range list {
-		i.Levels = levels()
+		i.Levels = s.levels()
 		out.Devices = append(out.Devices, wire.EncodeInfo(i))
 	}
 	return out, nil
@@ -60,8 +63,8 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
 	}
 	s.device, s.opened, s.concurrent = d, true, in.GetBeside()
-	out := &pb.OpenReply{Level: device.Stream, Parts: true, Ahead: true}
-	if in.GetSegment() != nil {
+	out := &pb.OpenReply{Level: device.Stream, Parts: !s.apart, Ahead: true}
+	if in.GetSegment() != nil && !s.apart {
 		if s.shared, err = newShared(in.GetSegment()); err != nil {
 			out.Note = err.Error()
 		} else {
@@ -69,13 +72,18 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 		}
 	}
 	info := d.Info()
-	info.Levels = levels()
+	info.Levels = s.levels()
 	out.Info = wire.EncodeInfo(info)
 	return out, nil
 }
 
 // levels lists what sessions and groups of this process can speak.
-func levels() []string { return []string{device.CollShm, device.Shm, device.Stream} }
+func (s *service) levels() []string {
+	if s.apart {
+		return []string{device.Stream}
+	}
+	return []string{device.CollShm, device.Shm, device.Stream}
+}
 
 // Session serves the open device until the host ends the stream.
 func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
@@ -92,7 +100,7 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 	}
 	defer conn.Close()
 	session := newSession(stream.Context(), d, conn, &s.calls)
-	session.concurrent = concurrent
+	session.concurrent, session.apart, session.maxBytes = concurrent, s.apart, cmp.Or(s.maxBytes, maxPayload)
 	err = session.serve()
 	s.close()
 	return err

@@ -28,11 +28,13 @@ type session struct {
 	exchanger   exchanger   // of groups that exchange through the host
 	scheduled   scheduled   // through which the device exchanges
 	concurrent  bool        // the host accepts several exchanges at a time
+	apart       bool        // the host is on another machine
+	maxBytes    int64       // of the tensors of a message from the host
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
 	s := &session{ctx: ctx, device: d, conn: c, calls: k, executables: map[uint32]device.Executable{},
-		schedules: map[uint32]map[string]*wire.Schedule{}}
+		schedules: map[uint32]map[string]*wire.Schedule{}, maxBytes: maxPayload}
 	s.exchanger.session = s
 	return s
 }
@@ -51,9 +53,9 @@ func (s *session) serve() error {
 		}
 		ctx, end := s.calls.begin(s.ctx, m.Call)
 		reply, out := s.answer(ctx, m, in)
-		end()
 		reply.Call = m.Call
-		if err := s.conn.Send(reply, out); err != nil {
+		err = s.conn.Send(reply, out)
+		if end(); err != nil || s.calls.over() {
 			return err
 		}
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
@@ -69,12 +71,12 @@ func (s *session) serve() error {
 
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, shm.Closed) }
 
-// maxPayload bounds the tensors of one message from the host.
+// maxPayload bounds the tensors of one message from a host of this machine.
 const maxPayload = 1 << 38
 
 func (s *session) allocate(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tensor, error) {
-	if n := wire.Bytes(heads); n > maxPayload {
-		return nil, fmt.Errorf("%s with %d bytes of tensors, want at most %d", wire.Body(m), n, int64(maxPayload))
+	if n := wire.Bytes(heads); n > s.maxBytes {
+		return nil, fmt.Errorf("%s with %d bytes of tensors, want at most %d", wire.Body(m), n, s.maxBytes)
 	}
 	return s.arena.Allocate(heads), nil
 }

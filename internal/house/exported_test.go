@@ -40,7 +40,6 @@ var unusedNames = map[string]string{
 	"data.Options.CacheBytes":        option,
 	"data.Plan.Prefetch":             option,
 	"data.SkipAll":                   option,
-	"device/remote.Command.Greeting": "set by what starts plugins under a debugger, from its environment",
 
 	"formats/keras.ReadFrom": inBytes,
 	"formats/torch.ReadFrom": inBytes,

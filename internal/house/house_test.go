@@ -101,7 +101,10 @@ train: train/internal/tfevents evaluation evaluation/estimation models/fit recip
 cmd/bnctl/internal/study: internal/chart internal/style problem
 
 problem:
-fleet: device device/class device/ref device/remote device/fabric device/fabric/launcher parallel
+device/machine: problem
+fleet: device device/class device/machine device/ref device/remote device/fabric
+fleet: device/fabric/launcher parallel
+cmd/bnctl/internal/machines: device/machine device/serve fleet internal/memory problem
 fleet: plugins/cpu problem
 modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor
 cmd/bnctl/internal/bench: device device/class device/devicetest device/remote fleet graph internal/memory
@@ -257,7 +260,7 @@ cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/f
 cmd/bnctl: formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo
 cmd/bnctl: modelfile/doctor modelfile/export fleet graph/dot modelfile/inspect modelfile predict
 cmd/bnctl: cmd/bnctl/internal/format problem server modelfile/strip internal/regular
-cmd/bnctl: cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
+cmd/bnctl: cmd/bnctl/internal/machines cmd/bnctl/internal/study cmd/bnctl/internal/study/experiment train
 cmd/bnctl: cmd/bnctl/internal/live cmd/bnctl/internal/view cmd/bnctl/internal/recipefile internal/waiting
 cmd/bnctl: cmd/bnctl/internal/report cmd/bnctl/internal/manual cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/zoo cmd/bnctl/internal/golden

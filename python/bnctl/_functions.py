@@ -21,13 +21,14 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
           bn_update: Value = None, checkpoint: Value = None, checkpoint_every: Optional[int] = None,
           class_weights: Value = None, classes: Optional[int] = None, clip_norm: Optional[float] = None,
           csv_columns: Value = None, decay_all: Optional[bool] = None, device_plugin: Value = None,
-          device_timeout: Optional[float] = None, devices: Value = None, drop: Value = None,
-          ema: Optional[float] = None, epochs: Optional[int] = None, eval_every: Optional[int] = None,
-          exif: Value = None, find_lr: Optional[bool] = None, freeze: Value = None, ignore: Value = None,
-          init: Value = None, input: Value = None, interpolation: Value = None, kernels: Value = None,
-          key: Value = None, label_smoothing: Optional[float] = None, labels: Value = None,
-          log_dir: Value = None, log_every: Optional[int] = None, loss: Value = None, lr: Value = None,
-          lr_of: Value = None, mask_values: Value = None, mean: Value = None, model: Value = None,
+          device_timeout: Optional[float] = None, devices: Value = None, devices_tls: Value = None,
+          drop: Value = None, ema: Optional[float] = None, epochs: Optional[int] = None,
+          eval_every: Optional[int] = None, exif: Value = None, find_lr: Optional[bool] = None,
+          freeze: Value = None, ignore: Value = None, init: Value = None, input: Value = None,
+          interpolation: Value = None, kernels: Value = None, key: Value = None,
+          label_smoothing: Optional[float] = None, labels: Value = None, log_dir: Value = None,
+          log_every: Optional[int] = None, loss: Value = None, lr: Value = None, lr_of: Value = None,
+          mask_values: Value = None, mean: Value = None, model: Value = None,
           momentum: Optional[float] = None, nesterov: Optional[bool] = None, optimizer: Value = None,
           output: Value = None, overwrite: Optional[bool] = None, patience: Optional[int] = None,
           placement: Value = None, pos_weights: Value = None, precision: Value = None,
@@ -103,7 +104,10 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         SECONDS after which a device that keeps others waiting is lost, and a run without any gives up
         (default: 30).
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     ema : float, optional
@@ -257,36 +261,37 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
                                "checkpoint_every": checkpoint_every, "class_weights": class_weights,
                                "classes": classes, "clip_norm": clip_norm, "csv_columns": csv_columns,
                                "decay_all": decay_all, "device_plugin": device_plugin,
-                               "device_timeout": device_timeout, "devices": devices, "drop": drop, "ema": ema,
-                               "epochs": epochs, "eval_every": eval_every, "exif": exif, "find_lr": find_lr,
-                               "freeze": freeze, "ignore": ignore, "init": init, "input": input,
-                               "interpolation": interpolation, "kernels": kernels, "key": key,
-                               "label_smoothing": label_smoothing, "labels": labels, "log_dir": log_dir,
-                               "log_every": log_every, "loss": loss, "lr": lr, "lr_of": lr_of,
-                               "mask_values": mask_values, "mean": mean, "model": model, "momentum": momentum,
-                               "nesterov": nesterov, "optimizer": optimizer, "output": output,
-                               "overwrite": overwrite, "patience": patience, "placement": placement,
-                               "pos_weights": pos_weights, "precision": precision, "preprocess": preprocess,
-                               "preset": preset, "qat": qat, "qdq": qdq, "recipe": recipe,
-                               "recompute": recompute, "rename": rename, "replicas": replicas,
-                               "resume": resume, "sampling": sampling, "save": save, "schedule": schedule,
-                               "seed": seed, "size": size, "skip_bad": skip_bad, "split_groups": split_groups,
-                               "split_seed": split_seed, "stages": stages, "std": std, "steps": steps,
-                               "tail": tail, "task": task, "threads": threads, "train_tensors": train_tensors,
-                               "val": val, "val_split": val_split, "warmup": warmup,
-                               "weight_decay": weight_decay, "weight_sync": weight_sync, "workers": workers}
+                               "device_timeout": device_timeout, "devices": devices,
+                               "devices_tls": devices_tls, "drop": drop, "ema": ema, "epochs": epochs,
+                               "eval_every": eval_every, "exif": exif, "find_lr": find_lr, "freeze": freeze,
+                               "ignore": ignore, "init": init, "input": input, "interpolation": interpolation,
+                               "kernels": kernels, "key": key, "label_smoothing": label_smoothing,
+                               "labels": labels, "log_dir": log_dir, "log_every": log_every, "loss": loss,
+                               "lr": lr, "lr_of": lr_of, "mask_values": mask_values, "mean": mean,
+                               "model": model, "momentum": momentum, "nesterov": nesterov,
+                               "optimizer": optimizer, "output": output, "overwrite": overwrite,
+                               "patience": patience, "placement": placement, "pos_weights": pos_weights,
+                               "precision": precision, "preprocess": preprocess, "preset": preset, "qat": qat,
+                               "qdq": qdq, "recipe": recipe, "recompute": recompute, "rename": rename,
+                               "replicas": replicas, "resume": resume, "sampling": sampling, "save": save,
+                               "schedule": schedule, "seed": seed, "size": size, "skip_bad": skip_bad,
+                               "split_groups": split_groups, "split_seed": split_seed, "stages": stages,
+                               "std": std, "steps": steps, "tail": tail, "task": task, "threads": threads,
+                               "train_tensors": train_tensors, "val": val, "val_split": val_split,
+                               "warmup": warmup, "weight_decay": weight_decay, "weight_sync": weight_sync,
+                               "workers": workers}
     return _implementation.train(data, options, progress)
 
 
 def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unlocked: Optional[bool] = None,
              arch: Value = None, batch: Optional[int] = None, calibrate: Value = None,
              csv_columns: Value = None, device_plugin: Value = None, devices: Value = None,
-             drop: Value = None, exif: Value = None, fit: Value = None, ignore: Value = None,
-             input: Value = None, interpolation: Value = None, kernels: Value = None, key: Value = None,
-             labels: Value = None, mask_values: Value = None, mean: Value = None, mistakes: Value = None,
-             overlap: Optional[float] = None, precision: Value = None, preprocess: Value = None,
-             qdq: Value = None, rename: Value = None, size: Value = None, skip_bad: Value = None,
-             stages: Value = None, std: Value = None, threads: Optional[int] = None,
+             devices_tls: Value = None, drop: Value = None, exif: Value = None, fit: Value = None,
+             ignore: Value = None, input: Value = None, interpolation: Value = None, kernels: Value = None,
+             key: Value = None, labels: Value = None, mask_values: Value = None, mean: Value = None,
+             mistakes: Value = None, overlap: Optional[float] = None, precision: Value = None,
+             preprocess: Value = None, qdq: Value = None, rename: Value = None, size: Value = None,
+             skip_bad: Value = None, stages: Value = None, std: Value = None, threads: Optional[int] = None,
              threshold_for: Value = None, thresholds: Value = None,
              workers: Optional[int] = None) -> Evaluation:
     """Evaluate a model on labelled data.
@@ -315,7 +320,10 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
@@ -379,10 +387,11 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     """
     options: Dict[str, Any] = {"against": against, "allow_unlocked": allow_unlocked, "arch": arch,
                                "batch": batch, "calibrate": calibrate, "csv_columns": csv_columns,
-                               "device_plugin": device_plugin, "devices": devices, "drop": drop, "exif": exif,
-                               "fit": fit, "ignore": ignore, "input": input, "interpolation": interpolation,
-                               "kernels": kernels, "key": key, "labels": labels, "mask_values": mask_values,
-                               "mean": mean, "mistakes": mistakes, "overlap": overlap, "precision": precision,
+                               "device_plugin": device_plugin, "devices": devices, "devices_tls": devices_tls,
+                               "drop": drop, "exif": exif, "fit": fit, "ignore": ignore, "input": input,
+                               "interpolation": interpolation, "kernels": kernels, "key": key,
+                               "labels": labels, "mask_values": mask_values, "mean": mean,
+                               "mistakes": mistakes, "overlap": overlap, "precision": precision,
                                "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
                                "skip_bad": skip_bad, "stages": stages, "std": std, "threads": threads,
                                "threshold_for": threshold_for, "thresholds": thresholds, "workers": workers}
@@ -450,11 +459,11 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
 
 
 def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
-           device_plugin: Value = None, devices: Value = None, drop: Value = None, exif: Value = None,
-           fold_bn: Optional[bool] = None, input: Value = None, interpolation: Value = None,
-           kernels: Value = None, key: Value = None, labels: Value = None, mean: Value = None,
-           opset: Optional[int] = None, preprocess: Value = None, qdq: Value = None, rename: Value = None,
-           size: Value = None, std: Value = None, threads: Optional[int] = None,
+           device_plugin: Value = None, devices: Value = None, devices_tls: Value = None, drop: Value = None,
+           exif: Value = None, fold_bn: Optional[bool] = None, input: Value = None,
+           interpolation: Value = None, kernels: Value = None, key: Value = None, labels: Value = None,
+           mean: Value = None, opset: Optional[int] = None, preprocess: Value = None, qdq: Value = None,
+           rename: Value = None, size: Value = None, std: Value = None, threads: Optional[int] = None,
            to: Value = None) -> Exported:
     """Write a model in the format of another program.
 
@@ -471,7 +480,10 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
@@ -514,21 +526,22 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     Exported
     """
     options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "device_plugin": device_plugin,
-                               "devices": devices, "drop": drop, "exif": exif, "fold_bn": fold_bn,
-                               "input": input, "interpolation": interpolation, "kernels": kernels, "key": key,
-                               "labels": labels, "mean": mean, "opset": opset, "preprocess": preprocess,
-                               "qdq": qdq, "rename": rename, "size": size, "std": std, "threads": threads,
-                               "to": to}
+                               "devices": devices, "devices_tls": devices_tls, "drop": drop, "exif": exif,
+                               "fold_bn": fold_bn, "input": input, "interpolation": interpolation,
+                               "kernels": kernels, "key": key, "labels": labels, "mean": mean, "opset": opset,
+                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
+                               "std": std, "threads": threads, "to": to}
     return _implementation.export(model, output, options)
 
 
 def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
              batch: Optional[int] = None, data: Data = None, device_plugin: Value = None,
-             devices: Value = None, drop: Value = None, exif: Value = None, input: Value = None,
-             interpolation: Value = None, keep: Value = None, kernels: Value = None, key: Value = None,
-             labels: Value = None, mean: Value = None, method: Value = None, preprocess: Value = None,
-             qdq: Value = None, rename: Value = None, samples: Optional[int] = None, size: Value = None,
-             std: Value = None, threads: Optional[int] = None, workers: Optional[int] = None) -> Quantized:
+             devices: Value = None, devices_tls: Value = None, drop: Value = None, exif: Value = None,
+             input: Value = None, interpolation: Value = None, keep: Value = None, kernels: Value = None,
+             key: Value = None, labels: Value = None, mean: Value = None, method: Value = None,
+             preprocess: Value = None, qdq: Value = None, rename: Value = None, samples: Optional[int] = None,
+             size: Value = None, std: Value = None, threads: Optional[int] = None,
+             workers: Optional[int] = None) -> Quantized:
     """Make an int8 template, which predicts the same on every processor.
 
     Parameters
@@ -550,7 +563,10 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
@@ -595,9 +611,9 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
     Quantized
     """
     options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "batch": batch, "data": data,
-                               "device_plugin": device_plugin, "devices": devices, "drop": drop, "exif": exif,
-                               "input": input, "interpolation": interpolation, "keep": keep,
-                               "kernels": kernels, "key": key, "labels": labels, "mean": mean,
+                               "device_plugin": device_plugin, "devices": devices, "devices_tls": devices_tls,
+                               "drop": drop, "exif": exif, "input": input, "interpolation": interpolation,
+                               "keep": keep, "kernels": kernels, "key": key, "labels": labels, "mean": mean,
                                "method": method, "preprocess": preprocess, "qdq": qdq, "rename": rename,
                                "samples": samples, "size": size, "std": std, "threads": threads,
                                "workers": workers}
@@ -606,12 +622,12 @@ def quantize(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[boo
 
 def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
            batch: Optional[int] = None, data: Data = None, device_plugin: Value = None, devices: Value = None,
-           drop: Value = None, exif: Value = None, input: Value = None, interpolation: Value = None,
-           kernels: Value = None, key: Value = None, labels: Value = None, mean: Value = None,
-           output: Value = None, precision: Value = None, preprocess: Value = None, qdq: Value = None,
-           rename: Value = None, repair: Optional[bool] = None, samples: Optional[int] = None,
-           size: Value = None, std: Value = None, threads: Optional[int] = None,
-           workers: Optional[int] = None) -> Diagnosis:
+           devices_tls: Value = None, drop: Value = None, exif: Value = None, input: Value = None,
+           interpolation: Value = None, kernels: Value = None, key: Value = None, labels: Value = None,
+           mean: Value = None, output: Value = None, precision: Value = None, preprocess: Value = None,
+           qdq: Value = None, rename: Value = None, repair: Optional[bool] = None,
+           samples: Optional[int] = None, size: Value = None, std: Value = None,
+           threads: Optional[int] = None, workers: Optional[int] = None) -> Diagnosis:
     """Find batch norm statistics that cannot be right.
 
     A sick file is no exception: ``healthy`` is False.
@@ -633,7 +649,10 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
@@ -680,12 +699,12 @@ def doctor(file: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Valu
     Diagnosis
     """
     options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "batch": batch, "data": data,
-                               "device_plugin": device_plugin, "devices": devices, "drop": drop, "exif": exif,
-                               "input": input, "interpolation": interpolation, "kernels": kernels, "key": key,
-                               "labels": labels, "mean": mean, "output": output, "precision": precision,
-                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "repair": repair,
-                               "samples": samples, "size": size, "std": std, "threads": threads,
-                               "workers": workers}
+                               "device_plugin": device_plugin, "devices": devices, "devices_tls": devices_tls,
+                               "drop": drop, "exif": exif, "input": input, "interpolation": interpolation,
+                               "kernels": kernels, "key": key, "labels": labels, "mean": mean,
+                               "output": output, "precision": precision, "preprocess": preprocess, "qdq": qdq,
+                               "rename": rename, "repair": repair, "samples": samples, "size": size,
+                               "std": std, "threads": threads, "workers": workers}
     return _implementation.doctor(file, options)
 
 
@@ -730,11 +749,12 @@ def inspect(file: ModelLike, *, arch: Value = None, drop: Value = None, graph: V
 def reproduce(model: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
               attest: Value = None, attest_key: Value = None, chain: Value = None,
               classes: Optional[int] = None, data: Data = None, device_plugin: Value = None,
-              devices: Value = None, drop: Value = None, dry_run: Optional[bool] = None, epochs: Value = None,
-              from_: Value = None, init: Value = None, input: Value = None, kernels: Value = None,
-              key: Value = None, labels: Value = None, mean: Value = None, preprocess: Value = None,
-              qdq: Value = None, rename: Value = None, size: Value = None, std: Value = None,
-              threads: Optional[int] = None, val: Data = None) -> Reproduction:
+              devices: Value = None, devices_tls: Value = None, drop: Value = None,
+              dry_run: Optional[bool] = None, epochs: Value = None, from_: Value = None, init: Value = None,
+              input: Value = None, kernels: Value = None, key: Value = None, labels: Value = None,
+              mean: Value = None, preprocess: Value = None, qdq: Value = None, rename: Value = None,
+              size: Value = None, std: Value = None, threads: Optional[int] = None,
+              val: Data = None) -> Reproduction:
     """Train a template again from its recipe, and compare the bits.
 
     Another result is no exception: ``equal`` is False. Other data or another recipe is one.
@@ -760,7 +780,10 @@ def reproduce(model: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: 
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
-        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME (default: cpu).
+        Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
+        (default: cpu).
+    devices_tls : str or number or sequence, optional
+        DIR with the certificate of this host for devices of other machines.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     dry_run : bool, optional
@@ -803,11 +826,11 @@ def reproduce(model: ModelLike, *, allow_unlocked: Optional[bool] = None, arch: 
     """
     options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "attest": attest,
                                "attest_key": attest_key, "chain": chain, "classes": classes, "data": data,
-                               "device_plugin": device_plugin, "devices": devices, "drop": drop,
-                               "dry_run": dry_run, "epochs": epochs, "from_": from_, "init": init,
-                               "input": input, "kernels": kernels, "key": key, "labels": labels, "mean": mean,
-                               "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
-                               "std": std, "threads": threads, "val": val}
+                               "device_plugin": device_plugin, "devices": devices, "devices_tls": devices_tls,
+                               "drop": drop, "dry_run": dry_run, "epochs": epochs, "from_": from_,
+                               "init": init, "input": input, "kernels": kernels, "key": key, "labels": labels,
+                               "mean": mean, "preprocess": preprocess, "qdq": qdq, "rename": rename,
+                               "size": size, "std": std, "threads": threads, "val": val}
     return _implementation.reproduce(model, options)
 
 

@@ -6,12 +6,18 @@
 // allocated, and a program is checked before it is used.
 package wire
 
+import "time"
+
 // The levels of a session, and limits.
 const (
 	// ChunkBytes bounds the tensor bytes of one gRPC message.
 	ChunkBytes = 1 << 20
 	// MaxTensors bounds the tensors of one message.
 	MaxTensors = 1 << 16
+	// AliveEvery is how often the two sides of a connection between machines ask whether the other
+	// one is there, if they hear nothing, and AliveWithin how long they wait for the answer.
+	AliveEvery  = 10 * time.Second
+	AliveWithin = 10 * time.Second
 	// MaxBody bounds a message without its tensors: names, tags, headers.
 	MaxBody = 1 << 22
 	// Window is the initial window of gRPC streams and connections: the

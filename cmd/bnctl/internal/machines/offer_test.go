@@ -1,0 +1,220 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device/machine"
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
+)
+
+// served is a machine that serves the devices of this process.
+type served struct {
+	address string
+	keys    string
+	stop    context.CancelFunc
+	ended   chan error
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// start serves devices at an address; "127.0.0.1:0" means a free port.
+func start(t *testing.T, address, keys, devices string) *served {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	m := &served{keys: keys, stop: stop, ended: make(chan error, 1)}
+	at := make(chan string, 1)
+	out := Output{
+		Result: func(format string, args ...any) {
+			if first, _, _ := strings.Cut(fmt.Sprintf(format, args...), " "); len(at) == 0 {
+				address, _, _ := strings.Cut(strings.TrimPrefix(first, "tls://"), "/")
+				at <- address
+			}
+		},
+		Event: func(string, any) {},
+		Note: func(format string, args ...any) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.notes = append(m.notes, fmt.Sprintf(format, args...))
+		},
+	}
+	go func() {
+		m.ended <- offer(ctx, address, filepath.Join(keys, "device"), fleet.Options{Devices: devices}, out)
+	}()
+	select {
+	case m.address = <-at:
+	case err := <-m.ended:
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return m
+}
+
+// end ends the machine as a signal does.
+func (m *served) end(t *testing.T) {
+	t.Helper()
+	m.stop()
+	if err := <-m.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func newKeys(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if _, err := machine.MakeKeys(folder, 1); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// host returns options for devices of machines with these keys.
+func host(keys, devices string) fleet.Options {
+	return fleet.Options{Devices: devices, Plugins: fleet.Plugins{TLS: filepath.Join(keys, "host")}}
+}
+
+// trained returns the state of a small network after it was trained on devices.
+func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]tensor.Tensor {
+	t.Helper()
+	ctx := t.Context()
+	src, err := data.Open(ctx, "glyphs:32", data.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	r := recipe.Default("mlp-bn")
+	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 4, 3
+	started, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetModel(started.Model)
+	if err := r.SetData(ctx, src, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, err := fleet.Open(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := train.Config{Train: src, Fleet: f}
+	c.Events = func(e train.Event) {
+		if e, ok := e.(train.EpochDone); ok && onEpoch != nil {
+			onEpoch(e.Epoch)
+		}
+	}
+	s, err := train.New(ctx, r, started.Model, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	template, err := s.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return template.State
+}
+
+func equal(t *testing.T, what string, got, want map[string]tensor.Tensor) {
+	t.Helper()
+	for name, w := range want {
+		if !slices.Equal(got[name].Bytes, w.Bytes) {
+			t.Errorf("%s: tensor %s differs", what, name)
+		}
+	}
+}
+
+// One template, whether the devices are in this process, on another machine, on two, or on one that
+// ends in the middle, or comes back.
+func TestOneTemplateOnMachines(t *testing.T) {
+	want := trained(t, fleet.Options{Devices: "ref"}, nil)
+	keys := newKeys(t)
+	a, b := start(t, "127.0.0.1:0", keys, "2xref"), start(t, "127.0.0.1:0", keys, "ref")
+	equal(t, "one machine", trained(t, host(keys, "tls://"+a.address+"/*"), nil), want)
+	both := host(keys, "ref,tls://"+a.address+"/*,tls://"+b.address+"/*")
+	equal(t, "two machines and this one", trained(t, both, nil), want)
+	equal(t, "a machine that ends and returns", trained(t, both, func(epoch int) {
+		switch epoch {
+		case 1:
+			b.end(t)
+		case 3:
+			b = start(t, b.address, keys, "ref")
+		}
+	}), want)
+}
+
+// A device is used by one host at a time, and is free again when its host has closed it.
+func TestOneHostAtATime(t *testing.T) {
+	keys := newKeys(t)
+	m := start(t, "127.0.0.1:0", keys, "2xref")
+	first, err := fleet.Open(t.Context(), host(keys, "tls://"+m.address+"/ref:1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Open(t.Context(), host(keys, "tls://"+m.address+"/ref:1")); err == nil ||
+		!strings.Contains(err.Error(), "the device is in use") {
+		t.Errorf("a second host: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 200 { // the machine learns of the end of the connection
+		var again *fleet.Fleet
+		if again, err = fleet.Open(t.Context(), host(keys, "tls://"+m.address+"/ref:1")); err == nil {
+			again.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("the device stays in use: %v", err)
+}
+
+// A host without a certificate of the authority is refused with a sentence on both sides.
+func TestStrangers(t *testing.T) {
+	keys, others := newKeys(t), newKeys(t)
+	m := start(t, "127.0.0.1:0", keys, "ref")
+	name := "tls://" + m.address + "/*"
+	for what, c := range map[string]struct {
+		options fleet.Options
+		want    string
+	}{
+		"another authority": {host(others, name), "the machine is not trusted: its certificate is not of an authority"},
+		"no certificate":    {fleet.Options{Devices: name}, "a host needs a certificate"},
+		"an unknown device": {host(keys, "tls://"+m.address+"/cuda:0"), "the machine offers ref"},
+		"no address":        {host(keys, "tls://machine/*"), "want the address of a machine"},
+		"nobody there":      {host(keys, "tls://127.0.0.1:1/*"), "nothing answers there"},
+	} {
+		if _, err := fleet.Open(t.Context(), c.options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.notes) == 0 || !strings.Contains(m.notes[0], "is refused") {
+		t.Errorf("the machine notes %q", m.notes)
+	}
+}
+
+// A flood of strangers leaves a few notes.
+func TestNotesOfStrangersAreFew(t *testing.T) {
+	var notes []string
+	s := newSeldom(func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) })
+	for range 1000 {
+		s.note("refused")
+	}
+	if len(notes) != notesAtOnce+1 {
+		t.Errorf("%d notes, want %d", len(notes), notesAtOnce+1)
+	}
+}

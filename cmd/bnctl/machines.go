@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/machines"
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/fleet"
+)
+
+func devicesKeysCommand() *cli.Command { return machines.KeysCommand(machinesOutput) }
+
+func devicesServeCommand() *cli.Command {
+	return machines.ServeCommand(deviceFlags(), func(c *cli.Context) (fleet.Options, machines.Output, error) {
+		f, err := fleetOptions(c, device.F32, noLimit)
+		return f, machinesOutput(c), err
+	})
+}
+
+func machinesOutput(c *cli.Context) machines.Output {
+	o := outputOf(c)
+	return machines.Output{Result: o.result, Event: o.event, Note: o.note}
+}

@@ -1,0 +1,173 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/stats"
+
+	"github.com/bnctl/bnctl/device"
+	pb "github.com/bnctl/bnctl/device/internal/devicepb"
+	"github.com/bnctl/bnctl/device/internal/wire"
+)
+
+// Apart serves devices to hosts on other machines. Each connection has the rights of a host for one
+// device: it opens the device, and the device is closed when the connection ends. A host reaches
+// nothing else: no memory is shared, no file of this machine is read, and devices exchange through
+// their host.
+type Apart struct {
+	server *grpc.Server
+	calls  allCalls
+}
+
+// allCalls are the calls of all connections.
+type allCalls struct {
+	number  atomic.Int64 // in progress
+	leaving atomic.Bool  // no more shall begin
+}
+
+// ApartOptions configure Apart.
+type ApartOptions struct {
+	// Credentials decide who may connect. They are required.
+	Credentials credentials.TransportCredentials
+	// Check is called for a connection from time to time. If it returns an error, the device of the
+	// connection is closed. It may be nil.
+	Check func(credentials.AuthInfo) error
+	// MaxBytes bounds the tensors of one message, since a host decides how many bytes it sends; 0
+	// means the bound of a plugin.
+	MaxBytes int64
+}
+
+// The times of connections between machines. A machine that is switched off sends nothing, so both
+// sides ask from time to time whether the other one is there.
+const (
+	handshakeTimeout = 10 * time.Second
+	checkEvery       = 10 * time.Second
+)
+
+// NewApart returns a server of the devices of p.
+func NewApart(p device.Provider, o ApartOptions) *Apart {
+	a := &Apart{}
+	a.server = grpc.NewServer(grpc.Creds(o.Credentials), grpc.ConnectionTimeout(handshakeTimeout),
+		grpc.InitialWindowSize(wire.Window), grpc.InitialConnWindowSize(wire.Window),
+		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody),
+		grpc.MaxConcurrentStreams(8), grpc.MaxHeaderListSize(16<<10),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.AliveEvery, Timeout: wire.AliveWithin}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{
+			MinTime: wire.AliveEvery / 2, PermitWithoutStream: true}),
+		grpc.StatsHandler(&connections{apart: a, provider: p, o: o}))
+	pb.RegisterDeviceServer(a.server, &router{apart: a, o: o})
+	return a
+}
+
+// Serve accepts connections until Leave or Close.
+func (a *Apart) Serve(l net.Listener) error { return a.server.Serve(l) }
+
+// Leave opens no more devices, waits until no call is in progress or ctx ends, and closes all
+// connections.
+func (a *Apart) Leave(ctx context.Context) {
+	a.calls.leaving.Store(true)
+	for ctx.Err() == nil && a.calls.number.Load() > 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	a.Close()
+}
+
+// Close closes all connections at once.
+func (a *Apart) Close() { a.server.Stop() }
+
+// connections makes a service for each connection.
+type connections struct {
+	apart    *Apart
+	provider device.Provider
+	o        ApartOptions
+}
+
+type serviceKey struct{}
+
+// TagConn implements stats.Handler.
+func (c *connections) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
+	s := newService(c.provider)
+	s.apart, s.maxBytes, s.calls.all = true, c.o.MaxBytes, &c.apart.calls
+	return context.WithValue(ctx, serviceKey{}, s)
+}
+
+// HandleConn implements stats.Handler.
+func (c *connections) HandleConn(ctx context.Context, s stats.ConnStats) {
+	if _, ok := s.(*stats.ConnEnd); ok {
+		_ = serviceOf(ctx).close()
+	}
+}
+
+// TagRPC implements stats.Handler.
+func (c *connections) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC implements stats.Handler.
+func (c *connections) HandleRPC(context.Context, stats.RPCStats) {}
+
+func serviceOf(ctx context.Context) *service { return ctx.Value(serviceKey{}).(*service) }
+
+// router passes the calls of a connection to the connection's service.
+type router struct {
+	pb.UnimplementedDeviceServer
+	apart *Apart
+	o     ApartOptions
+}
+
+func (r *router) Describe(ctx context.Context, in *pb.DescribeRequest) (*pb.PluginInfo, error) {
+	return serviceOf(ctx).Describe(ctx, in)
+}
+
+func (r *router) List(ctx context.Context, in *pb.ListRequest) (*pb.Devices, error) {
+	return serviceOf(ctx).List(ctx, in)
+}
+
+func (r *router) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, error) {
+	if r.apart.calls.leaving.Load() {
+		err := device.Errorf("", "", device.Unavailable, "the machine is being stopped")
+		return &pb.OpenReply{Error: wire.EncodeError(err)}, nil
+	}
+	return serviceOf(ctx).Open(ctx, in)
+}
+
+func (r *router) Cancel(ctx context.Context, in *pb.CancelRequest) (*pb.CancelReply, error) {
+	return serviceOf(ctx).Cancel(ctx, in)
+}
+
+func (r *router) Close(ctx context.Context, in *pb.CloseRequest) (*pb.CloseReply, error) {
+	return serviceOf(ctx).Close(ctx, in)
+}
+
+// Session serves the device until the host ends the stream, or may not use it any more.
+func (r *router) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message]) error {
+	ctx := stream.Context()
+	ended := make(chan error, 1)
+	go func() { ended <- serviceOf(ctx).Session(stream) }()
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+			if err := r.check(ctx); err != nil {
+				_ = serviceOf(ctx).close()
+				return err // it ends the stream, and with it the session
+			}
+		}
+	}
+}
+
+func (r *router) check(ctx context.Context) error {
+	p, ok := peer.FromContext(ctx)
+	if r.o.Check == nil || !ok {
+		return nil
+	}
+	return r.o.Check(p.AuthInfo)
+}

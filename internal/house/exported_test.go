@@ -36,10 +36,10 @@ var unusedNames = map[string]string{
 	"data.Statistics.Smallest": figure,
 	"serialize.Version":        figure,
 
-	"TrainOptions.ValidationSource":  option,
-	"data.Options.CacheBytes":        option,
-	"data.Plan.Prefetch":             option,
-	"data.SkipAll":                   option,
+	"TrainOptions.ValidationSource": option,
+	"data.Options.CacheBytes":       option,
+	"data.Plan.Prefetch":            option,
+	"data.SkipAll":                  option,
 
 	"formats/keras.ReadFrom": inBytes,
 	"formats/torch.ReadFrom": inBytes,

@@ -31,8 +31,10 @@ func (s stays) and(name, why string) stays {
 // prepare returns m without dropout, with activations joined and batch norms folded. keep are patterns
 // of names of nodes that stay float32.
 func prepare(m *models.Model, keep []string) (*prepared, error) {
-	if err := m.CheckOneInput("quantization needs a model with one input"); err != nil {
-		return nil, err
+	if m.Fields != nil {
+		return nil, problem.Advise("predict, bench and serve run it in float32 as it is",
+			"quantization needs a model with one input; model %s has %d: %s", m.Architecture, len(m.Fields),
+			m.DescribeInputs())
 	}
 	if err := m.CheckWhole(); err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ const (
 func (p *pictures) Fingerprint(ctx context.Context) (string, error) {
 	step := p.hashed()
 	contents := make([][sha256.Size]byte, (len(p.samples)+step-1)/step)
+	defer p.readInOrder(ctx, step)()
 	err := eachSample(len(contents), func(k int) error {
 		file, err := p.samples[k*step].read()
 		if err != nil {

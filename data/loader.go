@@ -198,6 +198,7 @@ func (l *Loader) send(b *Batch) bool {
 	if b.wanted = wanted; l.plan.Transform.Augment.Mixes() {
 		wanted = needed(wanted, rows)
 	}
+	l.readAhead(b, wanted)
 	select {
 	case l.ready <- b:
 	case <-l.ctx.Done():

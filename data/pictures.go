@@ -110,6 +110,7 @@ func (p *pictures) findShape(ctx context.Context, opt Options) error {
 	if !opt.checksAllSizes(len(p.samples)) {
 		return nil
 	}
+	defer p.readInOrder(ctx, 1)()
 	var mu sync.Mutex
 	sizes := map[[2]int]bool{}
 	bad, err := p.badFiles(ctx, func(i int) error {

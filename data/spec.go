@@ -46,6 +46,7 @@ var kinds = []struct {
 	{"cifar10", "cifar10:PATH", false, openCIFAR10},
 	{"mnist", "mnist:PATH", false, openMNIST},
 	{"folder", "folder:PATH", false, openFolder},
+	{"wds", "wds:SHARDS", false, openShards},
 	{"csv", "csv:FILE", false, openTables},
 	{"npy", "npy:X.npy,Y.npy", false, openNPY},
 	{"masks", "masks:IMAGES,MASKS[,TABLE]", false, openMasks},
@@ -81,6 +82,8 @@ func isNoSpec(text string) bool { return !isSpec(text) }
 //	mnist:PATH        a folder with the four IDX files, gzipped or not
 //	folder:PATH       a folder per class, below train/, val/ and test/ if they
 //	                  exist, also as Training, valid ...; a folder, .tar, .tar.gz or .zip
+//	wds:SHARDS        tar archives as WebDataset writes them: a folder of them,
+//	                  one, or a range NAME-{000000..000009}.tar
 //	csv:FILE          a table with path and label of each picture, perhaps split
 //	                  and group; Options.Columns names other columns
 //	npy:X.npy,Y.npy   samples and labels

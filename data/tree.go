@@ -23,6 +23,7 @@ type member struct {
 	size   int64
 	read   func() ([]byte, error) // errors do not repeat the name
 	listed *listedFile            // of a folder; nil in an archive
+	ahead  func()                 // starts to read a file on another machine; else nil
 }
 
 // tree is a folder or an archive, with its wanted files.
@@ -59,7 +60,15 @@ func (t *tree) counting(keep func(string) bool) func(string) bool {
 // order there. The kind of archive is determined by its content, not by its name. Files
 // with a name that begins with a dot, and the folder __MACOSX, never count.
 func openTree(ctx context.Context, name string, keep func(name string) bool) (*tree, error) {
-	info, err := os.Stat(name)
+	if r := regular.RemoteOf(name); r != nil && !isArchiveName(name) {
+		if t, err := openRemote(ctx, r, name, keep); t != nil || err != nil {
+			return t, err
+		}
+	}
+	info, err := os.Stat(regular.Resolve(name))
+	if err != nil && regular.RemoteOf(name) != nil {
+		_, err = regular.Open(name) // returns the reason
+	}
 	if err != nil && name == standardInput {
 		_, err = regular.Open(name) // returns the error that it is not read here
 	}

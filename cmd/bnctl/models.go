@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/stores"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -43,7 +44,7 @@ func modelsList(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("pretrained") {
-		return listPretrained(c)
+		return stores.ListPretrained(storesOutput(c))
 	}
 	return listModels(outputOf(c))
 }

@@ -108,6 +108,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"ends":    ends,
 	"squares": squares,
 	"numbers": numbersFile,
+	"stores":  startStores,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.
@@ -197,7 +198,7 @@ func running(ts *testscript.TestScript, args []string, see func(*exec.Cmd, runEv
 	path, err := exec.LookPath("bnctl")
 	ts.Check(err)
 	cmd := exec.CommandContext(ctx, path, append(slices.Clone(args), "--json")...)
-	cmd.Dir = ts.Getenv("WORK")
+	cmd.Dir, cmd.Env = ts.Getenv("WORK"), append(os.Environ(), storeEnvironment(ts)...)
 	cmd.Stderr = ts.Stderr()
 	stdout, err := cmd.StdoutPipe()
 	ts.Check(err)

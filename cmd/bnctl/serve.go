@@ -54,6 +54,9 @@ func serveAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.Models, err = mirrorModels(o.Models, o.Poll); err != nil {
+		return err
+	}
 	s, err := server.Open(c.Context, o)
 	var ill *server.Sick
 	if errors.As(err, &ill) {

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 )
 
-// storeFlags are the global flags about files on other machines; openStores lets this process open URLs.
-var storeFlags, openStores = stores.Flags, stores.Install
+// storeFlags are the global flags about files on other machines; openStores lets this process open URLs;
+// mirrorModels copies models at URLs for the server, and keeps the copies up to date.
+var storeFlags, openStores, mirrorModels = stores.Flags, stores.Install, stores.Mirror
 
 // storeCommands are the subcommands of models about files on other machines.
 func storeCommands() []*cli.Command { return stores.Commands(storesOutput) }
@@ -19,8 +20,6 @@ func storesOutput(c *cli.Context) stores.Output {
 	o := outputOf(c)
 	return stores.Output{Result: o.result, Event: o.event}
 }
-
-func listPretrained(c *cli.Context) error { return stores.ListPretrained(storesOutput(c)) }
 
 // completeWeights sets the options that were published with the weights of --init, or of the model,
 // and that no flag sets.

@@ -300,6 +300,7 @@ scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:
 scripts/plainsum: serialize recipe
+scripts/stores: internal/storetest
 scripts/sickdevice: device/class device/collective device device/ref device/serve graph tensor
 scripts/vectors: device device/class device/ref graph spec tensor
 scripts/testtimes:

@@ -87,13 +87,14 @@ func Lock(path string) (unlock func(), err error) {
 
 // lockRemote is Lock for a file at a URL.
 func lockRemote(r Remote, url string) (unlock func(), err error) {
-	if unlock, err = r.Lock(url); err != nil {
+	release, err := r.Lock(url)
+	if err != nil {
 		return nil, err
 	}
 	locks.set(url, true)
 	return func() {
 		locks.set(url, false)
-		unlock()
+		release()
 	}, nil
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Remote gives access to files that are not on this machine. Package internal/store implements it; a program
-// that calls SetRemote can open, list and write such files by their URLs. All methods may be called
+// that calls SetRemote can open, list and write these files by their URLs. All methods may be called
 // by several goroutines. Errors name the URL without credentials.
 type Remote interface {
 	// Owns reports whether a path is the URL of a remote file.
@@ -71,7 +71,7 @@ func Local(path string) (string, error) {
 	return path, nil
 }
 
-// Resolve is Local without the error: it returns path if there is no copy. Opening the path then
+// Resolve is Local without the error: it returns path after an error. Opening the path then
 // returns the reason.
 func Resolve(path string) string {
 	if local, err := Local(path); err == nil {

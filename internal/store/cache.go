@@ -39,6 +39,7 @@ type record struct {
 	ETag    string    `json:"etag,omitempty"`
 	Fixed   bool      `json:"fixed,omitempty"` // the URL always has this content
 	Fetched time.Time `json:"fetched"`
+	Missing bool      `json:"missing,omitempty"` // the hub has no such file
 }
 
 // keyOf returns the key of texts.
@@ -79,6 +80,13 @@ func reasonOf(err error) error {
 		return at.Err
 	}
 	return err
+}
+
+// isMissing reports whether the hub had no file at a URL when it was asked last.
+func (c cache) isMissing(url string) bool {
+	b, err := regular.Read(c.path("urls", keyOf(url)+".json"), 1<<16)
+	var r record
+	return err == nil && json.Unmarshal(b, &r) == nil && r.Missing
 }
 
 // lookup returns the record of a URL, or nil.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,9 +46,16 @@ func (s *Store) local(url string) (string, error) {
 	if path := s.offlineFolder(url); path != "" {
 		return path, nil
 	}
+	if s.o.Offline && s.cache.isMissing(url) {
+		return "", fmt.Errorf("%s: %w", Redact(url), fs.ErrNotExist)
+	}
 	o, err := s.stat(url)
 	if err != nil {
-		return s.localFolder(url, err)
+		path, err := s.localFolder(url, err)
+		if s.schemeOf(url) == "hf" && errors.Is(err, fs.ErrNotExist) {
+			err = errors.Join(err, s.cache.keep(url, record{URL: Redact(url), Missing: true}))
+		}
+		return path, err
 	}
 	if known != nil && o.etag != "" && o.etag == known.ETag && matches(known.Sum, o.sum) {
 		if path := s.cached(url, known); path != "" {

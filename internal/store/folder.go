@@ -105,6 +105,10 @@ func (s *Store) fetchFolder(url string, files map[string]*object) (string, error
 
 func (s *Store) fetchInto(folder, url, name string, o *object) error {
 	o.url = Redact(url)
+	to := filepath.Join(folder, filepath.FromSlash(name))
+	if s.isMirrored(to, o.etag) {
+		return nil
+	}
 	known, path := s.cache.lookup(url), ""
 	if known != nil && o.etag != "" && known.ETag == o.etag {
 		path = s.cached(url, known)
@@ -115,13 +119,13 @@ func (s *Store) fetchInto(folder, url, name string, o *object) error {
 			return err
 		}
 	}
-	to := filepath.Join(folder, filepath.FromSlash(name))
 	if err := s.cache.make(to); err != nil {
 		return err
 	}
 	was, err1 := os.Stat(to)
 	now, err2 := os.Stat(path)
 	if err1 == nil && err2 == nil && os.SameFile(was, now) {
+		s.setMirrored(to, o.etag)
 		return nil
 	}
 	// A new name is renamed over the old, so that a reader sees one of the two files.
@@ -130,7 +134,26 @@ func (s *Store) fetchInto(folder, url, name string, o *object) error {
 	if err := link(path, next); err != nil {
 		return s.cache.explained(err)
 	}
-	return os.Rename(next, to)
+	if err := os.Rename(next, to); err != nil {
+		return err
+	}
+	s.setMirrored(to, o.etag)
+	return nil
+}
+
+// isMirrored reports whether the file at a path is the version with an ETag, by an earlier call of
+// setMirrored.
+func (s *Store) isMirrored(path, etag string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, err := os.Stat(path)
+	return err == nil && etag != "" && s.mirrored[path] == etag
+}
+
+func (s *Store) setMirrored(path, etag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mirrored[path] = etag
 }
 
 // removeOthers removes the files of a folder that the server does not have.

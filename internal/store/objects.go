@@ -14,9 +14,11 @@ import (
 // ahead reads the files of data sources. Each is stored in the cache when it is read first.
 type ahead struct {
 	mu    sync.Mutex
-	slots chan struct{}          // parallelReads of them
-	calls map[string]*objectCall // by key: reads in progress
-	full  bool                   // the cache has no space left
+	slots chan struct{} // parallelReads of them
+	// waiting limits the reads that are started before they are needed.
+	waiting chan struct{}
+	calls   map[string]*objectCall // by key: reads in progress
+	full    bool                   // the cache has no space left
 }
 
 // objectCall is a read in progress.
@@ -50,10 +52,26 @@ func (s *Store) Files(url string) iter.Seq2[regular.RemoteFile, error] {
 // file returns an object as a file of a folder.
 func (s *Store) file(name string, o *object) regular.RemoteFile {
 	return regular.RemoteFile{Name: name, Size: o.size,
-		Read: func() ([]byte, error) { return s.readObject(o) },
-		ReadAhead: func() {
-			go s.readObject(o) //nolint:errcheck // the reader of the file gets the error
-		}}
+		Read:      func() ([]byte, error) { return s.readObject(o) },
+		ReadAhead: func() { s.startRead(o) }}
+}
+
+// startRead starts to read an object that is not in the cache. It waits while parallelReads objects
+// are being read.
+func (s *Store) startRead(o *object) {
+	key := keyOf(o.url, o.etag, fmt.Sprint(o.size))
+	if _, err := os.Stat(s.cache.path("objects", key[:2], key)); err == nil {
+		return
+	}
+	select {
+	case s.ahead.waiting <- struct{}{}:
+	case <-s.ctx.Done():
+		return
+	}
+	go func() {
+		defer func() { <-s.ahead.waiting }()
+		s.readObject(o) //nolint:errcheck // the reader of the file gets the error
+	}()
 }
 
 // readObject returns the content of an object, from the cache or from its server.

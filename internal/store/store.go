@@ -17,11 +17,12 @@ type Store struct {
 	cache cache
 	web   *web
 
-	mu      sync.Mutex
-	pins    map[string]*pin    // by URL: what Local returned
-	buckets map[string]*bucket // by scheme
-	google  googleTokens
-	ahead   ahead
+	mu       sync.Mutex
+	pins     map[string]*pin    // by URL: what Local returned
+	buckets  map[string]*bucket // by scheme
+	mirrored map[string]string  // ETags of files in folders, by path
+	google   googleTokens
+	ahead    ahead
 }
 
 // pin is the local copy of a URL. once protects the fetch.
@@ -45,9 +46,10 @@ func New(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
-		buckets: map[string]*bucket{}}
+		buckets: map[string]*bucket{}, mirrored: map[string]string{}}
 	s.web = newWeb(s)
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
+	s.ahead.waiting = make(chan struct{}, parallelReads)
 	return s, nil
 }
 

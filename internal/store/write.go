@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -25,13 +26,18 @@ func (s *Store) Writable(url string) error {
 	return from.probe(s.ctx, source.URL)
 }
 
-// Write implements regular.Remote. The file is complete on this machine before it is sent.
+// Write implements regular.Remote. The file is complete on this machine before it is sent. It is also
+// sent after the Store's context has ended: a training that is stopped writes its checkpoint.
 func (s *Store) Write(url string, write func(io.Writer) error) error {
-	if err := s.Writable(url); err != nil {
-		return err
-	}
 	from, source, err := s.serverOf(url)
 	if err != nil {
+		return err
+	}
+	ctx := context.WithoutCancel(s.ctx)
+	if s.o.Offline {
+		return s.Writable(url)
+	}
+	if err := from.probe(ctx, source.URL); err != nil {
 		return err
 	}
 	file := s.cache.path("staging", keyOf(url), fileName(Redact(url)))
@@ -49,8 +55,8 @@ func (s *Store) Write(url string, write func(io.Writer) error) error {
 	if err != nil {
 		return s.cache.explained(err)
 	}
-	err = s.retry(s.ctx, url, func() error {
-		return from.put(s.ctx, source.URL, file, hex.EncodeToString(sum.Sum(nil)))
+	err = s.retry(ctx, url, func() error {
+		return from.put(ctx, source.URL, file, hex.EncodeToString(sum.Sum(nil)))
 	})
 	if err != nil {
 		return fmt.Errorf("writing %w; the file there is unchanged", err)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -24,7 +23,7 @@ type Hub struct {
 }
 
 // NewHub starts a hub with files, by OWNER/NAME/PATH.
-func NewHub(t testing.TB, files map[string][]byte) *Hub {
+func NewHub(t Test, files map[string][]byte) *Hub {
 	h := &Hub{Commit: strings.Repeat("c0ffee12", 5), files: files}
 	h.Server, h.Content = start(t, http.HandlerFunc(h.serve)), start(t, http.HandlerFunc(h.serveContent))
 	return h

@@ -9,13 +9,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
+
+// Test is a test that the servers belong to: a *testing.T, or a script.
+type Test interface {
+	Cleanup(func())
+	Fatal(...any)
+}
 
 // Server is a server for tests, which may fail on request.
 type Server struct {
@@ -51,7 +56,7 @@ func (s *Server) Requests() []*http.Request {
 }
 
 // start serves a handler until the test ends.
-func start(t testing.TB, handler http.Handler) *Server {
+func start(t Test, handler http.Handler) *Server {
 	s := &Server{}
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -71,10 +76,10 @@ func start(t testing.TB, handler http.Handler) *Server {
 }
 
 // Web serves a handler of the test.
-func Web(t testing.TB, handler http.Handler) *Server { return start(t, handler) }
+func Web(t Test, handler http.Handler) *Server { return start(t, handler) }
 
 // S3 starts an S3-compatible server with empty buckets.
-func S3(t testing.TB, buckets ...string) *Server {
+func S3(t Test, buckets ...string) *Server {
 	backend := s3mem.New()
 	for _, name := range buckets {
 		if err := backend.CreateBucket(name); err != nil {
@@ -85,6 +90,6 @@ func S3(t testing.TB, buckets ...string) *Server {
 }
 
 // Registry starts an OCI registry.
-func Registry(t testing.TB) *Server {
+func Registry(t Test) *Server {
 	return start(t, registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/commandline"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/pretrained"
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/internal/store"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -58,6 +60,9 @@ func pull(c *cli.Context, out Output) error {
 				"write torchvision:NAME, hf:OWNER/NAME, https://, s3://, gs:// or oci://")
 		}
 		path, sum, err := r.Pull(source)
+		if err == nil {
+			err = pretrained.Complete(&modelfile.Options{}, source, true) // fetches the configs
+		}
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,6 +121,21 @@ func bar(name string, done, total int64) string {
 type Output struct {
 	Result func(format string, args ...any)
 	Event  func(name string, v any)
+}
+
+// Mirror returns paths for the URLs among models: copies of files and folders, which follow changes on
+// the server. Other paths are returned unchanged.
+func Mirror(models []string, interval time.Duration) ([]string, error) {
+	paths := slices.Clone(models)
+	for i, model := range models {
+		if s, ok := regular.RemoteOf(model).(*store.Store); ok {
+			var err error
+			if paths[i], err = s.Mirror(model, interval); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return paths, nil
 }
 
 // open returns the store of this process.

@@ -1,0 +1,41 @@
+package data
+
+import (
+	"context"
+
+	"github.com/bnctl/bnctl/internal/regular"
+)
+
+// openRemote lists the files below a folder on another machine. It returns nil if there are no files
+// there: the URL may be that of an archive.
+func openRemote(ctx context.Context, r regular.Remote, url string, keep func(string) bool) (*tree, error) {
+	t := &tree{close: func() error { return nil }}
+	wanted := t.counting(keep)
+	found := false
+	for f, err := range r.Files(url) {
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		found = true
+		name, err := memberName(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		if !wanted(name) {
+			continue
+		}
+		if err := t.add(member{name: name, size: f.Size, read: f.Read, ahead: f.ReadAhead}); err != nil {
+			return nil, err
+		}
+	}
+	if !found {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// isArchiveName reports whether a name has the ending of an archive.
+func isArchiveName(name string) bool { return archiveEnding().MatchString(name) }

@@ -78,6 +78,9 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		resize = shorterSide(out.Input().Shape)
 	}
 	out.Preprocess.Resize, out.Preprocess.Known = resize, true
+	if out.BoxLayout() != models.NoLayout {
+		out.Preprocess.Resize, out.Preprocess.Letterbox = 0, true // all of the picture is in the input
+	}
 	return p.resized(out), nil
 }
 

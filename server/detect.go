@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // detection is the response to a request for boxes. Corners are in pixels of the picture of the request.
@@ -32,9 +33,12 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer q.done()
 	m, rec := q.model, recordOf(r.Context())
-	output := q.answer.Outputs[0].Values
-	output.Shape = output.Shape[1:]
-	boxes, err := d.Boxes(output, q.height, q.width)
+	var outs []tensor.Tensor
+	for _, o := range q.answer.Outputs {
+		o.Values.Shape = o.Values.Shape[1:]
+		outs = append(outs, o.Values)
+	}
+	boxes, err := d.Boxes(outs, q.height, q.width)
 	if err != nil {
 		return noClass(err)
 	}
@@ -58,7 +62,7 @@ func (s *modelVersion) detects(r *http.Request) (*detect.Detector, error) {
 		}
 		*to = float32(v)
 	}
-	if _, ok := s.model.DetectedClasses(); !ok {
+	if !detect.Detects(s.model) {
 		return nil, invalid("model %s predicts no boxes; ask with classify, segment or infer", s.name)
 	}
 	d, err := detect.New(s.model, o)

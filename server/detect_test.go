@@ -45,7 +45,7 @@ func TestDetect(t *testing.T) {
 	defer src.Close()
 	var want []detect.Box
 	if _, err := p.All(t.Context(), src, predict.Reading{}, func(_ int, outs []tensor.Tensor) (err error) {
-		want, err = d.Boxes(outs[0], 90, 130)
+		want, err = d.Boxes(outs, 90, 130)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, o
 	fill := func(files []io.Writer) (err error) {
 		lines := &output{stdout: files[0], json: true}
 		w, err := p.boxes.Writer(a, p.format, files[0], src, func(v any) { lines.event("predict", v) },
-			p.writer(a, files, src, o.note))
+			o.note, p.writer(a, files, src, o.note))
 		if err == nil {
 			bad, err = format.All(ctx, on, src, r, w)
 		}

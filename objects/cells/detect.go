@@ -57,6 +57,11 @@ func (g *Grid) Detections(rows []float32, o Options) (all []Detection) {
 	return all
 }
 
+// Corners returns the corners of the prediction of cell i, the first four rows, in pixels.
+func (g *Grid) Corners(i int, v [4]float32) suppress.Corners {
+	return g.cells[i].box(v[0], v[1], v[2], v[3])
+}
+
 // box returns the corners of a prediction in pixels.
 func (p cell) box(x, y, w, h float32) suppress.Corners {
 	s := float64(p.stride)

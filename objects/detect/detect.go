@@ -27,6 +27,7 @@ type Box struct {
 // Detector makes boxes of the output of a model.
 type Detector struct {
 	model   *models.Model
+	layout  models.Layout // of another program; "" for detectors of the zoo
 	grid    *cells.Grid
 	frames  data.Transform
 	options cells.Options
@@ -38,35 +39,61 @@ var (
 	ForEvaluation = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
 )
 
-// New returns a detector of a model that predicts boxes.
-func New(m *models.Model, o cells.Options) (*Detector, error) {
-	if _, ok := m.DetectedClasses(); !ok {
-		return nil, fmt.Errorf("model %s predicts no boxes", m.Architecture)
-	}
-	t := fit.Transform(m, data.Info{DType: tensor.U8})
-	grid, err := cells.New(t.Height, t.Width)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
-	}
-	if n := m.Computed(0).Type.Shape[1]; n != grid.Len() {
-		return nil, fmt.Errorf("model %s has %d cells for an input of %d x %d, want %d", m.Architecture, n, t.Width,
-			t.Height, grid.Len())
-	}
-	return &Detector{m, grid, t, o}, nil
+// Detects reports whether a model is a detector: of the zoo, or of another program with a known layout.
+func Detects(m *models.Model) bool {
+	_, native := m.DetectedClasses()
+	return native || m.BoxLayout() != models.NoLayout
 }
 
-// Boxes returns the boxes of the output for a picture of a size, the highest score first. Boxes are cut at
+// New returns a detector of a model that Detects.
+func New(m *models.Model, o cells.Options) (*Detector, error) {
+	d := &Detector{model: m, layout: m.BoxLayout(), options: o,
+		frames: fit.Transform(m, data.Info{DType: tensor.U8})}
+	_, native := m.DetectedClasses()
+	if !native && d.layout == models.NoLayout {
+		return nil, fmt.Errorf("model %s predicts no boxes", m.Architecture)
+	}
+	if !native && d.layout != models.YOLOX {
+		return d, nil
+	}
+	var err error
+	if d.grid, err = cells.New(d.frames.Height, d.frames.Width); err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
+	}
+	if n := m.Computed(0).Type.Shape[1]; native && n != d.grid.Len() {
+		return nil, fmt.Errorf("model %s has %d cells for an input of %d x %d, want %d", m.Architecture, n,
+			d.frames.Width, d.frames.Height, d.grid.Len())
+	}
+	return d, nil
+}
+
+func isFinite(all []float32) bool {
+	return !slices.ContainsFunc(all, func(v float32) bool { return !tensor.IsFinite(v) })
+}
+
+// Layout returns the form of the outputs of another program's detector; "" for detectors of the zoo.
+func (d *Detector) Layout() models.Layout { return d.layout }
+
+// Boxes returns the boxes of the outputs for a picture of a size, the highest score first. Boxes are cut at
 // the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite.
-func (d *Detector) Boxes(output tensor.Tensor, height, width int) ([]Box, error) {
-	if slices.ContainsFunc(output.F32(), func(v float32) bool { return !tensor.IsFinite(v) }) {
-		return nil, &answer.NotFinite{Output: d.model.Outputs()[0].Name}
+func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {
+	for k, t := range outs {
+		if t.DType == tensor.F32 && !isFinite(t.F32()) {
+			return nil, &answer.NotFinite{Output: d.model.Outputs()[k].Name}
+		}
+	}
+	var found []cells.Detection
+	if d.layout == models.NoLayout {
+		found = d.grid.Detections(outs[0].F32(), d.options)
+	} else {
+		found = d.read(outs)
 	}
 	all, frame := []Box{}, d.frames.Frame(height, width)
-	for _, found := range d.grid.Detections(output.F32(), d.options) {
-		c := frame.Undo(found.Corners)
+	for _, f := range found {
+		c := frame.Undo(f.Corners)
 		b := objects.Box{X1: c[0], Y1: c[1], X2: c[2], Y2: c[3]}.Clip(width, height)
 		if b.Area() > 0 {
-			all = append(all, Box{answer.Label(d.model, found.Class), found.Class, found.Score,
+			all = append(all, Box{answer.Label(d.model, f.Class), f.Class, f.Score,
 				[4]float64{b.X1, b.Y1, b.X2, b.Y2}})
 		}
 	}

@@ -27,7 +27,7 @@ func ExampleDetector_Boxes() {
 		rows[4*84+i] = -9
 	}
 	rows[9], rows[4*84+9], rows[6*84+9] = 0.5, 9, 9
-	boxes, err := d.Boxes(output, 96, 128)
+	boxes, err := d.Boxes([]tensor.Tensor{output}, 96, 128)
 	if err != nil {
 		fmt.Println(err)
 		return

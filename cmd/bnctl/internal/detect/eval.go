@@ -53,7 +53,7 @@ func (e *Evaluation) Run(ctx context.Context) error {
 	var found []average.Detection
 	_, err = on.All(ctx, src, e.Reading, func(i int, outs []tensor.Tensor) error {
 		p := &set.Pictures[i]
-		all, err := d.Boxes(outs[0], p.Height, p.Width)
+		all, err := d.Boxes(outs, p.Height, p.Width)
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.Name(i), err)
 		}

@@ -16,6 +16,8 @@ type Options struct {
 	limits cells.Options
 	draw   string // folder for pictures; "" without one
 	given  string // a flag that was given; "" without one
+
+	unchanged bool // outputs are written as they are
 }
 
 // Flags returns the flags of predict about boxes.
@@ -32,7 +34,8 @@ func Flags() []cli.Flag {
 
 // ParseOptions returns the options that the flags of predict set.
 func ParseOptions(c *cli.Context) (Options, error) {
-	o := Options{limits: detect.Default, draw: c.String("draw")}
+	o := Options{limits: detect.Default, draw: c.String("draw"),
+		unchanged: c.Bool("logits") || c.String("only") != ""}
 	for _, f := range []struct {
 		name string
 		to   *float32

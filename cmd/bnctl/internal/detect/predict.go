@@ -30,7 +30,6 @@ type writer struct {
 	src      data.Source
 	detector *detect.Detector
 	options  Options
-	output   int // of the model, with the boxes
 	emit     func(p *prediction) error
 	end      func() error
 	picture  tensor.Tensor
@@ -46,11 +45,12 @@ type prediction struct {
 }
 
 // Writer returns a writer of boxes in the form json, csv or table. It returns other if the outputs are
-// written as they are: of another model, of arrays, or in another form. event writes a line of JSON.
+// written as they are: of another model, of arrays, or in another form. event writes a line of JSON, and
+// note one for people.
 func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
-	other format.Writer) (format.Writer, error) {
+	note func(string, ...any), other format.Writer) (format.Writer, error) {
 	isForm := slices.Contains([]string{"json", "csv", "table"}, form)
-	if a.Answer != models.Boxes || !src.Info().Pictures() || !isForm {
+	if o.unchanged || !detect.Detects(a.Model) || !src.Info().Pictures() || !isForm {
 		if o.given != "" {
 			return nil, problem.New(o.given, "", "it is for a detector, pictures, and the formats json, csv and table",
 				"leave it off")
@@ -61,8 +61,10 @@ func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{src: src, detector: d, options: o, output: a.Scores,
-		drawn: map[string]int{}, end: func() error { return nil }}
+	if l := d.Layout(); l != models.NoLayout {
+		note("the outputs have the form of %s, and are read as boxes; --logits prints them as they are", l)
+	}
+	w := &writer{src: src, detector: d, options: o, drawn: map[string]int{}, end: func() error { return nil }}
 	switch form {
 	case "json":
 		w.emit = func(p *prediction) error { event(p); return nil }
@@ -87,7 +89,7 @@ func (w *writer) At(ctx context.Context, i int) (err error) {
 func (w *writer) Write(input string, outs []tensor.Tensor) error {
 	p := &prediction{Input: input, Width: w.picture.Shape[1], Height: w.picture.Shape[0]}
 	var err error
-	if p.Boxes, err = w.detector.Boxes(outs[w.output], p.Height, p.Width); err != nil {
+	if p.Boxes, err = w.detector.Boxes(outs, p.Height, p.Width); err != nil {
 		return err
 	}
 	if w.options.draw != "" {

@@ -1,0 +1,164 @@
+package models
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// Layout is the form in which the outputs of another program's detector hold boxes. A is the number of
+// cells of 8, 16 and 32 pixels of the input, and C the number of classes.
+type Layout string
+
+// The layouts. Package objects/detect reads them.
+const (
+	NoLayout Layout = ""
+	YOLOv8   Layout = "yolov8" // [4+C, A]: centre and size in pixels, probabilities; Ultralytics v8 to v11
+	YOLOv5   Layout = "yolov5" // [3A, 5+C]: centre and size in pixels, probabilities of an object and of classes
+	YOLOX    Layout = "yolox"  // [A, 5+C]: offsets and logarithms, probabilities of an object and of classes
+	// YOLOXDecoded has [A, 5+C] with the fields of YOLOv5.
+	YOLOXDecoded Layout = "yolox-decoded"
+	// SSD has [N, 4], corners as fractions of the input, and [N, C], probabilities with the background
+	// first.
+	SSD Layout = "ssd"
+	// Suppressed has [K, 4], corners in pixels, [K], scores, and [K], classes of a Tail: torchvision's
+	// detectors.
+	Suppressed Layout = "suppressed"
+)
+
+// BoxLayout recognises the layout of a model of another program by the shapes of its outputs and the nodes
+// that make them; of SSD by the names of outputs, too.
+func (m *Model) BoxLayout() Layout {
+	height, width := m.inputSides()
+	outs := m.Outputs()
+	if _, native := m.DetectedClasses(); native || height == 0 {
+		return NoLayout
+	}
+	if m.Tail != nil {
+		if _, ok := findSuppressed(outs); ok {
+			return Suppressed
+		}
+		return NoLayout
+	}
+	if len(outs) == 2 && isSSD(outs) {
+		return SSD
+	}
+	s := outs[0].Type.Shape
+	if len(outs) != 1 || outs[0].Type.DType != tensor.F32 || len(s) != 2 || height%32 != 0 || width%32 != 0 {
+		return NoLayout
+	}
+	const minClasses, maxClasses = 1, 4000
+	isRows := func(n, fields int) bool { return n >= fields+minClasses && n <= fields+maxClasses }
+	if !m.endsInSigmoid() {
+		return NoLayout // logits, or boxes in another form
+	}
+	cells := height * width / 1024 * (16 + 4 + 1)
+	switch {
+	case s[1] == cells && isRows(s[0], 4):
+		return YOLOv8
+	case s[0] == 3*cells && isRows(s[1], 5):
+		return YOLOv5
+	case s[0] == cells && isRows(s[1], 5) && m.has(graph.Exp):
+		return YOLOXDecoded
+	case s[0] == cells && isRows(s[1], 5):
+		return YOLOX
+	}
+	return NoLayout
+}
+
+// endsInSigmoid reports whether a sigmoid made some elements of the first output, which were only moved and
+// joined with others since.
+func (m *Model) endsInSigmoid() bool {
+	makers, seen := m.Graph.Main.Makers(), map[graph.Value]bool{}
+	var ends func(v graph.Value) bool
+	ends = func(v graph.Value) bool {
+		n := makers[v]
+		if n == nil || seen[v] {
+			return false
+		}
+		seen[v] = true
+		switch n.Op {
+		case graph.Sigmoid:
+			return true
+		case graph.Concat, graph.Reshape, graph.Transpose, graph.Slice:
+			return slices.ContainsFunc(n.In, ends)
+		}
+		return false
+	}
+	return ends(m.Graph.Main.Outputs[0].Value)
+}
+
+func (m *Model) has(op graph.Op) bool {
+	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op == op })
+}
+
+// inputSides returns the height and width of a model with one picture as its input, and 0 for others.
+func (m *Model) inputSides() (height, width int) {
+	t := m.Input()
+	if len(t.Shape) != 3 || m.Fields != nil {
+		return 0, 0
+	}
+	if t.DType == tensor.U8 {
+		return t.Shape[0], t.Shape[1]
+	}
+	return t.Shape[1], t.Shape[2]
+}
+
+func isSSD(outs []OutputInfo) bool {
+	boxes, scores, ok := FindSSD(outs)
+	if !ok {
+		return false
+	}
+	b, s := outs[boxes].Type, outs[scores].Type
+	return b.DType == tensor.F32 && s.DType == tensor.F32 && len(b.Shape) == 2 && len(s.Shape) == 2 &&
+		b.Shape[1] == 4 && b.Shape[0] == s.Shape[0] && s.Shape[1] > 1
+}
+
+// FindSSD returns the numbers of the outputs of SSD by their names.
+func FindSSD(outs []OutputInfo) (boxes, scores int, ok bool) {
+	boxes, scores = -1, -1
+	for i, o := range outs {
+		switch name := strings.ToLower(o.Name); {
+		case strings.Contains(name, "box"):
+			boxes = i
+		case strings.Contains(name, "score") || strings.Contains(name, "conf"):
+			scores = i
+		}
+	}
+	return boxes, scores, boxes >= 0 && scores >= 0
+}
+
+// FindSuppressed returns the numbers of the boxes, scores and classes among the outputs of Suppressed.
+func (m *Model) FindSuppressed() (boxes, scores, classes int) {
+	at, _ := findSuppressed(m.Outputs())
+	return at[0], at[1], at[2]
+}
+
+func findSuppressed(outs []OutputInfo) (at [3]int, ok bool) {
+	at = [3]int{-1, -1, -1}
+	for i, o := range outs {
+		switch k := suppressedKind(o.Type); {
+		case k >= 0 && at[k] < 0:
+			at[k] = i
+		case k >= 0:
+			return at, false
+		}
+	}
+	return at, len(outs) == 3 && at[0] >= 0 && at[1] >= 0 && at[2] >= 0
+}
+
+// suppressedKind returns 0 for boxes, 1 for scores, 2 for classes and -1 for other types.
+func suppressedKind(t graph.Type) int {
+	open := len(t.Shape) > 0 && t.Shape[0] == -1
+	switch {
+	case open && len(t.Shape) == 2 && t.Shape[1] == 4 && t.DType == tensor.F32:
+		return 0
+	case open && len(t.Shape) == 1 && t.DType == tensor.F32:
+		return 1
+	case open && len(t.Shape) == 1 && t.DType == tensor.I64:
+		return 2
+	}
+	return -1
+}

@@ -1,0 +1,108 @@
+package detect
+
+import (
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// candidates are boxes of a detector of another program, in pixels of the input.
+type candidates struct {
+	least   float32 // scores are greater
+	boxes   []suppress.Corners
+	scores  []float32
+	classes []int
+}
+
+func (c *candidates) add(box suppress.Corners, score float32, class int) {
+	if !(score > c.least) {
+		return
+	}
+	for _, v := range box {
+		if !tensor.IsFinite(v) {
+			return
+		}
+	}
+	c.boxes, c.scores, c.classes = append(c.boxes, box), append(c.scores, score), append(c.classes, class)
+}
+
+// before is the number of candidates of a class that compete, the best ones.
+const before = 1000
+
+// suppress returns the boxes that are left. Boxes that the file has suppressed are all left.
+func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection) {
+	overlap := o.Overlap
+	if done {
+		overlap = 1
+	}
+	for _, k := range suppress.Classwise(c.boxes, c.scores, c.classes, suppress.Options{Overlap: overlap,
+		Score: o.Score, Before: before, Most: o.Most}) {
+		all = append(all, cells.Detection{Corners: c.boxes[k], Class: c.classes[k], Score: c.scores[k]})
+	}
+	return all
+}
+
+// read returns the boxes in the outputs of a layout.
+func (d *Detector) read(outs []tensor.Tensor) []cells.Detection {
+	c := &candidates{least: d.options.Score}
+	switch d.layout {
+	case models.YOLOv8:
+		c.yolo(outs[0], 4, func(n, field int) int { return field*outs[0].Shape[1] + n }, outs[0].Shape[1], centred)
+	case models.YOLOv5, models.YOLOXDecoded:
+		c.yolo(outs[0], 5, func(n, field int) int { return n*outs[0].Shape[1] + field }, outs[0].Shape[0], centred)
+	case models.YOLOX:
+		c.yolo(outs[0], 5, func(n, field int) int { return n*outs[0].Shape[1] + field }, outs[0].Shape[0],
+			func(n int, v [4]float32) suppress.Corners { return d.grid.Corners(n, v) })
+	case models.SSD:
+		boxes, scores, _ := models.FindSSD(d.model.Outputs())
+		c.ssd(outs[boxes], outs[scores], float32(d.frames.Width), float32(d.frames.Height))
+	case models.Suppressed:
+		boxes, scores, classes := d.model.FindSuppressed()
+		for i, score := range outs[scores].F32() {
+			c.add(suppress.Corners(outs[boxes].F32()[4*i:]), score, int(outs[classes].I64()[i]))
+		}
+	}
+	return c.suppress(d.options, d.layout == models.Suppressed)
+}
+
+// centred returns the corners of a box with a centre and a size.
+func centred(_ int, v [4]float32) suppress.Corners {
+	w, h := v[2]/2, v[3]/2
+	return suppress.Corners{v[0] - w, v[1] - h, v[0] + w, v[1] + h}
+}
+
+// yolo reads boxes of four numbers, with the probability of an object if there are 5 fields, and of
+// classes. A box has only its most probable class, the first of equals. at is the place of a field of a
+// box.
+func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int, count int,
+	corners func(n int, v [4]float32) suppress.Corners) {
+	x, classes := t.F32(), t.Count()/count-fields
+	for n := range count {
+		best := 0
+		for k := range classes {
+			if x[at(n, fields+k)] > x[at(n, fields+best)] {
+				best = k
+			}
+		}
+		score := x[at(n, fields+best)]
+		if fields == 5 {
+			score *= x[at(n, 4)]
+		}
+		if score > c.least {
+			c.add(corners(n, [4]float32{x[at(n, 0)], x[at(n, 1)], x[at(n, 2)], x[at(n, 3)]}), score, best)
+		}
+	}
+}
+
+// ssd reads corners as fractions of the input, and scores, the first of the background. A box
+// may have several classes. Classes count without the background.
+func (c *candidates) ssd(boxes, scores tensor.Tensor, width, height float32) {
+	b, s, classes := boxes.F32(), scores.F32(), scores.Shape[1]
+	for n := range scores.Shape[0] {
+		box := suppress.Corners{b[4*n] * width, b[4*n+1] * height, b[4*n+2] * width, b[4*n+3] * height}
+		for k := 1; k < classes; k++ {
+			c.add(box, s[n*classes+k], k-1)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package detect_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// foreign returns a model with the outputs of another program's detector, of pictures of 64 x 96 pixels.
+func foreign(t *testing.T, outputs ...models.OutputInfo) *models.Model {
+	t.Helper()
+	var table []graph.State
+	b := graph.NewBuilder("main", &table)
+	x := b.Input("image", graph.Type{Kind: graph.Rows, DType: tensor.U8, Shape: []int{64, 96, 3}})
+	x = b.Op(graph.Image, "pixels", []graph.Value{x}, "scale", 1., "mean", []float64(nil), "std", []float64(nil))
+	x = b.Op(graph.Reshape, "flat", []graph.Value{x}, "shape", []int{3 * 64 * 96})
+	for _, o := range outputs {
+		n := tensor.Count(o.Type.Shape)
+		v := b.Op(graph.Slice, o.Name+".part", []graph.Value{x}, "begin", []int{0}, "end", []int{n})
+		if o.Name != "logits" {
+			v = b.Op(graph.Sigmoid, o.Name+".p", []graph.Value{v})
+		}
+		b.Output(o.Name, b.Op(graph.Reshape, o.Name, []graph.Value{v}, "shape", o.Type.Shape), false)
+	}
+	main, err := b.Function()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &models.Model{Architecture: "other", Graph: &graph.Graph{Name: "other", State: table, Main: main},
+		Preprocess: models.Preprocess{Known: true, Letterbox: true}}
+}
+
+func floats(name string, shape ...int) models.OutputInfo {
+	return models.OutputInfo{Name: name, Type: graph.Type{Kind: graph.Rows, DType: tensor.F32, Shape: shape}}
+}
+
+// cellsOf is the number of cells of 8, 16 and 32 pixels of 64 x 96.
+const cellsOf = 8*12 + 4*6 + 2*3
+
+// TestLayouts puts one box with the corners 16, 24, 48, 56 and class 1 of 2 into the outputs of each
+// layout. A picture of 192 x 128 fills the input, so that coordinates are doubled.
+func TestLayouts(t *testing.T) {
+	for _, c := range []struct {
+		want    models.Layout
+		outputs []models.OutputInfo
+		fill    func(outs []tensor.Tensor)
+		score   float32
+	}{
+		{models.YOLOv8, []models.OutputInfo{floats("output0", 6, cellsOf)}, func(outs []tensor.Tensor) {
+			for row, v := range []float32{32, 40, 32, 32, 0.25, 0.75} {
+				outs[0].F32()[row*cellsOf+17] = v
+			}
+		}, 0.75},
+		{models.YOLOv5, []models.OutputInfo{floats("output", 3*cellsOf, 7)}, func(outs []tensor.Tensor) {
+			copy(outs[0].F32()[7*300:], []float32{32, 40, 32, 32, 0.5, 0.25, 0.75})
+		}, 0.375},
+		// Cell 2, 3 of 16 pixels: (2+0)*16, (2.5+0)*16, and e^v * 16.
+		{models.YOLOX, []models.OutputInfo{floats("output", cellsOf, 7)}, func(outs []tensor.Tensor) {
+			side := float32(math.Log(2))
+			copy(outs[0].F32()[7*(96+2*6+2):], []float32{0, 0.5, side, side, 0.5, 0.25, 0.75})
+		}, 0.375},
+		{models.SSD, []models.OutputInfo{floats("scores", 10, 3), floats("boxes", 10, 4)},
+			func(outs []tensor.Tensor) {
+				copy(outs[0].F32()[3*4:], []float32{0.1, 0.2, 0.75})
+				copy(outs[1].F32()[4*4:], []float32{16. / 96, 24. / 64, 48. / 96, 56. / 64})
+			}, 0.75},
+	} {
+		m := foreign(t, c.outputs...)
+		d, err := detect.New(m, detect.Default)
+		if err != nil || d.Layout() != c.want {
+			t.Errorf("%s: recognised as %q, %v", c.want, m.BoxLayout(), err)
+			continue
+		}
+		var outs []tensor.Tensor
+		for _, o := range c.outputs {
+			outs = append(outs, tensor.New(tensor.F32, o.Type.Shape...))
+		}
+		c.fill(outs)
+		all, err := d.Boxes(outs, 128, 192)
+		if err != nil || len(all) != 1 {
+			t.Errorf("%s: %v, %v", c.want, all, err)
+			continue
+		}
+		got := fmt.Sprintf("%d %.5f %.3f", all[0].Index, all[0].Score, all[0].Corners)
+		if want := fmt.Sprintf("1 %.5f %.3f", c.score, [4]float64{32, 48, 96, 112}); got != want {
+			t.Errorf("%s: %s, want %s", c.want, got, want)
+		}
+	}
+}
+
+// TestSuppressedLayout reads the outputs of a file that suppresses boxes itself.
+func TestSuppressedLayout(t *testing.T) {
+	m := foreign(t, floats("head", 10, 4))
+	m.Tail = &models.Tail{Outputs: []models.OutputInfo{floats("boxes", -1, 4), floats("scores", -1),
+		{Name: "labels", Type: graph.Type{DType: tensor.I64, Shape: []int{-1}}}}}
+	d, err := detect.New(m, detect.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.Boxes([]tensor.Tensor{tensor.Of([]float32{16, 24, 48, 56, 16, 24, 48, 56, 0, 0, 9, 9}, 3, 4),
+		tensor.Of([]float32{0.5, 0.9, 0.1}, 3), tensor.Of([]int64{4, 4, 1}, 3)}, 128, 192)
+	if err != nil || len(all) != 2 || all[0].Score != 0.9 || all[1].Index != 4 ||
+		all[1].Corners != [4]float64{32, 48, 96, 112} {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestNoLayout: outputs of other shapes and names are not read as boxes.
+func TestNoLayout(t *testing.T) {
+	for _, outputs := range [][]models.OutputInfo{
+		{floats("y", 4, cellsOf)}, {floats("y", 6, cellsOf+1)}, {floats("y", cellsOf, 5)}, {floats("y", cellsOf)},
+		{floats("logits", 6, cellsOf)}, {floats("logits", 3*cellsOf, 7)},
+		{floats("a", 10, 3), floats("b", 10, 4)}, {floats("boxes", 10, 3), floats("scores", 10, 4)},
+		{floats("y", 6, cellsOf), floats("masks", 32, 8)},
+	} {
+		if m := foreign(t, outputs...); m.BoxLayout() != models.NoLayout {
+			t.Errorf("%v: recognised as %s", outputs, m.BoxLayout())
+		}
+	}
+}

@@ -83,13 +83,13 @@ func (c *cut) addNeeds(makers map[string]int, varies map[string]bool) {
 
 // isHosted reports whether the host can compute all nodes of the tail, and needs to: it has results of
 // any length.
-func (c *cut) isHosted(starts map[string]bool) bool {
+func (c *cut) isHosted(manyPicks map[string]bool) bool {
 	needed := false
 	for i, n := range c.graph.Node {
 		if c.inTail[i] && !isHosted(n) {
 			return false
 		}
-		needed = needed || c.inTail[i] && (hasOpenResults(n) || n.OpType == "TopK" && starts[n.Output[0]])
+		needed = needed || c.inTail[i] && (hasOpenResults(n) || n.OpType == "TopK" && manyPicks[n.Output[0]])
 	}
 	return needed
 }

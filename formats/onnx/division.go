@@ -11,9 +11,11 @@ import (
 // outputs of a graph.
 type division struct {
 	starts map[string]bool // values that nodes of the tail make
-	head   *onnxpb.GraphProto
-	tail   *tail
-	cuts   *cut
+
+	manyPicks map[string]bool // results of a TopK of more elements than a graph picks
+	head      *onnxpb.GraphProto
+	tail      *tail
+	cuts      *cut
 }
 
 // maxDivisions bounds how often a file is read to find its cut.
@@ -26,7 +28,7 @@ func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
 		if r == nil || r.made > maxMade {
 			continue
 		}
-		d := &division{starts: map[string]bool{}}
+		d := &division{starts: map[string]bool{}, manyPicks: map[string]bool{}}
 		for range maxDivisions {
 			if !d.extend(r) {
 				break
@@ -49,13 +51,16 @@ func (d *division) extend(r *reader) (more bool) {
 		more = more || !d.starts[name]
 		d.starts[name] = true
 	}
+	for _, name := range r.manyPicks {
+		d.manyPicks[name] = true
+	}
 	for _, n := range r.refused {
 		add(decode.First(n.Output, ""))
 	}
 	if len(r.refused) == 0 && r.output != "" {
 		add(r.output)
 	}
-	return more && newCut(r.src, d.starts).isHosted(d.starts)
+	return more && newCut(r.src, d.starts).isHosted(d.manyPicks)
 }
 
 // cut divides the graph of a file. The tail has a message of its own.

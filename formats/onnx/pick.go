@@ -129,6 +129,9 @@ func topK(c *call) []node.Value {
 		l = []int64{int64(c.Int("k", 0))}
 	}
 	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
+	if c.Err == nil && len(l) == 1 && l[0] > maxPicks && l[0] <= int64(s[axis]) {
+		c.reader.manyPicks = append(c.reader.manyPicks, c.Proto.Output[0])
+	}
 	if c.Err == nil && (len(l) != 1 || l[0] < 1 || l[0] > int64(min(s[axis], maxPicks))) {
 		c.Fail("of %v elements of an axis of %d is not supported, only of 1 to %d", l, s[axis],
 			min(s[axis], maxPicks))

@@ -57,6 +57,7 @@ type reader struct {
 	done        []bool                    // nodes that need no more than the constants
 	unavailable map[string]bool           // what nodes that were refused would have made
 	refused     []*onnxpb.NodeProto       // nodes that are not supported
+	manyPicks   []string                  // results of a TopK of more elements than a graph picks
 	output      string                    // the last output of the file that was declared
 
 	decoder  *decode.Decoder // where the elements of tensors are

@@ -109,6 +109,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"squares": squares,
 	"numbers": numbersFile,
 	"stores":  startStores,
+	"upload":  upload,
+	"shard":   shard,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -61,4 +64,58 @@ func startStores(ts *testscript.TestScript, _ bool, _ []string) {
 	} {
 		ts.Setenv(name, value)
 	}
+}
+
+// upload DIR... writes the files of folders into the bucket, with their paths as keys.
+func upload(ts *testscript.TestScript, _ bool, args []string) {
+	for _, dir := range args {
+		for _, path := range filesOf(ts, dir) {
+			b, err := os.ReadFile(ts.MkAbs(path))
+			ts.Check(err)
+			to := ts.Getenv("AWS_ENDPOINT_URL") + "/bucket/" + path
+			r, err := http.NewRequest(http.MethodPut, to, bytes.NewReader(b))
+			ts.Check(err)
+			answer, err := http.DefaultClient.Do(r)
+			ts.Check(err)
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusOK {
+				ts.Fatalf("%s: %s", to, answer.Status)
+			}
+		}
+	}
+}
+
+// shard DIR FOLDER writes the files of a folder, CLASS/KEY.EXT, into two tar files in another.
+func shard(ts *testscript.TestScript, _ bool, args []string) {
+	all := filesOf(ts, args[0])
+	ts.Check(os.MkdirAll(ts.MkAbs(args[1]), 0o700))
+	for i, files := range [][]string{all[:len(all)/2], all[len(all)/2:]} {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		for _, path := range files {
+			content, err := os.ReadFile(ts.MkAbs(path))
+			ts.Check(err)
+			name := strings.TrimPrefix(path, args[0]+"/")
+			ts.Check(w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content))}))
+			_, err = w.Write(content)
+			ts.Check(err)
+		}
+		ts.Check(w.Close())
+		ts.Check(os.WriteFile(ts.MkAbs(fmt.Sprintf("%s/s-%d.tar", args[1], i)), b.Bytes(), 0o600))
+	}
+}
+
+// filesOf returns the paths of the files in a folder of the script, in order.
+func filesOf(ts *testscript.TestScript, dir string) (paths []string) {
+	root := ts.MkAbs(".")
+	err := filepath.WalkDir(ts.MkAbs(dir), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		paths = append(paths, filepath.ToSlash(name))
+		return err
+	})
+	ts.Check(err)
+	return paths
 }

@@ -36,8 +36,8 @@ func FileFindings(ctx context.Context, o Options) ([]bn.Finding, error) {
 func findings(ctx context.Context, m *models.Model, o Options) ([]bn.Finding, error) {
 	maps := countedMaps(m.Graph.Main)
 	if len(maps) == 0 {
-		return nil, problem.Advise("samples show nothing about it: leave out {data}, or give a quantised file",
-			"no layer of the model computes bytes")
+		return nil, problem.New("", "", "no layer of the model computes bytes, so samples show nothing about it",
+			"leave out {data}, or give a quantised file")
 	}
 	observed, err := withBytes(m, maps)
 	if err != nil {

@@ -79,7 +79,7 @@ objects: data data/images internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor
-objects/detect: data models models/fit objects objects/cells objects/suppress predict/answer tensor
+objects/detect: data models models/fit objects objects/cells objects/suppress predict/answer problem tensor
 objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
 serialize/chain: problem

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bnctl/bnctl/internal/store"
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
@@ -210,17 +209,4 @@ func TestRegistry(t *testing.T) {
 	os.RemoveAll(w.cache)
 	_, err = w.store().Local("oci://" + host + "/nets/net:v1")
 	wantError(t, err, "SHA-256", "was expected")
-}
-
-// TestFullDisk needs a file system that is full: it makes a small one where it may.
-func TestFullDisk(t *testing.T) {
-	w, content := newWorld(t), random(4<<20)
-	server := storetest.Web(t, serveFile(content))
-	folder := smallDisk(t)
-	_, err := w.store(func(o *store.Options) { o.Cache = folder }).Local(server.URL + "/net.pth")
-	wantError(t, err, "no space left for the cache in "+folder, "models cache remove", "BNCTL_CACHE")
-	left, _ := filepath.Glob(filepath.Join(folder, "partial", "*"))
-	if len(left) > 0 {
-		t.Errorf("%v are left on the full disk", left)
-	}
 }

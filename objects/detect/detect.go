@@ -75,7 +75,8 @@ func isFinite(all []float32) bool {
 func (d *Detector) Layout() models.Layout { return d.layout }
 
 // Boxes returns the boxes of the outputs for a picture of a size, the highest score first. Boxes are cut at
-// the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite.
+// the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite,
+// or a *problem.Error if the numbers are not the boxes that their form suggests.
 func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error) {
 	for k, t := range outs {
 		if t.DType == tensor.F32 && !isFinite(t.F32()) {
@@ -86,6 +87,9 @@ func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error)
 	if d.layout == models.NoLayout {
 		found = d.grid.Detections(outs[0].F32(), d.options)
 	} else {
+		if err := d.checkCorners(outs); err != nil {
+			return nil, err
+		}
 		found = d.read(outs)
 	}
 	all, frame := []Box{}, d.frames.Frame(height, width)

@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -93,6 +94,27 @@ func (c *candidates) yolo(t tensor.Tensor, fields int, at func(n, field int) int
 			c.add(corners(n, [4]float32{x[at(n, 0)], x[at(n, 1)], x[at(n, 2)], x[at(n, 3)]}), score, best)
 		}
 	}
+}
+
+// checkCorners returns an error if the boxes of an SSD are not corners: offsets from anchors have the same
+// form, but their third number is often less than the first.
+func (d *Detector) checkCorners(outs []tensor.Tensor) error {
+	if d.layout != models.SSD {
+		return nil
+	}
+	boxes, _, _ := models.FindSSD(d.model.Outputs())
+	b, turned := outs[boxes].F32(), 0
+	for n := 0; n+4 <= len(b); n += 4 {
+		if b[n+2] < b[n] || b[n+3] < b[n+1] {
+			turned++
+		}
+	}
+	if 10*turned <= len(b)/4 {
+		return nil
+	}
+	return problem.Advise("print the outputs with {logits}, and decode them",
+		"output %s has the form of corners, but %d of %d boxes end before they begin: they are likely offsets "+
+			"from anchors", d.model.Outputs()[boxes].Name, turned, len(b)/4)
 }
 
 // ssd reads corners as fractions of the input, and scores, the first of the background. A box

@@ -3,6 +3,8 @@ package detect_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/graph"
@@ -90,6 +92,23 @@ func TestLayouts(t *testing.T) {
 		if want := fmt.Sprintf("1 %.5f %.3f", c.score, [4]float64{32, 48, 96, 112}); got != want {
 			t.Errorf("%s: %s, want %s", c.want, got, want)
 		}
+	}
+}
+
+// TestOffsetsAreNotCorners: offsets from anchors have the form of an SSD's corners, and are refused.
+func TestOffsetsAreNotCorners(t *testing.T) {
+	d, err := detect.New(foreign(t, floats("scores", 10, 3), floats("boxes", 10, 4)), detect.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := rand.New(rand.NewPCG(1, 1))
+	scores, boxes := tensor.New(tensor.F32, 10, 3), tensor.New(tensor.F32, 10, 4)
+	for i := range boxes.F32() {
+		boxes.F32()[i] = float32(draw.NormFloat64())
+	}
+	all, err := d.Boxes([]tensor.Tensor{scores, boxes}, 128, 192)
+	if err == nil || !strings.Contains(err.Error(), "offsets from anchors; print the outputs with logits") {
+		t.Errorf("%v, %v, want an error", all, err)
 	}
 }
 

@@ -18,7 +18,10 @@ func (o *Options) applyTo(m *models.Model) (*models.Model, error) {
 	if err := o.checkFixedSize(m); err != nil {
 		return nil, err
 	}
-	m, err := o.Preprocess.apply(m)
+	m, err := models.WithBoxes(m, o.Boxes)
+	if err == nil {
+		m, err = o.Preprocess.apply(m)
+	}
 	if err == nil && o.UniqueLabels {
 		err = checkUnique(o.Labels)
 	}

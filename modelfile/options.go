@@ -38,7 +38,10 @@ type Options struct {
 	Epoch string
 	// QDQ is how a quantised ONNX file in QDQ form is computed: "bytes", in integers where that
 	// is possible, or "float", by the standard's rule; "" means "bytes".
-	QDQ   string
+	QDQ string
+	// Boxes is the form in which the outputs of a detector hold boxes, or "none": see models.WithBoxes.
+	// "" recognises it.
+	Boxes string
 	Merge bn.Rule // rule that merges the statistics of several ranks or replicas; "": as in the file
 	// Labels are the names of the classes, one for each; nil uses the file's labels.
 	Labels       []string

@@ -26,23 +26,35 @@ const (
 	// Suppressed has [K, 4], corners in pixels, [K], scores, and [K], classes of a Tail: torchvision's
 	// detectors.
 	Suppressed Layout = "suppressed"
+	// Unread is the choice of a user that the outputs are not read as boxes.
+	Unread Layout = "none"
 )
 
-// BoxLayout recognises the layout of a model of another program by the shapes of its outputs and the nodes
-// that make them; of SSD by the names of outputs, too.
+// BoxLayout returns the layout of a model of another program: the one of WithBoxes, or else the one that the
+// shapes of its outputs and the nodes that make them show; of SSD the names of outputs, too.
 func (m *Model) BoxLayout() Layout {
+	switch m.boxes {
+	case NoLayout:
+		return m.recognisedLayout()
+	case Unread:
+		return NoLayout
+	}
+	return m.boxes
+}
+
+func (m *Model) recognisedLayout() Layout {
 	height, width := m.inputSides()
 	outs := m.Outputs()
 	if _, native := m.DetectedClasses(); native || height == 0 {
 		return NoLayout
 	}
 	if m.Tail != nil {
-		if _, ok := findSuppressed(outs); ok {
+		if _, ok := findSuppressed(outs, true); ok {
 			return Suppressed
 		}
 		return NoLayout
 	}
-	if len(outs) == 2 && isSSD(outs) {
+	if boxes, scores := namedSSD(outs); len(outs) == 2 && isSSD(outs, boxes, scores) {
 		return SSD
 	}
 	s := outs[0].Type.Shape
@@ -54,7 +66,7 @@ func (m *Model) BoxLayout() Layout {
 	if !m.endsInSigmoid() {
 		return NoLayout // logits, or boxes in another form
 	}
-	cells := height * width / 1024 * (16 + 4 + 1)
+	cells := cellsOf(height, width)
 	switch {
 	case s[1] == cells && isRows(s[0], 4):
 		return YOLOv8
@@ -67,6 +79,9 @@ func (m *Model) BoxLayout() Layout {
 	}
 	return NoLayout
 }
+
+// cellsOf returns the number of cells of 8, 16 and 32 pixels.
+func cellsOf(height, width int) int { return height * width / 1024 * (16 + 4 + 1) }
 
 // endsInSigmoid reports whether a sigmoid made some elements of the first output, which were only moved and
 // joined with others since.
@@ -106,9 +121,9 @@ func (m *Model) inputSides() (height, width int) {
 	return t.Shape[1], t.Shape[2]
 }
 
-func isSSD(outs []OutputInfo) bool {
-	boxes, scores, ok := FindSSD(outs)
-	if !ok {
+// isSSD reports whether two outputs have the types of SSD's.
+func isSSD(outs []OutputInfo, boxes, scores int) bool {
+	if boxes < 0 || scores < 0 || boxes == scores {
 		return false
 	}
 	b, s := outs[boxes].Type, outs[scores].Type
@@ -116,8 +131,8 @@ func isSSD(outs []OutputInfo) bool {
 		b.Shape[1] == 4 && b.Shape[0] == s.Shape[0] && s.Shape[1] > 1
 }
 
-// FindSSD returns the numbers of the outputs of SSD by their names.
-func FindSSD(outs []OutputInfo) (boxes, scores int, ok bool) {
+// namedSSD returns the numbers of the outputs of SSD by their names; -1 for a missing one.
+func namedSSD(outs []OutputInfo) (boxes, scores int) {
 	boxes, scores = -1, -1
 	for i, o := range outs {
 		switch name := strings.ToLower(o.Name); {
@@ -127,19 +142,36 @@ func FindSSD(outs []OutputInfo) (boxes, scores int, ok bool) {
 			scores = i
 		}
 	}
-	return boxes, scores, boxes >= 0 && scores >= 0
+	return boxes, scores
+}
+
+// FindSSD returns the numbers of the outputs of SSD: by their names, or else the first two outputs of
+// which the types fit.
+func FindSSD(outs []OutputInfo) (boxes, scores int, ok bool) {
+	if boxes, scores = namedSSD(outs); isSSD(outs, boxes, scores) {
+		return boxes, scores, true
+	}
+	for boxes = range outs {
+		for scores = range outs {
+			if isSSD(outs, boxes, scores) {
+				return boxes, scores, true
+			}
+		}
+	}
+	return 0, 0, false
 }
 
 // FindSuppressed returns the numbers of the boxes, scores and classes among the outputs of Suppressed.
 func (m *Model) FindSuppressed() (boxes, scores, classes int) {
-	at, _ := findSuppressed(m.Outputs())
+	at, _ := findSuppressed(m.Outputs(), m.boxes == NoLayout)
 	return at[0], at[1], at[2]
 }
 
-func findSuppressed(outs []OutputInfo) (at [3]int, ok bool) {
+// findSuppressed finds the outputs of Suppressed. open requires that their lengths are open.
+func findSuppressed(outs []OutputInfo, open bool) (at [3]int, ok bool) {
 	at = [3]int{-1, -1, -1}
 	for i, o := range outs {
-		switch k := suppressedKind(o.Type); {
+		switch k := suppressedKind(o.Type, open); {
 		case k >= 0 && at[k] < 0:
 			at[k] = i
 		case k >= 0:
@@ -150,14 +182,14 @@ func findSuppressed(outs []OutputInfo) (at [3]int, ok bool) {
 }
 
 // suppressedKind returns 0 for boxes, 1 for scores, 2 for classes and -1 for other types.
-func suppressedKind(t graph.Type) int {
-	open := len(t.Shape) > 0 && t.Shape[0] == -1
+func suppressedKind(t graph.Type, open bool) int {
+	fits := len(t.Shape) > 0 && (!open || t.Shape[0] == -1)
 	switch {
-	case open && len(t.Shape) == 2 && t.Shape[1] == 4 && t.DType == tensor.F32:
+	case fits && len(t.Shape) == 2 && t.Shape[1] == 4 && t.DType == tensor.F32:
 		return 0
-	case open && len(t.Shape) == 1 && t.DType == tensor.F32:
+	case fits && len(t.Shape) == 1 && t.DType == tensor.F32:
 		return 1
-	case open && len(t.Shape) == 1 && t.DType == tensor.I64:
+	case fits && len(t.Shape) == 1 && t.DType == tensor.I64:
 		return 2
 	}
 	return -1

@@ -48,6 +48,8 @@ type Model struct {
 	// Tail is the end of the file of another program, which the host computes from the outputs of the
 	// graph; nil for most models.
 	Tail *Tail
+
+	boxes Layout // see WithBoxes
 }
 
 // BestEpoch is the epoch of a run after which a figure of the validation data was the best.

@@ -178,6 +178,35 @@ var broken = []struct {
 		`v.txt:2: the picture "images/z.png" is missing; remove the line, or add the picture`},
 	{"yolo", without(yolo(""), "data.yaml"),
 		`there are 0 YAML files with the names of classes; write one data.yaml with names: [cat, dog]`},
+
+	{"csv", table("a.png,9,1,5,4,cat\n"), `boxes.csv:2: x2 5 is less than x1 9; swap them`},
+	{"csv", table("a.png,1,9,5,4,cat\n"), `boxes.csv:2: y2 4 is less than y1 9; swap them`},
+	{"csv", table("a.png,1,2,3,4,cat\na.png,0.1,0.2,0.5,1,cat\n"), `boxes.csv:3: [0.1 0.2 0.5 1] are fractions of the ` +
+		`picture; corners are pixels; multiply them by the picture's size`},
+	{"csv", table("a.png,1,2,3,wide,cat\n"), `boxes.csv:2: column y2 is "wide"; write a number of pixels`},
+	{"csv", table("a.png,1,2,NaN,4,cat\n"), `boxes.csv:2: column x2 is "NaN"; write a number of pixels`},
+	{"csv", table("a.png,1,,3,4,cat\n"), `boxes.csv:2: column y1 is ""; write a number of pixels`},
+	{"csv", table("a.png,1,2,3,4,\n"), `boxes.csv:2: the box has no label; write the class of the box`},
+	{"csv", table(",1,2,3,4,cat\n"), `boxes.csv:2: the row has no path; name the file of the picture`},
+	{"csv", table("b.png,1,2,3,4,cat\nb.png,1,2,3,4,dog\n"),
+		`boxes.csv:2: the picture "b.png" is missing; put the pictures next to the table`},
+	{"csv", table("a.png,1,2,3,4\n"), `boxes.csv: line 2 has 5 columns, the first line 6; write a row for each box: ` +
+		`path, x1, y1, x2, y2, label`},
+	{"csv", with(table(""), "boxes.csv", "path,label\na.png,cat\n"),
+		`boxes.csv:1: there are no columns of corners; write the columns path, x1, y1, x2, y2, label`},
+	{"csv", with(table(""), "boxes.csv", "file,x1,y1,x2,y2,what\na.png,1,2,3,4,cat\n"),
+		`boxes.csv:1: there is no column of paths or of labels; write the columns path, x1, y1, x2, y2, label`},
+	{"csv", with(table(""), "boxes.csv", "file,x1,y1,x2,y2,class,split\na.png,1,2,3,4,cat,train\na.png,1,2,3,4,cat,val\n"),
+		`boxes.csv:3: a.png is in "val" here, and in "train" in line 2 of boxes.csv; a picture is in one split only`},
+	{"csv", with(table(""), "boxes.csv", "file,x1,y1,x2,y2,class,split\na.png,1,2,3,4,cat,all\n"),
+		`boxes.csv:2: column split is "all"; write train, val or test`},
+	{"csv", with(table(""), "boxes.csv", "file,width,height,xmin,ymin,xmax,ymax,class\na.png,90,80,1,2,3,4,cat\n"),
+		`boxes.csv:2: the size of a.png is 90 x 80 here, and the file has 100 x 80 pixels; ` +
+			`the annotations are of another picture, or it was resized`},
+	{"csv", with(table(""), "boxes.csv", "file,width,height,xmin,ymin,xmax,ymax,class\na.png,0,80,1,2,3,4,cat\n"),
+		`boxes.csv:2: column width is "0"; write the picture's size in pixels`},
+	{"csv", map[string]string{"a.png": "@4x4"}, `there is no table with boxes; name a CSV file with the columns path, ` +
+		`x1, y1, x2, y2, label`},
 }
 
 func TestBrokenSets(t *testing.T) {

@@ -20,16 +20,26 @@ type Options struct {
 
 // kinds has the readers by the name of their kind.
 var kinds = map[string]func(context.Context, *opening) error{
-	"voc": openVOC, "coco": openCOCO, "yolo": openYOLO,
+	"voc": openVOC, "coco": openCOCO, "yolo": openYOLO, "csv": openCSV,
 }
 
 // forms lists the forms of a spec.
-const forms = "voc:FOLDER, coco:FILE, yolo:FOLDER"
+const forms = "voc:FOLDER, coco:FILE, yolo:FOLDER, csv:FILE"
 
-// IsSpec reports whether text names a kind of set that Open reads.
-func IsSpec(text string) bool {
-	kind, _, ok := strings.Cut(text, ":")
-	return ok && kinds[kind] != nil
+// HasBoxes reports whether a spec names a set that Open reads: voc: without masks, coco:, yolo:, or csv:
+// with a table of boxes. Other data is package data's.
+func HasBoxes(ctx context.Context, spec string) bool {
+	form, _ := CutSplit(spec)
+	switch kind, name, ok := strings.Cut(form, ":"); {
+	case !ok:
+		return false
+	case kind == "voc":
+		return !hasMasks(ctx, name)
+	case kind == "csv":
+		return hasTable(ctx, name)
+	default:
+		return kinds[kind] != nil
+	}
 }
 
 // opening is a set while it is opened.
@@ -45,6 +55,7 @@ type opening struct {
 //	voc:FOLDER   PASCAL VOC: an XML file for each picture; ImageSets/Main if it is there
 //	coco:FILE    COCO: a JSON file, or a folder with one for each split
 //	yolo:FOLDER  YOLO: a text file for each picture, and data.yaml with the names of classes
+//	csv:FILE     a table with a row for each box: path, x1, y1, x2, y2, label
 //
 // FOLDER may be a .tar, .tar.gz or .zip. A suffix @train, @val or @test selects a split; all
 // pictures are in the set without it. The error of broken annotations is a *Faults; any other

@@ -73,6 +73,11 @@ func yolo(labels string) map[string]string {
 		"images/train/a.png": "@100x80", "images/val/b.png": "@10x10", "labels/train/a.txt": labels}
 }
 
+// table is a folder with a table of boxes, with the given rows from line 2.
+func table(rows string) map[string]string {
+	return map[string]string{"a.png": "@100x80", "boxes.csv": "path,x1,y1,x2,y2,label\n" + rows}
+}
+
 // rounded returns a box without the rounding errors of fractions.
 func rounded(b Box) Box {
 	round := func(v float64) float64 { return math.Round(v*1e9) / 1e9 }
@@ -100,8 +105,9 @@ func TestSameBox(t *testing.T) {
 		`{"id": 1, "image_id": 7, "category_id": 1, "bbox": [0, 0, 1, 1]},
 {"id": 2, "image_id": 7, "category_id": 3, "bbox": [10, 20, 20, 40]}`)})
 	labels := write(t, yolo("0 0.005 0.00625 0.01 0.0125\n1 0.2 0.5 0.2 0.5\n"))
+	table := write(t, table("a.png,0,0,1,1,cat\na.png,10,20,30,60,dog\n"))
 	for _, spec := range []string{"voc:" + voc, "coco:" + document, "coco:" + document + "/boxes.json",
-		"yolo:" + labels + "@train"} {
+		"yolo:" + labels + "@train", "csv:" + table, "csv:" + table + "/boxes.csv"} {
 		s := open(t, spec)
 		p := s.Pictures[0]
 		if p.Width != 100 || p.Height != 80 || len(p.Objects) != 2 {

@@ -52,7 +52,7 @@ func labelsFlag() cli.Flag {
 // modelOptions returns the options that the flags set for the file of a model.
 func modelOptions(c *cli.Context) (modelfile.Options, error) {
 	o := modelfile.Options{Arch: c.String("arch"), Key: c.String("key"), Drop: c.StringSlice("drop"),
-		Rename: c.StringSlice("rename"), QDQ: c.String("qdq"), Option: flag}
+		Rename: c.StringSlice("rename"), QDQ: c.String("qdq"), Boxes: c.String("boxes"), Option: flag}
 	var err error
 	if o.Input, o.Inputs, err = commandline.Shapes(c, "input"); err == nil {
 		o.Size, err = sizeOf(c)

@@ -55,12 +55,11 @@ A data source is ` + sources + `.
 			&cli.StringFlag{Name: "only", Usage: "`NAME,NAME`: write these outputs, in this order",
 				DefaultText: "all"},
 			&cli.StringFlag{Name: "format", Value: "table",
-				Usage: "json, csv, table, npy, masks, overlays, probabilities or page",
-				DefaultText: "by the name of -o: .npy, " +
-					".csv or .json, or table"},
+				Usage:       "json, csv, table, npy, masks, overlays, probabilities or page; of a detector coco or yolo",
+				DefaultText: "by the name of -o: .npy, .csv or .json, or table"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, DefaultText: "standard output",
 				Usage: "`FILE` to write; npy of several outputs: FILE.NAME.npy for each; masks, overlays, " +
-					"probabilities, page: a folder"},
+					"probabilities, page, yolo: a folder"},
 		}, slices.Concat(detect.Flags(), fitFlags("scale for masks, overlays, probabilities"), predictFlags())...),
 		Action: predictAction,
 	}

@@ -16,7 +16,8 @@ import (
 func (p *prediction) write(ctx context.Context, o *output, a *predict.Answers, on *predict.Predictor,
 	src data.Source, r predict.Reading) (bad []error, err error) {
 	if format.IsFolder(p.format) {
-		f := format.Folder{Format: p.format, Path: p.output, Answers: a, Whole: p.whole, Lines: p.lines(a, o.note)}
+		f := format.Folder{Format: p.format, Path: p.output, Answers: a, Whole: p.whole, Lines: p.lines(a, o.note),
+			Boxes: p.boxes, Note: o.note}
 		if bad, err = f.Write(ctx, on, src, r); err == nil {
 			o.note("wrote %s", p.output)
 		}

@@ -37,13 +37,18 @@ type Row struct {
 	Fields []string
 }
 
-// Read reads a CSV file in UTF-8: fields separated by commas, tabs or semicolons,
-// whichever the first line contains, quoted as in RFC 4180 if necessary.
+// Read reads a CSV file with Parse.
 func Read(path string) (*Table, error) {
 	text, err := regular.Read(path, maxTableFile)
 	if err != nil {
 		return nil, stream.WithoutPath(err)
 	}
+	return Parse(text)
+}
+
+// Parse reads CSV in UTF-8: fields separated by commas, tabs or semicolons, whichever the first line
+// contains, quoted as in RFC 4180 if necessary.
+func Parse(text []byte) (*Table, error) {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, problem.Advise("save it as UTF-8", "the text is UTF-16")
 	}

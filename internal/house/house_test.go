@@ -75,7 +75,7 @@ data/internal/jpeg:
 data/internal/names:
 data/internal/picturetest:
 data/internal/stream:
-objects: data data/images internal/regular problem tensor
+objects: data data/images data/tables internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor

@@ -2,6 +2,7 @@ package average
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -165,6 +166,38 @@ func TestNamesOfResults(t *testing.T) {
 				t.Errorf("%s %s: %v, %v, want picture %d", spec, id, all, err, want)
 			}
 		}
+	}
+}
+
+// Each object and detection is in one pair, the one with the largest overlap, whatever its class. Crowds and
+// difficult objects do not count.
+func TestConfusion(t *testing.T) {
+	at := func(x float64) objects.Box { return objects.Box{X1: x, X2: x + 10, Y2: 10} }
+	s := &objects.Set{Classes: []string{"cat", "dog"}, Pictures: []objects.Picture{{Objects: []objects.Object{
+		{Box: at(0)}, {Box: at(50), Class: 1}, {Box: at(100)}, {Box: at(150), Difficult: true},
+		{Box: objects.Box{X1: 200, X2: 300, Y2: 100}, Crowd: true}}}, {}}}
+	all := []Detection{
+		{Box: at(2), Class: 1, Score: 0.9}, {Box: at(1), Class: 0, Score: 0.5}, // the second is nearer
+		{Box: at(50), Class: 0, Score: 0.3}, {Box: at(100), Class: 0, Score: 0.2}, // too low a score
+		{Box: at(150), Score: 0.9}, {Box: at(220), Score: 0.9}, {Picture: 1, Box: at(0), Class: 1, Score: 1}}
+	got := fmt.Sprint(Confuse(s, all, 0.3, 0.5).Counts)
+	if want := "[[1 0 1] [1 0 0] [0 2 0]]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// category_name comes before category_id.
+func TestCategoryName(t *testing.T) {
+	s := &objects.Set{Spec: "coco:x", Classes: []string{"cat", "dog"}, Numbers: []int64{3, 9},
+		Pictures: []objects.Picture{{ID: 7}}}
+	form := `[{"image_id": 7, "category_id": 3, "category_name": %q, "score": 1, "bbox": [1,1,1,1]}]`
+	all, err := ReadResults(fmt.Appendf(nil, form, "dog"), s)
+	if err != nil || all[0].Class != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err = ReadResults(fmt.Appendf(nil, form, "cow"), s); err == nil ||
+		!strings.Contains(err.Error(), "coco:x has no category cow") {
+		t.Errorf("%v", err)
 	}
 }
 

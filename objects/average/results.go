@@ -17,6 +17,7 @@ import (
 type result struct {
 	Image    name      `json:"image_id"`
 	Category name      `json:"category_id"`
+	Name     string    `json:"category_name"` // "" without one
 	Box      []float64 `json:"bbox"`
 	Score    *float64  `json:"score"`
 }
@@ -43,7 +44,8 @@ func (n *name) UnmarshalJSON(b []byte) error {
 // ReadResults reads detections in COCO's results format, a list of image_id, category_id, bbox
 // and score. Pictures are identified by the name of the file, by that name without folder and
 // extension, or by a number: COCO's, and in other sets the number that is the name (5 of 000005.jpg).
-// Classes are identified by number or by name.
+// Classes are identified by number or by name. The field category_name, which predict writes, comes before
+// category_id: the number is of the class in the model.
 func ReadResults(b []byte, s *objects.Set) ([]Detection, error) {
 	const advice = `write [{"image_id": 1, "category_id": 1, "bbox": [x, y, width, height], "score": 0.9}, ...]`
 	var entries []result
@@ -126,9 +128,13 @@ func (r result) detection(s *objects.Set, pictures, classes names) (d Detection,
 	if picture == ambiguous {
 		return d, fmt.Errorf("%s has several pictures %s", s.Spec, r.Image.text)
 	}
-	class, ok := classes.find(r.Category)
+	category := r.Category
+	if r.Name != "" {
+		category = name{text: r.Name}
+	}
+	class, ok := classes.find(category)
 	if !ok {
-		return d, fmt.Errorf("%s has no category %s", s.Spec, r.Category.text)
+		return d, fmt.Errorf("%s has no category %s", s.Spec, category.text)
 	}
 	v := r.Box
 	if len(v) != 4 || v[2] < 0 || v[3] < 0 || math.Max(math.Abs(v[0]), math.Abs(v[1])) > 1<<24 ||

@@ -28,6 +28,7 @@ type Box struct {
 type Detector struct {
 	model   *models.Model
 	layout  models.Layout // of another program; "" for detectors of the zoo
+	first   int           // output that has the layout, of a layout with one
 	grid    *cells.Grid
 	frames  data.Transform
 	options cells.Options
@@ -47,7 +48,7 @@ func Detects(m *models.Model) bool {
 
 // New returns a detector of a model that Detects.
 func New(m *models.Model, o cells.Options) (*Detector, error) {
-	d := &Detector{model: m, layout: m.BoxLayout(), options: o,
+	d := &Detector{model: m, layout: m.BoxLayout(), first: m.BoxOutput(), options: o,
 		frames: fit.Transform(m, data.Info{DType: tensor.U8})}
 	_, native := m.DetectedClasses()
 	if !native && d.layout == models.NoLayout {
@@ -90,7 +91,10 @@ func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error)
 		if err := d.checkCorners(outs); err != nil {
 			return nil, err
 		}
-		found = d.read(outs)
+		var err error
+		if found, err = d.read(outs); err != nil {
+			return nil, err
+		}
 	}
 	all, frame := []Box{}, d.frames.Frame(height, width)
 	for _, f := range found {

@@ -11,6 +11,7 @@ import (
 // candidates are boxes of a detector of another program, in pixels of the input.
 type candidates struct {
 	least   float32 // scores are greater
+	highest float32 // of all scores
 	boxes   []suppress.Corners
 	scores  []float32
 	classes []int
@@ -20,6 +21,7 @@ func (c *candidates) add(box suppress.Corners, score float32, class int) {
 	if !(score > c.least) {
 		return
 	}
+	c.highest = max(c.highest, score)
 	for _, v := range box {
 		if !tensor.IsFinite(v) {
 			return
@@ -44,16 +46,17 @@ func (c *candidates) suppress(o cells.Options, done bool) (all []cells.Detection
 	return all
 }
 
-// read returns the boxes in the outputs of a layout.
-func (d *Detector) read(outs []tensor.Tensor) []cells.Detection {
-	c := &candidates{least: d.options.Score}
+// read returns the boxes in the outputs of a layout. The error is a *problem.Error if the scores are not
+// probabilities.
+func (d *Detector) read(outs []tensor.Tensor) ([]cells.Detection, error) {
+	c, out := &candidates{least: d.options.Score}, outs[d.first]
 	switch d.layout {
 	case models.YOLOv8:
-		c.yolo(outs[0], 4, func(n, field int) int { return field*outs[0].Shape[1] + n }, outs[0].Shape[1], centred)
+		c.yolo(out, 4, func(n, field int) int { return field*out.Shape[1] + n }, out.Shape[1], centred)
 	case models.YOLOv5, models.YOLOXDecoded:
-		c.yolo(outs[0], 5, func(n, field int) int { return n*outs[0].Shape[1] + field }, outs[0].Shape[0], centred)
+		c.yolo(out, 5, func(n, field int) int { return n*out.Shape[1] + field }, out.Shape[0], centred)
 	case models.YOLOX:
-		c.yolo(outs[0], 5, func(n, field int) int { return n*outs[0].Shape[1] + field }, outs[0].Shape[0],
+		c.yolo(out, 5, func(n, field int) int { return n*out.Shape[1] + field }, out.Shape[0],
 			func(n int, v [4]float32) suppress.Corners { return d.grid.Corners(n, v) })
 	case models.SSD:
 		boxes, scores, _ := models.FindSSD(d.model.Outputs())
@@ -64,7 +67,13 @@ func (d *Detector) read(outs []tensor.Tensor) []cells.Detection {
 			c.add(suppress.Corners(outs[boxes].F32()[4*i:]), score, int(outs[classes].I64()[i]))
 		}
 	}
-	return c.suppress(d.options, d.layout == models.Suppressed)
+	const rounding = 1e-3
+	if c.highest > 1+rounding {
+		return nil, problem.Advise("print the outputs with {boxes} none, and decode them",
+			"output %s has the form of %s, but a score is %v, which is not a probability",
+			d.model.Outputs()[d.first].Name, d.layout, c.highest)
+	}
+	return c.suppress(d.options, d.layout == models.Suppressed), nil
 }
 
 // centred returns the corners of a box with a centre and a size.
@@ -112,7 +121,7 @@ func (d *Detector) checkCorners(outs []tensor.Tensor) error {
 	if 10*turned <= len(b)/4 {
 		return nil
 	}
-	return problem.Advise("print the outputs with {logits}, and decode them",
+	return problem.Advise("print the outputs with {boxes} none, and decode them",
 		"output %s has the form of corners, but %d of %d boxes end before they begin: they are likely offsets "+
 			"from anchors", d.model.Outputs()[boxes].Name, turned, len(b)/4)
 }

@@ -107,7 +107,7 @@ func TestOffsetsAreNotCorners(t *testing.T) {
 		boxes.F32()[i] = float32(draw.NormFloat64())
 	}
 	all, err := d.Boxes([]tensor.Tensor{scores, boxes}, 128, 192)
-	if err == nil || !strings.Contains(err.Error(), "offsets from anchors; print the outputs with logits") {
+	if err == nil || !strings.Contains(err.Error(), "offsets from anchors; print the outputs with boxes none") {
 		t.Errorf("%v, %v, want an error", all, err)
 	}
 }
@@ -126,6 +126,89 @@ func TestSuppressedLayout(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Score != 0.9 || all[1].Index != 4 ||
 		all[1].Corners != [4]float64{32, 48, 96, 112} {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestChosenLayouts reads outputs that are not recognised in the layout that the user names: box 2 of 5, with
+// the corners 16, 24, 48, 56 and class 1 of 2.
+func TestChosenLayouts(t *testing.T) {
+	box := []float32{32, 40, 32, 32}
+	for _, c := range []struct {
+		name    string
+		outputs []models.OutputInfo
+		fill    func(outs []tensor.Tensor)
+	}{
+		{"yolov8", []models.OutputInfo{floats("logits", 6, 5)}, func(outs []tensor.Tensor) {
+			for row, v := range append(box, 0.25, 0.75) {
+				outs[0].F32()[row*5+2] = v
+			}
+		}},
+		{"yolov5", []models.OutputInfo{floats("a", 8), floats("logits", 5, 7)}, func(outs []tensor.Tensor) {
+			copy(outs[1].F32()[7*2:], append(box, 1, 0.25, 0.75))
+		}},
+		{"ssd", []models.OutputInfo{floats("logits", 5, 4), floats("a", 5, 3)}, func(outs []tensor.Tensor) {
+			copy(outs[0].F32()[4*2:], []float32{16. / 96, 24. / 64, 48. / 96, 56. / 64})
+			copy(outs[1].F32()[3*2:], []float32{0.1, 0.2, 0.75})
+		}},
+	} {
+		m := foreign(t, c.outputs...)
+		if m.BoxLayout() != models.NoLayout {
+			t.Fatalf("%s: recognised as %s", c.name, m.BoxLayout())
+		}
+		m, err := models.WithBoxes(m, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := detect.New(m, detect.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var outs []tensor.Tensor
+		for _, o := range c.outputs {
+			outs = append(outs, tensor.New(tensor.F32, o.Type.Shape...))
+		}
+		c.fill(outs)
+		all, err := d.Boxes(outs, 128, 192)
+		if err != nil || len(all) != 1 || all[0].Index != 1 || all[0].Score != 0.75 {
+			t.Errorf("%s: %+v, %v", c.name, all, err)
+			continue
+		}
+		if got, want := fmt.Sprintf("%.3f", all[0].Corners), "[32.000 48.000 96.000 112.000]"; got != want {
+			t.Errorf("%s: %s, want %s", c.name, got, want)
+		}
+	}
+}
+
+// TestChosenLayoutsThatDoNotFit: a layout needs its shapes, and scores that are probabilities.
+func TestChosenLayoutsThatDoNotFit(t *testing.T) {
+	m := foreign(t, floats("y", cellsOf, 7))
+	for name, want := range map[string]string{
+		"yolo9":  `boxes "yolo9": want one of yolov8, yolov5, yolox, yolox-decoded, ssd, suppressed, none`,
+		"ssd":    "boxes ssd: the outputs have other shapes: y f32[126,7], want f32 [boxes, 4] and [boxes, classes]",
+		"yolov5": "", "yolox": "", "none": "",
+	} {
+		got := ""
+		if _, err := models.WithBoxes(m, name); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	none, err := models.WithBoxes(m, "none")
+	if err != nil || detect.Detects(none) || !detect.Detects(m) {
+		t.Errorf("%v", err)
+	}
+	d, err := detect.New(m, detect.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits := tensor.New(tensor.F32, cellsOf, 7)
+	copy(logits.F32(), []float32{0, 0, 0, 0, 1, 0, 7})
+	_, err = d.Boxes([]tensor.Tensor{logits}, 128, 192)
+	if err == nil || !strings.Contains(err.Error(), "output y has the form of yolox, but a score is 7, which is not a "+
+		"probability; print the outputs with boxes none") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/data/images"
@@ -25,9 +26,10 @@ type source struct {
 	labels   [][]int32
 }
 
-// OpenData opens any data: a set with boxes by openBoxes, and everything else by data.Open.
+// OpenData opens any data: a set with boxes by openBoxes, and everything else by data.Open. A table with
+// boxes is opened by data.Open if o names columns: then its labels are classes of pictures.
 func OpenData(ctx context.Context, spec string, o data.Options) (data.Source, error) {
-	if !objects.IsSpec(spec) || objects.HasMasks(ctx, spec) {
+	if !objects.HasBoxes(ctx, spec) || o.Columns != "" && strings.HasPrefix(spec, "csv:") {
 		return data.Open(ctx, spec, o)
 	}
 	if err := checkOptions(spec, o); err != nil {

@@ -25,7 +25,7 @@ type Output struct {
 // specOf returns the only argument if it names a set with boxes.
 func specOf(c *cli.Context) (spec string, ok bool) {
 	spec = c.Args().First()
-	ok = c.NArg() == 1 && objects.IsSpec(spec) && !objects.HasMasks(c.Context, spec)
+	ok = c.NArg() == 1 && !c.IsSet("csv-columns") && objects.HasBoxes(c.Context, spec)
 	return spec, ok
 }
 

@@ -73,6 +73,7 @@ func TestCommands(t *testing.T) {
 	}{
 		{[]string{"info", spec}, "class    cell: 2 boxes in 1 picture", `"boxes_outside":1`},
 		{[]string{"eval", spec, results}, "VOC      0.5000  of 11 points 0.5455", `"ar100":0.5`},
+		{[]string{"eval", spec, results}, "found    cell: 1 as cell, 1 missed", `"counts":[[1,1],[0,0]]`},
 		{[]string{"show", "--count", "1", "--columns", "1", "--side", "50", "--output", results + ".png", spec},
 			"with 1 picture", `"samples":1`},
 	} {

@@ -2,6 +2,8 @@ package boxes
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -63,11 +65,38 @@ func evaluate(c *cli.Context, out Output) error {
 // Report prints the figures of detections on a set, as an event with a name.
 func Report(out Output, event string, s *objects.Set, found []average.Detection) {
 	coco, voc := average.COCO(s, found), average.VOC(s, found)
+	confusion := average.Confuse(s, found, confusedScore, confusedOverlap)
 	out.Event(event, map[string]any{"source": s.Spec, "pictures": len(s.Pictures),
-		"detections": len(found), "coco": coco, "voc": voc})
-	for _, line := range evalLines(coco, voc) {
+		"detections": len(found), "coco": coco, "voc": voc, "confusion": confusion})
+	for _, line := range append(evalLines(coco, voc), confusionLines(s.Classes, confusion)...) {
 		out.Result("%s", line)
 	}
+}
+
+// The limits of the confusion matrix: the default score of predict, and VOC's overlap.
+const confusedScore, confusedOverlap = 0.3, 0.5
+
+// confusionLines writes a line for each class with objects: how many are found as which class.
+func confusionLines(classes []string, c *average.Confusion) (lines []string) {
+	for i, row := range c.Counts {
+		name, last := "background", "" // detections without an object
+		if i < len(classes) {
+			name, last = classes[i], fmt.Sprintf("%d missed", row[len(classes)])
+		}
+		var found []string
+		for k, n := range row[:len(classes)] {
+			if n > 0 {
+				found = append(found, fmt.Sprintf("%d as %s", n, classes[k]))
+			}
+		}
+		if last != "" {
+			found = append(found, last)
+		}
+		if slices.Max(row) > 0 {
+			lines = append(lines, fmt.Sprintf("found    %s: %s", name, strings.Join(found, ", ")))
+		}
+	}
+	return lines
 }
 
 // evalLines writes the figures as text.

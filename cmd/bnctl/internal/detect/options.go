@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/problem"
@@ -18,11 +19,12 @@ type Options struct {
 	given  string // a flag that was given; "" without one
 
 	unchanged bool // outputs are written as they are
+	chosen    bool // the user has named the form of the outputs
 }
 
 // Flags returns the flags of predict about boxes.
 func Flags() []cli.Flag {
-	return []cli.Flag{
+	return []cli.Flag{FormFlag(),
 		&cli.StringFlag{Name: "draw", DefaultText: "none",
 			Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"},
 		&cli.Float64Flag{Name: "box-score", Value: float64(detect.Default.Score),
@@ -32,10 +34,18 @@ func Flags() []cli.Flag {
 	}
 }
 
+// FormFlag returns the flag of the form of boxes.
+func FormFlag() cli.Flag {
+	return &cli.StringFlag{Name: "boxes", DefaultText: "as the outputs show",
+		Usage: "yolov8, yolov5, yolox, yolox-decoded, ssd or suppressed: the `FORM` of a detector's outputs; " +
+			"none: as they are"}
+}
+
 // ParseOptions returns the options that the flags of predict set.
 func ParseOptions(c *cli.Context) (Options, error) {
 	o := Options{limits: detect.Default, draw: c.String("draw"),
-		unchanged: c.Bool("logits") || c.String("only") != ""}
+		unchanged: c.Bool("logits") || c.String("only") != "" || c.String("boxes") == string(models.Unread),
+		chosen:    c.IsSet("boxes")}
 	for _, f := range []struct {
 		name string
 		to   *float32

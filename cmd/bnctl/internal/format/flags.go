@@ -26,5 +26,5 @@ func OfFlags(c *cli.Context) (string, error) {
 			return end, nil
 		}
 	}
-	return format, Check(format, "table")
+	return format, Check(format, "table", COCO, yolo)
 }

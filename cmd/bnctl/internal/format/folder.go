@@ -24,12 +24,20 @@ const (
 	pageFormat = "page" // of all models: see Folder.page
 )
 
+// Formats of the boxes of detectors. The other formats write boxes, too.
+const (
+	COCO = "coco" // a list in COCO's results format
+	yolo = "yolo" // NAME.txt for each picture
+)
+
 // Folders returns the formats that write a file for each input of a model that gives each pixel a
 // class: masks, overlays and probabilities.
 func Folders() []string { return []string{masks, overlays, probabilities} }
 
-// IsFolder reports whether a format writes a folder: page, or one of Folders.
-func IsFolder(format string) bool { return format == pageFormat || slices.Contains(Folders(), format) }
+// IsFolder reports whether a format writes a folder: page, yolo, or one of Folders.
+func IsFolder(format string) bool {
+	return format == pageFormat || format == yolo || slices.Contains(Folders(), format)
+}
 
 // Fit returns the fit with that name for a format and data. "" is the default:
 // data.ScaleFit for formats of Folders and pages of masks, which show whole pictures, else
@@ -53,14 +61,14 @@ func Fit(format string, a *predict.Answers, name string, info data.Info) (data.F
 
 // CheckFolder returns an error if a format of Folders cannot write these answers into
 // folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2 to
-// data.MaskClasses classes, unless the format is page. The folder must be empty;
+// data.MaskClasses classes, unless the format is page or yolo. The folder must be empty;
 // CheckFolder makes it if it does not exist. The error is a *problem.Error of format or
 // output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
 	}
-	if format == pageFormat {
+	if format == pageFormat || format == yolo {
 		return emptyFolder(folder)
 	}
 	t := a.Type(a.Scores)
@@ -98,6 +106,13 @@ type Folder struct {
 	Answers *predict.Answers
 	Whole   predict.Whole             // how pictures of pixels with classes are seen
 	Lines   func(to io.Writer) Writer // writes answers as JSON, for a page
+	Boxes   Labels                    // writes boxes as YOLO's text files
+	Note    func(format string, args ...any)
+}
+
+// Labels makes writers of boxes into a folder.
+type Labels interface {
+	Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (Writer, error)
 }
 
 // Write predicts every picture of src, and writes a page, or in a format of Folders a file
@@ -109,6 +124,13 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 	bad []error, err error) {
 	if f.Format == pageFormat {
 		return f.page(ctx, p, src, r)
+	}
+	if f.Format == yolo {
+		w, err := f.Boxes.Labels(f.Answers, f.Path, src, f.Note)
+		if err != nil {
+			return nil, err
+		}
+		return All(ctx, p, src, r, w)
 	}
 	format, w := f.Format, f.Whole
 	if info := src.Info(); format == overlays && !info.Pictures() {

@@ -1,0 +1,135 @@
+package detect
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/format"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/predict"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// toCSV writes a row for each box.
+func (w *writer) toCSV(to io.Writer) {
+	out := csv.NewWriter(to)
+	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // Error has its error
+	w.emit = func(p *prediction) error {
+		for _, b := range p.Boxes {
+			row := []string{p.Input, b.Label, fmt.Sprint(b.Index), fmt.Sprint(b.Score)}
+			for _, v := range b.Corners {
+				row = append(row, fmt.Sprint(v))
+			}
+			_ = out.Write(row)
+		}
+		return out.Error()
+	}
+	w.end = func() error {
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// table writes a line for each picture, and one for each of its boxes.
+func table(to io.Writer, p *prediction) error {
+	text := legible.Sprintf("%s  %dx%d  %s\n", p.Input, p.Width, p.Height, problem.Plural(len(p.Boxes), "box"))
+	for _, b := range p.Boxes {
+		c := b.Corners
+		text += legible.Sprintf("  %-12s %.4f  %.1f,%.1f - %.1f,%.1f\n", b.Label, b.Score, c[0], c[1], c[2], c[3])
+	}
+	_, err := io.WriteString(to, text)
+	return err
+}
+
+// result is a detection in COCO's results format. Image is the number that is the name of the picture, as
+// 139 for 000000000139.jpg, or else that name without its extension.
+type result struct {
+	Image    any        `json:"image_id"`
+	Category int        `json:"category_id"` // index of the class, from 0
+	Name     string     `json:"category_name"`
+	Box      [4]float64 `json:"bbox"` // x, y, width, height
+	Score    float32    `json:"score"`
+}
+
+// toCOCO writes a list of detections in COCO's results format, one on each line.
+func (w *writer) toCOCO(to io.Writer) {
+	before := "[\n"
+	w.emit = func(p *prediction) error {
+		for _, b := range p.Boxes {
+			c := b.Corners
+			line, err := json.Marshal(result{imageID(p.Input), b.Index, b.Label,
+				[4]float64{c[0], c[1], c[2] - c[0], c[3] - c[1]}, b.Score})
+			if err == nil {
+				_, err = fmt.Fprintf(to, "%s%s", before, line)
+			}
+			if err != nil {
+				return err
+			}
+			before = ",\n"
+		}
+		return nil
+	}
+	w.end = func() error {
+		end := "\n]\n"
+		if before == "[\n" {
+			end = "[]\n"
+		}
+		_, err := io.WriteString(to, end)
+		return err
+	}
+}
+
+func imageID(input string) any {
+	name := stem(input)
+	if n, err := strconv.ParseUint(name, 10, 53); err == nil {
+		return n
+	}
+	return name
+}
+
+func stem(input string) string {
+	name := path.Base(filepath.ToSlash(input))
+	return strings.TrimSuffix(name, path.Ext(name))
+}
+
+// Labels returns a writer of YOLO's text files into a folder: a file NAME.txt for each picture, and in it a
+// line for each box with the class, the centre, width and height as fractions of the picture, and the score.
+func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (
+	format.Writer, error) {
+	w, err := o.open(a, "yolo", src, note)
+	if err != nil {
+		return nil, err
+	}
+	w.emit = func(p *prediction) error {
+		var text strings.Builder
+		width, height := float64(p.Width), float64(p.Height)
+		for _, b := range p.Boxes {
+			c := b.Corners
+			fmt.Fprintf(&text, "%d %.8g %.8g %.8g %.8g %.6g\n", b.Index, (c[0]+c[2])/2/width,
+				(c[1]+c[3])/2/height, (c[2]-c[0])/width, (c[3]-c[1])/height, b.Score)
+		}
+		return regular.WriteFile(w.file(folder, p.Input, ".txt"), 0o666, func(to io.Writer) error {
+			_, err := io.WriteString(to, text.String())
+			return err
+		})
+	}
+	return w, nil
+}
+
+// file returns the path of a file for an input. Of inputs with one name, the later have a number.
+func (w *writer) file(folder, input, extension string) string {
+	name := stem(input)
+	key := name + extension
+	if w.named[key]++; w.named[key] > 1 {
+		name = fmt.Sprintf("%s-%d", name, w.named[key])
+	}
+	return filepath.Join(folder, name+extension)
+}

@@ -225,6 +225,9 @@ func Parse(b []byte) (*Recipe, error) {
 	if err := d.Decode(&r); err != nil {
 		return nil, fmt.Errorf("recipe: %w", err)
 	}
+	for _, d := range []*Data{&r.Data, &r.Validation} {
+		d.Kind, _, _ = strings.Cut(d.Kind, ":") // older recipes of detectors also have the path
+	}
 	return &r, nil
 }
 

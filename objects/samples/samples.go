@@ -70,7 +70,8 @@ func newSource(set *objects.Set, form string, suffix, split data.Split) (*source
 	for _, p := range set.Pictures {
 		most = max(most, len(p.Objects))
 	}
-	s := &source{set: set, selected: selected, info: data.Info{Kind: form, Split: suffix,
+	kind, _, _ := strings.Cut(form, ":")
+	s := &source{set: set, selected: selected, info: data.Info{Kind: kind, Split: suffix,
 		Len: len(selected.Pictures), DType: tensor.U8, Labelled: true, Boxes: true,
 		LabelShape: []int{most, data.BoxFields}, Classes: set.Classes, Decoder: images.DecoderVersion,
 		EXIF: true}}

@@ -7,8 +7,40 @@ type aheadReader interface{ readAhead(i int) }
 
 // readAhead implements aheadReader, for files on another machine.
 func (p *pictures) readAhead(i int) {
-	if start := p.samples[i].ahead; start != nil && p.cache.slots[i].Load() == nil {
-		start()
+	if p.cache.slots[i].Load() != nil {
+		return
+	}
+	s := &p.samples[i]
+	for _, start := range []func(){s.ahead, s.mask.ahead} {
+		if start != nil {
+			start()
+		}
+	}
+}
+
+// StartReading starts to read files before they are needed, until stop is called. It does nothing with
+// files on this machine.
+func StartReading(ctx context.Context, files []File) (stop func()) {
+	return inBackground(ctx, len(files), func(i int) {
+		if start := files[i].ahead; start != nil {
+			start()
+		}
+	})
+}
+
+// inBackground calls f with 0 to n-1 in a goroutine, until stop is called.
+func inBackground(ctx context.Context, n int, f func(i int)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; i < n && ctx.Err() == nil; i++ {
+			f(i)
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }
 
@@ -24,18 +56,7 @@ func (p *pictures) readInOrder(ctx context.Context, step int) (stop func()) {
 	if len(p.samples) == 0 || p.samples[0].ahead == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for i := 0; i < len(p.samples) && ctx.Err() == nil; i += step {
-			p.readAhead(i)
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return inBackground(ctx, (len(p.samples)+step-1)/step, func(i int) { p.readAhead(i * step) })
 }
 
 // readAhead starts to read the rows of a batch. Sources on this machine ignore it.

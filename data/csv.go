@@ -3,14 +3,13 @@ package data
 import (
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/bnctl/bnctl/data/images"
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/data/tables"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -30,7 +29,11 @@ func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Sourc
 		return nil, err
 	}
 	name := strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
-	l, err := tableLayout(t, filepath.Dir(s.path), name, c)
+	folder, err := openTableFolder(ctx, regular.Dir(s.path))
+	if err != nil {
+		return nil, err
+	}
+	l, err := tableLayout(t, folder, name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +56,9 @@ func openTable(ctx context.Context, s spec, t *tables.Table, opt Options) (Sourc
 }
 
 // tableLayout returns the samples of the rows, by split. Paths are relative to folder.
-func tableLayout(t *tables.Table, folder, name string, c tables.Columns) (layout, error) {
+func tableLayout(t *tables.Table, folder *tableFolder, name string, c tables.Columns) (layout, error) {
 	l, seen := layout{splits: map[Split][]sampleFile{}}, map[string]labelled{}
-	find, repeated := findFiles(folder, name, t.Rows, c.Path), 0
+	find, repeated := folder.finder(name, t.Rows, c.Path), 0
 	var err error
 	if c.Multi {
 		if l.multi, err = t.MultiClasses(c); err != nil {
@@ -119,41 +122,6 @@ type labelled struct {
 	class string
 	line  int
 	split Split
-}
-
-// findFiles returns a function that finds the file for a path in a table: below the table's
-// folder, or below a subfolder that has the table's name or a usual one. If the table omits
-// the extension, a picture extension is added. The first row that leads to a file decides.
-func findFiles(folder, table string, rows []tables.Row, column int) func(file string) member {
-	below, extension := "", ""
-search:
-	for _, row := range rows[:min(len(rows), 100)] {
-		file := strings.ReplaceAll(row.Fields[column], `\`, "/")
-		for _, below = range []string{"", table, "images", "imgs", "img", "pictures", "photos", "train", "data"} {
-			for _, extension = range append([]string{""}, images.Extensions...) {
-				if info, err := os.Stat(filePath(folder, below, file+extension)); err == nil && info.Mode().IsRegular() {
-					break search
-				}
-			}
-		}
-		below, extension = "", ""
-	}
-	return func(file string) member {
-		m := member{name: path.Join(below, file+extension)}
-		at := filePath(folder, below, file+extension)
-		if info, err := os.Stat(at); err == nil {
-			m.size, m.listed = info.Size(), newListedFile(at, info)
-		}
-		m.read = func() ([]byte, error) { return readFile(at) }
-		return m
-	}
-}
-
-func filePath(folder, below, file string) string {
-	if file = filepath.FromSlash(file); filepath.IsAbs(file) {
-		return names.StoredPath(file)
-	}
-	return names.StoredPath(filepath.Join(folder, below, file))
 }
 
 // grouped reports whether the samples have groups.

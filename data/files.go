@@ -14,6 +14,8 @@ type Files struct {
 type File struct {
 	Name string
 	Read func() ([]byte, error) // errors do not repeat the name
+
+	ahead func() // starts to read a file on another machine; else nil
 }
 
 // OpenFiles lists the files of a folder, .tar, .tar.gz or .zip that keep accepts, with the
@@ -26,7 +28,7 @@ func OpenFiles(ctx context.Context, path string, keep func(name string) bool) (*
 	}
 	f := &Files{tree: t}
 	for _, m := range t.members {
-		f.All = append(f.All, File{m.name, m.read})
+		f.All = append(f.All, File{m.name, m.read, m.ahead})
 	}
 	return f, nil
 }

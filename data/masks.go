@@ -117,6 +117,7 @@ func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	if !opt.checksAllSizes(len(m.samples)) && m.code.names != nil {
 		return nil
 	}
+	defer m.readInOrder(ctx, 1)()
 	var mu sync.Mutex
 	seen, sizes := [256]bool{}, map[[2]int]bool{}
 	bad, err := m.badFiles(ctx, func(i int) error {

@@ -4,11 +4,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -80,7 +82,7 @@ func openShards(ctx context.Context, s spec, opt Options) (Source, error) {
 }
 
 // shardNames returns the paths or URLs of the shards that a path names: those of a range in braces, one
-// archive, or all .tar files of a folder in the order of their names.
+// archive, or all .tar, .tar.gz and .tgz files of a folder in the order of their names.
 func shardNames(text string) ([]string, error) {
 	if m := braces().FindStringSubmatchIndex(text); m != nil {
 		return inBraces(text, m)
@@ -94,7 +96,7 @@ func shardNames(text string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if strings.HasSuffix(f.Name, ".tar") {
+			if isShardName(f.Name) {
 				names = append(names, strings.TrimRight(text, "/")+"/"+f.Name)
 			}
 		}
@@ -104,7 +106,7 @@ func shardNames(text string) ([]string, error) {
 			return nil, stream.WithoutPath(err)
 		}
 		for _, e := range entries {
-			if strings.HasSuffix(e.Name(), ".tar") && !hidden(e.Name()) {
+			if isShardName(e.Name()) && !hidden(e.Name()) {
 				names = append(names, filepath.Join(text, e.Name()))
 			}
 		}
@@ -115,6 +117,11 @@ func shardNames(text string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// isShardName reports whether a name has the ending of a shard.
+func isShardName(name string) bool {
+	return strings.HasSuffix(name, ".tar") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
 }
 
 // inBraces returns the names for the numbers of a range at m.
@@ -134,8 +141,16 @@ func inBraces(text string, m []int) ([]string, error) {
 
 // shard is an open archive with its samples.
 type shard struct {
-	file    *os.File
-	samples []shardSample
+	file     *os.File
+	unpacked bool // file is a temporary file
+	samples  []shardSample
+}
+
+func (s *shard) close() {
+	s.file.Close()
+	if s.unpacked {
+		os.Remove(s.file.Name()) // which some systems do not permit before
+	}
 }
 
 // shardSample is the picture of a sample, and its label.
@@ -166,7 +181,7 @@ func readShards(ctx context.Context, names []string) (t *tree, numbered int, err
 	t = &tree{close: func() error {
 		for _, s := range shards {
 			if s != nil {
-				s.file.Close()
+				s.close()
 			}
 		}
 		return nil
@@ -260,11 +275,50 @@ func openShard(name string) (*shard, error) {
 		return nil, err
 	}
 	s := &shard{file: f}
-	if s.samples, err = listShard(f); err != nil {
+	kind, err := archiveKind(f)
+	if err == nil && kind == "gzip" {
+		s, err = unpackShard(f)
+		f.Close()
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
+	if s.samples, err = listShard(s.file); err != nil {
+		s.close()
+		return nil, err
+	}
 	return s, nil
+}
+
+// unpackShard unpacks a gzipped shard into a temporary file, which has no name where the system permits
+// that. Samples are read in any order, and gzip has only one.
+func unpackShard(f *os.File) (*shard, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, stream.CutShort(err)
+	}
+	to, err := os.CreateTemp("", "bnctl-shard-*.tar")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(to.Name())
+	s := &shard{file: to, unpacked: true}
+	if _, err := io.Copy(to, &unpackLimit{r: z, left: unpackedLimit(info.Size())}); err != nil {
+		s.close()
+		var full *fs.PathError
+		if errors.As(err, &full) {
+			return nil, problem.Advise("unpack it with gunzip to a disk with more space, or set TMPDIR to one",
+				"it cannot be unpacked in %s: %w", os.TempDir(), full.Err)
+		}
+		return nil, fmt.Errorf("it cannot be unpacked: %w", stream.CutShort(err))
+	}
+	_, err = to.Seek(0, io.SeekStart)
+	return s, err
 }
 
 // listShard returns the samples of a tar archive.
@@ -275,7 +329,7 @@ func listShard(f io.ReadSeeker) ([]shardSample, error) {
 		return nil, err
 	}
 	if archiveIn(head[:n]) != "tar" {
-		return nil, problem.Advise("unpack it with gunzip", "this is not a .tar archive")
+		return nil, errors.New("this is neither a .tar nor a .tar.gz archive")
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

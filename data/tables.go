@@ -4,47 +4,39 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/bnctl/bnctl/data/internal/names"
 	"github.com/bnctl/bnctl/data/tables"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // openTables opens csv:PATH: a table, or a folder with one table, or with a table in each
 // of its parts, as Roboflow writes them.
 func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
-	entries, err := os.ReadDir(s.path)
-	if err != nil {
+	splits, found, isFolder := tablesIn(s.path)
+	if !isFolder {
 		return openCSV(ctx, s, opt) // a file, or it does not exist
-	}
-	var splits, found []string
-	for _, e := range entries {
-		name := filepath.Join(e.Name(), splitTable)
-		if info, err := os.Stat(filepath.Join(s.path, name)); err == nil && info.Mode().IsRegular() &&
-			splitOf(e.Name()) != "" {
-			splits = append(splits, name)
-		}
-		if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
-			found = append(found, e.Name())
-		}
 	}
 	said, folder := "", s.path
 	var src Source
+	var err error
 	switch table := usualTable(found); {
 	case len(splits) > 0:
 		t, err := tables.Join(s.path, splits)
 		if err != nil {
 			return nil, err
 		}
-		said, s.path = strings.Join(splits, ", ")+" are read", filepath.Join(folder, splitTable)
+		said, s.path = strings.Join(splits, ", ")+" are read", regular.Join(folder, splitTable)
 		src, err = openTable(ctx, s, t, opt)
 		if err != nil {
 			return nil, err
 		}
 	case table != "":
-		said, s.path = table+" is read", filepath.Join(folder, table)
+		said, s.path = table+" is read", regular.Join(folder, table)
 		if src, err = openCSV(ctx, s, opt); err != nil {
 			return nil, fmt.Errorf("%s: %w", table, err)
 		}
@@ -58,6 +50,41 @@ func openTables(ctx context.Context, s spec, opt Options) (Source, error) {
 		p.info.columns = strings.TrimSuffix(said+"; "+p.info.columns, "; ")
 	}
 	return src, nil
+}
+
+// tablesIn returns the tables in the parts of a folder, the tables in the folder itself, and whether
+// there is such a folder.
+func tablesIn(folder string) (splits, found []string, isFolder bool) {
+	if r := regular.RemoteOf(folder); r != nil {
+		for f, err := range r.Files(folder) {
+			if err != nil {
+				return nil, nil, false // it may be a file
+			}
+			isFolder = true
+			switch dir, base := path.Split(f.Name); {
+			case base == splitTable && splitOf(strings.TrimSuffix(dir, "/")) != "":
+				splits = append(splits, f.Name)
+			case dir == "" && strings.EqualFold(path.Ext(base), ".csv"):
+				found = append(found, base)
+			}
+		}
+		return splits, found, isFolder
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, nil, false
+	}
+	for _, e := range entries {
+		name := path.Join(e.Name(), splitTable)
+		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.Mode().IsRegular() &&
+			splitOf(e.Name()) != "" {
+			splits = append(splits, name)
+		}
+		if strings.EqualFold(filepath.Ext(e.Name()), ".csv") && !e.IsDir() {
+			found = append(found, e.Name())
+		}
+	}
+	return splits, found, true
 }
 
 // splitTable is the name of the table in each part of a Roboflow folder.

@@ -22,11 +22,10 @@ const maxDocument = 1 << 30
 // openCOCO reads coco:FILE, or the documents of a folder or archive. Pictures are searched in
 // the folder of the file, and in the folder above if that one is named annotations.
 func openCOCO(ctx context.Context, o *opening) error {
-	info, err := os.Stat(o.path)
-	if err == nil && !info.IsDir() && strings.EqualFold(filepath.Ext(o.path), ".json") {
+	if strings.EqualFold(filepath.Ext(o.path), ".json") && isFile(o.path) {
 		return o.cocoFile(ctx)
 	}
-	err = o.list(ctx, o.path, func(name string) bool { return strings.EqualFold(path.Ext(name), ".json") })
+	err := o.list(ctx, o.path, func(name string) bool { return strings.EqualFold(path.Ext(name), ".json") })
 	if err != nil {
 		return err
 	}
@@ -46,15 +45,30 @@ func openCOCO(ctx context.Context, o *opening) error {
 	return nil
 }
 
+// isFile reports whether a path with the extension of a file is that of a file.
+func isFile(path string) bool {
+	if regular.RemoteOf(path) != nil {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
 // cocoFile reads the single document coco:FILE.
 func (o *opening) cocoFile(ctx context.Context) error {
 	b, err := regular.Read(o.path, maxDocument)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(o.path)
-	if absolute, err := filepath.Abs(folder); err == nil && filepath.Base(absolute) == "annotations" {
-		folder = filepath.Dir(absolute)
+	folder := regular.Dir(o.path)
+	absolute := folder
+	if regular.RemoteOf(folder) == nil {
+		if absolute, err = filepath.Abs(folder); err != nil {
+			return err
+		}
+	}
+	if filepath.Base(absolute) == "annotations" {
+		folder = regular.Dir(absolute)
 	}
 	if !o.options.OnlyAnnotations {
 		if err := o.list(ctx, folder, func(string) bool { return false }); err != nil {

@@ -48,6 +48,7 @@ type opening struct {
 	path    string
 	options Options
 	set     *Set
+	stop    []func() // ends reading ahead
 }
 
 // Open reads the annotations of a spec:
@@ -72,6 +73,9 @@ func Open(ctx context.Context, spec string, options Options) (*Set, error) {
 	err := read(ctx, o)
 	if err == nil {
 		err = o.finish(ctx)
+	}
+	for _, stop := range o.stop {
+		stop()
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", form, err), o.set.Close())
@@ -99,7 +103,22 @@ func (o *opening) list(ctx context.Context, name string, keep func(string) bool)
 		return images.IsFileName(name) || keep(name)
 	})
 	o.set.files = files
+	if err == nil {
+		o.startReading(ctx, func(f data.File) bool { return !images.IsFileName(f.Name) })
+	}
 	return err
+}
+
+// startReading starts to read those of the opened files that wanted accepts. They are needed in this
+// order. It ends when the set is open.
+func (o *opening) startReading(ctx context.Context, wanted func(data.File) bool) {
+	var files []data.File
+	for _, f := range o.set.files.All {
+		if wanted(f) {
+			files = append(files, f)
+		}
+	}
+	o.stop = append(o.stop, data.StartReading(ctx, files))
 }
 
 // pictureFiles returns the pictures of the opened files by their full names.
@@ -115,6 +134,13 @@ func (o *opening) pictureFiles() map[string]data.File {
 
 // finish checks the pictures against their annotations, and returns all faults.
 func (o *opening) finish(ctx context.Context) error {
+	needed := map[string]bool{}
+	for _, p := range o.set.Pictures {
+		needed[p.Name] = p.read != nil
+	}
+	if o.set.files != nil {
+		o.startReading(ctx, func(f data.File) bool { return needed[f.Name] })
+	}
 	for i := range o.set.Pictures {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)

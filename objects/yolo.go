@@ -36,6 +36,7 @@ func openYOLO(ctx context.Context, o *opening) error {
 	if err := y.assign(); err != nil {
 		return err
 	}
+	y.startReading(ctx, func(f data.File) bool { return images.IsFileName(f.Name) })
 	for _, name := range slices.Sorted(maps.Keys(y.pictureFiles())) {
 		if err := y.read(ctx, y.pictureFiles()[name]); err != nil {
 			return err

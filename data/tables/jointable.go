@@ -2,18 +2,19 @@ package tables
 
 import (
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // Join reads the tables of the parts of a folder as one, with paths relative to the
-// folder and a column for the part.
+// folder and a column for the part. The names of files have slashes.
 func Join(folder string, files []string) (*Table, error) {
 	all := &Table{}
 	for _, file := range files {
-		t, err := Read(filepath.Join(folder, file))
+		t, err := Read(regular.Join(folder, file))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
@@ -26,7 +27,7 @@ func Join(folder string, files []string) (*Table, error) {
 		case !slices.Equal(t.header, all.header[:len(all.header)-1]):
 			return nil, problem.Advise("give all the same columns", "%s has other columns than %s", file, files[0])
 		}
-		dir := filepath.Dir(file)
+		dir := path.Dir(file)
 		for _, row := range t.Rows {
 			row.Fields[at] = dir + "/" + row.Fields[at]
 			all.Rows = append(all.Rows, Row{row.Line, append(slices.Clip(row.Fields), dir)})

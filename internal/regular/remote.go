@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
@@ -69,6 +72,22 @@ func Local(path string) (string, error) {
 		return r.Local(path)
 	}
 	return path, nil
+}
+
+// Join returns the path of a file below a folder, which may be a URL. name has slashes.
+func Join(folder, name string) string {
+	if RemoteOf(folder) != nil {
+		return strings.TrimRight(folder, "/") + "/" + path.Clean(name)
+	}
+	return filepath.Join(folder, filepath.FromSlash(name))
+}
+
+// Dir returns the folder of a file, which may be a URL.
+func Dir(file string) string {
+	if RemoteOf(file) != nil {
+		return strings.TrimRight(file[:strings.LastIndex(file, "/")+1], "/")
+	}
+	return filepath.Dir(file)
 }
 
 // Resolve is Local without the error: it returns path after an error. Opening the path then

@@ -1,0 +1,88 @@
+package data
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/bnctl/bnctl/data/images"
+	"github.com/bnctl/bnctl/data/internal/names"
+	"github.com/bnctl/bnctl/data/tables"
+	"github.com/bnctl/bnctl/internal/regular"
+)
+
+// tableFolder finds the files that a table names, on this machine or another.
+type tableFolder struct {
+	path   string
+	remote map[string]member // files below a folder on another machine, by name in NFC; else nil
+}
+
+// openTableFolder returns the folder at a path or a URL. The files at a URL are listed once: a request for
+// each row of a table would need longer.
+func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
+	f := &tableFolder{path: path}
+	r := regular.RemoteOf(path)
+	if r == nil {
+		return f, nil
+	}
+	t, err := openRemote(ctx, r, path, images.IsFileName)
+	if err != nil {
+		return nil, err
+	}
+	f.remote = map[string]member{}
+	if t == nil {
+		return f, nil
+	}
+	for _, m := range t.members {
+		f.remote[names.Composed(m.name)] = m
+	}
+	return f, nil
+}
+
+// member returns the file that a table names, and whether there is one.
+func (f *tableFolder) member(below, file string) (m member, found bool) {
+	name := path.Join(below, file)
+	if f.remote != nil {
+		if m, found = f.remote[names.Composed(name)]; !found {
+			m.read = func() ([]byte, error) { return nil, fs.ErrNotExist }
+		}
+		m.name = name
+		return m, found
+	}
+	at := filepath.FromSlash(file)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(f.path, below, at)
+	}
+	at = names.StoredPath(at)
+	m = member{name: name, read: func() ([]byte, error) { return readFile(at) }}
+	if info, err := os.Stat(at); err == nil {
+		m.size, m.listed, found = info.Size(), newListedFile(at, info), info.Mode().IsRegular()
+	}
+	return m, found
+}
+
+// finder returns a function that finds the file for a path in a table: below the table's
+// folder, or below a subfolder that has the table's name or a usual one. If the table omits
+// the extension, a picture extension is added. The first row that leads to a file decides.
+func (f *tableFolder) finder(table string, rows []tables.Row, column int) func(file string) member {
+	below, extension := "", ""
+search:
+	for _, row := range rows[:min(len(rows), 100)] {
+		file := strings.ReplaceAll(row.Fields[column], `\`, "/")
+		for _, below = range []string{"", table, "images", "imgs", "img", "pictures", "photos", "train", "data"} {
+			for _, extension = range append([]string{""}, images.Extensions...) {
+				if _, found := f.member(below, file+extension); found {
+					break search
+				}
+			}
+		}
+		below, extension = "", ""
+	}
+	return func(file string) member {
+		m, _ := f.member(below, file+extension)
+		return m
+	}
+}

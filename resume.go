@@ -21,17 +21,21 @@ func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
 		return o.Resume != "", nil
 	}
 	if o.Peers == nil {
-		return exists(o.resumePath()), nil
+		return regular.Exists(o.resumePath())
 	}
 	var mine []byte
-	if o.Peers.Rank() == 0 && exists(o.resumePath()) {
-		mine = []byte{1}
+	if o.Peers.Rank() == 0 {
+		there, err := regular.Exists(o.resumePath())
+		if err != nil {
+			return false, err
+		}
+		if there {
+			mine = []byte{1}
+		}
 	}
 	b, err := o.Peers.Broadcast(ctx, mine)
 	return len(b) > 0, err
 }
-
-func exists(path string) bool { return path != "" && regular.Exists(path) }
 
 // resumePath returns the file of the checkpoint to continue from, or "" for a new run.
 func (o *TrainOptions) resumePath() string {
@@ -97,7 +101,13 @@ func (r *Run) takeCheckpoint() (err error) {
 // several ranks only rank 0 reads the file, and sends it to the others.
 func (r *Run) readCheckpoint(ctx context.Context) (*serialize.Checkpoint, error) {
 	path, peers := r.o.resumePath(), r.o.Peers
-	there := path != "" && (r.o.Resume != auto || exists(path))
+	there := path != ""
+	if there && r.o.Resume == auto {
+		var err error
+		if there, err = regular.Exists(path); err != nil {
+			return nil, err
+		}
+	}
 	if r.o.Resume == "" || peers == nil && !there {
 		return nil, nil
 	}

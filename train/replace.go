@@ -14,8 +14,8 @@ import (
 // the error is a *problem.Error. The kernel class is not compared, since devices
 // need not be open yet.
 func Replaceable(path string, r *recipe.Recipe) error {
-	if path == "" || !regular.Exists(path) {
-		return nil
+	if there, err := regular.Exists(path); !there {
+		return err
 	}
 	const others = "give this run another {output} or {checkpoint}, or add {overwrite}"
 	k, err := serialize.ReadCheckpoint(path)

@@ -99,15 +99,16 @@ func Resolve(path string) string {
 	return path
 }
 
-// Exists reports whether there is a file or a folder at a path or a URL. An error other than that
-// of a missing file counts as a file.
-func Exists(path string) bool {
+// Exists reports whether there is a file or a folder at a path or a URL, or returns why that is unknown.
+func Exists(path string) (bool, error) {
 	if r := RemoteOf(path); r != nil {
-		there, err := r.Exists(path)
-		return there || err != nil
+		return r.Exists(path)
 	}
 	_, err := os.Stat(path)
-	return path != "" && !errors.Is(err, fs.ErrNotExist)
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // openRemote opens the local copy of a file at a URL.

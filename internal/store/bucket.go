@@ -29,6 +29,9 @@ const parallelReads = 64
 // sumHeader is the name of the metadata with the SHA-256 of a file that bnctl wrote.
 const sumHeader = "Bnctl-Sha256"
 
+// idHeader is the name of the metadata with the id of the upload.
+const idHeader = "Bnctl-Upload"
+
 // bucketOf returns the client of a scheme.
 func (s *Store) bucketOf(scheme string) (*bucket, error) {
 	s.mu.Lock()
@@ -70,7 +73,7 @@ func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
 		if o.Region == "" && o.BucketLookup == minio.BucketLookupPath {
 			o.Region = "us-east-1" // else each bucket is asked for its region
 		}
-		o.Creds = b.amazonCredentials()
+		o.Creds, o.Transport = b.amazonCredentials(), &conditional{o.Transport}
 	}
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -121,6 +124,7 @@ func (b *bucket) object(name string, info minio.ObjectInfo) *object {
 	if sum := info.Metadata.Get("X-Amz-Meta-" + sumHeader); isSum(sum) {
 		o.sum = sum
 	}
+	o.upload = info.Metadata.Get("X-Amz-Meta-" + idHeader)
 	return o
 }
 
@@ -138,6 +142,8 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 		return &status{http.StatusNotFound, text}
 	case "PreconditionFailed":
 		return errChanged
+	case "ConditionalRequestConflict": // with another upload at the same time
+		return &transient{errors.New(text), 0}
 	case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired":
 		return problem.Advise("renew the credentials", "%w", &status{http.StatusForbidden,
 			"the credentials have expired: " + text})
@@ -213,17 +219,48 @@ func (b *bucket) list(ctx context.Context, text string, add func(string, *object
 }
 
 // put implements server. The upload of a large file has several parts; the file appears with the last.
-func (b *bucket) put(ctx context.Context, text, path, sum string) error {
+func (b *bucket) put(ctx context.Context, text string, u *upload) (string, error) {
 	name, key, err := b.split(text)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = b.client.FPutObject(ctx, name, key, path, minio.PutObjectOptions{
-		ContentType: "application/octet-stream", UserMetadata: map[string]string{sumHeader: sum}})
+	if u.over != nil && b.scheme == "s3" {
+		ctx = context.WithValue(ctx, conditionKey{}, *u.over)
+	}
+	// Each part has its MD5. Signatures of chunks, which minio-go would send over plain HTTP, are not
+	// understood by all servers.
+	info, err := b.client.FPutObject(ctx, name, key, u.path, minio.PutObjectOptions{
+		ContentType: "application/octet-stream", SendContentMd5: true, DisableContentSha256: true,
+		UserMetadata: map[string]string{sumHeader: u.sum, idHeader: u.id}})
 	if err != nil {
-		return about(text, b.explained(ctx, err))
+		return "", about(text, b.explained(ctx, err))
 	}
-	return nil
+	return info.ETag, nil
+}
+
+// conditionKey is the key of an ETag in the context of an upload. The file is replaced if it has that
+// ETag still; "": if it does not exist.
+type conditionKey struct{}
+
+// conditional adds the condition of an upload to the request that lets the file appear. minio-go has
+// the condition for files of one part alone.
+type conditional struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t *conditional) RoundTrip(r *http.Request) (*http.Response, error) {
+	etag, ok := r.Context().Value(conditionKey{}).(string)
+	query := r.URL.Query()
+	isWhole := r.Method == http.MethodPut && !query.Has("partNumber")
+	isLast := r.Method == http.MethodPost && query.Has("uploadId")
+	if ok && (isWhole || isLast) {
+		r = r.Clone(r.Context())
+		if etag == "" {
+			r.Header.Set("If-None-Match", "*")
+		} else {
+			r.Header.Set("If-Match", `"`+etag+`"`)
+		}
+	}
+	return t.RoundTripper.RoundTrip(r)
 }
 
 // probe implements server. It makes sure that the bucket can be reached.

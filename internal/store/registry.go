@@ -197,29 +197,30 @@ func (g *registry) open(ctx context.Context, o *object, offset int64) (*body, er
 	return p, nil
 }
 
-// put implements server. The tag changes when all of the artifact is in the registry.
-func (g *registry) put(ctx context.Context, text, path, sum string) error {
+// put implements server. The tag changes when all of the artifact is in the registry. The API of
+// registries has no conditions.
+func (g *registry) put(ctx context.Context, text string, u *upload) (string, error) {
 	r, reference, name, err := g.repository(text)
 	if err != nil {
-		return err
+		return "", err
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(u.path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if name == "" {
 		name = fileName(text)
 	}
-	d := ocispec.Descriptor{MediaType: layerType, Digest: digest.NewDigestFromEncoded(digest.SHA256, sum),
+	d := ocispec.Descriptor{MediaType: layerType, Digest: digest.NewDigestFromEncoded(digest.SHA256, u.sum),
 		Size: info.Size(), Annotations: map[string]string{ocispec.AnnotationTitle: name}}
 	if there, err := r.Exists(ctx, d); err != nil || !there {
 		if err := r.Blobs().Push(ctx, d, f); err != nil && !errors.Is(err, errdef.ErrAlreadyExists) {
-			return about(text, g.explained(ctx, err))
+			return "", about(text, g.explained(ctx, err))
 		}
 	}
 	// Without a date the same file is the same artifact.
@@ -229,7 +230,7 @@ func (g *registry) put(ctx context.Context, text, path, sum string) error {
 	if err == nil {
 		err = r.Tag(ctx, manifest, reference)
 	}
-	return about(text, g.explained(ctx, err))
+	return d.Digest.String(), about(text, g.explained(ctx, err))
 }
 
 // probe implements server.

@@ -21,6 +21,7 @@ type Store struct {
 	pins     map[string]*pin    // by URL: what Local returned
 	buckets  map[string]*bucket // by scheme
 	mirrored map[string]string  // ETags of files in folders, by path
+	held     map[string]string  // by URL: the ETag of a file that Lock has locked; "": no file
 	google   googleTokens
 	ahead    ahead
 }
@@ -46,7 +47,8 @@ func New(ctx context.Context, o Options) (*Store, error) {
 		}
 	}
 	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
-		buckets: map[string]*bucket{}, mirrored: map[string]string{}}
+		buckets: map[string]*bucket{}, mirrored: map[string]string{},
+		held: map[string]string{}}
 	s.web = newWeb(s)
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
 	s.ahead.waiting = make(chan struct{}, parallelReads)
@@ -60,11 +62,22 @@ type object struct {
 	etag string // of this version; "": unknown
 	sum  string // SHA-256 in hexadecimal, or its first digits; "": unknown
 	// fixed is true if the URL always names this content, for example by a commit or a digest.
-	fixed bool
-	from  server
-	where any // of from
+	fixed  bool
+	upload string // id of the upload; "": unknown
+	from   server
+	where  any // of from
 	// damaged is true if the content had another sum.
 	damaged bool
+}
+
+// upload is a file of this machine that is sent to a server.
+type upload struct {
+	path string
+	sum  string // SHA-256 in hexadecimal
+	id   string // of this upload: the server stores it where it has room for that
+	// over is the ETag that the file on the server must have, "" if there must be none: otherwise the
+	// error is errChanged. nil: any. Servers without such a condition ignore it.
+	over *string
 }
 
 // server is a kind of server. Errors of open and stat wrap fs.ErrNotExist for a missing file.
@@ -75,8 +88,8 @@ type server interface {
 	open(ctx context.Context, o *object, offset int64) (*body, error)
 	// list calls add for the files below a folder, in the order of their names.
 	list(ctx context.Context, url string, add func(name string, o *object) bool) error
-	// put creates or replaces the file at url.
-	put(ctx context.Context, url, path string, sum string) error
+	// put creates or replaces the file at url, and returns its new ETag.
+	put(ctx context.Context, url string, u *upload) (etag string, err error)
 	// probe returns the error that put would return, if it is known.
 	probe(ctx context.Context, url string) error
 }
@@ -153,6 +166,9 @@ func (s *Store) Exists(url string) (bool, error) {
 		return false, nil // web servers have no folders
 	}
 	for _, err := range s.Files(url) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil // an artifact without that tag, for example
+		}
 		return err == nil, err
 	}
 	return false, nil

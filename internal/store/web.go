@@ -270,7 +270,9 @@ func (w *web) list(_ context.Context, url string, _ func(string, *object) bool) 
 }
 
 // put implements server.
-func (w *web) put(ctx context.Context, url, _, _ string) error { return w.probe(ctx, url) }
+func (w *web) put(ctx context.Context, url string, _ *upload) (string, error) {
+	return "", w.probe(ctx, url)
+}
 
 // probe implements server.
 func (w *web) probe(_ context.Context, url string) error {

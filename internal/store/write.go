@@ -2,11 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/bnctl/bnctl/internal/regular"
@@ -55,9 +57,11 @@ func (s *Store) Write(url string, write func(io.Writer) error) error {
 	if err != nil {
 		return s.cache.explained(err)
 	}
-	err = s.retry(ctx, url, func() error {
-		return from.put(ctx, source.URL, file, hex.EncodeToString(sum.Sum(nil)))
-	})
+	u := &upload{path: file, sum: hex.EncodeToString(sum.Sum(nil)), id: rand.Text()}
+	err = s.send(ctx, url, from, source.URL, u)
+	if errors.Is(err, errTaken) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("writing %w; the file there is unchanged", err)
 	}
@@ -65,15 +69,104 @@ func (s *Store) Write(url string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Lock implements regular.Remote.
+// errTaken is wrapped by the error about a locked file that a program on another machine has written.
+var errTaken = errors.New("another program has written it since this one began; its file is unchanged")
+
+// send uploads a file. A file that Lock has locked is replaced only if it is as this Store knows it: of
+// two machines that write one file, one gets errTaken. Servers without conditions are asked before.
+func (s *Store) send(ctx context.Context, url string, from server, to string, u *upload) error {
+	held, locked := s.heldVersion(url)
+	if !locked {
+		return s.retry(ctx, url, func() error {
+			_, err := from.put(ctx, to, u)
+			return err
+		})
+	}
+	u.over = &held
+	sent, etag := false, ""
+	err := s.retry(ctx, url, func() error {
+		now, err := s.versionOf(ctx, from, to)
+		if err == nil && now.etag != held {
+			err = errChanged
+		}
+		if err == nil {
+			sent = true
+			etag, err = from.put(ctx, to, u)
+		}
+		return err
+	})
+	if errors.Is(err, errChanged) {
+		now, failed := s.versionOf(ctx, from, to)
+		// A server that accepts a file may not be able to tell: the next attempt finds it.
+		isOurs := failed == nil && sent && (now.upload == u.id || now.upload == "" && now.sum == u.sum)
+		if !isOurs {
+			return problem.Advise("let one of them run, or name another file", "%s: %w", Redact(url), errTaken)
+		}
+		etag, err = now.etag, nil
+	}
+	if err == nil {
+		s.hold(url, etag)
+	}
+	return err
+}
+
+// versionOf returns the file at a URL; without ETag if there is none.
+func (s *Store) versionOf(ctx context.Context, from server, url string) (*object, error) {
+	o, err := from.stat(ctx, url)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &object{}, nil
+	}
+	return o, err
+}
+
+func (s *Store) heldVersion(url string) (etag string, locked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	etag, locked = s.held[url]
+	return etag, locked
+}
+
+func (s *Store) hold(url, etag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[url] = etag
+}
+
+// Lock implements regular.Remote. Other programs on this machine cannot lock url. Programs on other
+// machines can, and one of them gets an error when it writes the file.
 func (s *Store) Lock(url string) (unlock func(), err error) {
 	file := s.cache.path("locks", keyOf(url, "owner"))
 	if err := s.cache.make(file); err != nil {
 		return nil, err
 	}
-	unlock, err = regular.Lock(file)
+	release, err := regular.Lock(file)
 	if errors.Is(err, problem.ErrLocked) {
 		return nil, problem.Advise("wait for it, or name another file", "%s: %w", Redact(url), problem.ErrLocked)
 	}
-	return unlock, err
+	if err != nil {
+		return nil, s.cache.explained(err)
+	}
+	if err := s.holdNow(url); err != nil {
+		release()
+		return nil, err
+	}
+	return func() {
+		s.mu.Lock()
+		delete(s.held, url)
+		s.mu.Unlock()
+		release()
+	}, nil
+}
+
+// holdNow notes which version of a file is replaced by the next Write.
+func (s *Store) holdNow(url string) error {
+	from, source, err := s.serverOf(url)
+	if err != nil || s.o.Offline {
+		return err // Write returns the error
+	}
+	now, err := s.versionOf(context.WithoutCancel(s.ctx), from, source.URL)
+	if err == nil {
+		s.hold(url, now.etag)
+	}
+	return err
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/rand"
@@ -91,18 +90,23 @@ func (s *Store) askToken(ctx context.Context, a account) error {
 		return withoutURL(err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return statusError(answer)
-	}
 	var got struct {
 		Token   string `json:"access_token"`
 		Seconds int    `json:"expires_in"`
+		Reason  string `json:"error_description"`
 	}
 	b, err := io.ReadAll(io.LimitReader(answer.Body, 1<<16))
 	if err != nil {
 		return err
 	}
-	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&got); err != nil || got.Token == "" {
+	parsed := json.Unmarshal(b, &got)
+	switch {
+	case got.Reason != "":
+		return problem.Advise("check the clock of this machine, and the key in the Cloud Console",
+			"the server answers %d %s", answer.StatusCode, shortened(got.Reason))
+	case answer.StatusCode != http.StatusOK:
+		return statusError(answer)
+	case parsed != nil || got.Token == "":
 		return errors.New("the answer of the server has no token")
 	}
 	const early = 60 // seconds

@@ -44,7 +44,7 @@ func TestTwoMachines(t *testing.T) {
 		one, other := w.machine(), w.machine()
 		lock(t, one, url)
 		lock(t, other, url)
-		first, second := random(30_000), random(17 << 20)
+		first, second := random(30_000), random(17<<20)
 		if err := one.Write(url, writeOf(first)); err != nil {
 			t.Fatal(err)
 		}

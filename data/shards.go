@@ -121,7 +121,7 @@ func shardNames(text string) ([]string, error) {
 
 // isShardName reports whether a name has the ending of a shard.
 func isShardName(name string) bool {
-	return strings.HasSuffix(name, ".tar") || strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".tgz")
+	return isArchiveName(name) && !strings.HasSuffix(strings.ToLower(name), ".zip")
 }
 
 // inBraces returns the names for the numbers of a range at m.

@@ -21,7 +21,7 @@ type Store struct {
 	pins     map[string]*pin    // by URL: what Local returned
 	buckets  map[string]*bucket // by scheme
 	mirrored map[string]string  // ETags of files in folders, by path
-	held     map[string]string  // by URL: the ETag of a file that Lock has locked; "": no file
+	locked   map[string]string  // by URL: the ETag of a file that Lock has locked; "": no file
 	google   googleTokens
 	ahead    ahead
 }
@@ -48,7 +48,7 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
 		buckets: map[string]*bucket{}, mirrored: map[string]string{},
-		held: map[string]string{}}
+		locked: map[string]string{}}
 	s.web = newWeb(s)
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
 	s.ahead.waiting = make(chan struct{}, parallelReads)
@@ -74,7 +74,7 @@ type object struct {
 type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
-	id   string // of this upload: the server stores it where it has room for that
+	id   string // of this upload: the server stores it if it can
 	// over is the ETag that the file on the server must have, "" if there must be none: otherwise the
 	// error is errChanged. nil: any. Servers without such a condition ignore it.
 	over *string

@@ -75,18 +75,18 @@ var errTaken = errors.New("another program has written it since this one began; 
 // send uploads a file. A file that Lock has locked is replaced only if it is as this Store knows it: of
 // two machines that write one file, one gets errTaken. Servers without conditions are asked before.
 func (s *Store) send(ctx context.Context, url string, from server, to string, u *upload) error {
-	held, locked := s.heldVersion(url)
-	if !locked {
+	known, isLocked := s.lockedVersion(url)
+	if !isLocked {
 		return s.retry(ctx, url, func() error {
 			_, err := from.put(ctx, to, u)
 			return err
 		})
 	}
-	u.over = &held
+	u.over = &known
 	sent, etag := false, ""
 	err := s.retry(ctx, url, func() error {
 		now, err := s.versionOf(ctx, from, to)
-		if err == nil && now.etag != held {
+		if err == nil && now.etag != known {
 			err = errChanged
 		}
 		if err == nil {
@@ -105,7 +105,7 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 		etag, err = now.etag, nil
 	}
 	if err == nil {
-		s.hold(url, etag)
+		s.setLocked(url, etag)
 	}
 	return err
 }
@@ -119,17 +119,17 @@ func (s *Store) versionOf(ctx context.Context, from server, url string) (*object
 	return o, err
 }
 
-func (s *Store) heldVersion(url string) (etag string, locked bool) {
+func (s *Store) lockedVersion(url string) (etag string, isLocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	etag, locked = s.held[url]
-	return etag, locked
+	etag, isLocked = s.locked[url]
+	return etag, isLocked
 }
 
-func (s *Store) hold(url, etag string) {
+func (s *Store) setLocked(url, etag string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held[url] = etag
+	s.locked[url] = etag
 }
 
 // Lock implements regular.Remote. Other programs on this machine cannot lock url. Programs on other
@@ -146,27 +146,27 @@ func (s *Store) Lock(url string) (unlock func(), err error) {
 	if err != nil {
 		return nil, s.cache.explained(err)
 	}
-	if err := s.holdNow(url); err != nil {
+	if err := s.noteVersion(url); err != nil {
 		release()
 		return nil, err
 	}
 	return func() {
 		s.mu.Lock()
-		delete(s.held, url)
+		delete(s.locked, url)
 		s.mu.Unlock()
 		release()
 	}, nil
 }
 
-// holdNow notes which version of a file is replaced by the next Write.
-func (s *Store) holdNow(url string) error {
+// noteVersion notes which version of a file is replaced by the next Write.
+func (s *Store) noteVersion(url string) error {
 	from, source, err := s.serverOf(url)
 	if err != nil || s.o.Offline {
 		return err // Write returns the error
 	}
 	now, err := s.versionOf(context.WithoutCancel(s.ctx), from, source.URL)
 	if err == nil {
-		s.hold(url, now.etag)
+		s.setLocked(url, now.etag)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/bnctl/bnctl/objects/samples"
 )
 
-// picture returns a PNG of 8x8 pixels: of masks, 0 and 1; else of colours.
+// picture returns a PNG of 8x8 pixels: a mask of 0 and 1, or colours.
 func picture(t *testing.T, seed int, mask bool) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 8, 8))
@@ -47,8 +47,7 @@ func picture(t *testing.T, seed int, mask bool) []byte {
 	return b.Bytes()
 }
 
-// dataSets returns the same four pictures in each layout, by path. A name has a space and letters with
-// accents.
+// dataSets returns the files of four pictures in each layout, by path. Names have spaces and accents.
 func dataSets(t *testing.T) map[string][]byte {
 	t.Helper()
 	const xml = "<annotation><filename>%s.png</filename><size><width>8</width><height>8</height><depth>3</depth>" +
@@ -115,7 +114,7 @@ func shardOf(t *testing.T, files map[string][]byte, folder string) []byte {
 	return b.Bytes()
 }
 
-// identity is what a recipe has of data, and its samples.
+// identity describes a source as a recipe does, and names its samples.
 type identity struct {
 	kind, sum, classes string
 	split              data.Split
@@ -142,8 +141,8 @@ func identityOf(t *testing.T, spec string) (id identity) {
 	return id
 }
 
-// TestStores opens each kind of data on disk and in a bucket: the samples, their order and their
-// fingerprints are the same.
+// TestStores opens each kind of data on disk and in a bucket, and compares the samples, their order and
+// their fingerprints.
 func TestStores(t *testing.T) {
 	dir, server := t.TempDir(), storetest.S3(t, "bucket")
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
@@ -188,7 +187,8 @@ func TestStores(t *testing.T) {
 		"wds:s3://bucket/nothing":        "there is no .tar file here",
 		"csv:" + server.URL + "/x.csv":   "the server answers",
 	} {
-		if _, err := samples.OpenData(t.Context(), spec, data.Options{EXIF: true}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := samples.OpenData(t.Context(), spec, data.Options{EXIF: true})
+		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%s: %v; want %q", spec, err, want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/models"
 )
 
 // Complete sets the options for the weights of a source that are not set: the preprocessing and the
@@ -44,15 +43,4 @@ func (w *Weights) complete(o *modelfile.Options, withArch bool) {
 // isUnset reports whether no option sets how pictures become the input.
 func isUnset(p modelfile.Preprocess) bool {
 	return p.Name == "" && p.Mean == nil && p.Std == nil && p.Interpolation == ""
-}
-
-// networkOf returns the network of the zoo with a name, except for - and _; or "".
-func networkOf(name string) string {
-	plain := func(text string) string { return strings.NewReplacer("-", "", "_", "").Replace(text) }
-	for _, a := range models.Architectures() {
-		if plain(a.Name) == plain(name) {
-			return a.Name
-		}
-	}
-	return ""
 }

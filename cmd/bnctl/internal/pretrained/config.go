@@ -12,6 +12,7 @@ import (
 
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/models"
 )
 
 // config has the contents of the hub's config.json and preprocessor_config.json.
@@ -62,6 +63,8 @@ type timmConfig struct {
 		Mean          []float64 `json:"mean"`
 		Std           []float64 `json:"std"`
 		Labels        []string  `json:"label_names"`
+		Tag           string    `json:"tag"`
+		Classes       int       `json:"num_classes"`
 	} `json:"pretrained_cfg"`
 }
 
@@ -72,12 +75,18 @@ func parseConfig(b []byte, c *config) error {
 		return err
 	}
 	p := t.Pretrained
-	c.network, c.mean, c.std = networkOf(t.Architecture), p.Mean, p.Std
+	c.mean, c.std = p.Mean, p.Std
+	if a, err := models.Lookup(t.Architecture); err == nil {
+		c.network = a.Name
+	}
 	if c.labels = t.Labels; c.labels == nil {
 		c.labels = p.Labels
 	}
 	if c.labels == nil {
 		c.labels = byNumber(t.ByID)
+	}
+	if c.labels == nil && p.Classes == imageNetClasses && strings.HasSuffix(p.Tag, "in1k") {
+		c.labels = imageNetLabels() // timm omits the names of ImageNet's classes
 	}
 	if p.Interpolation == "bicubic" || p.Interpolation == "bilinear" {
 		c.interpolation = p.Interpolation

@@ -120,9 +120,11 @@ func Resolve(getenv func(string) string) func(name string) (store.Source, error)
 	}
 }
 
+const imageNetClasses = 1000
+
 // Labels returns the names of the classes of the weights, or nil.
 func (w *Weights) Labels() []string {
-	if w.classes != 1000 {
+	if w.classes != imageNetClasses {
 		return nil
 	}
 	return imageNetLabels()

@@ -104,10 +104,15 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 		}
 		etag, err = now.etag, nil
 	}
-	if err == nil {
-		s.setLocked(url, etag)
+	if err != nil {
+		return err
 	}
-	return err
+	// Some servers return another ETag for an upload in parts than they use afterwards.
+	if now, err := s.versionOf(ctx, from, to); err == nil && now.upload == u.id {
+		etag = now.etag
+	}
+	s.setLocked(url, etag)
+	return nil
 }
 
 // versionOf returns the file at a URL; without ETag if there is none.

@@ -2,7 +2,6 @@ package objects
 
 import (
 	"context"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,7 +27,7 @@ func openCSV(ctx context.Context, o *opening) error {
 		if err != nil {
 			return err
 		}
-		if err := o.list(ctx, filepath.Dir(o.path), func(string) bool { return false }); err != nil {
+		if err := o.list(ctx, regular.Dir(o.path), func(string) bool { return false }); err != nil {
 			return err
 		}
 		r.pictures = o.byBase()
@@ -51,8 +50,7 @@ func openCSV(ctx context.Context, o *opening) error {
 
 // isTableFile reports whether a path is a CSV file, and not a folder or an archive.
 func isTableFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && !info.IsDir() && isTable(name)
+	return isTable(name) && isFile(name)
 }
 
 func isTable(name string) bool { return strings.EqualFold(path.Ext(name), ".csv") }

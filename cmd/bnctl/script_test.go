@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	if fleet.Serve(os.Args) {
 		return
 	}
-	testscript.Main(m, map[string]func(){"bnctl": main, "stuck": stuck, "ailing": ailing,
+	testscript.Main(m, map[string]func(){"bnctl": mainOfStores, "stuck": stuck, "ailing": ailing,
 		"fabric": func() { serve.FabricMain(nowhere{}) }})
 }
 
@@ -111,6 +111,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"stores":  startStores,
 	"upload":  upload,
 	"shard":   shard,
+	"publish": publish,
+	"await":   await,
 }
 
 // exits CODE PROGRAM ARGS... runs a program that must end with the code.

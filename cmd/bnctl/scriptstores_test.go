@@ -3,15 +3,20 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/pretrained"
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
@@ -66,19 +71,78 @@ func startStores(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// upload DIR... writes the files of folders into the bucket, with their paths as keys.
-func upload(ts *testscript.TestScript, _ bool, args []string) {
+// mainOfStores is main. PUBLISHED has a network and the name of a file that replaces the file of its
+// default weights in torchvision's table.
+func mainOfStores() {
+	if network, file, ok := strings.Cut(os.Getenv("PUBLISHED"), "="); ok {
+		for i, all := 0, pretrained.All(); i < len(all); i++ {
+			if w := &all[i]; w.Network == network && w.Default {
+				w.URL = w.URL[:strings.LastIndex(w.URL, "/")+1] + file
+				w.Sum = strings.TrimSuffix(file[strings.LastIndex(file, "-")+1:], ".pth")
+			}
+		}
+	}
+	main()
+}
+
+// publish FILE NETWORK copies a file of weights to web/models, under a name as torchvision gives them:
+// NETWORK-DIGITS.pth with the first eight digits of its SHA-256. $FILE is the name.
+func publish(ts *testscript.TestScript, _ bool, args []string) {
+	b := ts.ReadFile(args[0])
+	name := fmt.Sprintf("%s-%.4x.pth", args[1], sha256.Sum256([]byte(b)))
+	ts.Check(os.WriteFile(ts.MkAbs("web/models/"+name), []byte(b), 0o600))
+	ts.Setenv("FILE", name)
+	ts.Setenv("PUBLISHED", args[1]+"="+name)
+}
+
+// await STATUS PATH sends requests to the server of serving until an answer has that status. await FILE
+// PATH BODY sends a body until the answer ends with the file. It fails after a minute.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	status, err := strconv.Atoi(args[0])
+	want := ""
+	if err != nil {
+		status, want = http.StatusOK, ts.ReadFile(args[0])
+	}
+	got := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		method, body := http.MethodGet, ""
+		if len(args) > 2 {
+			method, body = http.MethodPost, ts.ReadFile(args[2])
+		}
+		r, err := http.NewRequest(method, "http://"+ts.Getenv("HTTP")+args[1], strings.NewReader(body))
+		ts.Check(err)
+		r.Header.Set("Inference-Header-Content-Length", "0")
+		answer, err := http.DefaultClient.Do(r)
+		ts.Check(err)
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		if answer.StatusCode == status && strings.HasSuffix(string(text), want) {
+			return
+		}
+		got = answer.Status
+	}
+	ts.Fatalf("%s is not as wanted after a minute: %s", args[1], got)
+}
+
+// upload DIR... writes the files of folders into the bucket, with their paths as keys. ! upload removes
+// them from it.
+func upload(ts *testscript.TestScript, neg bool, args []string) {
+	method, want := http.MethodPut, http.StatusOK
+	if neg {
+		method, want = http.MethodDelete, http.StatusNoContent
+	}
 	for _, dir := range args {
 		for _, path := range filesOf(ts, dir) {
 			b, err := os.ReadFile(ts.MkAbs(path))
 			ts.Check(err)
 			to := ts.Getenv("AWS_ENDPOINT_URL") + "/bucket/" + path
-			r, err := http.NewRequest(http.MethodPut, to, bytes.NewReader(b))
+			r, err := http.NewRequest(method, to, bytes.NewReader(b))
 			ts.Check(err)
 			answer, err := http.DefaultClient.Do(r)
 			ts.Check(err)
 			answer.Body.Close()
-			if answer.StatusCode != http.StatusOK {
+			if answer.StatusCode != want {
 				ts.Fatalf("%s: %s", to, answer.Status)
 			}
 		}

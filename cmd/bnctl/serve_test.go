@@ -24,6 +24,7 @@ func serving(ts *testscript.TestScript, _ bool, args []string) {
 	args = append([]string{"serve", "--json", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"}, args...)
 	cmd := exec.Command("bnctl", args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = ts.Getenv("WORK"), append(os.Environ(), "HOME="+ts.Getenv("WORK")), os.Stderr
+	cmd.Env = append(cmd.Env, storeEnvironment(ts)...)
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bnctl/bnctl/internal/storetest"
 )
@@ -139,44 +138,6 @@ func TestFiles(t *testing.T) {
 		wantError(t, err, "has changed")
 		break
 	}
-}
-
-// TestManyFiles lists a bucket with 100,000 objects. The server stores no content.
-func TestManyFiles(t *testing.T) {
-	const all, page = 100_000, 1000
-	w := newWorld(t)
-	server := w.s3()
-	server.Before(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Get("list-type") != "2" {
-			return false
-		}
-		start := 0
-		fmt.Sscanf(r.URL.Query().Get("continuation-token"), "%d", &start)
-		fmt.Fprintf(w, "<ListBucketResult><Name>b</Name><IsTruncated>%v</IsTruncated>"+
-			"<NextContinuationToken>%d</NextContinuationToken>", start+page < all, start+page)
-		for i := start; i < start+page; i++ {
-			fmt.Fprintf(w, "<Contents><Key>photos/%06d.png</Key><Size>7</Size><ETag>\"%x\"</ETag>"+
-				"<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>", i, i)
-		}
-		fmt.Fprint(w, "</ListBucketResult>")
-		return true
-	})
-	begin, n := time.Now(), 0
-	for f, err := range w.store().Files("s3://bucket/photos/") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := fmt.Sprintf("%06d.png", n); f.Name != want {
-			t.Fatalf("file %s, want %s", f.Name, want)
-		}
-		n++
-	}
-	if n != all {
-		t.Errorf("%d files, want %d", n, all)
-	}
-	t.Logf("%d files in %v", n, time.Since(begin))
-	_, err := w.store().Local("s3://bucket/photos")
-	wantError(t, err, "more than 10000 files")
 }
 
 func TestRegistry(t *testing.T) {

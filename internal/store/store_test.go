@@ -65,7 +65,7 @@ func (w *world) noted() string {
 }
 
 // s3 starts a server and sets the credentials for it.
-func (w *world) s3(buckets ...string) *storetest.Server {
+func (w *world) s3(buckets ...string) *storetest.Bucket {
 	server := storetest.S3(w.t, buckets...)
 	w.env["AWS_ENDPOINT_URL"] = server.URL
 	w.t.Setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")

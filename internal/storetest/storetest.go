@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -75,18 +76,43 @@ func start(t Test, handler http.Handler) *Server {
 	return s
 }
 
+// WebTLS serves a handler over HTTPS. Its certificate is for example.com and 127.0.0.1.
+func WebTLS(t Test, handler http.Handler) *httptest.Server {
+	web := httptest.NewUnstartedServer(handler)
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.StartTLS()
+	t.Cleanup(web.Close)
+	return web
+}
+
 // Web serves a handler of the test.
 func Web(t Test, handler http.Handler) *Server { return start(t, handler) }
 
+// Bucket is an S3-compatible server that stores files in memory.
+type Bucket struct {
+	*Server
+	t       Test
+	backend *s3mem.Backend
+}
+
+// Put stores a file without a request.
+func (b *Bucket) Put(bucket, key string, content []byte) {
+	meta := map[string]string{"Last-Modified": "Mon, 2 Jan 2006 15:04:05 GMT"}
+	_, err := b.backend.PutObject(bucket, key, meta, bytes.NewReader(content), int64(len(content)), nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // S3 starts an S3-compatible server with empty buckets.
-func S3(t Test, buckets ...string) *Server {
+func S3(t Test, buckets ...string) *Bucket {
 	backend := s3mem.New()
 	for _, name := range buckets {
 		if err := backend.CreateBucket(name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return start(t, gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server())
+	return &Bucket{start(t, gofakes3.New(backend, gofakes3.WithTimeSkewLimit(0)).Server()), t, backend}
 }
 
 // Registry starts an OCI registry.

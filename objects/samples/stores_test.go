@@ -55,6 +55,7 @@ func dataSets(t *testing.T) map[string][]byte {
 		"</object></annotation>"
 	files := map[string][]byte{
 		"yolo/data.yaml":    []byte("train: images/train\nval: images/val\nnames: [cat, dog]\n"),
+		"boxes/boxes.csv":   []byte("path,x1,y1,x2,y2,label\n"),
 		"masks/classes.txt": []byte("0 ground\n1 thing\n"),
 		"csv/labels.csv":    []byte("path,label,split\n"),
 	}
@@ -75,6 +76,8 @@ func dataSets(t *testing.T) map[string][]byte {
 		files["masks/masks/"+split+"/"+name+".png"] = picture(t, i, true)
 		files["yolo/images/"+split+"/"+name+".png"] = content
 		files["yolo/labels/"+split+"/"+name+".txt"] = fmt.Appendf(nil, "%d 0.5 0.5 0.25 0.5\n", i%2)
+		files["boxes/images/"+name+".png"] = content
+		files["boxes/boxes.csv"] = fmt.Appendf(files["boxes/boxes.csv"], "images/%s.png,1,2,4,6,%s\n", name, class)
 		files["voc/JPEGImages/"+name+".png"] = content
 		files["voc/Annotations/"+name+".xml"] = fmt.Appendf(nil, xml, strings.ReplaceAll(name, "&", "&amp;"), class)
 		files["coco/"+split+"/"+name+".png"] = content
@@ -169,7 +172,7 @@ func TestStores(t *testing.T) {
 	server.SetDelay(20 * time.Millisecond)
 	for _, spec := range []string{"folder:R/folder", "csv:R/csv/labels.csv", "csv:R/csv", "csv:R/flow",
 		"masks:R/masks/images,R/masks/masks", "masks:R/masks/images,R/masks/masks,R/masks/classes.txt", "yolo:R/yolo",
-		"voc:R/voc", "coco:R/coco", "coco:R/coco/annotations/instances_all.json", "wds:R/shards",
+		"voc:R/voc", "csv:R/boxes/boxes.csv", "csv:R/boxes", "coco:R/coco", "coco:R/coco/annotations/instances_all.json", "wds:R/shards",
 		"wds:R/shards/s-{0..1}.tar.gz"} {
 		t.Run(spec, func(t *testing.T) {
 			want := identityOf(t, strings.ReplaceAll(spec, "R/", filepath.Join(dir, "set")+"/"))

@@ -1,7 +1,7 @@
 // Command stores starts the servers of the tests of package internal/store on this machine, and prints
-// environment variables for bnctl: an S3-compatible server (gofakes3) with the bucket
-// "bucket", a registry (go-containerregistry), a hub with the files of the folder hub, as
-// hub/OWNER/NAME/FILE, and a web server for the folder web. Nothing is stored when it ends.
+// environment variables for bnctl: an S3-compatible server (gofakes3) with the bucket "bucket" and the
+// files of the folder bucket, a registry (go-containerregistry), a hub with the files of the folder hub,
+// as hub/OWNER/NAME/FILE, and a web server for the folder web. Nothing is stored when it ends.
 package main
 
 import (
@@ -29,11 +29,18 @@ func (session) Fatal(args ...any) { log.Fatal(args...) }
 
 func main() {
 	log.SetFlags(0)
-	files, err := hubFiles("hub")
+	files, err := filesOf("hub")
+	if err != nil {
+		log.Fatal(err)
+	}
+	objects, err := filesOf("bucket")
 	if err != nil {
 		log.Fatal(err)
 	}
 	s3 := storetest.S3(session{}, "bucket")
+	for key, content := range objects {
+		s3.Put("bucket", key, content)
+	}
 	if len(os.Args) == 2 {
 		delay, err := time.ParseDuration(os.Args[1])
 		if err != nil {
@@ -51,8 +58,8 @@ func main() {
 	<-end
 }
 
-// hubFiles reads the files below a folder.
-func hubFiles(folder string) (map[string][]byte, error) {
+// filesOf reads the files below a folder, by their paths in it.
+func filesOf(folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	if _, err := os.Stat(folder); err != nil {
 		return files, nil

@@ -42,8 +42,9 @@ common=$work/common
 mkdir -p "$common/man" "$common/completion"
 cp LICENSE README.md CHANGELOG.md "$common/"
 cp docs/release.md "$common/RELEASE.md"
-$go run ./cmd/bnctl completion man "$common/man" >/dev/null
-for shell in bash zsh fish; do $go run ./cmd/bnctl completion $shell >"$common/completion/bnctl.$shell"; done
+$go build -o "$work/here" ./cmd/bnctl # with what writes manual pages, which the released programs lack
+"$work/here" completion man "$common/man" >/dev/null
+for shell in bash zsh fish; do "$work/here" completion $shell >"$common/completion/bnctl.$shell"; done
 # archive SYSTEM: programs and what belongs to them, packed.
 archive() {
 	local system=$1 name=bnctl-$version-$1 suffix=

@@ -48,6 +48,7 @@ type trackedConn struct {
 	encrypted    bool         // by TLS: bytes read here are not plain text
 	http2        atomic.Bool  // HTTP/2 has separate limits for headers
 	active       atomic.Bool  // a request is in progress
+	upgraded     atomic.Bool  // it is a stream of rows, which net/http does not close
 	hadRequest   bool         // at least one request was read
 	closed       bool
 	idleElement  *list.Element // in idleConns; nil if it is not idle
@@ -134,14 +135,14 @@ func (c *connTracker) used() int {
 	return n
 }
 
-// closeUnused closes connections without a request, and those that are opened from now on. Clients
-// open connections in advance, and net/http would wait for these for seconds.
+// closeUnused closes connections without a request, idle streams of rows, and connections that are
+// opened from now on. Clients open connections in advance, and net/http would wait for these for seconds.
 func (c *connTracker) closeUnused() {
 	c.mu.Lock()
 	c.closing = true
 	var unused []*trackedConn
 	for e := c.idleConns.Front(); e != nil; e = e.Next() {
-		if k := e.Value.(*trackedConn); !k.hadRequest {
+		if k := e.Value.(*trackedConn); !k.hadRequest || k.upgraded.Load() {
 			unused = append(unused, k)
 		}
 	}

@@ -105,23 +105,40 @@ func (a handlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // writeError writes the response for an error.
 func writeError(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	var r *protocol.Refusal
-	if errors.As(err, &r) {
-		status = int(r.Kind)
-	}
+	status := statusOf(err)
 	if status == int(protocol.Busy) || status == int(protocol.Unavailable) {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, status, map[string]string{"error": legible.Short(err.Error())})
+	writeBody(w, status, errorJSON(err))
 }
 
-// writeJSON writes a JSON response. Errors are ignored: the client is gone.
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// statusOf returns the status of HTTP for an error.
+func statusOf(err error) int {
+	var r *protocol.Refusal
+	if errors.As(err, &r) {
+		return int(r.Kind)
+	}
+	return http.StatusInternalServerError
+}
+
+// errorJSON returns the JSON for an error.
+func errorJSON(err error) []byte {
+	return toJSON(map[string]string{"error": legible.Short(err.Error())})
+}
+
+func toJSON(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic("server: " + err.Error()) // our types
 	}
+	return body
+}
+
+// writeJSON writes a JSON response.
+func writeJSON(w http.ResponseWriter, status int, v any) { writeBody(w, status, toJSON(v)) }
+
+// writeBody writes a response of JSON. Errors are ignored: the client is gone.
+func writeBody(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

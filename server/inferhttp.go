@@ -63,6 +63,11 @@ func (s *modelVersion) request(h http.Header, body []byte) (*protocol.Request, e
 	if err != nil || n < 0 || len(h.Values(jsonLength)) > 1 {
 		return nil, invalid("%s %.40q: want the bytes of JSON in the body", jsonLength, length)
 	}
+	return s.parse(body, n)
+}
+
+// parse parses a body with n bytes of JSON before its elements; none: it is rows of the only input.
+func (s *modelVersion) parse(body []byte, n int) (*protocol.Request, error) {
 	if n > 0 {
 		return protocol.Read(body, n)
 	}

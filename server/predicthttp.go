@@ -68,8 +68,11 @@ type predictionKind struct {
 	Outputs    []signature `json:"outputs"`
 }
 
-// predictionMetadata answers with the kind of a model's answers.
+// predictionMetadata answers with the kind of a model's answers, or begins a stream of rows.
 func (s *Server) predictionMetadata(w http.ResponseWriter, r *http.Request) error {
+	if r.Header.Get("Upgrade") == rowsProtocol {
+		return s.upgradeToRows(w, r)
+	}
 	m, err := s.findPath(r)
 	if err != nil {
 		return err

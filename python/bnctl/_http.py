@@ -10,8 +10,9 @@ import functools
 import json
 import os
 import socket
+import struct
 import threading
-from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, TypeVar, Union
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from ._errors import Error, InputError, ServerError
 
 Bytes = Union[bytes, memoryview]
 Array = np.ndarray[Any, Any]
+Tensors = Dict[str, Array]
+Answer = Tuple[Dict[str, Any], Tensors]
+_T = TypeVar("_T")
 
 DTYPES = {"FP32": "<f4", "FP64": "<f8", "FP16": "<f2", "UINT8": "u1", "INT8": "i1", "BOOL": "?", "INT16": "<i2",
           "UINT16": "<u2", "INT32": "<i4", "UINT32": "<u4", "INT64": "<i8", "UINT64": "<u8"}
@@ -53,30 +57,43 @@ class Connection:
             host, _, port = address.rpartition(":")
             self.socket = socket.create_connection((host, int(port)))
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.ended = False  # the server closes it after the last answer
+        self.aborted = False  # it was closed on purpose
         self._rest = b""
         self._headers = "Host: localhost\r\n" + (f"Authorization: Bearer {token}\r\n" if token else "")
 
     def close(self) -> None:
         """Close the connection. A thread that waits for an answer gets an error."""
+        self.aborted = True
         try:
             self.socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
         self.socket.close()
 
-    def send(self, method: str, path: str, headers: str, parts: Sequence[Bytes]) -> None:
-        """Send a request with a body of several parts."""
-        length = sum(len(part) for part in parts)
-        head = f"{method} {path} HTTP/1.1\r\n{self._headers}{headers}Content-Length: {length}\r\n\r\n".encode()
-        if not hasattr(self.socket, "sendmsg"):  # Windows
-            self.socket.sendall(b"".join([head, *parts]))
+    def ask(self, method: str, path: str, body: Bytes) -> Answer:
+        """Send a request, and return the JSON of the answer with the tensors that follow it."""
+        head = f"{method} {path} HTTP/1.1\r\n{self._headers}Content-Length: {len(body)}\r\n\r\n"
+        self.send(head.encode(), body)
+        status, received = self.receive()
+        length = int(received["content-length"])
+        answer = self.body(int(received.get("inference-header-content-length", length)), length)
+        self.ended = received.get("connection", "").lower() == "close"
+        if status != 200:
+            raise Refused(status, str(answer[0].get("error", f"status {status}")))
+        return answer
+
+    def send(self, *parts: Bytes) -> None:
+        """Send parts in one call, without a copy where the system can."""
+        if not _SCATTERS:
+            self.socket.sendall(b"".join(parts))
             return
-        views = [memoryview(part) for part in (head, *parts)]
-        sent = self.socket.sendmsg(views)  # in one call, without a copy
-        for view in views:
-            if sent < len(view):
-                self.socket.sendall(view[sent:])
-            sent = max(0, sent - len(view))
+        sent = self.socket.sendmsg(parts)
+        for part in parts:
+            view = memoryview(part)
+            if sent < view.nbytes:
+                self.socket.sendall(view.cast("B")[sent:])
+            sent = max(0, sent - view.nbytes)
 
     def receive(self) -> Tuple[int, Dict[str, str]]:
         """Read the head of an answer, and return its status and headers."""
@@ -101,13 +118,94 @@ class Connection:
             have += n
 
 
-class Client:
-    """Connections to one server, one for each thread that asks at the time."""
+    def body(self, head: int, length: int) -> Answer:
+        """Read JSON of `head` bytes, and the tensors after it up to `length` bytes."""
+        text = bytearray(head)
+        self.fill(memoryview(text))
+        answer = _parsed(bytes(text))
+        tensors: Tensors = {}
+        if head < length:
+            for output in answer["outputs"]:
+                tensor = np.empty(output["shape"], DTYPES[output["datatype"]])
+                if tensor.size:
+                    self.fill(bytes_of(tensor))
+                tensors[output["name"]] = tensor
+        return answer, tensors
 
-    def __init__(self, address: str, token: str = "") -> None:
+
+class Stream(Connection):
+    """A connection for rows, which HTTP has handed over: server/rowstream.go describes its messages.
+
+    Little is done around the rows: after some milliseconds of computing no code or data of this process is left in
+    the processor's cache, and each line costs microseconds.
+    """
+
+    def __init__(self, address: str, token: str, path: str) -> None:
+        super().__init__(address, token)
+        try:
+            self.send(f"GET {path} HTTP/1.1\r\n{self._headers}Connection: Upgrade\r\nUpgrade: bnctl-rows\r\n\r\n".encode())
+            status, received = self.receive()
+            if status != 101:
+                length = int(received["content-length"])
+                raise Refused(status, str(self.body(length, length)[0].get("error")))
+        except BaseException:
+            self.close()
+            raise
+        self._prefix = bytearray(_PREFIX)
+        self._size = 0  # of the tensors of the last answer
+        self._outputs: List[Tuple[str, Tuple[int, ...], "np.dtype[Any]", int]] = []  # their names, shapes, types and places
+        self._aligned = True
+
+    def rows(self, head: bytes, size: int, arrays: Sequence[Any]) -> Tensors:
+        """Send contiguous arrays of so many bytes, and return the tensors of the answer.
+
+        Most answers have the types and shapes of the one before: they are read in one call.
+        """
+        self.send(_ASK.pack(len(head), len(head) + size), head, *map(memoryview, arrays))
+        prefix = self._prefix
+        body: Any = np.empty(self._size, np.uint8)
+        n = self.socket.recvmsg_into((prefix, body))[0] if _SCATTERS else self.socket.recv_into(prefix)
+        if n == 0:
+            raise ConnectionError("the connection ended")
+        if n < _PREFIX:
+            self.fill(memoryview(prefix)[n:])
+        json_size, status, size = _ANSWERED.unpack(prefix)
+        have = max(0, n - _PREFIX)
+        if json_size or status != 200 or size != self._size:
+            self._rest = body[:have].tobytes()
+            answer, tensors = self.body(json_size, size)
+            if status != 200:
+                raise Refused(status, str(answer.get("error", f"status {status}")))
+            self._learn(tensors)
+            return tensors
+        if have < size:
+            self.fill(memoryview(body)[have:])
+        tensors = {name: np.ndarray(shape, dtype, body, at) for name, shape, dtype, at in self._outputs}
+        return tensors if self._aligned else {name: tensor.copy() for name, tensor in tensors.items()}
+
+    def _learn(self, tensors: Tensors) -> None:
+        """Keep what the next answer repeats."""
+        self._size, self._outputs, self._aligned = 0, [], True
+        for name, tensor in tensors.items():
+            self._outputs.append((name, tensor.shape, tensor.dtype, self._size))
+            self._aligned = self._aligned and self._size % tensor.dtype.itemsize == 0
+            self._size += tensor.nbytes
+
+
+_ASK = struct.Struct("<IxxxxQ")
+_ANSWERED = struct.Struct("<IIQ")
+_PREFIX = _ASK.size
+_SCATTERS = hasattr(socket.socket, "recvmsg_into")  # not on Windows
+
+
+class Client:
+    """Connections to one server, one of each kind for each thread that asks at the time."""
+
+    def __init__(self, address: str, token: str, rows: str) -> None:
         self._address = address
-        self._token = token
-        self._idle: List[Connection] = []
+        self._open: Tuple[Callable[[], Connection], ...] = (lambda: Connection(address, token),
+                                                            lambda: Stream(address, token, rows))
+        self._idle: Tuple[List[Connection], ...] = ([], [])  # of each kind
         self._busy: Set[Connection] = set()
         self._lock = threading.Lock()
         self._closed = False
@@ -116,79 +214,73 @@ class Client:
         """Close all connections, also those with a request under way."""
         with self._lock:
             self._closed = True
-            connections = self._idle + list(self._busy)
-            self._idle = []
+            connections = [*self._idle[0], *self._idle[1], *self._busy]
+            for idle in self._idle:
+                idle.clear()
         for connection in connections:
             connection.close()
 
-    def abort(self) -> None:
-        """Close the connections with a request under way."""
-        with self._lock:
-            connections = list(self._busy)
-        for connection in connections:
-            connection.close()
+    def ask(self, method: str, path: str, body: Bytes = b"") -> Answer:
+        """Send a request, and return the JSON of the answer with the tensors that follow it."""
+        return self._on(0, Connection.ask, method, path, body)
 
-    def forget(self) -> None:
-        """Close the connections of a forked child, and leave those of its parent open."""
-        for connection in self._idle + list(self._busy):
-            connection.socket.close()
+    def rows(self, head: bytes, size: int, arrays: Sequence[Array]) -> Tensors:
+        """Send contiguous arrays of so many bytes, and return the tensors of the answer.
 
-    def _acquire(self) -> Connection:
+        The head is the JSON of a request; rows of the only input need none.
+        """
+        return self._on(1, Stream.rows, head, size, arrays)
+
+    def _on(self, kind: int, ask: Callable[..., _T], *arguments: Any) -> _T:
+        """Call `ask` with a connection that nobody else uses meanwhile.
+
+        The server may have closed one that was idle: then `ask` is called with a new one. To compute rows twice
+        changes nothing.
+        """
+        while True:
+            connection, kept = self._acquire(kind)
+            try:
+                answer = ask(connection, *arguments)
+            except Refused:
+                self._release(kind, connection)
+                raise
+            except OSError:
+                self._drop(connection)
+                if not kept or connection.aborted:
+                    raise
+            except BaseException:  # also an interrupt: the rest of the answer would be taken for the next one
+                self._drop(connection)
+                raise
+            else:
+                self._release(kind, connection)
+                return answer
+
+    def _acquire(self, kind: int) -> Tuple[Connection, bool]:
+        """Return a connection, and whether it was kept from an earlier call."""
         with self._lock:
             if self._closed:
                 raise ConnectionError("the model was closed")
-            connection = self._idle.pop() if self._idle else None
-        if connection is None:
-            connection = Connection(self._address, self._token)
+            if self._idle[kind]:
+                connection = self._idle[kind].pop()
+                self._busy.add(connection)
+                return connection, True
+        connection = self._open[kind]()
         with self._lock:
             self._busy.add(connection)
-        return connection
+        return connection, False
 
-    def _release(self, connection: Connection) -> None:
+    def _drop(self, connection: Connection) -> None:
         with self._lock:
             self._busy.discard(connection)
-            if not self._closed:
-                self._idle.append(connection)
+        connection.socket.close()
+
+    def _release(self, kind: int, connection: Connection) -> None:
+        with self._lock:
+            self._busy.discard(connection)
+            if not self._closed and not connection.ended:
+                self._idle[kind].append(connection)
                 return
         connection.close()
-
-    def ask(self, method: str, path: str, headers: str = "",
-            parts: Sequence[Bytes] = ()) -> Tuple[Dict[str, Any], List[Array]]:
-        """Send a request, and return the JSON of the answer with the tensors that follow it."""
-        connection = self._acquire()
-        try:
-            connection.send(method, path, headers, parts)
-            status, received = connection.receive()
-            answer = _read(connection, received)
-        except BaseException:  # also an interrupt: the rest of the answer would be taken for the next one
-            with self._lock:
-                self._busy.discard(connection)
-            connection.close()
-            raise
-        if received.get("connection", "").lower() == "close":
-            with self._lock:
-                self._busy.discard(connection)
-            connection.close()
-        else:
-            self._release(connection)
-        if status != 200:
-            raise Refused(status, str(answer[0].get("error", f"status {status}")))
-        return answer
-
-
-def _read(connection: Connection, headers: Dict[str, str]) -> Tuple[Dict[str, Any], List[Array]]:
-    length = int(headers["content-length"])
-    text = bytearray(int(headers.get("inference-header-content-length", length)))
-    connection.fill(memoryview(text))
-    answer = _parsed(bytes(text))
-    tensors = []
-    if len(text) < length:
-        for output in answer["outputs"]:
-            tensor = np.empty(output["shape"], DTYPES[output["datatype"]])
-            if tensor.size:
-                connection.fill(bytes_of(tensor))
-            tensors.append(tensor)
-    return answer, tensors
 
 
 @functools.lru_cache(64)

@@ -250,8 +250,3 @@ def _converted(x: Array, to: TensorInfo, wants: str, what: str, axes: int) -> Ar
     if not same.all():
         raise InputError(f"{what} is {x.dtype}, and {wants}: {int((~same).sum())} of its numbers would change")
     return converted
-
-
-def concatenate(parts: List[Array]) -> Array:
-    """Return parts one after the other, without a copy of a single one."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

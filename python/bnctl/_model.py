@@ -11,19 +11,20 @@ import urllib.parse
 import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
 import collections
 
 import numpy as np
 
 from . import _child, _http
 from ._errors import ClosedError, Error, InputError, MisuseError, ServerError, from_command
-from ._inputs import Files, Rows, concatenate, is_file, named, picture_file, prepare, shape_text
+from ._inputs import Files, Rows, is_file, named, picture_file, prepare, shape_text
 from ._options import Value, flags
 from ._prediction import Kind, Prediction, TensorInfo
 
 Array = np.ndarray[Any, Any]
 PathLike = Union[str, "os.PathLike[str]"]
+_T = TypeVar("_T")
 
 _REQUEST_BYTES = 16 << 20  # the most of one request: the server refuses 64 MiB
 _AHEAD = 3  # requests under way for one call
@@ -96,7 +97,7 @@ class Model:
         served = ready["models"][0]
         self._sha256: str = served["sha256"]
         self._base = f"/v2/models/{urllib.parse.quote(served['name'], safe='')}"
-        self._client = _http.Client(ready["http"], token)
+        self._client = _http.Client(ready["http"], token, self._base + "/predict")
         self._end = weakref.finalize(self, _end, self._client, self._child)
         self._closed = False
         self._describe()
@@ -114,13 +115,16 @@ class Model:
         raise self._child.failure(code)
 
     def _describe(self) -> None:
-        about, _ = self._ask("GET", "/predict")
+        about, _ = self._ask(self._client.ask, "GET", self._base + "/predict")
         self._inputs = tuple(_info(t) for t in about["inputs"])
         self._outputs = tuple(_info(t) for t in about["outputs"])
         # The type and shape of rows that need no look: the most frequent input.
-        self._exact = (self._inputs[0].dtype, self._inputs[0].shape[1:]) if len(self._inputs) == 1 else None
+        first = self._inputs[0]
+        self._exact = (first.dtype, first.shape[1:]) if len(self._inputs) == 1 else None
         self._pictures: bool = about["pictures"]
         self._max_batch: int = about["max_batch"]
+        row = math.prod(n or 0 for n in first.shape[1:]) * first.dtype.itemsize
+        self._at_once = min(_REQUEST_BYTES, row * self._max_batch)  # bytes of rows for one request
         self._kind = Kind(about["answers"], tuple(about["labels"]), about.get("scores", ""), about.get("mask", ""),
                           tuple(about.get("thresholds", ())))
 
@@ -191,6 +195,10 @@ class Model:
             If the model is closed, or its process has ended.
         """
         self._check()
+        if type(x) is np.ndarray and (x.dtype, x.shape[1:]) == self._exact and x.ndim > 0:
+            if 0 < x.nbytes <= self._at_once and x.flags.c_contiguous:
+                return self._joined([self._infer((x,))], False)
+            return self._rows(Rows([np.ascontiguousarray(x)], False))
         ready = self._prepared(x)
         if isinstance(ready, Files):
             return self._files(ready)
@@ -256,8 +264,6 @@ class Model:
 
     def _prepared(self, x: Any) -> Union[Rows, Files]:
         """Return an input in the form in which it is sent."""
-        if type(x) is np.ndarray and (x.dtype, x.shape[1:]) == self._exact and x.ndim > 0:
-            return Rows([np.ascontiguousarray(x)], False)
         names = [t.name for t in self._inputs]
         if isinstance(x, Mapping):
             self._check_names(x)
@@ -285,7 +291,7 @@ class Model:
             return self._nothing()
         return self._joined(self._each(self._picture, list(enumerate(files.pictures))), files.single)
 
-    def _each(self, ask: "Callable[[Any], _Answer]", parts: Sequence[Any]) -> "List[_Answer]":
+    def _each(self, ask: Callable[[Any], _http.Tensors], parts: Sequence[Any]) -> List[_http.Tensors]:
         """Call `ask` for all parts, of which a few are under way at a time."""
         if len(parts) == 1:
             return [ask(parts[0])]
@@ -306,17 +312,17 @@ class Model:
                 setattr(self, which, workers)
             return workers
 
-    def _infer(self, rows: Tuple[Array, ...]) -> "_Answer":
-        raw = [_http.bytes_of(array) for array in rows]
-        # Rows of the only input need no description.
-        head = self._head(tuple(array.shape for array in rows)) if len(rows) > 1 else b""
-        headers = f"Inference-Header-Content-Length: {len(head)}\r\n"
+    def _infer(self, rows: Tuple[Array, ...]) -> _http.Tensors:
+        if len(rows) == 1:  # rows of the only input need no description
+            head, size = b"", rows[0].nbytes
+        else:
+            head, size = self._head(tuple(array.shape for array in rows)), sum(array.nbytes for array in rows)
         try:
-            return self._answer(*self._ask("POST", "/predict", headers, [head, *raw]))
+            return self._ask(self._client.rows, head, size, rows)
         except _http.Refused as problem:
             half = len(rows[0]) // 2
             if problem.status == 504 and half > 0:  # it took a minute: smaller parts
-                return self._infer(tuple(a[:half] for a in rows)) + self._infer(tuple(a[half:] for a in rows))
+                return _join([self._infer(tuple(a[:half] for a in rows)), self._infer(tuple(a[half:] for a in rows))])
             raise _http.failure(problem) from None
 
     def _head(self, shapes: Tuple[Tuple[int, ...], ...]) -> bytes:
@@ -330,19 +336,15 @@ class Model:
             self._last_head = shapes, head
         return head
 
-    def _picture(self, numbered: Tuple[int, Any]) -> "_Answer":
+    def _picture(self, numbered: Tuple[int, Any]) -> _http.Tensors:
         body, name = picture_file(numbered[1], f"picture {numbered[0]}")
         try:
-            return self._answer(*self._ask("POST", "/predict", "", [body]))
+            return self._ask(self._client.ask, "POST", self._base + "/predict", body)[1]
         except _http.Refused as problem:
             raise _http.failure(problem, name) from None
 
-    def _answer(self, about: Dict[str, Any], tensors: List[Array]) -> "_Answer":
-        names = [output["name"] for output in about["outputs"]]
-        return _Answer(dict(zip(names, tensors)))
-
-    def _joined(self, answers: "List[_Answer]", single: bool) -> Prediction:
-        joined = {name: concatenate([a.tensors[name] for a in answers]) for name in answers[0].tensors}
+    def _joined(self, answers: List[_http.Tensors], single: bool) -> Prediction:
+        joined = _join(answers)
         if single:
             joined = {name: tensor[0] for name, tensor in joined.items()}
         probabilities = joined.pop("@probabilities", None)
@@ -353,11 +355,11 @@ class Model:
         classes = self._kind.answers in ("classes", "labels")
         return Prediction(self._kind, outputs, np.empty((0, len(self.labels)), "<f4") if classes else None)
 
-    def _ask(self, method: str, path: str, headers: str = "",
-             parts: "Sequence[_http.Bytes]" = ()) -> Tuple[Dict[str, Any], List[Array]]:
+    def _ask(self, ask: Callable[..., _T], *arguments: Any) -> _T:
+        """Return what `ask` gets from the server, as soon as the server takes the request."""
         while True:
             try:
-                return self._client.ask(method, self._base + path, headers, parts)
+                return ask(*arguments)
             except _http.Refused as problem:
                 if problem.status != 429:
                     raise
@@ -416,14 +418,11 @@ class Model:
         return f"Model({self.path!r}: {state})"
 
 
-class _Answer:
-    """The tensors of an answer by name."""
-
-    def __init__(self, tensors: Dict[str, Array]) -> None:
-        self.tensors = tensors
-
-    def __add__(self, other: "_Answer") -> "_Answer":
-        return _Answer({n: np.concatenate([v, other.tensors[n]]) for n, v in self.tensors.items()})
+def _join(answers: List[_http.Tensors]) -> _http.Tensors:
+    """Return the rows of all answers."""
+    if len(answers) == 1:
+        return answers[0]
+    return {name: np.concatenate([answer[name] for answer in answers]) for name in answers[0]}
 
 
 def _end(client: _http.Client, child: _child.Child) -> None:

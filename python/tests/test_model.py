@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import bnctl
-from bnctl import _binary, _data
+from bnctl import _binary, _data, _http
 
 
 def predicted(model: str, array: Any, *flags: str) -> Any:
@@ -118,6 +119,57 @@ def test_threads(model: bnctl.Model, pictures: Any) -> None:
     for t in threads:
         t.join()
     assert not wrong
+
+
+class Slow:
+    """A socket that takes and gives a few bytes at a time."""
+
+    def __init__(self, of: socket.socket) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def sendmsg(self, parts: Any) -> int:
+        return self._of.send(bytes(parts[0])[:5])
+
+    def recv_into(self, view: Any) -> int:
+        return self._of.recv_into(memoryview(view)[:11])
+
+    def recvmsg_into(self, views: Any) -> Any:
+        return (self.recv_into(views[0]),)
+
+
+@pytest.mark.parametrize("scatters", (True, False))
+def test_rows_in_pieces(model: bnctl.Model, pictures: Any, scatters: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers have their bits wherever the system cuts a message, and where it does not scatter (Windows)."""
+    want = {n: model.predict(pictures[:n]).probabilities.tobytes() for n in (1, 2)}
+    monkeypatch.setattr(_http, "_SCATTERS", scatters)
+    stream = model._client._idle[1][-1]
+    monkeypatch.setattr(stream, "socket", Slow(stream.socket))
+    for n in (1, 1, 2, 2, 1):
+        assert model.predict(pictures[:n]).probabilities.tobytes() == want[n]
+    assert model._client._idle[1][-1] is stream
+
+
+def test_answers_have_memory_of_their_own(model: bnctl.Model, pictures: Any) -> None:
+    first, second = model.predict(pictures[:1]), model.predict(pictures[1:2])
+    kept = first.probabilities.tobytes()
+    second.probabilities[:] = 0
+    first["logits"][:] = 0
+    assert first.probabilities.tobytes() == kept == model.predict(pictures[:1]).probabilities.tobytes()
+    assert all(a.flags.aligned and a.flags.writeable for a in first.outputs.values())
+
+
+def test_idle_connections_that_the_server_closed(model: bnctl.Model, pictures: Any) -> None:
+    """The server closes a connection of HTTP that is idle for two minutes: the next call does not notice."""
+    Path("a.png").write_bytes(_data.png(pictures[0]))
+    for x in (pictures[:1], "a.png"):
+        want = model.predict(x).probabilities.tobytes()
+        idle = [c for connections in model._client._idle for c in connections]
+        for connection in idle:
+            connection.socket.shutdown(socket.SHUT_RDWR)
+        assert idle and model.predict(x).probabilities.tobytes() == want
 
 
 def test_iterate_holds_a_few(model: bnctl.Model, pictures: Any) -> None:

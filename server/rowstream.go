@@ -1,0 +1,248 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bnctl/bnctl/server/internal/protocol"
+)
+
+// A stream of rows is a connection that HTTP has handed over, for one prediction after the other. Its
+// answers are those of predictHTTP. A request of HTTP costs half a millisecond after some milliseconds of
+// computing, when nothing of it is in the processor's cache any more; here little is left of that.
+//
+//	GET /v2/models/NAME/predict, Connection: Upgrade, Upgrade: bnctl-rows    101, or an error of HTTP
+//
+//	client  uint32 head, uint32 0,      uint64 body   JSON of a request, or nothing   elements
+//	server  uint32 head, uint32 status, uint64 body   JSON of an answer, or nothing   elements
+//
+// Numbers are little endian. A request without JSON has rows of the only input. An answer without JSON has
+// that of the answer before it. An answer with another status than 200 is JSON alone, {"error": "..."}.
+
+// rowsProtocol is the protocol of a stream of rows, as the header Upgrade names it.
+const rowsProtocol = "bnctl-rows"
+
+// rowsPrefixBytes is the length of the numbers before each message.
+const rowsPrefixBytes = 16
+
+// switching is the answer to the request for a stream.
+const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: " + rowsProtocol +
+	"\r\n\r\n"
+
+// rowStream is a stream of rows. One goroutine uses it.
+type rowStream struct {
+	s             *Server
+	conn          net.Conn
+	tracked       *trackedConn
+	opened        *http.Request // the request that asked for the stream
+	name, version string        // of the model
+
+	model   *modelVersion      // that gave the last answer
+	last    []*protocol.Tensor // outputs of the last answer
+	message []byte             // memory of the last answer
+}
+
+// upgradeToRows hands the connection of a request over to a stream of rows, and serves it to its end.
+func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.findPath(r); err != nil {
+		return err
+	}
+	tracked, _ := r.Context().Value(connKey{}).(*trackedConn)
+	if r.ProtoMajor != 1 || r.ContentLength != 0 || tracked == nil {
+		return invalid("a stream of rows begins with a request of HTTP/1.1 without a body")
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil // the client is gone
+	}
+	defer conn.Close()
+	if buffered.Reader.Buffered() > 0 {
+		return nil // it did not wait for the answer
+	}
+	if c, ok := w.(*statusWriter); ok { // for the log: net/http would send the answer before it hands over
+		c.status = http.StatusSwitchingProtocols
+	}
+	_ = conn.SetWriteDeadline(s.deadline(0))
+	if _, err := io.WriteString(conn, switching); err != nil {
+		return nil
+	}
+	recordOf(r.Context()).reservation.release()
+	tracked.upgraded.Store(true)
+	k := &rowStream{s: s, conn: conn, tracked: tracked, opened: r, name: r.PathValue("name"),
+		version: r.PathValue("version")}
+	for k.next() {
+	}
+	return nil
+}
+
+// next answers one request, and reports whether another one may follow.
+func (k *rowStream) next() (more bool) {
+	var prefix [rowsPrefixBytes]byte
+	k.tracked.onIdle()
+	if k.s.draining.Load() {
+		return false
+	}
+	_, err := io.ReadFull(k.conn, prefix[:])
+	k.tracked.onActive()
+	if err != nil {
+		return false
+	}
+	began := time.Now()
+	rec := &record{reservation: reservation{memoryBudget: &k.s.budget, conn: k.tracked}}
+	defer rec.reservation.release()
+	body := unread{k: k, head: int64(binary.LittleEndian.Uint32(prefix[:])),
+		left: int64(binary.LittleEndian.Uint64(prefix[8:]))}
+	status, err := k.answer(rec, &body)
+	if err != nil {
+		status, err = k.refuse(err, &body)
+	}
+	code := strconv.Itoa(status)
+	k.s.metrics.count(rec, "http", code)
+	k.s.log(k.opened, rec, began, "http", code, rowsProtocol+" "+k.opened.URL.Path)
+	return err == nil
+}
+
+// unread is the body of a request: its JSON of head bytes, and elements.
+type unread struct {
+	k          *rowStream
+	head, left int64 // bytes; left are those that have not been read
+}
+
+// read reads the body. Memory is reserved before.
+func (u *unread) read(res *reservation) ([]byte, error) {
+	if u.left < u.head || u.left > int64(u.k.s.o.Request) {
+		return nil, tooLarge(int64(u.k.s.o.Request))
+	}
+	_ = u.k.conn.SetReadDeadline(u.k.s.deadline(u.left))
+	body, err := readAll(u.k.conn, u.left, u.left, res, 1)
+	if err == nil {
+		u.left = 0
+		_ = u.k.conn.SetReadDeadline(time.Time{})
+	}
+	return body, err
+}
+
+// answer computes and writes an answer. An error is to be sent instead.
+func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
+	done, err := k.s.beginInference()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	if err := k.s.admit(rec, k.name, k.version); err != nil {
+		return 0, err
+	}
+	body, err := u.read(&rec.reservation)
+	if err != nil {
+		return 0, err
+	}
+	var model *modelVersion
+	ctx := context.WithValue(k.opened.Context(), recordKey{}, rec)
+	answer, err := k.s.infer(ctx, k.name, k.version, func(m *modelVersion) (*protocol.Request, error) {
+		model = m
+		return m.parse(body, int(u.head))
+	})
+	if err != nil {
+		return 0, err
+	}
+	recycleBuffer(body)
+	began := time.Now()
+	err = k.write(model, model.predictions(answer))
+	rec.encoded = time.Since(began)
+	return http.StatusOK, err
+}
+
+// errGone is the error of a client that does not take its answer.
+var errGone = errors.New("the client is gone")
+
+// write writes an answer: in one call, unless it is long.
+func (k *rowStream) write(m *modelVersion, a *protocol.Answer) error {
+	head, tail := []byte(nil), make([][]byte, 0, 4)
+	if k.repeats(m, a) {
+		for _, o := range a.Outputs {
+			tail = append(tail, o.Raw())
+		}
+	} else {
+		var err error
+		if head, tail, err = a.Write(); err != nil {
+			return err
+		}
+		k.model, k.last = m, a.Outputs
+	}
+	size := len(head)
+	for _, raw := range tail {
+		size += len(raw)
+	}
+	k.begin(len(head), http.StatusOK, size)
+	k.message = append(k.message, head...)
+	for _, raw := range tail {
+		if len(k.message)+len(raw) > maxJoined && !k.flush() {
+			return errGone
+		}
+		if len(raw) > maxJoined {
+			if _, err := k.conn.Write(raw); err != nil {
+				return errGone
+			}
+			continue
+		}
+		k.message = append(k.message, raw...)
+	}
+	if !k.flush() {
+		return errGone
+	}
+	return nil
+}
+
+// repeats reports whether the JSON of an answer is that of the last one.
+func (k *rowStream) repeats(m *modelVersion, a *protocol.Answer) bool {
+	return k.model == m && a.ID == "" && slices.EqualFunc(k.last, a.Outputs, func(x, y *protocol.Tensor) bool {
+		return x.Name == y.Name && slices.Equal(x.Shape, y.Shape)
+	})
+}
+
+// begin begins a message in k.message with the numbers of its lengths.
+func (k *rowStream) begin(head, status, body int) {
+	_ = k.conn.SetWriteDeadline(k.s.deadline(int64(body)))
+	k.message = binary.LittleEndian.AppendUint32(k.message[:0], uint32(head))
+	k.message = binary.LittleEndian.AppendUint32(k.message, uint32(status))
+	k.message = binary.LittleEndian.AppendUint64(k.message, uint64(body))
+}
+
+// flush writes k.message, and reports whether the client has taken it.
+func (k *rowStream) flush() bool {
+	_, err := k.conn.Write(k.message)
+	k.message = k.message[:0]
+	return err == nil
+}
+
+// refuse sends an error, after the rest of the request's body. The error that it returns ends the stream.
+func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
+	if errors.Is(why, errGone) {
+		return http.StatusOK, why
+	}
+	status = statusOf(why)
+	if u.left <= int64(k.s.o.Request) {
+		_ = k.conn.SetReadDeadline(k.s.deadline(u.left))
+		if _, err = io.CopyN(io.Discard, k.conn, u.left); err != nil {
+			return status, err
+		}
+		_ = k.conn.SetReadDeadline(time.Time{})
+	} else {
+		err = why
+	}
+	text := errorJSON(why)
+	k.model, k.last = nil, nil // the client has forgotten the JSON of the last answer
+	k.begin(len(text), status, len(text))
+	k.message = append(k.message, text...)
+	if !k.flush() {
+		err = errGone
+	}
+	return status, err
+}

@@ -17,6 +17,7 @@ import collections
 import numpy as np
 
 from . import _child, _http
+from ._detection import Box, Detection
 from ._errors import ClosedError, Error, InputError, MisuseError, ServerError, from_command
 from ._inputs import Files, Rows, is_file, named, picture_file, prepare, shape_text
 from ._options import Value, flags
@@ -206,6 +207,48 @@ class Model:
 
     __call__ = predict
 
+    def detect(self, x: Any, score: Optional[float] = None,
+               overlap: Optional[float] = None) -> Union[Detection, List[Detection]]:
+        """Find the objects in a picture, or in several, with the boxes of ``bnctl predict``.
+
+        Parameters
+        ----------
+        x : path, bytes, PIL.Image.Image, numpy.ndarray, or a list of them
+            Pictures of any size; an array is uint8 ``[H, W, C]`` or ``[N, H, W, C]``.
+        score : float, optional
+            The least score of a box, from 0 to 1; that of ``bnctl predict`` by default.
+        overlap : float, optional
+            The largest overlap of two boxes of a class, from 0 to 1.
+
+        Returns
+        -------
+        Detection, or a list of them for several pictures
+
+        Raises
+        ------
+        InputError
+            If the model is no detector, or the input no picture.
+        """
+        self._check()
+        ready = self._prepared(x)
+        if isinstance(ready, Rows):
+            if not self._pictures:
+                raise InputError(f"model {self.path} accepts no pictures, in which it could find objects")
+            ready = Files(list(ready.arrays[0]), ready.single)
+        limits = {k: repr(float(v)) for k, v in (("score", score), ("overlap", overlap)) if v is not None}
+        query = "?" + urllib.parse.urlencode(limits)
+        found = self._each(lambda item: self._detection(item, query), list(enumerate(ready.pictures)))
+        return found[0] if ready.single else found
+
+    def _detection(self, numbered: Tuple[int, Any], query: str) -> Detection:
+        body, name = picture_file(numbered[1], f"picture {numbered[0]}")
+        try:
+            about, _ = self._ask(self._client.ask, "POST", self._base + "/detect" + query, body)
+        except _http.Refused as problem:
+            raise _http.failure(problem, name) from None
+        boxes = [Box(b["label"], b["index"], b["score"], tuple(b["box"])) for b in about["boxes"] or ()]
+        return Detection(boxes, about["width"], about["height"], numbered[1])
+
     def iterate(self, inputs: Iterable[Any], batch: Optional[int] = None) -> Iterator[Prediction]:
         """Predict inputs one after the other, of which only a few are in memory at a time.
 
@@ -291,7 +334,7 @@ class Model:
             return self._nothing()
         return self._joined(self._each(self._picture, list(enumerate(files.pictures))), files.single)
 
-    def _each(self, ask: Callable[[Any], _http.Tensors], parts: Sequence[Any]) -> List[_http.Tensors]:
+    def _each(self, ask: Callable[[Any], _T], parts: Sequence[Any]) -> List[_T]:
         """Call `ask` for all parts, of which a few are under way at a time."""
         if len(parts) == 1:
             return [ask(parts[0])]

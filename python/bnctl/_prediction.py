@@ -154,9 +154,10 @@ class Prediction:
 
     @property
     def boxes(self) -> Array:
-        """The output with the name ``boxes``."""
+        """The output with the name ``boxes``. :meth:`Model.detect` gives the boxes of a detector."""
         if "boxes" not in self.outputs:
-            raise AnswerError("the model has no output boxes; it has " + ", ".join(self.outputs))
+            raise AnswerError("the model has no output boxes; it has " + ", ".join(self.outputs)
+                              + "; for the boxes of a detector call Model.detect(picture)")
         return self.outputs["boxes"]
 
     def _rows(self) -> Array:

@@ -36,7 +36,7 @@ func (r *Run) checkUnseen(ctx context.Context) error {
 
 // openOwnPart opens the part val of the data for validation, if it has one.
 func (r *Run) openOwnPart(ctx context.Context, o data.Options) error {
-	if r.data.Info().Split != data.Train {
+	if r.data.Info().Split != data.Train || samples.LacksSplit(r.data, data.Val) {
 		return nil
 	}
 	name := strings.TrimSuffix(r.paths.Data, "@"+string(data.Train))

@@ -60,7 +60,8 @@ func (g *boxLossGolden) targets() map[string]tensor.Tensor {
 }
 
 // cell sets the targets of a cell.
-func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, origin [2]float64, stride float64) {
+func (g *boxLossGolden) cell(all map[string]tensor.Tensor, picture, at int, origin [2]float64,
+	stride float64) {
 	a := len(g.Assigned[0])
 	set := func(name string, row int, v float64) {
 		t := all[name]
@@ -159,9 +160,9 @@ func TestLossOfCellsAsPyTorch(t *testing.T) {
 		return row
 	}
 	for i, rows := range g.Outputs {
-		sum += grid.Loss(single(tensor.Of(rows, 1, len(rows)), 0), cells.Targets{Boxes: single(all[parallel.InputBoxes], i),
-			Mask: single(all[parallel.InputMask], i), Positive: single(all[parallel.InputPositive], i),
-			Negative: single(all[parallel.InputNegative], i)})
+		sum += grid.Loss(single(tensor.Of(rows, 1, len(rows)), 0), cells.Targets{
+			Boxes: single(all[parallel.InputBoxes], i), Mask: single(all[parallel.InputMask], i),
+			Positive: single(all[parallel.InputPositive], i), Negative: single(all[parallel.InputNegative], i)})
 	}
 	if math.Abs(sum-g.Loss) > 1e-6*g.Loss {
 		t.Errorf("loss %v, want %v", sum, g.Loss)

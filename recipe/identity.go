@@ -54,6 +54,8 @@ func (r *Recipe) SetData(ctx context.Context, training, validation data.Source) 
 		switch r.Save = "best:accuracy"; {
 		case infos[0].Masks:
 			r.Save = "best:miou"
+		case infos[0].Boxes:
+			r.Save = "best:ap50"
 		case r.Loss != "":
 			r.Save = "best:loss"
 		}

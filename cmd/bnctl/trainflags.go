@@ -98,8 +98,8 @@ func recipeFlags() []cli.Flag {
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
 		&cli.StringFlag{Name: "save", Value: d.Save,
-			Usage: "which weights become the template: last, best (of masks best:miou), or best:FIGURE: accuracy, " +
-				"loss, balanced-accuracy, f1, auroc, miou, exact, mae, rmse, r2"},
+			Usage: "which weights become the template: last, best (of masks miou, of boxes ap50), or best:FIGURE: " +
+				"accuracy, loss, balanced-accuracy, f1, auroc, miou, exact, mae, rmse, r2, ap50"},
 		&cli.IntFlag{Name: "eval-every", Value: d.EvalEvery, Usage: "`EPOCHS` between evaluations on --val"},
 		&cli.IntFlag{Name: "patience", Usage: "stop after `N` evaluations without progress", DefaultText: "never"},
 	}, slices.Concat(sourceFlags(), fileFlags(), []cli.Flag{labelsFlag()}, preprocessFlags())...)
@@ -144,7 +144,7 @@ func trainFlags() []cli.Flag {
 		&cli.StringFlag{Name: "recipe",
 			Usage: "read flags from a YAML `FILE` (recipe: and run:) or a template; the command line wins"},
 		&cli.StringFlag{Name: "preset", DefaultText: "none",
-			Usage: "flags for a purpose, photos, finetune or from-scratch; the command line and --recipe win"},
+			Usage: "flags for a purpose, photos, finetune, from-scratch or detect; the command line and --recipe win"},
 		&cli.BoolFlag{Name: "find-lr", Usage: "try learning rates in a hundred steps, and suggest one"},
 		&cli.BoolFlag{Name: "print-recipe", Usage: "print the flags as a file for --recipe, and train nothing"})
 }

@@ -87,9 +87,7 @@ func choose(set *objects.Set, split data.Split) data.Split {
 	if split == "" {
 		return ""
 	}
-	has := func(split data.Split) bool {
-		return slices.ContainsFunc(set.Pictures, func(p objects.Picture) bool { return p.Split == split })
-	}
+	has := func(split data.Split) bool { return hasSplit(set, split) }
 	other := map[data.Split]data.Split{data.Val: data.Test, data.Test: data.Val}[split]
 	switch {
 	case has(split):
@@ -179,6 +177,16 @@ func Set(src data.Source) (set *objects.Set, ok bool) {
 		return nil, false
 	}
 	return s.selected, true
+}
+
+// LacksSplit reports whether src is a source of a set with boxes that has no picture of a split.
+func LacksSplit(src data.Source, split data.Split) bool {
+	s, ok := src.(*source)
+	return ok && !hasSplit(s.set, split)
+}
+
+func hasSplit(set *objects.Set, split data.Split) bool {
+	return slices.ContainsFunc(set.Pictures, func(p objects.Picture) bool { return p.Split == split })
 }
 
 // checkOptions refuses options of data that a set with boxes does not have.

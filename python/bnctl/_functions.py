@@ -181,8 +181,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     preprocess : str or number or sequence, optional
         Imagenet, unit, raw or caffe: how pixels become the model's input; none: unknown.
     preset : str or number or sequence, optional
-        Flags for a purpose, photos, finetune or from-scratch; the command line and recipe win (default:
-        none).
+        Flags for a purpose, photos, finetune, from-scratch or detect; the command line and recipe win
+        (default: none).
     qat : bool, optional
         Train the weights of init or model for int8, and write an int8 template.
     qdq : str or number or sequence, optional
@@ -202,8 +202,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         Draw samples with replacement, by weights of classes, W,W or balanced, or by a column of csv:
         (default: each once an epoch).
     save : str or number or sequence, optional
-        Which weights become the template: last, best (of masks best:miou), or best:FIGURE: accuracy, loss,
-        balanced-accuracy, f1, auroc, miou, exact, mae, rmse, r2 (default: last).
+        Which weights become the template: last, best (of masks miou, of boxes ap50), or best:FIGURE:
+        accuracy, loss, balanced-accuracy, f1, auroc, miou, exact, mae, rmse, r2, ap50 (default: last).
     schedule : str or number or sequence, optional
         Constant, cosine (per step, to 0), poly[:POWER], step:E1,E2 (a tenth from these epochs on),
         onecycle[:SHARE] (up in that share of the run), or plateau[:N] (a tenth after N evaluations in vain)

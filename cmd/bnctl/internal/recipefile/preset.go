@@ -15,7 +15,7 @@ import (
 var presets embed.FS
 
 // Presets are the names of the recipes that bnctl brings along.
-func Presets() []string { return []string{"photos", "finetune", "from-scratch"} }
+func Presets() []string { return []string{"photos", "finetune", "from-scratch", "detect"} }
 
 // Preset returns a recipe by its name, and its text with comments.
 func Preset(name string) (f File, text []byte, err error) {

@@ -32,7 +32,7 @@ func TestPresets(t *testing.T) {
 		if err != nil || !maps.Equal(got.Recipe, f.Recipe) || !maps.Equal(got.Run, f.Run) {
 			t.Errorf("%s: %v\n%s\nread %v", name, err, f.Text(text), got)
 		}
-		if !strings.Contains(f.Text(text), "  save: best ") || strings.Contains(f.Text(text), "val-split") {
+		if !strings.Contains(f.Text(text), "  save: best") || strings.Contains(f.Text(text), "val-split") {
 			t.Errorf("%s:\n%s", name, f.Text(text))
 		}
 	}

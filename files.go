@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
@@ -13,15 +11,6 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 	"github.com/bnctl/bnctl/train"
 )
-
-// checkpointPath returns the file for checkpoints: checkpoint, or if that is "" the name of
-// the template with the extension .bnc.
-func checkpointPath(checkpoint, output string) string {
-	if checkpoint != "" || output == "" {
-		return checkpoint
-	}
-	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
-}
 
 // checkExtensions returns an error unless output has the extension of a template and
 // checkpoint the extension of a checkpoint. Either may be "".

@@ -3,9 +3,7 @@ package bnctl
 import (
 	"context"
 
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -94,59 +92,4 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 		r.recipe.EXIF = "" // it is about no file of this run
 	}
 	return m.Model, nil
-}
-
-// compare writes the model that the options name into the recipe of a resumed run, to be
-// compared with the model of the checkpoint.
-func (r *Run) compare(ctx context.Context) (err error) {
-	if err := r.checkStart(); err != nil {
-		return err
-	}
-	if path := r.o.Start.Init; path != "" {
-		if r.recipe.Init, err = modelfile.Digest(path); err != nil {
-			return err
-		}
-	}
-	if r.o.Model != "" {
-		m, err := r.startModel(ctx)
-		if err != nil {
-			return err
-		}
-		scaled := r.recipe.Interpolation
-		r.recipe.SetModel(m.Model)
-		r.recipe.Interpolation = scaled // a separate option
-		if m.Weights != "" {
-			r.recipe.Init = m.Weights
-		}
-	}
-	if p := r.o.Start.Preprocess; p.Interpolation != "" {
-		r.recipe.Interpolation = p.Interpolation
-	}
-	if p := r.o.Start.Preprocess; p.EXIF != "" {
-		r.recipe.EXIF = p.EXIF
-	}
-	return nil
-}
-
-// checkStart refuses options about a new model for a run that continues with the model of
-// its checkpoint.
-func (r *Run) checkStart() error {
-	if r.o.Model != "" {
-		return nil
-	}
-	o := &r.o.Start
-	for _, given := range []struct {
-		option string
-		set    bool
-	}{
-		{"classes", o.Classes != 0}, {"preprocess", o.Preprocess.Name != ""}, {"mean", o.Preprocess.Mean != nil},
-		{"std", o.Preprocess.Std != nil}, {"arch", o.Arch != ""}, {"key", o.Key != ""}, {"drop", len(o.Drop) > 0},
-		{"rename", len(o.Rename) > 0}, {"labels", o.Labels != nil},
-	} {
-		if given.set {
-			return problem.New("", "", "{"+given.option+"} says how a new model is made",
-				"leave it off to continue with that of the checkpoint")
-		}
-	}
-	return r.sameSize()
 }

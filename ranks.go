@@ -7,23 +7,10 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/modelfile"
-	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 )
-
-// follows reports whether this rank leaves files to rank 0.
-func (r *Run) follows() bool { return r.o.Peers != nil && r.o.Peers.Rank() > 0 }
-
-// replicas returns the number of replicas of this rank.
-func (r *Run) replicas() int {
-	all, p := r.recipe.StepReplicas(), r.o.Peers
-	if p == nil || p.Size() > all {
-		return all
-	}
-	return parallel.Split(all, p.Size())[p.Rank()]
-}
 
 // broadcastModel returns the model to start from, which rank 0 sends.
 func (r *Run) broadcastModel(ctx context.Context) (*modelfile.Started, error) {

@@ -11,9 +11,6 @@ import (
 	"github.com/bnctl/bnctl/serialize"
 )
 
-// auto is the Resume of a run that continues if it has begun.
-const auto = "auto"
-
 // Resumes reports whether Open will continue from a checkpoint: whether Resume names one,
 // or is "auto" and the checkpoint exists. All ranks get the answer of rank 0.
 func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
@@ -35,14 +32,6 @@ func (o *TrainOptions) Resumes(ctx context.Context) (bool, error) {
 	}
 	b, err := o.Peers.Broadcast(ctx, mine)
 	return len(b) > 0, err
-}
-
-// resumePath returns the file of the checkpoint to continue from, or "" for a new run.
-func (o *TrainOptions) resumePath() string {
-	if o.Resume == auto {
-		return checkpointPath(o.Checkpoint, o.Output)
-	}
-	return o.Resume
 }
 
 // resume reads the checkpoint to continue from, and completes the options from it.

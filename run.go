@@ -1,14 +1,10 @@
 package bnctl
 
 import (
-	"cmp"
-	"context"
-	"errors"
-
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
@@ -32,49 +28,11 @@ type Run struct {
 	begun            bool
 }
 
-// Open reads the checkpoint to continue from, if o requests one, and opens the data.
-// Nothing is trained yet, and the Recipe may be changed. The caller closes the run. The
-// error for an invalid option is a *problem.Error or a *problem.Unknown.
-func Open(ctx context.Context, o TrainOptions) (*Run, error) {
-	r := &Run{o: o, unlock: func() {}}
-	if err := r.open(ctx); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
-}
-
 // doing reports the current activity before the first step to the caller's Watch.
 func (r *Run) doing(what string) {
 	if r.o.Watch != nil {
 		r.o.Watch(train.Moment{Doing: what})
 	}
-}
-
-func (r *Run) open(ctx context.Context) error {
-	if err := r.resume(ctx); err != nil {
-		return err
-	}
-	if r.paths.Data == "" && r.o.Source == nil {
-		return problem.New("data", "", "there is nothing to train on", "name some, for example glyphs")
-	}
-	if err := r.checkOutputs(); err != nil {
-		return err
-	}
-	r.doing("opening the data")
-	if err := r.openData(ctx); err != nil {
-		return err
-	}
-	if err := r.o.checkTask(r.data.Info()); err != nil {
-		return err
-	}
-	if err := r.checkUnseen(ctx); err != nil {
-		return err
-	}
-	if err := r.subset(); err != nil {
-		return err
-	}
-	return r.findCopies(ctx)
 }
 
 // Recipe returns how the run trains: recipe.Default of the model, or the recipe of the
@@ -87,87 +45,6 @@ type Prepared struct {
 	Recipe           *recipe.Recipe // complete, except for the kernel class of the devices
 	Model            *models.Model  // nil in a resumed run: its checkpoint has the model
 	Data, Validation data.Source    // Validation may be nil
-}
-
-// Prepare makes the model and completes the recipe. It reads all data, for the fingerprints.
-// Train calls it, unless the caller has, to see what will be trained, or to make sessions of it
-// with package train.
-func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
-	if r.prepared != nil {
-		return r.prepared, nil
-	}
-	r.doing("reading the data")
-	m, err := r.prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r.prepared = &Prepared{Recipe: r.recipe, Model: m, Data: r.data, Validation: r.validation}
-	return r.prepared, nil
-}
-
-// Train trains to the end, once, and returns the template, which it has written to the output.
-// Both outputs are locked meanwhile. When ctx ends Train finishes the current step, writes the
-// checkpoint and returns the context's cause. A template that cannot be written is returned with
-// the error.
-func (r *Run) Train(ctx context.Context) (*models.Model, error) {
-	if r.begun {
-		return nil, problem.New("", "", "this run has trained already", "open another")
-	}
-	r.begun = true
-	p, err := r.Prepare(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.checkRecipe(); err != nil {
-		return nil, err
-	}
-	if err := r.lockOutputs(); err != nil {
-		return nil, err
-	}
-	r.doing("opening the devices")
-	if err := r.openDevices(ctx); err != nil {
-		return nil, err
-	}
-	r.doing("loading the model on the devices")
-	s, err := r.start(ctx, p.Model)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if r.o.Observer.Begin != nil {
-		if err := r.o.Observer.Begin(); err != nil {
-			return nil, err
-		}
-	}
-	m, err := s.Run(ctx)
-	if err != nil {
-		return nil, r.stopped(ctx, err)
-	}
-	return m, r.write(ctx, s, m)
-}
-
-// checkRecipe refuses an invalid recipe of a new run, and reports fields without effect.
-func (r *Run) checkRecipe() error {
-	if r.from != nil {
-		return nil
-	}
-	if err := r.recipe.Check(); err != nil {
-		return err
-	}
-	for _, unused := range r.recipe.Ineffective() {
-		if r.o.Observer.Unused != nil {
-			r.o.Observer.Unused(unused)
-		}
-	}
-	return nil
-}
-
-// stopped adds to the error of a run that was interrupted how to continue it.
-func (r *Run) stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && r.checkpoint != "" {
-		return problem.Advise("continue with "+cmp.Or(r.resumeCommand(), "{resume} "+r.checkpoint), "%w", err)
-	}
-	return err
 }
 
 // resumeCommand returns the command that resumes the run, or "" if only its checkpoint is
@@ -193,4 +70,16 @@ func (r *Run) Close() {
 	}
 	r.unlock()
 	r.unlock = func() {}
+}
+
+// follows reports whether this rank leaves files to rank 0.
+func (r *Run) follows() bool { return r.o.Peers != nil && r.o.Peers.Rank() > 0 }
+
+// replicas returns the number of replicas of this rank.
+func (r *Run) replicas() int {
+	all, p := r.recipe.StepReplicas(), r.o.Peers
+	if p == nil || p.Size() > all {
+		return all
+	}
+	return parallel.Split(all, p.Size())[p.Rank()]
 }

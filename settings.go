@@ -2,6 +2,8 @@ package bnctl
 
 import (
 	"cmp"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/bnctl/bnctl/recipe/progress"
@@ -26,4 +28,24 @@ func (o *TrainOptions) takeSettings(was progress.Settings) {
 	if o.Observer.Resumed != nil {
 		o.Observer.Resumed(o)
 	}
+}
+
+// auto is the Resume of a run that continues if it has begun.
+const auto = "auto"
+
+// resumePath returns the file of the checkpoint to continue from, or "" for a new run.
+func (o *TrainOptions) resumePath() string {
+	if o.Resume == auto {
+		return checkpointPath(o.Checkpoint, o.Output)
+	}
+	return o.Resume
+}
+
+// checkpointPath returns the file for checkpoints: checkpoint, or if that is "" the name of
+// the template with the extension .bnc.
+func checkpointPath(checkpoint, output string) string {
+	if checkpoint != "" || output == "" {
+		return checkpoint
+	}
+	return strings.TrimSuffix(output, filepath.Ext(output)) + ".bnc"
 }

@@ -291,7 +291,12 @@ func TestStoppedInEveryPhase(t *testing.T) {
 			at("before")
 			o := bnctl.TrainOptions{Model: "mlp-bn", Output: filepath.Join(t.TempDir(), "run.bnm")}
 			o.Fleet.Devices = "2xref"
-			o.Events = func(e train.Event) { at(e.Event()) }
+			o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
+				if e, ok := e.(train.Event); ok {
+					at(e.Event())
+				}
+				return nil
+			})
 			o.Source = slow{src, func() { at("fingerprint") }, func() { at("sample") }}
 			err := trainAs(ctx, o, func(r *recipe.Recipe) { r.Batch, r.Epochs = 16, 2 })
 			if !errors.Is(err, enough) {

@@ -30,10 +30,8 @@ func (r *Run) openDevices(ctx context.Context) (err error) {
 	if r.recipe.Kernels = class; r.recipe.Numbered() {
 		r.recipe.SetClasses(r.fleet.Members)
 	}
-	if r.o.Observer.Devices != nil {
-		r.o.Observer.Devices(r.fleet)
-	}
-	return nil
+	r.notify(DevicesOpened{r.fleet})
+	return r.err()
 }
 
 // start loads the model on the devices. The caller closes the session.
@@ -58,10 +56,11 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 func (r *Run) config() (c train.Config, err error) {
 	c = train.Config{Train: r.data, Validation: r.validation, Workers: r.o.Workers, Peers: r.o.Peers,
 		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout,
-		Recompute: r.o.Recompute, Stages: r.o.Stages, Divided: r.o.Divided, Checkpoint: r.checkpoint,
+		Recompute: r.o.Recompute, Stages: r.o.Stages, Checkpoint: r.checkpoint,
 		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, Settings: r.o.settings(), GoOn: r.resumeCommand(),
-		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Events: r.o.Events, Watch: r.o.Watch,
-		Norms: r.o.Norms, Chained: r.writeChain, Observe: r.o.Observe, Evaluated: r.o.Evaluated}
+		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Norms: r.o.Norms,
+		Chained: r.writeChain}
+	r.observe(&r.o, &c)
 	c.Placement, err = placement(r.o.Placement, len(r.fleet.Members), r.replicas())
 	return c, err
 }

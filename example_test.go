@@ -35,11 +35,12 @@ func ExampleOpen() {
 	ctx := context.Background()
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64"}
 	o.Fleet.Devices = "2xcpu"
-	o.Events = func(e train.Event) {
+	o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 		if e, ok := e.(train.EpochDone); ok {
 			fmt.Println("epoch", e.Epoch, "of", e.Seen, "samples")
 		}
-	}
+		return nil
+	})
 	run, err := bnctl.Open(ctx, o)
 	if err != nil {
 		log.Fatal(err)
@@ -69,7 +70,7 @@ func ExampleRun_Train() {
 		Output: filepath.Join(folder, "glyphs.bnm")} // and glyphs.bnc, the checkpoint
 	for day := range 2 {
 		ctx, stop := context.WithCancel(context.Background())
-		o.Events = func(e train.Event) {
+		o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 			switch e := e.(type) {
 			case train.Started:
 				fmt.Println("from step", e.FirstStep, "to", e.TotalSteps)
@@ -80,7 +81,8 @@ func ExampleRun_Train() {
 			case train.Finished:
 				fmt.Println("wrote", filepath.Base(e.Model))
 			}
-		}
+			return nil
+		})
 		run, err := bnctl.Open(ctx, o)
 		if err != nil {
 			log.Fatal(err)

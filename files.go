@@ -1,6 +1,7 @@
 package bnctl
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -75,10 +76,8 @@ func (r *Run) writeChain(c *chain.Chain) error {
 			return err
 		}
 	}
-	if r.o.Chained == nil {
-		return nil
-	}
-	return r.o.Chained(c)
+	r.notify(Chained{c})
+	return r.err()
 }
 
 // write writes the template and reports that the run is finished. With several ranks only
@@ -92,13 +91,11 @@ func (r *Run) write(ctx context.Context, s *train.Session, m *models.Model) erro
 		if err != nil {
 			return err
 		}
-		if r.o.Events != nil {
-			r.o.Events(s.Finished(r.paths.Output, sum))
-		}
+		r.notify(s.Finished(r.paths.Output, sum))
 	}
 	if r.o.Peers == nil {
-		return nil
+		return r.err()
 	}
 	_, err := r.o.Peers.Broadcast(context.WithoutCancel(ctx), nil)
-	return err
+	return cmp.Or(err, r.err())
 }

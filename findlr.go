@@ -19,6 +19,8 @@ func (r *Run) FindLR(ctx context.Context) (*train.RateRange, error) {
 		return nil, problem.New("", "", "this run has trained already", "open another")
 	}
 	r.begun = true
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
 	p, err := r.Prepare(ctx)
 	if err != nil {
 		return nil, err

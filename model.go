@@ -30,8 +30,8 @@ func (r *Run) prepare(ctx context.Context) (m *models.Model, err error) {
 	if err := r.recipe.SetData(ctx, r.data, r.validation); err != nil {
 		return m, err
 	}
-	if auto && r.o.Observer.Note != nil {
-		r.o.Observer.Note("%s", r.recipe.AutoWeights(r.data.Info()))
+	if auto {
+		r.note("%s", r.recipe.AutoWeights(r.data.Info()))
 	}
 	if err := r.number(m); err != nil || r.from == nil {
 		return m, err
@@ -60,12 +60,12 @@ func (r *Run) number(m *models.Model) (err error) {
 
 // noteImbalance notes a class that has most of the samples of a new run.
 func (r *Run) noteImbalance(ctx context.Context) error {
-	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.o.Observer.Note == nil {
+	if r.from != nil || r.recipe.ClassWeights != "" || r.recipe.Sampling != "" || r.observer == nil {
 		return nil
 	}
 	text, err := recipe.Imbalance(ctx, r.data)
 	if text != "" {
-		r.o.Observer.Note("%s", text)
+		r.note("%s", text)
 	}
 	return err
 }
@@ -82,9 +82,7 @@ func (r *Run) newModel(ctx context.Context) (*models.Model, error) {
 	if err := r.recipe.CheckDecay(m.Model); err != nil {
 		return nil, err
 	}
-	if r.o.Observer.Model != nil {
-		r.o.Observer.Model(m)
-	}
+	r.notify(ModelMade{m})
 	if r.recipe.SetModel(m.Model); m.Weights != "" {
 		r.recipe.Init, r.imported = m.Weights, m.WeightsFormat()
 	}

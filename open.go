@@ -13,7 +13,7 @@ import (
 // Nothing is trained yet, and the Recipe may be changed. The caller closes the run. The
 // error for an invalid option is a *problem.Error or a *problem.Unknown.
 func Open(ctx context.Context, o TrainOptions) (*Run, error) {
-	r := &Run{o: o, unlock: func() {}}
+	r := &Run{o: o, watch: watch{observer: o.Observer}, unlock: func() {}}
 	if err := r.open(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -44,7 +44,10 @@ func (r *Run) open(ctx context.Context) error {
 	if err := r.subset(); err != nil {
 		return err
 	}
-	return r.findCopies(ctx)
+	if err := r.findCopies(ctx); err != nil {
+		return err
+	}
+	return r.err()
 }
 
 // Prepare makes the model and completes the recipe. It reads all data, for the fingerprints.
@@ -56,7 +59,7 @@ func (r *Run) Prepare(ctx context.Context) (*Prepared, error) {
 	}
 	r.doing("reading the data")
 	m, err := r.prepare(ctx)
-	if err != nil {
+	if err = cmp.Or(err, r.err()); err != nil {
 		return nil, err
 	}
 	r.prepared = &Prepared{Recipe: r.recipe, Model: m, Data: r.data, Validation: r.validation}
@@ -72,6 +75,8 @@ func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 		return nil, problem.New("", "", "this run has trained already", "open another")
 	}
 	r.begun = true
+	ctx, r.stop = context.WithCancelCause(ctx)
+	defer r.stop(nil)
 	p, err := r.Prepare(ctx)
 	if err != nil {
 		return nil, err
@@ -92,10 +97,9 @@ func (r *Run) Train(ctx context.Context) (*models.Model, error) {
 		return nil, err
 	}
 	defer s.Close()
-	if r.o.Observer.Begin != nil {
-		if err := r.o.Observer.Begin(); err != nil {
-			return nil, err
-		}
+	r.notify(Begins{})
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 	m, err := s.Run(ctx)
 	if err != nil {
@@ -113,9 +117,7 @@ func (r *Run) checkRecipe() error {
 		return err
 	}
 	for _, unused := range r.recipe.Ineffective() {
-		if r.o.Observer.Unused != nil {
-			r.o.Observer.Unused(unused)
-		}
+		r.notify(OptionUnused{unused})
 	}
 	return nil
 }

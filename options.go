@@ -5,12 +5,9 @@ import (
 
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/device/fabric"
-	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/parallel/stage"
-	"github.com/bnctl/bnctl/serialize/chain"
-	"github.com/bnctl/bnctl/train"
 )
 
 // TrainOptions are the model, data and devices of a run, and the files for its results. The
@@ -76,27 +73,23 @@ type TrainOptions struct {
 	// Peers connects the ranks of the run; nil if there is one. All ranks have the same
 	// options. Only rank 0 reads the model's files, and writes.
 	Peers         *fabric.Peers
-	Workers       int               // goroutines that read and augment; 0: one for each core
-	DeviceTimeout time.Duration     // train.Config.DeviceTimeout
-	Recompute     string            // train.Config.Recompute
-	Stages        stage.Spec        // train.Config.Stages
-	Divided       func(*stage.Plan) // train.Config.Divided
+	Workers       int           // goroutines that read and augment; 0: one for each core
+	DeviceTimeout time.Duration // train.Config.DeviceTimeout
+	Recompute     string        // train.Config.Recompute
+	Stages        stage.Spec    // train.Config.Stages
 
 	LogEvery int // steps between Stepped events; 0: each, or in a resumed run as before
 	// LogDir is the folder that the caller writes figures of the run to. Checkpoints store
 	// its name. In a resumed run "" means the folder of the checkpoint, and NoLogDir means
 	// no folder.
 	LogDir string
-	Events func(train.Event)  // called with each event of the run; may be nil
-	Watch  func(train.Moment) // train.Config.Watch; may be nil
-	Norms  bool               // train.Config.Norms
-	// Chained is called with the chain of the run after every epoch, when it is written beside the output.
-	// An error ends the run. It may be nil.
-	Chained func(*chain.Chain) error
-	// Observe and Evaluated are passed to train.Config. Each may be nil.
-	Observe   func() evaluation.Observers
-	Evaluated func(train.Evaluated)
-	Observer  Observer
+	// Observer is notified of the events of the run; may be nil. The four options after it
+	// request events that cost time.
+	Observer Observer
+	Copies   bool // looks for equal pictures in the data of a new run: CopiesFound
+	Norms    bool // train.Config.Norms: train.Norms
+	Details  bool // Evaluates and train.Evaluated
+	Plan     bool // measures stages: Divided
 	// ResumeCommand returns the command that resumes the run of a checkpoint, for messages;
 	// nil: "resume CHECKPOINT".
 	ResumeCommand func(checkpoint string) string
@@ -105,19 +98,23 @@ type TrainOptions struct {
 // NoLogDir is the LogDir of a resumed run that writes no figures, whatever its checkpoint names.
 const NoLogDir = "none"
 
-// Observer has functions that are called as soon as something of a run is known, before it
-// has events. Each may be nil.
-type Observer struct {
-	Data    func(option string, i data.Info) // "data" or "val" was opened
-	Split   func(h *data.HeldOut)            // samples of the data were set apart for validation
-	Copies  func(c *data.Copies)             // there are equal pictures in the data of a new run
-	Model   func(m *modelfile.Started)       // of a new run
-	Note    func(format string, args ...any) // a message for the user
-	Unused  func(err error)                  // a *problem.Error: an option of a new run that has no effect
-	Devices func(f *fleet.Fleet)             // they are open
-	// Resumed is called with the options of a resumed run as soon as they are completed
-	// from the checkpoint. It may change Norms, Observe and Evaluated.
-	Resumed func(o *TrainOptions)
-	// Begin is called when the model is on the devices, before the first step. An error ends the run.
-	Begin func() error
+// Observer is notified of the events of a run.
+type Observer interface {
+	// Observe is called with each event, and the run waits until it returns. An error ends the
+	// run: Open, Prepare or Train returns it. If training has begun, Train first completes the step and
+	// writes the checkpoint, as it does when its context ends.
+	Observe(e Event) error
 }
+
+// ObserverFunc is a function as an Observer.
+type ObserverFunc func(Event) error
+
+// Observe calls f.
+func (f ObserverFunc) Observe(e Event) error { return f(e) }
+
+// Event is an event of a run. Before the first step it is a DataOpened, SamplesHeldOut, CopiesFound,
+// ModelMade, Noted, OptionUnused, Resumed, DevicesOpened or Begins. During the training it is a train.Event,
+// Divided, Evaluates, train.Evaluated or Chained. At any time it may be a train.Moment, the progress of the
+// run.
+// Further types may follow: an Observer returns nil for those that it does not know.
+type Event any

@@ -42,11 +42,12 @@ func trainOnRanks(t *testing.T, folder string) (first int) {
 			if !resumed {
 				o.Model = "mlp-bn"
 			}
-			o.Events = func(e train.Event) {
+			o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 				if s, ok := e.(train.Started); ok {
-					first = s.FirstStep // rank 0 alone has events
+					first = s.FirstStep // only rank 0 has it
 				}
-			}
+				return nil
+			})
 			err = trainAs(t.Context(), o, func(r *recipe.Recipe) {
 				if !resumed {
 					threeSteps(r)

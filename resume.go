@@ -71,6 +71,7 @@ func (r *Run) takeCheckpoint() (err error) {
 		return err
 	}
 	r.o.takeSettings(settings)
+	r.notify(Resumed{&r.o})
 	was, err := progress.PathsOf(r.from)
 	if err != nil {
 		return err

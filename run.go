@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
-	"github.com/bnctl/bnctl/train"
 )
 
 // Run is a training run: new, or resumed from a checkpoint. One goroutine at a time uses it.
 type Run struct {
+	watch
 	o                TrainOptions
 	paths            progress.Paths // of the options, completed from the checkpoint
 	checkpoint       string         // file to write checkpoints to; ""
@@ -26,13 +26,6 @@ type Run struct {
 	fleet            *fleet.Fleet
 	unlock           func() // the outputs
 	begun            bool
-}
-
-// doing reports the current activity before the first step to the caller's Watch.
-func (r *Run) doing(what string) {
-	if r.o.Watch != nil {
-		r.o.Watch(train.Moment{Doing: what})
-	}
 }
 
 // Recipe returns how the run trains: recipe.Default of the model, or the recipe of the

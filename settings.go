@@ -25,9 +25,6 @@ func (o *TrainOptions) takeSettings(was progress.Settings) {
 	if o.LogDir = cmp.Or(o.LogDir, was.LogDir); o.LogDir == NoLogDir {
 		o.LogDir = ""
 	}
-	if o.Observer.Resumed != nil {
-		o.Observer.Resumed(o)
-	}
 }
 
 // auto is the Resume of a run that continues if it has begun.

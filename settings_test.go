@@ -24,11 +24,12 @@ func TestResumeKeepsTheSettings(t *testing.T) {
 		Checkpoint: in("other.bnc"), CheckpointEvery: 3, LogEvery: 2, LogDir: "logs", DeviceTimeout: 7 * time.Second, Recompute: "all",
 		Fleet: fleet.Options{Devices: "ref"}}
 	ctx, cancel := context.WithCancel(t.Context())
-	began.Events = func(e train.Event) {
+	began.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 		if s, ok := e.(train.Stepped); ok && s.Step == 4 {
 			cancel()
 		}
-	}
+		return nil
+	})
 	change := func(r *recipe.Recipe) { r.Steps, r.Epochs, r.Batch, r.Replicas = 12, 0, 16, 2 }
 	if err := trainAs(ctx, began, change); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -53,15 +54,17 @@ func TestResumeKeepsTheSettings(t *testing.T) {
 		c.change(&o)
 		var saved, told []int
 		var resumed bnctl.TrainOptions
-		o.Observer.Resumed = func(o *bnctl.TrainOptions) { resumed = *o }
-		o.Events = func(e train.Event) {
+		o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 			switch e := e.(type) {
+			case bnctl.Resumed:
+				resumed = *e.Options
 			case train.Stepped:
 				told = append(told, e.Step)
 			case train.CheckpointWritten:
 				saved = append(saved, e.Step)
 			}
-		}
+			return nil
+		})
 		if err := trainAs(t.Context(), o, func(*recipe.Recipe) {}); err != nil {
 			t.Fatal(err)
 		}

@@ -45,8 +45,8 @@ func (r *Run) openSources(ctx context.Context) error {
 
 func (r *Run) openSource(ctx context.Context, option, name string, o data.Options) (data.Source, error) {
 	s, err := samples.OpenData(ctx, name, o)
-	if err == nil && r.o.Observer.Data != nil {
-		r.o.Observer.Data(option, s.Info())
+	if err == nil {
+		r.notify(DataOpened{option, s.Info()})
 	}
 	return s, err
 }
@@ -74,9 +74,9 @@ func (r *Run) arrays() (fit.Converter, error) {
 		if err != nil {
 			return nil, err
 		}
-		return fit.Arrays(m, r.o.Observer.Note), nil
+		return fit.Arrays(m, r.note), nil
 	}
-	return modelfile.StartArrays(r.o.Model, r.o.Start, r.o.Observer.Note), nil
+	return modelfile.StartArrays(r.o.Model, r.o.Start, r.note), nil
 }
 
 // exif returns whether picture files are turned by their EXIF orientation.

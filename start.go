@@ -62,5 +62,5 @@ func (r *Run) trainsInt8(ctx context.Context, m *models.Model, drawn bool) (*mod
 	}
 	r.doing("measuring ranges")
 	return quantize.Trainable(ctx, m, quantize.Options{Data: r.data, Samples: rangeSamples,
-		Batch: min(r.recipe.Batch, rangeBatch), Workers: r.o.Workers, Fleet: r.o.Fleet, Note: r.o.Observer.Note})
+		Batch: min(r.recipe.Batch, rangeBatch), Workers: r.o.Workers, Fleet: r.o.Fleet, Note: r.note})
 }

@@ -74,15 +74,13 @@ func (r *Run) holdOut(ctx context.Context) error {
 	}
 	h.IgnoreCopies = split.Copies == 0
 	r.data, r.validation, r.valSplit = split.Training, split.Validation, recipe.NewValSplit(h, whole)
-	if r.o.Observer.Split != nil {
-		r.o.Observer.Split(split)
-	}
+	r.notify(SamplesHeldOut{split})
 	return nil
 }
 
 // findCopies looks for equal pictures in the data of a new run, and reports them.
 func (r *Run) findCopies(ctx context.Context) error {
-	if r.previous != nil || r.o.Observer.Copies == nil {
+	if r.previous != nil || !r.o.Copies {
 		return nil
 	}
 	var others []data.Source
@@ -91,7 +89,7 @@ func (r *Run) findCopies(ctx context.Context) error {
 	}
 	copies, err := data.FindCopies(ctx, r.data, others...)
 	if err == nil && copies != nil {
-		r.o.Observer.Copies(copies)
+		r.notify(CopiesFound{copies})
 	}
 	return err
 }

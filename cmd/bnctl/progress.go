@@ -84,7 +84,7 @@ func (p *progress) start(e train.Started) {
 
 // watch shows the progress of the run.
 func (p *progress) watch(m train.Moment) {
-	if p.live != nil {
+	if p != nil && p.live != nil {
 		p.live.Moment(m)
 	}
 }

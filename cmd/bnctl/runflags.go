@@ -77,11 +77,13 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	if !c.Bool("plan") && len(s.Layers) == 0 {
 		return s, nil, err // with named layers, the activations between stages are printed
 	}
-	return s, func(p *stage.Plan) {
-		for _, line := range p.Lines() {
-			outputOf(c).note("%s", line)
-		}
-	}, err
+	return s, func(p *stage.Plan) { notePlan(outputOf(c), p) }, err
+}
+
+func notePlan(o *output, p *stage.Plan) {
+	for _, line := range p.Lines() {
+		o.note("%s", line)
+	}
 }
 
 // precisionFlag is the precision flag of commands that run an unchanged model.

@@ -26,7 +26,7 @@ func (s *studyRun) again() error {
 // all prepares the common part of all runs, and makes the runs. change sets the fields of
 // the recipe that the flags set.
 func (s *studyRun) all(ctx context.Context, change recipeChange) error {
-	s.run.Observer = (&trainer{out: s.out}).observer(s.run)
+	s.run.Observer = &trainer{out: s.out, given: s.run}
 	run, err := bnctl.Open(ctx, s.run)
 	if err != nil {
 		return err

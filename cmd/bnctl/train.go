@@ -114,9 +114,11 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	}
 	o.Start.Classes, o.Start.Init = c.Int("classes"), c.String("init")
 	o.Start.TrainTensors = c.StringSlice("train-tensors")
-	if o.Stages, o.Divided, err = plannedStages(c); err != nil {
+	stages, divided, err := plannedStages(c)
+	if err != nil {
 		return o, err
 	}
+	o.Stages, o.Plan, o.Copies = stages, divided != nil, true
 	if o.Start.Options, err = modelOptions(c); err == nil {
 		o.Fleet, err = fleetOptions(c, "", noLimit)
 	}

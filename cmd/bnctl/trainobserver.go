@@ -1,24 +1,47 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/bnctl/bnctl"
-	"github.com/bnctl/bnctl/data"
-	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
+	"github.com/bnctl/bnctl/train"
 )
 
-// observer prints facts about a run before it begins.
-func (t *trainer) observer(o bnctl.TrainOptions) bnctl.Observer {
-	return bnctl.Observer{
-		Data:  func(option string, i data.Info) { t.out.notes(flag(option), i.Notes()) },
-		Model: func(m *modelfile.Started) { tellOfModel(t.out, m, o.Start) },
-		Split: func(h *data.HeldOut) { t.out.notes("--val-split", h.Notes()) },
-		Copies: func(c *data.Copies) {
-			t.out.event("copies", c)
-			t.out.notes("--data", c.Notes("in the data for validation too"))
-		},
-		Note:    t.out.noteOptions,
-		Unused:  func(unused error) { t.out.note("%v", asFlags(unused)) },
-		Devices: func(f *fleet.Fleet) { tellOfDevices(t.out, f) },
+// Observe prints facts about a run, and passes its events to the view and to the files of --log-dir.
+func (t *trainer) Observe(e bnctl.Event) error {
+	switch e := e.(type) {
+	case bnctl.DataOpened:
+		t.out.notes(flag(e.Option), e.Info.Notes())
+	case bnctl.ModelMade:
+		tellOfModel(t.out, e.Model, t.given.Start)
+	case bnctl.SamplesHeldOut:
+		t.out.notes("--val-split", e.Split.Notes())
+	case bnctl.CopiesFound:
+		t.out.event("copies", e.Copies)
+		t.out.notes("--data", e.Copies.Notes("in the data for validation too"))
+	case bnctl.Noted:
+		t.out.noteOptions("%s", e.Text)
+	case bnctl.OptionUnused:
+		t.out.note("%v", asFlags(e.Reason))
+	case bnctl.DevicesOpened:
+		tellOfDevices(t.out, e.Fleet)
+	case bnctl.Resumed:
+		e.Options.LogEvery = cmp.Or(e.Options.LogEvery, 10) // of an older checkpoint
+		t.logIn(e.Options)
+	case bnctl.Begins:
+		return t.begin()
+	case bnctl.Divided:
+		notePlan(t.out, e.Plan)
+	case bnctl.Evaluates:
+		*e.Observers = t.page.Observe()
+	case train.Evaluated:
+		t.page.Evaluated(e)
+	case train.Moment:
+		t.progress.watch(e)
+	case train.Event:
+		t.statement.Observe(e)
+		t.progress.event(e)
+		t.page.Event(e)
 	}
+	return nil
 }

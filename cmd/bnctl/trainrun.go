@@ -7,27 +7,28 @@ import (
 	"github.com/bnctl/bnctl"
 	reports "github.com/bnctl/bnctl/cmd/bnctl/internal/report"
 	"github.com/bnctl/bnctl/internal/interrupt"
-	"github.com/bnctl/bnctl/train"
 )
 
 // trainer is one call of bnctl train.
 type trainer struct {
 	out       *output
-	logDir    string       // for TensorBoard; ""
+	given     bnctl.TrainOptions // as the flags set them
+	progress  *progress
+	begin     func() error // is called before the first step
 	view      *bool        // whether to show a view; nil: where it can be seen
-	board     *train.Board // of logDir; nil
 	findLR    bool         // try learning rates, and write nothing
-	page      *reports.Log // of logDir
+	page      *reports.Log // of --log-dir
 	statement statement    // to write about the template; nil
 }
 
 // logIn makes the run write into the folder that its options name, if they do.
 func (t *trainer) logIn(o *bnctl.TrainOptions) {
-	if t.logDir = o.LogDir; t.logDir == bnctl.NoLogDir {
-		t.logDir = ""
+	folder := o.LogDir
+	if folder == bnctl.NoLogDir {
+		folder = ""
 	}
-	if t.page = reports.NewLog(t.logDir); t.logDir != "" {
-		o.Norms, o.Observe, o.Evaluated = true, t.page.Observe, t.page.Evaluated
+	if t.page = reports.NewLog(folder, t.out.note); folder != "" {
+		o.Norms, o.Details = true, true
 	}
 }
 
@@ -35,21 +36,17 @@ func (t *trainer) logIn(o *bnctl.TrainOptions) {
 func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeChange) error {
 	saved := func() {}
 	defer func() { saved() }()
-	defer t.closeBoard()
-	p := newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
-	defer p.stop()
-	o.Observer, o.Events, o.Watch = t.observer(o), t.statement.Observe(t.events(p)), p.watch
+	defer func() { t.page.Close() }()
+	t.progress = newProgress(t.out, t.view, legibly(cmp.Or(o.Resume, o.Model+"  "+o.Data)))
+	defer t.progress.stop()
+	o.Observer, t.given = t, o
 	t.logIn(&o)
-	o.Observer.Resumed = func(o *bnctl.TrainOptions) {
-		o.LogEvery = cmp.Or(o.LogEvery, 10) // of an older checkpoint
-		t.logIn(o)
-	}
-	o.Observer.Begin = func() error {
+	t.begin = func() error {
 		saved = interrupt.Saving(ctx)
 		if o.Peers != nil && o.Peers.Rank() > 0 {
 			return nil // rank 0 has the events of all
 		}
-		return t.openBoard()
+		return t.page.Open()
 	}
 	r, err := bnctl.Open(ctx, o)
 	if err != nil {
@@ -62,7 +59,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeCh
 	if t.findLR {
 		found, err := r.FindLR(ctx)
 		if err == nil {
-			p.stop()
+			t.progress.stop()
 			reportRates(t.out, found)
 		}
 		return err
@@ -70,7 +67,7 @@ func (t *trainer) run(ctx context.Context, o bnctl.TrainOptions, change recipeCh
 	_, err = r.Train(ctx)
 	saved() // the page is made from files that are already saved
 	saved = func() {}
-	t.writePage(ctx)
+	t.page.End(ctx)
 	if err != nil {
 		return err
 	}

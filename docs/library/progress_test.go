@@ -11,7 +11,7 @@ import (
 func Example_progress() {
 	ctx := context.Background()
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Validation: "glyphs:64"}
-	o.Events = func(e train.Event) {
+	o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 		switch e := e.(type) {
 		case train.Started:
 			fmt.Println(e.TotalSteps, "steps; batch norm sees", e.BatchNorm)
@@ -20,7 +20,8 @@ func Example_progress() {
 		case train.DeviceLost:
 			fmt.Println(e.Device, "is lost; its replicas moved to", e.MovedTo)
 		}
-	}
+		return nil
+	})
 	run, err := bnctl.Open(ctx, o)
 	check(err)
 	defer run.Close()

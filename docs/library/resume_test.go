@@ -15,14 +15,15 @@ func Example_resume() {
 	defer os.Remove(checkpoint)
 	ctx, stop := context.WithCancel(context.Background())
 	o := bnctl.TrainOptions{Model: "mlp-bn", Data: "glyphs:256", Checkpoint: checkpoint}
-	o.Events = func(e train.Event) {
+	o.Observer = bnctl.ObserverFunc(func(e bnctl.Event) error {
 		switch e := e.(type) {
 		case train.Started:
 			fmt.Println("from step", e.FirstStep, "to", e.TotalSteps)
 		case train.EpochDone:
 			stop() // the first epoch is enough for today
 		}
-	}
+		return nil
+	})
 	run, err := bnctl.Open(ctx, o)
 	check(err)
 	_, err = run.Train(ctx)
@@ -30,7 +31,7 @@ func Example_resume() {
 	run.Close()
 
 	// Tomorrow: the checkpoint knows the model, the recipe and the paths. Other data is refused.
-	o = bnctl.TrainOptions{Resume: checkpoint, Checkpoint: checkpoint, Events: o.Events}
+	o = bnctl.TrainOptions{Resume: checkpoint, Checkpoint: checkpoint, Observer: o.Observer}
 	o.Fleet.Devices = "2xcpu"
 	run, err = bnctl.Open(context.Background(), o)
 	check(err)

@@ -16,7 +16,7 @@ import (
 // TestFilesOfTheRoot checks that the files of the root package form layers: if a file refers to a
 // declaration of another file, directly or through further files, the other file never refers back.
 func TestFilesOfTheRoot(t *testing.T) {
-	refers := fileReferences(t, "../..")
+	refers := fileReferences(t, ".")
 	if len(refers["open.go"]) == 0 {
 		t.Fatal("open.go refers to no other file: the references were not found")
 	}

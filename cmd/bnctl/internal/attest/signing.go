@@ -79,16 +79,10 @@ func FromFlags(c *cli.Context, resumed bool) (*Signing, error) {
 	return r, err
 }
 
-// Observe returns next, and remembers the template that a training has written.
-func (r *Signing) Observe(next func(train.Event)) func(train.Event) {
-	if r == nil {
-		return next
-	}
-	return func(e train.Event) {
-		if done, ok := e.(train.Finished); ok {
-			r.template = done.Model
-		}
-		next(e)
+// Observe remembers the template that a training has written.
+func (r *Signing) Observe(e train.Event) {
+	if done, ok := e.(train.Finished); ok && r != nil {
+		r.template = done.Model
 	}
 }
 

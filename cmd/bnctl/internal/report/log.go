@@ -22,6 +22,8 @@ import (
 // it has come to its last step or was stopped.
 type Log struct {
 	folder     string
+	note       func(format string, args ...any)
+	board      *train.Board     // the event files; nil: they are not open
 	recipe     string           // sum of it; "": the run has not begun
 	answers    *predict.Details // of the evaluation that is made
 	last, best *detailed
@@ -34,8 +36,11 @@ type detailed struct {
 	answers *predict.Details
 }
 
-// NewLog returns the log of a run that writes its events to a folder.
-func NewLog(folder string) *Log { return &Log{folder: folder} }
+// NewLog returns the log of a run that writes its events to a folder; "": no folder. note is called with
+// messages for the user.
+func NewLog(folder string, note func(format string, args ...any)) *Log {
+	return &Log{folder: folder, note: note}
+}
 
 // Show handles an event.
 func (l *Log) Show(e train.Event) {

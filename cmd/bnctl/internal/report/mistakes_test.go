@@ -21,7 +21,7 @@ import (
 // begun returns the log of a run that has begun, in a folder with its events.
 func begun(t *testing.T) *Log {
 	t.Helper()
-	l := NewLog(folderOf(t, logOf(0, 2, 2, "sync"), nil))
+	l := NewLog(folderOf(t, logOf(0, 2, 2, "sync"), nil), t.Logf)
 	l.Show(train.Started{Recipe: recipe.Default("lenet-bn")})
 	b, err := os.ReadFile(filepath.Join(l.folder, metricsFile))
 	if err != nil {

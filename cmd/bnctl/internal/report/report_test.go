@@ -342,7 +342,7 @@ func TestFolderOfSeveralRuns(t *testing.T) {
 func TestLog(t *testing.T) {
 	ctx, src := context.Background(), pictures(t)
 	folder := folderOf(t, logOf(0, 2, 2, "sync"), nil)
-	l := NewLog(folder)
+	l := NewLog(folder, t.Logf)
 	if err := l.Write(ctx); err != nil || l.Page() != "" {
 		t.Fatalf("before the run: %v, page %q", err, l.Page())
 	}

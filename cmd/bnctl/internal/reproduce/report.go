@@ -49,8 +49,8 @@ func (r *report) text() string {
 		"recipe was edited", r.Model)
 }
 
-// events reports lost devices, and stops a dry run when the time of a step is known.
-func (a *again) events(e train.Event) {
+// event reports lost devices, and stops a dry run when the time of a step is known.
+func (a *again) event(e train.Event) {
 	if l, ok := e.(train.DeviceLost); ok {
 		a.out.Note("device %s lost at step %d: %s; %s", l.Device, l.Step, l.Reason, l.Successors())
 	}

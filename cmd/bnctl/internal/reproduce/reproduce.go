@@ -23,6 +23,7 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/serialize/chain"
+	"github.com/bnctl/bnctl/train"
 )
 
 // options are the options of the command line.
@@ -106,6 +107,19 @@ func (a *again) run(ctx context.Context) (*report, error) {
 		return &a.report, nil
 	}
 	return &a.report, a.compare(m)
+}
+
+// Observe compares the second training with the first while it runs.
+func (a *again) Observe(e bnctl.Event) error {
+	switch e := e.(type) {
+	case bnctl.Begins:
+		return a.devices()
+	case bnctl.Chained:
+		return a.chained(e.Chain)
+	case train.Event:
+		a.event(e)
+	}
+	return nil
 }
 
 // prepare gives the second training the recipe of the first, and refuses inputs that differ.

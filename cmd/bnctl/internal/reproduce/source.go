@@ -15,9 +15,8 @@ import (
 // trainOptions returns the options of the second training: model, data and devices.
 func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 	r := a.of.recipe
-	o = bnctl.TrainOptions{Fleet: a.fleet, LogEvery: 1, Chained: a.chained, Events: a.events,
+	o = bnctl.TrainOptions{Fleet: a.fleet, LogEvery: 1, Observer: a,
 		Masks: data.MaskOptions{Values: r.MaskValues, Ignore: r.MaskIgnore}, Columns: r.Columns}
-	o.Observer.Begin = a.devices
 	if n := max(r.Data.Skipped, r.Validation.Skipped); n > 0 {
 		o.SkipBad = fmt.Sprint(n)
 	}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"github.com/bnctl/bnctl/train"
+)
+
+// Open makes the event files in the folder. A full disk costs the files, not the run: it is only noted.
+func (l *Log) Open() (err error) {
+	if l.folder == "" {
+		return nil
+	}
+	l.board, err = train.OpenBoard(l.folder, func(text string) { l.note("--log-dir %s: %s", l.folder, text) })
+	if diskFull(err) {
+		l.note("--log-dir %s: %v; the run continues without", l.folder, err)
+		return nil
+	}
+	return err
+}
+
+// diskFull reports whether the disk was too full for a file: no reason not to train.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// Event writes an event to the files, if they are open, and remembers it for the page.
+func (l *Log) Event(e train.Event) {
+	if l.board != nil {
+		l.board.Show(e)
+		l.Show(e)
+	}
+}
+
+// End writes the page of the run. A failure is only noted: it must not cost a run.
+func (l *Log) End(ctx context.Context) {
+	if err := l.Write(context.WithoutCancel(ctx)); err != nil {
+		l.note("--log-dir %s: %v; the page of the run is missing there", l.folder, err)
+	} else if page := l.Page(); page != "" {
+		l.note("the page of the run: %s", page)
+	}
+}
+
+// Close closes the event files, and notes if they are incomplete.
+func (l *Log) Close() {
+	if l.board == nil {
+		return
+	}
+	if err := l.board.Close(); err != nil {
+		l.note("--log-dir %s: %v; some figures are missing there", l.folder, err)
+	}
+}

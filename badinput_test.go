@@ -337,40 +337,35 @@ func TestPredictionsAreLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone(t)
-	p := bnctl.PredictOptions{Model: path, Inputs: []string{"glyphs:9"}, Batch: 2}
-	p.Fleet.Devices = "2xref"
-	heard := 0
-	for _, err := range bnctl.Predict(t.Context(), p) {
-		if heard++; err != nil || heard == 3 {
-			break
-		}
+	v, err := modelfile.OpenReadOnly(path, modelfile.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if heard != 3 {
-		t.Errorf("%d predictions before the loop was left, want 3", heard)
+	defer v.Close()
+	src, err := predict.OpenInputs(t.Context(), v.Model, []string{"glyphs:9"}, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	p, err := predict.Open(t.Context(), src.Model, predict.Options{Fleet: fleet.Options{Devices: "2xref"}, Batch: 2,
+		Samples: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	left, heard := errors.New("left"), 0
+	hear := func(int, []tensor.Tensor) error {
+		if heard++; heard == 3 {
+			return left
+		}
+		return nil
+	}
+	if _, err := p.All(t.Context(), src.Source, predict.Reading{}, hear); err != left || heard != 3 {
+		t.Errorf("%d predictions, then %v; want 3, then %v", heard, err, left)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for said, err := range bnctl.Predict(ctx, p) {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, %v after the end", said, err)
-		}
-	}
-	for _, c := range []struct {
-		field  string
-		change func(*bnctl.PredictOptions)
-	}{
-		{"top", func(o *bnctl.PredictOptions) { o.Top = -1 }},
-		{"batch", func(o *bnctl.PredictOptions) { o.Batch = -1 }},
-		{"devices", func(o *bnctl.PredictOptions) { o.Fleet.Devices = "0xref" }},
-		{"inputs", func(o *bnctl.PredictOptions) { o.Inputs = nil }},
-	} {
-		wrong := p
-		c.change(&wrong)
-		for _, err := range bnctl.Predict(t.Context(), wrong) {
-			var e *problem.Error
-			if !errors.As(err, &e) || e.Field != c.field {
-				t.Errorf("%v, want a problem of %s", err, c.field)
-			}
-		}
+	if _, err := p.All(ctx, src.Source, predict.Reading{}, hear); err == nil || heard != 3 {
+		t.Errorf("%d predictions and no error after the end of the context", heard)
 	}
 }

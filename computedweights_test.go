@@ -35,16 +35,23 @@ func TestComputedWeightsInONNX(t *testing.T) {
 }
 
 // logitsOf returns the logits of all rows of an array.
-func logitsOf(t *testing.T, model, array string) (all []float32) {
+func logitsOf(t *testing.T, model, array string) []float32 {
 	t.Helper()
-	for p, err := range bnctl.Predict(t.Context(), bnctl.PredictOptions{Model: model, Inputs: []string{array}}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p.Outputs[0].DType != tensor.F32 {
-			t.Fatal(p.Outputs[0])
-		}
-		all = append(all, p.Outputs[0].F32()...)
+	x, err := data.ReadNPYFile(array)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	p, err := bnctl.Load(model, bnctl.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	outputs, err := p.Run(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if outputs[0].DType != tensor.F32 {
+		t.Fatal(outputs[0])
+	}
+	return outputs[0].F32()
 }

@@ -9,7 +9,7 @@
 //	run.Recipe().LR = 0.1
 //	template, err := run.Train(ctx)
 //
-// and Predict to predict. Each operation on the file of a model is one call:
+// and Load to predict in this process. Each operation on the file of a model is one call:
 //
 //	strip.Files(strip.Options{Inputs: []string{"model.pth"}, Output: "model.bnm"})
 //	export.File(ctx, export.Options{Input: "model.bnm", Output: "model.onnx"})

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/inprocess"
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/modelfile/export"
@@ -133,23 +134,31 @@ func Example_files() {
 	// 0 findings
 }
 
-// Predict the pictures of a folder.
-func ExamplePredict() {
+// Predict a picture in this process, without devices.
+func ExampleLoad_picture() {
 	folder, err := os.MkdirTemp("", "predict")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	o := bnctl.PredictOptions{Model: filepath.Join(folder, "glyphs.bnm"), Inputs: []string{picture(folder)}}
-	glyphsModel(bnctl.TrainOptions{Data: "glyphs:500", Output: o.Model})
-	for p, err := range bnctl.Predict(context.Background(), o) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(filepath.Base(p.Input), "is a", p.Classes[0].Label)
+	template := filepath.Join(folder, "glyphs.bnm")
+	glyphsModel(bnctl.TrainOptions{Data: "glyphs:500", Output: template})
+	p, err := bnctl.Load(template, bnctl.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
 	}
+	defer p.Close()
+	file, err := os.ReadFile(filepath.Join(picture(folder), "digit.png"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	predictions, err := p.Predict(context.Background(), inprocess.Image{File: file})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("it is a", predictions[0].Classes[0].Label)
 	// Output:
-	// digit.png is a 3
+	// it is a 3
 }
 
 // glyphsModel trains mlp-bn on glyphs.

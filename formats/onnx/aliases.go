@@ -20,7 +20,7 @@ var layers = []string{"Gemm", "Transpose MatMul", "Transpose MatMul Add", "MatMu
 	"ConvTranspose", "PRelu", "Gather", "LayerNormalization", "BatchNormalization"}
 
 // nameShared finds the second names of parameters that modules share.
-func (r *reader) nameShared() {
+func (r naming) nameShared() {
 	modules := r.modules()
 	for _, n := range r.src.Node {
 		path := modulePath(n.Name)
@@ -34,7 +34,7 @@ func (r *reader) nameShared() {
 }
 
 // modules returns the operators of each module, by its path.
-func (r *reader) modules() map[string]string {
+func (r naming) modules() map[string]string {
 	all := map[string]string{}
 	for _, n := range r.src.Node {
 		if op := decode.Operator(n); op != "Constant" && op != "Identity" {
@@ -47,7 +47,7 @@ func (r *reader) modules() map[string]string {
 
 // nameSharedBy adds the name that a module has for the parameter of another module. Both modules have the
 // same operators, or the first is a layer.
-func (r *reader) nameSharedBy(path, name string, modules map[string]string) {
+func (r naming) nameSharedBy(path, name string, modules map[string]string) {
 	last := strings.LastIndexByte(name, '.')
 	if last < 0 {
 		return

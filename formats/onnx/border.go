@@ -14,8 +14,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// border declares the inputs of the graph: their types, shapes and rows.
+type border struct{ *reader }
+
 // input declares the inputs that are not initializers.
-func (r *reader) input(need []bool) error {
+func (r border) input(need []bool) error {
 	in := r.fileInputs()
 	switch {
 	case len(in) == 0:
@@ -34,7 +37,7 @@ func (r *reader) input(need []bool) error {
 }
 
 // fileInputs returns the inputs that have no value yet.
-func (r *reader) fileInputs() (in []*onnxpb.ValueInfoProto) {
+func (r border) fileInputs() (in []*onnxpb.ValueInfoProto) {
 	for _, v := range r.src.Input {
 		if x, given := r.values[v.Name]; !given || !x.IsConstant() {
 			in = append(in, v)
@@ -45,14 +48,14 @@ func (r *reader) fileInputs() (in []*onnxpb.ValueInfoProto) {
 
 // declareInput adds the input to the graph: u8 pictures with their conversion to numbers,
 // other integers as f32.
-func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []bool) error {
+func (r border) declareInput(name string, info *onnxpb.ValueInfoProto, need []bool) error {
 	t, err := r.inputType(info)
 	if err != nil {
 		return err
 	}
 	integer, images := t.DType != tensor.F32, len(t.Shape) == 3
 	if t.DType == tensor.U8 && images && !r.whole {
-		if p := newPixels(r, name, t.Shape, false); p.walk(need) {
+		if p := newPixels(r.reader, name, t.Shape, false); p.walk(need) {
 			err := p.declare(need)
 			r.rowsInput = r.values[p.at].V
 			return err
@@ -74,7 +77,7 @@ func (r *reader) declareInput(name string, info *onnxpb.ValueInfoProto, need []b
 }
 
 // inputType reads a type: f32 of any rank, or u8 images (N, H, W, C).
-func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
+func (r border) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	d, err := r.inputDType(info, false)
 	if err != nil {
 		return graph.Type{}, err
@@ -85,7 +88,7 @@ func (r *reader) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 
 // inputDType returns the type of elements of an input: f32 for all floats. One of several inputs
 // keeps its type of integers or truth values.
-func (r *reader) inputDType(info *onnxpb.ValueInfoProto, several bool) (tensor.DType, error) {
+func (r border) inputDType(info *onnxpb.ValueInfoProto, several bool) (tensor.DType, error) {
 	p := info.GetType().GetTensorType()
 	if p == nil {
 		return 0, fmt.Errorf("its type is not given")

@@ -11,13 +11,16 @@ import (
 func init() {
 	register(operators{
 		"If": {attributes: accept(1, "else_branch then_branch"), refused: "a condition that is not constant",
-			structure: (*reader).branch},
+			structure: func(r *reader, n *onnxpb.NodeProto) error { return subgraphs{r}.branch(n) }},
 	})
 }
 
+// subgraphs reads the graphs inside nodes: the branches of If and the bodies of Loop.
+type subgraphs struct{ *reader }
+
 // branch reads an If with a constant condition. The nodes of the chosen branch become nodes
 // of the graph and may read any value around them.
-func (r *reader) branch(n *onnxpb.NodeProto) error {
+func (r subgraphs) branch(n *onnxpb.NodeProto) error {
 	c, err := r.call(n)
 	if err != nil {
 		return err
@@ -57,7 +60,7 @@ func (r *reader) branch(n *onnxpb.NodeProto) error {
 }
 
 // leave forgets the names that a branch made: another branch may use them for other values.
-func (r *reader) leave(g *onnxpb.GraphProto) {
+func (r subgraphs) leave(g *onnxpb.GraphProto) {
 	for _, p := range g.Initializer {
 		delete(r.values, p.Name)
 	}
@@ -69,7 +72,7 @@ func (r *reader) leave(g *onnxpb.GraphProto) {
 }
 
 // subgraph reads the nodes of a branch.
-func (r *reader) subgraph(g *onnxpb.GraphProto) error {
+func (r subgraphs) subgraph(g *onnxpb.GraphProto) error {
 	for _, p := range g.Initializer {
 		t, err := r.decoder.Initializer(p, r.external)
 		if err != nil {
@@ -94,7 +97,7 @@ func (r *reader) subgraph(g *onnxpb.GraphProto) error {
 }
 
 // branchConstant stores the value of a Constant inside a branch.
-func (r *reader) branchConstant(n *onnxpb.NodeProto) error {
+func (r subgraphs) branchConstant(n *onnxpb.NodeProto) error {
 	t, ok, err := r.decoder.Constant(n, r.external)
 	if err != nil || !ok {
 		return err

@@ -40,7 +40,7 @@ func cast(c *call) []node.Value {
 func castValue(c *call, d tensor.DType) []node.Value {
 	switch {
 	case d == tensor.Bool:
-		return c.truth()
+		return truth(c)
 	case d == tensor.I32 && c.In[0].HoldsIntegers() && c.In[0].Kind != d && !c.Known(c.In[0]).Fits(d):
 		failToType(c, d)
 		return nil

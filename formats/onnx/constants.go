@@ -33,7 +33,7 @@ func (r *reader) constants(d *decode.Decoder, ext *decode.External, floatQDQ boo
 			return fmt.Errorf("node %d (Constant %.80q): %w", i, decode.First(n.Output, ""), err)
 		}
 	}
-	r.examineScales()
+	examination{r}.examineScales()
 	if !floatQDQ {
 		if err := r.useBytes(); err != nil {
 			return err

@@ -34,7 +34,7 @@ type einsum struct {
 }
 
 func einsumOf(c *call) graph.Value {
-	e, terms := c.equation()
+	e, terms := equation(c)
 	if e == nil {
 		return graph.None
 	}
@@ -57,7 +57,7 @@ func einsumOf(c *call) graph.Value {
 
 // equation splits the equation and removes the batch's letter, which is the first of each
 // term.
-func (c *call) equation() (e *einsum, terms []string) {
+func equation(c *call) (e *einsum, terms []string) {
 	given := c.Text("equation", "")
 	terms, result, ok := c.Letters()
 	if !ok {
@@ -85,7 +85,7 @@ func (c *call) equation() (e *einsum, terms []string) {
 		result = result[1:]
 		for i, term := range append(slices.Clone(terms), result) {
 			weight := i < len(terms) && c.In[i].IsConstant()
-			if slices.Contains([]byte(term), batch) && !(weight && c.drops(i, &terms[i], batch)) {
+			if slices.Contains([]byte(term), batch) && !(weight && drops(c, i, &terms[i], batch)) {
 				c.FailAcrossBatch("of the equation %.80q works along the batch axis", given)
 				return nil, nil
 			}
@@ -96,7 +96,7 @@ func (c *call) equation() (e *einsum, terms []string) {
 
 // drops removes the batch's letter from the term of a constant. The axis must have length
 // 1.
-func (c *call) drops(i int, term *string, batch byte) bool {
+func drops(c *call, i int, term *string, batch byte) bool {
 	t := c.In[i].Tensor
 	if (*term)[0] != batch || len(t.Shape) != len(*term) || t.Shape[0] != 1 {
 		return false

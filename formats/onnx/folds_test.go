@@ -42,13 +42,13 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 		t.Fatal(err)
 	}
 	r := newReader(d.Model, int(opset), len(b), &foreign.File{})
-	if err := cmp.Or(r.initializers(d, &decode.External{}), r.input(make([]bool, len(list)+1))); err != nil {
+	if err := cmp.Or(r.initializers(d, &decode.External{}), border{r}.input(make([]bool, len(list)+1))); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range d.Model.Graph.Node {
 		if operatorOf(n) == "Constant" {
 			r.decoder, r.external = d, &decode.External{}
-			if err := r.branchConstant(n); err != nil {
+			if err := (subgraphs{r}).branchConstant(n); err != nil {
 				return err.Error()
 			}
 		} else if err := r.node(n); err != nil {

@@ -17,8 +17,11 @@ import (
 
 var numbered = regexp.MustCompile(`^onnx::[A-Za-z]+_[0-9]+$`)
 
+// naming gives the tensors of a file the names that they have in modules of PyTorch.
+type naming struct{ *reader }
+
 // nameNumbered gives numbered initializers the names that modules have for them.
-func (r *reader) nameNumbered() {
+func (r naming) nameNumbered() {
 	if !r.fromTorch {
 		return
 	}
@@ -53,7 +56,7 @@ func (r *reader) nameNumbered() {
 }
 
 // nameMatrix names the weight of a linear layer that is a MatMul and perhaps an Add.
-func (r *reader) nameMatrix(n *onnxpb.NodeProto, path string) {
+func (r naming) nameMatrix(n *onnxpb.NodeProto, path string) {
 	x := r.values[n.Input[1]]
 	if x.File == nil || len(x.File.Shape) != 2 || len(n.Output) != 1 {
 		return
@@ -70,7 +73,7 @@ func (r *reader) nameMatrix(n *onnxpb.NodeProto, path string) {
 }
 
 // nameGemm names the weight of a linear layer that is a Gemm.
-func (r *reader) nameGemm(n *onnxpb.NodeProto, path string) {
+func (r naming) nameGemm(n *onnxpb.NodeProto, path string) {
 	name, undo := join(path, "weight"), []models.Move{{Perm: []int{1, 0}}}
 	if slices.ContainsFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
 		return a.Name == "transB" && a.GetI() != 0
@@ -86,7 +89,7 @@ func (r *reader) nameGemm(n *onnxpb.NodeProto, path string) {
 }
 
 // nameFlat names a tensor that the module has with one axis.
-func (r *reader) nameFlat(name, home string) {
+func (r naming) nameFlat(name, home string) {
 	if x := r.values[name]; x.File != nil {
 		r.nameHome(name, home, []models.Move{{Shape: []int{tensor.Count(x.File.Shape)}}})
 	}
@@ -94,7 +97,7 @@ func (r *reader) nameFlat(name, home string) {
 
 // nameHome gives a numbered initializer a name, unless another tensor has it. An Identity of one that is
 // numbered is another tensor.
-func (r *reader) nameHome(name, home string, undo []models.Move) {
+func (r naming) nameHome(name, home string, undo []models.Move) {
 	file := r.values[name].File
 	if !numbered.MatchString(name) || home == "" || file == nil {
 		return
@@ -120,7 +123,7 @@ func (r *reader) nameHome(name, home string, undo []models.Move) {
 }
 
 // areEqual reports whether two constants have the same elements, the first after moves.
-func (r *reader) areEqual(name, other string, moves []models.Move) bool {
+func (r naming) areEqual(name, other string, moves []models.Move) bool {
 	x, _, err := r.operand(name)
 	y, ok, err2 := r.operand(other)
 	return err == nil && err2 == nil && ok && sameTensor(moveAll(x.Tensor, moves), y.Tensor)
@@ -155,7 +158,7 @@ func join(path, name string) string {
 
 // moduleTensors replaces the tensors of the file by those of the modules: under their names, in their forms,
 // and without the numbered copies of a tensor. Elements are moved when a tensor is read.
-func (r *reader) moduleTensors() error {
+func (r naming) moduleTensors() error {
 	used, all := map[string]bool{}, []foreign.Tensor{}
 	for _, t := range r.file.Tensors {
 		used[t.Name] = true

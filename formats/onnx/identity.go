@@ -28,7 +28,7 @@ func same(c *call) []node.Value {
 }
 
 // truth is operand 0 as truth values.
-func (c *call) truth() []node.Value {
+func truth(c *call) []node.Value {
 	if c.Dynamic(0); c.Err != nil || c.In[0].HoldsTruths() {
 		return same(c)
 	}

@@ -12,7 +12,7 @@ import (
 
 // sample returns the shape of one sample: the lengths after the batch that the file fixes,
 // and the given lengths in place of open ones.
-func (r *reader) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
+func (r border) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if declared == nil {
 		if r.inputShape == nil {
 			return nil, problem.Failure("", "its shape is not in the file", "say it with {input} C,H,W")
@@ -63,7 +63,7 @@ func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 
 // closed returns the lengths that were given, if they agree with those that
 // are fixed: in the file's order or, where only that fits, with the channels last.
-func (r *reader) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) ([]int, error) {
+func (r border) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) ([]int, error) {
 	agree := func(given []int) bool {
 		for i, n := range fixed {
 			if n != 0 && n != given[i] {

@@ -12,7 +12,7 @@ import (
 // closeShapes sets the shape of a sample of each input: the lengths that the file fixes, and for
 // those that it leaves open the lengths that were given. A length that is given for an axis is that
 // of all axes of its name.
-func (r *reader) closeShapes(in []*fileInput) error {
+func (r border) closeShapes(in []*fileInput) error {
 	if err := r.checkGiven(in); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (r *reader) closeShapes(in []*fileInput) error {
 }
 
 // checkGiven refuses shapes for inputs that the file does not have.
-func (r *reader) checkGiven(in []*fileInput) error {
+func (r border) checkGiven(in []*fileInput) error {
 	for _, name := range slices.Sorted(maps.Keys(r.inputShapes)) {
 		if !slices.ContainsFunc(in, func(x *fileInput) bool { return x.name == name }) {
 			return problem.Failure("", fmt.Sprintf("{input} gives a size for %.80q, and the inputs are %s", name,

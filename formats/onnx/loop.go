@@ -17,7 +17,7 @@ func init() {
 	register(operators{
 		"Loop": {attributes: accept(node.ManyOperands, "body"),
 			refused:   "a number of rounds that is not constant; results that are collected, one of each round",
-			structure: (*reader).loop},
+			structure: func(r *reader, n *onnxpb.NodeProto) error { return subgraphs{r}.loop(n) }},
 	})
 }
 
@@ -28,7 +28,7 @@ const maxRounds = 4096 // of a loop
 
 // loop reads a Loop with a constant number of rounds, or with a condition that is constant
 // in every round.
-func (r *reader) loop(n *onnxpb.NodeProto) error {
+func (r subgraphs) loop(n *onnxpb.NodeProto) error {
 	c, err := r.call(n)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func readRounds(c *call) (int, error) {
 		most = max(0, at(0))
 	}
 	if c.Has(1) {
-		if going, err := c.holds(c.Proto.Input[1]); err != nil || !going {
+		if going, err := (subgraphs{c.reader}).holds(c.Proto.Input[1]); err != nil || !going {
 			return 0, err
 		}
 	}
@@ -101,7 +101,7 @@ func readRounds(c *call) (int, error) {
 }
 
 // holds reports whether a condition, which must be a constant, is true; "" is.
-func (r *reader) holds(name string) (bool, error) {
+func (r subgraphs) holds(name string) (bool, error) {
 	if name == "" {
 		return true, nil
 	}
@@ -119,7 +119,7 @@ func (r *reader) holds(name string) (bool, error) {
 
 // round reads the nodes of a body once. now has the names of the condition and of the
 // carried values; round returns their names after the round.
-func (r *reader) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
+func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
 	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}
 	decode.Makes(body, made)

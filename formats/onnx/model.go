@@ -22,7 +22,7 @@ func (r *reader) model() (*models.Model, error) {
 		_, given := r.values[v.Name]
 		r.unavailable[v.Name] = !given
 	}
-	noInput := r.input(need)
+	noInput := border{r}.input(need)
 	if noInput == nil {
 		clear(r.unavailable)
 	}

@@ -162,10 +162,10 @@ func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
 	if err := r.constants(d.Decoder, d.external, o.FloatQDQ || o.TensorsOnly); err != nil {
 		return nil, err
 	}
-	r.countSaturating()
-	r.nameNumbered()
+	examination{r}.countSaturating()
+	naming{r}.nameNumbered()
 	if o.TensorsOnly {
-		err = r.moduleTensors()
+		err = naming{r}.moduleTensors()
 	} else {
 		file.Model, file.NoModel = r.model()
 		if !o.FloatQDQ {

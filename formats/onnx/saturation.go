@@ -21,7 +21,7 @@ const mostPair = 128
 
 // countSaturating names the layers of u8 maps and i8 weights with products that can
 // saturate elsewhere.
-func (r *reader) countSaturating() {
+func (r examination) countSaturating() {
 	made, layers, names := map[string]*onnxpb.NodeProto{}, 0, []string(nil)
 	for _, n := range r.src.Node {
 		for _, name := range n.Output {
@@ -54,7 +54,7 @@ func (r *reader) countSaturating() {
 // byteOperands returns the name of a layer's weight of integers, the type of the integers
 // of its maps, and whether the outputs are the last axis of the weight. The name is "" for
 // other nodes.
-func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) (weight string,
+func (r examination) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) (weight string,
 	maps tensor.DType, last bool) {
 	in := func(of *onnxpb.NodeProto, i int) string {
 		if of == nil || i >= len(of.Input) {
@@ -91,7 +91,7 @@ func (r *reader) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeP
 }
 
 // kindNamed is the type of a zero point; without a constant one it is u8.
-func (r *reader) kindNamed(name string) tensor.DType {
+func (r examination) kindNamed(name string) tensor.DType {
 	if x, ok, err := r.operand(name); ok && err == nil && x.IsConstant() {
 		return x.Tensor.DType
 	}

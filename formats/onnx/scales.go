@@ -12,9 +12,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// examination adds findings about the scales and the products of a quantised file.
+type examination struct{ *reader }
+
 // examineScales adds findings about the scales of a file in QDQ form: scales that are not positive are
 // faults, and biases with scales that are not the product of the scales of input and weight are unusual.
-func (r *reader) examineScales() {
+func (r examination) examineScales() {
 	made := map[string]*onnxpb.NodeProto{}
 	for _, n := range r.src.Node {
 		for _, name := range n.Output {
@@ -30,7 +33,7 @@ func (r *reader) examineScales() {
 }
 
 // scalesAt returns the scales of a node QuantizeLinear or DequantizeLinear; nil if they are not constant.
-func (r *reader) scalesAt(n *onnxpb.NodeProto) []float32 {
+func (r examination) scalesAt(n *onnxpb.NodeProto) []float32 {
 	if n == nil || len(n.Input) < 2 {
 		return nil
 	}
@@ -42,7 +45,7 @@ func (r *reader) scalesAt(n *onnxpb.NodeProto) []float32 {
 }
 
 // examineScale adds a fault for the first scale that is no positive number.
-func (r *reader) examineScale(n *onnxpb.NodeProto) {
+func (r examination) examineScale(n *onnxpb.NodeProto) {
 	for i, s := range r.scalesAt(n) {
 		if s > 0 && !math.IsInf(float64(s), 1) {
 			continue
@@ -56,7 +59,7 @@ func (r *reader) examineScale(n *onnxpb.NodeProto) {
 }
 
 // examineZero adds a fault for a zero point that does not fit the integers of a node.
-func (r *reader) examineZero(n *onnxpb.NodeProto) {
+func (r examination) examineZero(n *onnxpb.NodeProto) {
 	if len(n.Input) < 3 {
 		return
 	}
@@ -87,7 +90,7 @@ func (r *reader) examineZero(n *onnxpb.NodeProto) {
 }
 
 // examineBias adds a warning for a bias in other steps than the products that it is added to.
-func (r *reader) examineBias(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
+func (r examination) examineBias(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
 	const operands, enough = 3, 1e-4
 	if len(n.Input) < operands {
 		return

@@ -34,7 +34,7 @@ type fileInput struct {
 }
 
 // severalInputs declares the fields of the input.
-func (r *reader) severalInputs(infos []*onnxpb.ValueInfoProto, need []bool) error {
+func (r border) severalInputs(infos []*onnxpb.ValueInfoProto, need []bool) error {
 	in := make([]*fileInput, len(infos))
 	var names foreign.Names
 	for i, info := range infos {
@@ -77,7 +77,7 @@ func (r *reader) severalInputs(infos []*onnxpb.ValueInfoProto, need []bool) erro
 }
 
 // fileInputOf reads the type of an input.
-func (r *reader) fileInputOf(info *onnxpb.ValueInfoProto) (*fileInput, error) {
+func (r border) fileInputOf(info *onnxpb.ValueInfoProto) (*fileInput, error) {
 	d, err := r.inputDType(info, true)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (r *reader) fileInputOf(info *onnxpb.ValueInfoProto) (*fileInput, error) {
 }
 
 // placeBatch finds the inputs that begin with the batch, and the length of the batch.
-func (r *reader) placeBatch(in []*fileInput) error {
+func (r border) placeBatch(in []*fileInput) error {
 	if r.whole {
 		r.shared.Batch = 1
 		return nil
@@ -130,7 +130,7 @@ func (r *reader) placeBatch(in []*fileInput) error {
 }
 
 // usedNames returns the names that needed nodes read, and the names of outputs.
-func (r *reader) usedNames(need []bool) map[string]bool {
+func (r border) usedNames(need []bool) map[string]bool {
 	used := map[string]bool{}
 	for i, n := range r.src.Node {
 		if need[i] {
@@ -144,7 +144,7 @@ func (r *reader) usedNames(need []bool) map[string]bool {
 }
 
 // sliceField returns the value of an input: n numbers of the packed input from at on.
-func (r *reader) sliceField(x *fileInput, at, n int) node.Value {
+func (r border) sliceField(x *fileInput, at, n int) node.Value {
 	name := r.g.UniqueName(x.field.Name)
 	shape := x.field.Shape
 	flat := name

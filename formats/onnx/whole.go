@@ -18,7 +18,7 @@ import (
 
 // fixesInputs reports whether the file has inputs, and fixes all their lengths.
 func (r *reader) fixesInputs() bool {
-	in := r.fileInputs()
+	in := border{r}.fileInputs()
 	for _, v := range in {
 		shape := v.GetType().GetTensorType().GetShape()
 		if shape == nil || slices.Contains(lengthsOf(shape.Dim), 0) {

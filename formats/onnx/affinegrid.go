@@ -52,8 +52,8 @@ func affineGrid(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(lengths, axes))
 }
 
-// placePixel returns the coordinate of pixel i of n, from -1 to 1: of its middle or, with
-// align_corners, of its index between the ends.
+// placePixel returns the coordinate of pixel i of n. From -1 to 1 are the outer edges of the pixels or, with
+// align_corners, the middles of the first and the last one.
 func placePixel(c *call, i, n int) float32 {
 	if c.Int("align_corners", 0) == 0 {
 		return float32(float64(2*i+1)/float64(n) - 1)

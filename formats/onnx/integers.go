@@ -110,5 +110,5 @@ func ofPixels(m *models.Model) *models.Model {
 	return m
 }
 
-// isResize reports whether an operator makes pixels of others.
+// isResize reports whether an operator changes the size of pictures.
 func isResize(op string) bool { return op == "Resize" || op == "Upsample" }

@@ -39,8 +39,8 @@ func (p *expansion) dynamicMatMul() {
 	p.scaledProduct(n.Output[0], n.Output[1], n.Output[2], 1, 2, 3, 4)
 }
 
-// scaledProduct makes the result of x, its scale and zero point, and of operands: a weight with scale and
-// zero point, and a bias. The scales are multiplied first, as in ONNX Runtime.
+// scaledProduct adds the nodes of a matrix product of bytes: x, with its scale and zero point, times operand
+// w, with scale ws and zero point wz, plus operand bias. The scales are multiplied first, as in ONNX Runtime.
 func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
 	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
 	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))

@@ -79,7 +79,7 @@ func copied(target []int64, from []int) []int64 {
 	return target
 }
 
-// flatten to a matrix of rows.
+// flatten returns operand 0 as a matrix. Axes before axis are its rows.
 func flatten(c *call) graph.Value {
 	s := c.Shape(0)
 	axis := c.Int("axis", 1)

@@ -37,8 +37,8 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.Dynamic(i)
 }
 
-// inRows puts constant i into every row. The rows come from one of the other operands, whatever
-// its values are.
+// inRows repeats constant i in every row. The first operand that is not constant determines the number of
+// rows; its values do not matter.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
 	for _, x := range c.In {
@@ -50,7 +50,7 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 	return c.everyRow(from, c.state(i, c.learned(i, joined), shape...), shape)
 }
 
-// everyRow is a constant in every row of a value, broadcast to a shape.
+// everyRow returns a constant, broadcast to a shape, repeated in every row of from.
 func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None

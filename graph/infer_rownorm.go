@@ -22,8 +22,8 @@ func (c *inference) span(shape []int) ([]int, error) {
 	return axes, nil
 }
 
-// Lines returns the layout of the elements of a shape that n normalises together: their
-// number, length, and the distance between them, step. n is a layer_norm or its gradient.
+// Lines returns the layout of the elements of a shape that n normalises together, a line: the number of its
+// elements, and the distance between two of them. n is a layer_norm or its gradient.
 func (n *Node) Lines(shape []int) (length, step int) {
 	axes := n.Ints("axes")
 	first, behind := axes[0], axes[0]+len(axes)

@@ -167,7 +167,7 @@ func (r *stageRanks) openLetters(ctx context.Context, w *routes, waves int,
 	return l
 }
 
-// close is end; it returns the error if the prediction has failed.
+// close ends the exchange of values and returns its error, if it has failed.
 func (l *letters) close(failed bool) error {
 	l.forget()
 	l.post.end(failed)

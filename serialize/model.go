@@ -34,7 +34,7 @@ func EncodeModel(w io.Writer, m *models.Model) error {
 	return write(w)
 }
 
-// modelWriter returns what writes a template of m.
+// modelWriter returns a function that writes m as a template.
 func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 	if err := cmp.Or(m.CheckWhole(), checkTemplate(m)); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 // ReadModel returns the template in a file. The caller may change its tensors.
 func ReadModel(path string) (*models.Model, error) { return ownModel(Open(path)) }
 
-// ParseModel is ReadModel for a file that is in memory. name is what errors call it.
+// ParseModel is ReadModel for a file in memory. Errors refer to the file by name.
 func ParseModel(name string, b []byte) (*models.Model, error) { return ownModel(parse(name, b)) }
 
 // ownModel copies the template out of a file, and closes it.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// best is the state that served best on the validation data, without the optimizer's.
+// best is the state with the best figure on the validation data, without the optimizer's state.
 type best struct{ state map[string]tensor.Tensor }
 
 // keepBest keeps the evaluated state as the best so far, for checkpoints, whatever becomes

@@ -81,7 +81,7 @@ func (c convolution) probes() []probe {
 	}
 }
 
-// transposed are windows of transposed convolutions: of their large image.
+// transposed has probes of transposed convolutions. Strides and paddings are those of the large image.
 var transposed = []probe{
 	{"2x2 stride 2, bias", graph.ConvTranspose, []any{"stride", []int{2, 2}},
 		[]operand{rows(6, 4, 5), whole(6, 3, 2, 2), whole(3)}, products(6)},

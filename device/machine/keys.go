@@ -18,7 +18,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The folders that MakeKeys makes. That of the authority stays where it is made.
+// The folder of the authority, which stays on the machine that made it, and its key.
 const (
 	authorityFolder = "authority"
 	authorityKey    = "ca.key"

@@ -82,11 +82,11 @@ func (l *layout) insertable(id graph.Value, i int) bool {
 	return maker >= 0 && reads == 1 && l.action(maker).Stores().Inserts
 }
 
-// moment is a group, and a chain of it.
+// moment is a time in a run: a group of nodes, and a chain of the group.
 type moment struct{ group, chain int }
 
-// begins returns the time of the first write to x, a result of node i: with the first value
-// among its channels.
+// begins returns the time of the first write to x, a result of node i. Values that are joined in x may be
+// written before node i runs.
 func (l *layout) begins(i int, x *Value) moment {
 	began := moment{l.groupOf[i], l.chainOf[i]}
 	for k := range l.fn.graph.Nodes[:i] {

@@ -16,7 +16,7 @@ func activation(f *file) {
 	}
 }
 
-// temporaries is how many registers values have at least.
+// temporaries is the minimum number of registers for values.
 const temporaries = 10
 
 // evaluation is the loop of a formula. The result and the operands are at R0 and so on,

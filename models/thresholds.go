@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithThresholds returns m with a least probability for each number of its first output, from 0 to 1: a label
-// holds from there on. nil removes them.
+// WithThresholds returns m with a threshold from 0 to 1 for each number of its first output: a sample has a
+// label if its probability is at least the threshold. nil removes the thresholds.
 func WithThresholds(m *Model, thresholds []float64) (*Model, error) {
 	out := *m
 	out.Thresholds = thresholds

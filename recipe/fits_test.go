@@ -80,7 +80,7 @@ type painting struct {
 
 func (p painting) Info() data.Info { return p.info }
 
-// Training and validation data are looked at, each under its name.
+// TestFitsBoth checks that training and validation data are examined, and that errors name the option.
 func TestFitsBoth(t *testing.T) {
 	m := written(t, tableGraph)
 	fine := painting{info: data.Info{Kind: "npy", Len: 1, DType: tensor.F32, Shape: []int{4}, Labelled: true}}

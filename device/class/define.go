@@ -48,7 +48,7 @@ type product struct {
 	x, w, bias []float32
 }
 
-// each returns what sets every element of an image to what at returns for it.
+// each returns a function that sets every element of the image y to the result of at for input x.
 func (p product) each(channels, height, width int, at func(p product, channel, y, x int) float32) func(y,
 	x []float32) {
 	return func(y, x []float32) {

@@ -176,7 +176,7 @@ func byBits(build func() (*setting, error)) func(ctx context.Context, open Opene
 	}
 }
 
-// byBits compares all replicas together, and one alone.
+// byBits compares a run with all replicas, and a run with one.
 func (s *setting) byBits(ctx context.Context, open Opener) error {
 	m, err := loaded(ctx, open, s)
 	if err != nil {

@@ -19,9 +19,9 @@ const (
 	DefaultOpset = 17
 )
 
-// Write writes a model as ONNX: operator set 17, in prediction, the length of
-// the batch open. Tensors keep their names, outputs theirs; an input of u8
-// images stays one, and the model contains its preprocessing. The error names
+// Write writes the prediction of a model as ONNX, operator set 17, for batches
+// of any length. Tensors and outputs keep their names. An input of u8 images
+// keeps its type, and the file contains the preprocessing. The error names
 // operations that have no counterpart in ONNX.
 func Write(w io.Writer, m *models.Model) error { return WriteOpset(w, m, DefaultOpset) }
 

@@ -12,7 +12,7 @@ const maxName = 128
 func Cut(name string) string { return name[:min(len(name), maxName)] }
 
 // Clean makes a name of a graph from a foreign name: characters that are not allowed become
-// underscores. An empty name becomes otherwise.
+// underscores. It returns otherwise if nothing is left.
 func Clean(name, otherwise string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -29,7 +29,7 @@ func Clean(name, otherwise string) string {
 	return name
 }
 
-// Names hands out names, each once. The zero Names is ready to use.
+// Names makes unique names. The zero Names is ready to use.
 type Names struct {
 	taken map[string]bool
 	next  map[string]int // numbers below these are used after the name

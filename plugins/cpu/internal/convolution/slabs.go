@@ -83,7 +83,7 @@ func cutsOf(panels, slabs, threads int) int {
 	return max(1, min(panels, (perThread*threads+slabs-1)/max(slabs, 1)))
 }
 
-// from returns where slab i begins, on a whole tile.
+// from returns the first position of slab i, which is a multiple of the tile.
 func (s *slabs) from(i int) int {
 	if i == s.count {
 		return s.positions

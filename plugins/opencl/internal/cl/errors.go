@@ -5,7 +5,7 @@ import "fmt"
 // Code is the error code of an OpenCL function.
 type Code int32
 
-// Codes that mean something to the device.
+// Codes that the device handles.
 const (
 	DeviceNotFound     Code = -1
 	AllocationFailed   Code = -4

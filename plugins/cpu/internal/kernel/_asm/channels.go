@@ -195,9 +195,9 @@ func (w *walk) eachColumn(body func(column int)) {
 	JNE(operand.LabelRef("position"))
 }
 
-// ahead fetches what rows of bfloat16 hold a page ahead, which the processor
-// does not do for itself beyond the end of a page: a seventh less time for the
-// passes of a training step. With float32 it is a little more.
+// ahead prefetches rows of bfloat16 one page ahead, because the processor's
+// prefetcher stops at the end of a page. The passes of a training step need a
+// seventh less time. With float32 they would need a little more.
 func (w *walk) ahead() {
 	const page, line = 4096, 64
 	if !w.half {

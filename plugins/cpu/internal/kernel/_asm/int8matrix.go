@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// int8Matrices writes what matrix units compute of Int8.
+// int8Matrices writes the functions of Int8 for matrix units.
 func int8Matrices() {
 	shapes := tileShapes()
 	for _, m := range []int{1, 2} {

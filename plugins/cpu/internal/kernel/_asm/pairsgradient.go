@@ -146,8 +146,9 @@ func (t *pairsGradient) write() {
 	RET()
 }
 
-// interleaver interleaves for one instruction set. pair leaves in v a vector of pairs, made
-// of bytes bytes at first and at second; w is a free register. Offsets are for float32.
+// interleaver interleaves for one instruction set. pair stores a vector of pairs in v. It reads the first
+// elements of the pairs at first and the second ones at second; w is a free register. Offsets are for
+// float32.
 type interleaver struct {
 	isa
 	taken int // bytes

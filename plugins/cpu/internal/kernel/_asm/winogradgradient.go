@@ -154,7 +154,7 @@ func winogradTaps(c *constants, set isa, f winogradForm) {
 		VBROADCASTSD(c.double(v), r[15])
 		return r[15]
 	}
-	// element sets acc to element k of what get(i) loads: the values at the points.
+	// element sets acc to element k of the result. get(i) loads the value at point i.
 	element := func(k int, get func(i int, to reg.VecPhysical), acc reg.VecPhysical) {
 		switch k {
 		case 0:

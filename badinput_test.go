@@ -347,8 +347,8 @@ func TestPredictionsAreLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	p, err := predict.Open(t.Context(), src.Model, predict.Options{Fleet: fleet.Options{Devices: "2xref"}, Batch: 2,
-		Samples: 9})
+	on := fleet.Options{Devices: "2xref"}
+	p, err := predict.Open(t.Context(), src.Model, predict.Options{Fleet: on, Batch: 2, Samples: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

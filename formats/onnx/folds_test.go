@@ -42,7 +42,8 @@ func computedBy(t *testing.T, opset int64, result string, list ...*onnxpb.NodePr
 		t.Fatal(err)
 	}
 	r := newReader(d.Model, int(opset), len(b), &foreign.File{})
-	if err := cmp.Or(r.initializers(d, &decode.External{}), border{r}.input(make([]bool, len(list)+1))); err != nil {
+	need := make([]bool, len(list)+1)
+	if err := cmp.Or(r.initializers(d, &decode.External{}), border{r}.input(need)); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range d.Model.Graph.Node {

@@ -240,7 +240,7 @@ plugins/cuda/bnctl-device-cuda: plugins/cuda
 
 .: objects/samples
 .: data device/fabric fleet inprocess internal/regular modelfile modelfile/quantize models models/fit parallel
-.: parallel/stage predict problem serialize serialize/chain tensor train evaluation recipe recipe/progress
+.: parallel/stage problem serialize serialize/chain train evaluation recipe recipe/progress
 
 cmd/bnctl/internal/golden: device device/class device/conformance device/remote fleet problem spec
 cmd/bnctl/internal/pretrained: internal/regular internal/store modelfile models problem

@@ -429,7 +429,7 @@ test-python: build ## the Python package: mypy, and its tests with the programs 
 test-python-systems: build ## the Python wheel in fresh environments of Debian 12, Debian 13 and arm64, without network (Debian, root, minutes)
 	GO=$(GO) sh scripts/pythonsystems.sh bin/bnctl $(SYSTEMS)
 
-# A machine without other load, or `chrt -r 1 make bench-python`.
+# A machine without other load. Priorities of real time do not replace it: threads that wait for each other then hang.
 .PHONY: bench-python
 bench-python: build ## Model.predict beside bnctl bench and ONNX Runtime's Python package (ROUNDS=3; minutes)
 	rm -f bin/mobilenetv2.bnm

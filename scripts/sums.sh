@@ -71,7 +71,7 @@ zoo() {
 	"$bnctl" models list --json |
 		sed 's/.*"name":"\([^"]*\)".*"input":"\([0-9]*x[0-9]*\)x.*"flops":\([0-9]*\).*"family":"\([^"]*\)".*/\3 \1 \2 \4/' |
 		sort -n | while read -r _ name size data; do
-		case $data in segmentation) data=shapes ;; *) data=glyphs ;; esac
+		case $data in segmentation) data=shapes ;; detection) data=yolo:boxes ;; *) data=glyphs ;; esac
 		size="--size $size"
 		case $name in mlp-bn | lenet-bn) size= ;; esac
 		echo "2 --model $name --data $data:6 $size --batch 3 --replicas 3"
@@ -143,7 +143,7 @@ predict() {
 	*) on=$1 ;;
 	esac
 	rm -f out*.npy
-	GODEBUG=$godebug "$bnctl" predict "$template" "${words[3]}" --logits --devices "$on" "${options[@]}" -o out.npy >/dev/null 2>err ||
+	GODEBUG=$godebug "$bnctl" predict "$template" "${words[3]#yolo:}" --logits --devices "$on" "${options[@]}" -o out.npy >/dev/null 2>err ||
 		{ cat err >&2; return 1; }
 	cat out*.npy | sha256sum | cut -c1-64
 }

@@ -3,8 +3,10 @@
 
 x.npy, x32.npy and x96.npy are 64 pictures of 64x64, 32x32 and 96x96, f.npy is 64 pictures of float32, y.npy
 has their classes. labels.csv and numbers.csv are tables of 42 pictures: labels that do not exclude each
-other, and numbers. pictures.npy and classes.npy are 1,000 pictures of 16x16 for int8.
+other, and numbers. pictures.npy and classes.npy are 1,000 pictures of 16x16 for int8. boxes:1, boxes:2, boxes:3 and
+boxes:6 are folders of YOLO with that number of pictures.
 """
+import os
 import random
 import struct
 import sys
@@ -30,6 +32,21 @@ def tables(folder):
             f.write("\n".join(lines) + "\n")
 
 
+def boxes(folder, count):
+    draw = random.Random(5)
+    for part in "images", "labels":
+        os.makedirs(f"{folder}/{part}/train")
+    with open(f"{folder}/data.yaml", "w") as f:
+        f.write("train: images/train\nval: images/train\nnames: [cat, dog, man]\n")
+    for i in range(count):
+        with open(f"{folder}/images/train/{i}.ppm", "wb") as f:
+            f.write(b"P6 80 60 255\n" + draw.randbytes(80 * 60 * 3))
+        with open(f"{folder}/labels/train/{i}.txt", "w") as f:
+            for _ in range(1 + i % 3):
+                f.write("%d %.3f %.3f %.3f %.3f\n" % (draw.randrange(3), draw.uniform(0.3, 0.7), draw.uniform(0.3, 0.7),
+                                                      draw.uniform(0.1, 0.5), draw.uniform(0.1, 0.5)))
+
+
 def main(folder):
     npy(f"{folder}/x.npy", "|u1", (64, 3, 64, 64), random.Random(1).randbytes(64 * 3 * 64 * 64))
     for side in 32, 96:
@@ -40,6 +57,8 @@ def main(folder):
     npy(f"{folder}/pictures.npy", "|u1", (1000, 16, 16, 3), random.Random(1).randbytes(1000 * 16 * 16 * 3))
     npy(f"{folder}/classes.npy", "<i8", (1000,), b"".join(struct.pack("<q", i % 10) for i in range(1000)))
     tables(folder)
+    for count in 1, 2, 3, 6:
+        boxes(f"{folder}/boxes:{count}", count)
 
 
 main(sys.argv[1])

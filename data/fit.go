@@ -16,7 +16,7 @@ const (
 	CropFit    Fit = "crop"    // the middle, scaled by Transform: as in the evaluation of training
 	ScaleFit   Fit = "scale"   // scaled by Transform, then covered by windows of the input's size
 	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
-	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black to the right and below
+	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black (grey in a letterbox) beyond
 	WindowsFit Fit = "windows" // not scaled, covered by windows of the input's size
 )
 

@@ -78,13 +78,9 @@ func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
 }
 
 // applyView writes the part of a picture in a view to dst; pixels outside the picture are
-// black.
+// those of Apply: black, or grey in a letterbox.
 func (t Transform) applyView(dst, picture tensor.Tensor, v images.View) {
-	t.write(dst, picture, func(out, src images.Plane) {
-		v.Fill(out, 0, func(visible images.Plane, window images.Box) {
-			images.Resample(t.Filter, visible, src, src.Bounds(), v.W, v.H, window)
-		})
-	})
+	t.write(dst, picture, func(out, src images.Plane) { t.scaling().Draw(out, src, v) })
 }
 
 // write calls draw for a picture of dst's size with the channels of picture, and converts

@@ -140,3 +140,30 @@ func TestWindowsRefuse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestFitsOfALetterbox: pixels beyond the picture are 114 in every fit, and scale shows what
+// evaluation shows.
+func TestFitsOfALetterbox(t *testing.T) {
+	transform := Transform{Height: 8, Width: 6, Letterbox: true}
+	picture := tensor.New(tensor.U8, 3, 5, 3)
+	for i := range picture.Bytes {
+		picture.Bytes[i] = 200
+	}
+	for fit, shown := range map[Fit][2]int{ // height and width of the picture in the input
+		ScaleFit: {3, 6}, PadFit: {3, 5}, WindowsFit: {3, 5}, ResizeFit: {8, 6},
+	} {
+		out := tensor.New(tensor.U8, 8, 6, 3)
+		for _, v := range transform.views(fit, 0, 3, 5) {
+			transform.applyView(out, picture, v)
+		}
+		for i, got := range out.Bytes {
+			want := byte(114)
+			if i/3%6 < shown[1] && i/18 < shown[0] {
+				want = 200
+			}
+			if got != want {
+				t.Fatalf("%s: row %d, column %d is %d, want %d", fit, i/18, i/3%6, got, want)
+			}
+		}
+	}
+}

@@ -1,7 +1,7 @@
 package cells
 
 import (
-	"math"
+	"slices"
 
 	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/tensor"
@@ -25,8 +25,9 @@ type Options struct {
 const before = 1000
 
 // Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score first. A
-// cell has only the class with the highest logit, the first of equals, as in YOLOX. Boxes that are not
-// finite are left out. Coordinates are computed in float64 and rounded once.
+// cell has only the class with the highest logit, the first of equals, as in YOLOX. Boxes with NaN are
+// left out; other coordinates are limited: see suppress.Corners.Limited. They are computed in float64 and
+// rounded once.
 func (g *Grid) Detections(rows []float32, o Options) (all []Detection) {
 	n := len(g.cells)
 	classes := len(rows)/n - Fields
@@ -45,7 +46,7 @@ func (g *Grid) Detections(rows []float32, o Options) (all []Detection) {
 			continue
 		}
 		corners := g.cells[i].box(rows[i], rows[n+i], rows[2*n+i], rows[3*n+i])
-		if !finite(corners) {
+		if slices.ContainsFunc(corners[:], isNaN) {
 			continue
 		}
 		boxes, scores, ofClass = append(boxes, corners), append(scores, score), append(ofClass, best)
@@ -67,17 +68,11 @@ func (p cell) box(x, y, w, h float32) suppress.Corners {
 	s := float64(p.stride)
 	cx, cy := float64((float64(x)+float64(p.x))*s), float64((float64(y)+float64(p.y))*s)
 	halfW, halfH := float64(tensor.Exp(float64(w))*s/2), float64(tensor.Exp(float64(h))*s/2)
-	return suppress.Corners{float32(cx - halfW), float32(cy - halfH), float32(cx + halfW), float32(cy + halfH)}
+	return suppress.Corners{float32(cx - halfW), float32(cy - halfH), float32(cx + halfW),
+		float32(cy + halfH)}.Limited()
 }
 
 // probability returns the sigmoid of a logit; NaN for NaN.
 func probability(logit float32) float64 { return 1 / (1 + tensor.Exp(-float64(logit))) }
 
-func finite(c suppress.Corners) bool {
-	for _, v := range c {
-		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-	}
-	return true
-}
+func isNaN(v float32) bool { return v != v }

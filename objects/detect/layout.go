@@ -17,16 +17,13 @@ type candidates struct {
 	classes []int
 }
 
+// add adds a box of finite numbers. Its corners may have overflowed: they are limited.
 func (c *candidates) add(box suppress.Corners, score float32, class int) {
 	if !(score > c.least) {
 		return
 	}
 	c.highest = max(c.highest, score)
-	for _, v := range box {
-		if !tensor.IsFinite(v) {
-			return
-		}
-	}
+	box = box.Limited()
 	c.boxes, c.scores, c.classes = append(c.boxes, box), append(c.scores, score), append(c.classes, class)
 }
 

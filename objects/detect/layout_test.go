@@ -95,6 +95,48 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
+// TestBoxesBeyondFloat32: sides and corners that overflow float32 are cut at the border of the picture, like
+// those of every large box, and two of them suppress each other.
+func TestBoxesBeyondFloat32(t *testing.T) {
+	const huge = math.MaxFloat32
+	for name, c := range map[string]struct {
+		outputs []models.OutputInfo
+		fill    func(outs []tensor.Tensor)
+	}{
+		"logarithms": {[]models.OutputInfo{floats("output", cellsOf, 7)}, func(outs []tensor.Tensor) {
+			copy(outs[0].F32()[7*20:], []float32{0, 0, 95, 800, 0.5, 0.25, 0.75})
+			copy(outs[0].F32()[7*30:], []float32{0, 0, 88, 3e38, 0.5, 0.25, 0.5})
+		}},
+		"centres": {[]models.OutputInfo{floats("output0", 6, cellsOf)}, func(outs []tensor.Tensor) {
+			for row, v := range []float32{-huge, 30, huge, huge, 0.25, 0.375} {
+				outs[0].F32()[row*cellsOf+17] = v // ends at -huge/2: outside of the picture
+			}
+			for row, v := range []float32{huge / 4, 30, huge, huge, 0.25, 0.375} {
+				outs[0].F32()[row*cellsOf+18] = v
+			}
+		}},
+		"fractions": {[]models.OutputInfo{floats("scores", 10, 3), floats("boxes", 10, 4)},
+			func(outs []tensor.Tensor) {
+				copy(outs[0].F32()[3*4:], []float32{0.1, 0.2, 0.375})
+				copy(outs[1].F32()[4*4:], []float32{-huge, -huge, huge, huge})
+			}},
+	} {
+		d, err := detect.New(foreign(t, c.outputs...), detect.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var outs []tensor.Tensor
+		for _, o := range c.outputs {
+			outs = append(outs, tensor.New(tensor.F32, o.Type.Shape...))
+		}
+		c.fill(outs)
+		all, err := d.Boxes(outs, 128, 192)
+		if err != nil || len(all) != 1 || all[0].Corners != [4]float64{0, 0, 192, 128} || all[0].Score != 0.375 {
+			t.Errorf("%s: %v, %v, want one box of the whole picture", name, all, err)
+		}
+	}
+}
+
 // TestOffsetsAreNotCorners: offsets from anchors have the form of an SSD's corners, and are refused.
 func TestOffsetsAreNotCorners(t *testing.T) {
 	d, err := detect.New(foreign(t, floats("scores", 10, 3), floats("boxes", 10, 4)), detect.Default)

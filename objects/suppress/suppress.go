@@ -8,6 +8,18 @@ import (
 // Corners are the corners of a box: x1, y1, x2, y2, with x1 <= x2 and y1 <= y2.
 type Corners [4]float32
 
+// farthest is the largest coordinate of a box: areas of boxes with larger ones are infinite in float32.
+const farthest = 1 << 60
+
+// Limited returns the corners with coordinates in [-2^60, 2^60]. Infinite coordinates, of boxes that
+// float32 cannot hold, become these limits; NaN remains.
+func (c Corners) Limited() Corners {
+	for i, v := range c {
+		c[i] = max(-farthest, min(farthest, v))
+	}
+	return c
+}
+
 // Options limit the selected boxes.
 type Options struct {
 	Overlap float32 // remove boxes that overlap a selected one by more

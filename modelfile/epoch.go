@@ -30,8 +30,13 @@ func (o *Options) atEpoch(path string, k *serialize.Checkpoint) (
 	case best && o.Merge != "":
 		return nil, problem.New("merge", string(o.Merge), "the template is of the best epoch, whose statistics "+
 			"are merged already", "add {epoch} last, or leave {merge} out")
+	case best && o.Trained:
+		return nil, problem.New("ema", "false", path+" holds the best epoch as it was evaluated, without the "+
+			"trained weights", "add {epoch} last, or leave {ema} out")
 	case best:
 		return serialize.StripBest, nil
+	case o.Trained:
+		return serialize.StripTrained, nil
 	}
 	return serialize.StripLast, nil
 }

@@ -101,12 +101,17 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 // Strip reads a checkpoint of bnctl and removes everything that only training needs. It
 // returns the template, with the weights of o.Epoch, and a list of the removed parts.
 func Strip(path string, o Options) (*models.Model, *Removed, error) {
+	average := o.EMA
+	o.EMA = false // the default
 	if err := o.refuseForeign(path + " is a file of bnctl"); err != nil {
 		return nil, nil, err
 	}
 	k, err := serialize.ReadCheckpoint(path)
 	if err != nil {
 		return nil, nil, err
+	}
+	if average && !k.Averages() {
+		return nil, nil, problem.New("ema", "", path+" holds no averages: its run was without {ema}", "leave it out")
 	}
 	strip, err := o.atEpoch(path, k)
 	if err != nil {

@@ -20,6 +20,9 @@ type Removed struct {
 	Other             []string `json:"other"`    // as text
 	// Replicas is the number of replicas of the graph; 0 for a file of another program.
 	Replicas int `json:"-"`
+	// Stale reports that the statistics are those of training, where the run's template has
+	// estimated ones.
+	Stale bool `json:"-"`
 	// Lines describes everything as text, one item per line. It is empty if the file is
 	// clean.
 	Lines []string `json:"-"`
@@ -28,7 +31,7 @@ type Removed struct {
 // NewRemoved describes the parts that serialize.Strip removed from a checkpoint of bnctl.
 func NewRemoved(r *serialize.Removed) *Removed {
 	all := &Removed{Connections: r.Nodes(), OptimizerTensors: len(r.Optimizer), Wrappers: []string{},
-		Other: otherRemoved(r), Replicas: r.Replicas}
+		Other: otherRemoved(r), Replicas: r.Replicas, Stale: r.Stale}
 	for _, name := range r.Sets {
 		if serialize.IsReplicaSet(name) {
 			all.ReplicaStatistics++
@@ -51,7 +54,10 @@ func NewRemoved(r *serialize.Removed) *Removed {
 // otherRemoved describes the parts of a checkpoint besides connections and optimizer tensors.
 func otherRemoved(r *serialize.Removed) []string {
 	other := []string{}
-	if n := len(r.Averages); n > 0 {
+	switch n := len(r.Averages); {
+	case r.Averaged:
+		other = append(other, "the trained weights of "+problem.Plural(n, "tensor")+"; their average remains")
+	case n > 0:
 		other = append(other, problem.Plural(n, "average")+" of weights")
 	}
 	if n := len(r.Auxiliary); n > 0 {
@@ -67,6 +73,8 @@ func otherRemoved(r *serialize.Removed) []string {
 			replicas++
 		case serialize.IsWeightSet(name):
 			weights++
+		case name == serialize.SetEstimated:
+			// The template has them.
 		case name == serialize.SetBest:
 			other = append(other, "the weights of the best epoch")
 		default:

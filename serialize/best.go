@@ -32,7 +32,9 @@ func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	}
 	at := *c
 	at.State = set.Tensors
-	at.Sets = slices.DeleteFunc(slices.Clone(c.Sets), func(s Set) bool { return s.Name == SetBest })
+	at.Sets = slices.DeleteFunc(slices.Clone(c.Sets), func(s Set) bool {
+		return s.Name == SetBest || s.Name == SetEstimated // the latter is of the last state
+	})
 	m, removed, err := StripLast(&at)
 	if err != nil {
 		return nil, removed, err
@@ -41,6 +43,6 @@ func StripBest(c *Checkpoint) (*models.Model, Removed, error) {
 	for _, s := range m.Graph.State {
 		removed.Bytes += int64(len(c.State[s.Name].Bytes))
 	}
-	removed.Last = true
+	removed.Last, removed.Stale = true, false // statistics of the best epoch were estimated if they had to be
 	return m, removed, nil
 }

@@ -14,6 +14,8 @@ type Removed struct {
 	Auxiliary   []string       // names of tensors of the auxiliary head
 	Sets        []string       // names of sets of tensors in addition to the state
 	Last        bool           // the state that the checkpoint ends with: the template is of the best epoch
+	Averaged    bool           // the template has the average of the weights, not the weights that were trained
+	Stale       bool           // its statistics are those of training; the run's template has estimated ones
 	Attachments int
 	Bytes       int64 // of all those tensors
 }

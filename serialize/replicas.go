@@ -3,6 +3,7 @@ package serialize
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
@@ -60,6 +61,7 @@ func MergeReplicas(c *Checkpoint, rule bn.Rule) (*Checkpoint, error) {
 	}
 	merged := *c
 	merged.State = maps.Clone(c.State)
+	merged.Sets = slices.DeleteFunc(slices.Clone(c.Sets), func(s Set) bool { return s.Name == SetEstimated })
 	statistics, err := r.Merged(rule)
 	if err != nil {
 		return nil, fmt.Errorf("merge %s: %w", c.Architecture, err)

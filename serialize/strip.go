@@ -13,7 +13,8 @@ import (
 // Strip returns the template of a checkpoint and a list of the removed parts: replica connections,
 // and everything that only training needs. It is the inverse of parallel.Wrap: it returns the graph
 // and state that Wrap received, without an auxiliary head. If the recipe saves the best epoch, the
-// template has the weights of that epoch. A checkpoint of quantisation-aware training becomes an int8
+// template has the weights of that epoch. If the recipe averages weights, the template has the average, and
+// with it the statistics of SetEstimated. A checkpoint of quantisation-aware training becomes an int8
 // template (package models/qat). The template shares its tensors with c.
 func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	if c.TakesBest() {
@@ -22,8 +23,17 @@ func Strip(c *Checkpoint) (*models.Model, Removed, error) {
 	return StripLast(c)
 }
 
-// StripLast is Strip with the last weights of c, whatever the recipe saves.
+// StripLast is Strip with the last state of c, whatever the recipe saves.
 func StripLast(c *Checkpoint) (*models.Model, Removed, error) {
+	derived, stale := c.derived()
+	m, removed, err := StripTrained(derived)
+	removed.Averaged, removed.Stale = c.Averages(), stale
+	return m, removed, err
+}
+
+// StripTrained is Strip with the weights and statistics that the last step of c has trained, whatever
+// the recipe saves and averages.
+func StripTrained(c *Checkpoint) (*models.Model, Removed, error) {
 	g, removed, err := StripGraph(c.Graph)
 	if err == nil {
 		g, err = removed.auxiliary(g)

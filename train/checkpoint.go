@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bnctl/bnctl/internal/awake"
@@ -12,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe/progress"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // checkpointer saves a run that ends before its last step: a checkpoint in a file when the
@@ -60,6 +63,35 @@ func (r *checkpointer) save(ctx context.Context) error {
 		return err
 	}
 	return r.write(k)
+}
+
+// complete writes the checkpoint of the last step again, with the statistics of its template, if there
+// are any and the checkpoint lacks them.
+func (r *checkpointer) complete(statistics map[string]tensor.Tensor) error {
+	if r.every == 0 || len(statistics) == 0 || r.snapshot.Set(serialize.SetEstimated) != nil {
+		return nil
+	}
+	k := *r.snapshot
+	k.Sets = slices.Clone(k.Sets)
+	estimated{statistics: statistics}.pack(&k)
+	return r.write(&k)
+}
+
+// estimated are the running statistics of a template that is made after a step.
+type estimated struct {
+	step       int
+	statistics map[string]tensor.Tensor
+}
+
+// pack adds the statistics to the sets of a checkpoint.
+func (e estimated) pack(k *serialize.Checkpoint) {
+	if len(e.statistics) == 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(k.Sets, serialize.SetEstimated, func(s serialize.Set, name string) int {
+		return strings.Compare(s.Name, name)
+	})
+	k.Sets = slices.Insert(k.Sets, at, serialize.Set{Name: serialize.SetEstimated, Tensors: e.statistics})
 }
 
 // write writes a checkpoint to the file of the run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/evaluation"
@@ -12,6 +13,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/serialize"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 // derivingRecipes are recipes with a template that has another state than the trained one.
@@ -28,7 +30,7 @@ var derivingRecipes = map[string]func(*recipe.Recipe){
 
 // TestFiguresAreOfTheTemplate checks that the loss and accuracy of the best epoch match a
 // separate evaluation of the file: of the last epoch if that is saved, and of the best if
-// that is.
+// that is. The template that serialize.Strip makes of the run's checkpoint is the same.
 func TestFiguresAreOfTheTemplate(t *testing.T) {
 	for name, change := range derivingRecipes {
 		for _, save := range []string{"last", "best:loss", "best:accuracy"} {
@@ -38,7 +40,7 @@ func TestFiguresAreOfTheTemplate(t *testing.T) {
 			change(r)
 			var told []EpochDone
 			c := b.config(2)
-			c.Validation = b.source
+			c.Validation, c.Checkpoint = b.source, filepath.Join(t.TempDir(), "run.bnc")
 			c.Events = func(e Event) {
 				if e, ok := e.(EpochDone); ok && e.ValLoss != nil {
 					told = append(told, e)
@@ -66,6 +68,61 @@ func TestFiguresAreOfTheTemplate(t *testing.T) {
 				t.Errorf("%s, save %s: the run says loss %v, accuracy %v of epoch %d; the template has %v, %v", name,
 					save, *want.ValLoss, *want.ValAccuracy, want.Epoch, got.Loss(), got.Accuracy())
 			}
+			if stale := b.stripped(name+", save "+save, c.Checkpoint, m); stale {
+				t.Errorf("%s, save %s: the statistics are not those of the template", name, save)
+			}
+		}
+	}
+}
+
+// stripped compares the template of a checkpoint with want, unless its statistics are stale.
+func (b *bench) stripped(name, path string, want *models.Model) (stale bool) {
+	b.t.Helper()
+	k, err := serialize.ReadCheckpoint(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	m, removed, err := serialize.Strip(k)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if other := differing(m.State, want.State); !removed.Stale && other != "" {
+		b.t.Errorf("%s: stripped, %s is another than in the template", name, other)
+	}
+	return removed.Stale
+}
+
+// TestStripOfAnAverage strips checkpoints of a run that averages weights: without validation the last
+// checkpoint has the template's statistics too, and one between two evaluations is reported as stale.
+func TestStripOfAnAverage(t *testing.T) {
+	b := newBench(t, 42)
+	b.recipe.EMA, b.recipe.LR = 0.9, 1
+	c := b.config(2)
+	c.Checkpoint = filepath.Join(t.TempDir(), "run.bnc")
+	template := b.run(New(t.Context(), &b.recipe, b.model(), c))
+	if b.stripped("at the end", c.Checkpoint, template) {
+		t.Error("the last checkpoint lacks the statistics of the template")
+	}
+	k, err := serialize.ReadCheckpoint(c.Checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, _, err := serialize.StripTrained(k)
+	if err != nil || differing(trained.State, k.State) != "" || differing(trained.State, template.State) == "" {
+		t.Errorf("the trained weights are not those of the state: %v", err)
+	}
+	k.Sets = slices.DeleteFunc(k.Sets, func(s serialize.Set) bool { return s.Name == serialize.SetEstimated })
+	m, removed, err := serialize.Strip(k)
+	if err != nil || !removed.Stale || !removed.Averaged {
+		t.Fatalf("removed %+v, %v, want a stale average", removed, err)
+	}
+	for _, s := range m.Graph.State {
+		want := template.State[s.Name]
+		if s.Role.Statistic() {
+			want = k.State[s.Name]
+		}
+		if !tensor.Equal(m.State[s.Name], want) {
+			t.Errorf("%s is not as in the template, or a statistic not that of training", s.Name)
 		}
 	}
 }

@@ -179,8 +179,8 @@ func (s *Session) driverConfig() parallel.Config {
 func (s *Session) withAverages(state map[string]tensor.Tensor) map[string]tensor.Tensor {
 	state = maps.Clone(state)
 	for _, name := range s.plan.trained {
-		if _, ok := state["average/"+name]; !ok {
-			state["average/"+name] = state[name]
+		if average := serialize.AverageName(name); state[average].Shape == nil {
+			state[average] = state[name]
 		}
 	}
 	return state

@@ -28,7 +28,11 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 	if ofBest {
 		state = maps.Clone(s.trainer.best.state)
 	}
-	if err := s.derive(ctx, state); err != nil {
+	statistics, err := s.derive(ctx, state)
+	if err == nil && !ofBest {
+		err = s.checkpointer.complete(statistics)
+	}
+	if err != nil {
 		return nil, err
 	}
 	m, _, err := serialize.Strip(s.plan.pack(state))
@@ -45,22 +49,22 @@ func (s *Session) finish(ctx context.Context) (*models.Model, error) {
 func (s *Session) derives() bool { return s.plan.recipe.EMA > 0 || s.estimateOver() > 0 }
 
 // derive turns a state of training into the state of a template: weights become their
-// averages, and statistics are estimated again, as the recipe requests. It leaves the state
-// on the devices.
-func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) error {
+// averages, and statistics are estimated again, as the recipe requests. It returns those
+// statistics, nil if there are none. It leaves the state on the devices.
+func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
 	if s.plan.recipe.EMA > 0 {
 		for _, name := range s.plan.trained {
-			state[name] = state["average/"+name]
+			state[name] = state[serialize.AverageName(name)]
 		}
 	}
 	n := s.estimateOver()
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
 	s.plan.watched(Moment{Step: s.trainer.progress.Step, Doing: "estimating statistics"})
 	statistics, err := s.estimate(ctx, state, n)
 	maps.Copy(state, statistics)
-	return err
+	return statistics, err
 }
 
 // evaluateTemplate evaluates the state that a template made now would have. It returns that
@@ -85,9 +89,11 @@ func (s *Session) evaluateTemplate(ctx context.Context) (
 		back := s.trainer.driver.Write(context.WithoutCancel(ctx), s.ofModel(trained))
 		err = cmp.Or(err, back)
 	}()
-	if err = s.derive(ctx, state); err != nil {
+	statistics, err := s.derive(ctx, state)
+	if err != nil {
 		return nil, nil, err
 	}
+	s.trainer.estimated = estimated{s.trainer.progress.Step, statistics}
 	if err = s.trainer.driver.Write(ctx, s.ofModel(state)); err != nil {
 		return nil, nil, err
 	}

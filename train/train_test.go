@@ -81,6 +81,17 @@ func (b *bench) config(devices int) Config {
 // template trains to the end and returns the checksum of the template.
 func (b *bench) template(s *Session, err error) string {
 	b.t.Helper()
+	m := b.run(s, err)
+	sum, err := serialize.WriteModel(filepath.Join(b.t.TempDir(), "m.bnm"), m)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return sum
+}
+
+// run runs a session to its end and returns the template.
+func (b *bench) run(s *Session, err error) *models.Model {
+	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -89,11 +100,7 @@ func (b *bench) template(s *Session, err error) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	sum, err := serialize.WriteModel(filepath.Join(b.t.TempDir(), "m.bnm"), m)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return sum
+	return m
 }
 
 // TestSameTemplate trains the same recipe on several numbers of devices, and

@@ -28,6 +28,7 @@ type trainer struct {
 	statistics statistics
 	progress   progress.Position
 	best       *best
+	estimated  estimated       // by the last evaluation
 	chain      *chain.Chain    // of the epochs so far; nil if the run has none
 	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
 }
@@ -137,6 +138,9 @@ func (t *trainer) checkpoint(ctx context.Context) (*serialize.Checkpoint, error)
 	if t.best != nil {
 		k.Sets = append(k.Sets, serialize.Set{Name: serialize.SetBest, Tensors: t.best.state})
 		k.Best = t.progress.BestEpoch(t.plan.recipe)
+	}
+	if t.estimated.step == t.progress.Step {
+		t.estimated.pack(k)
 	}
 	t.weights.pack(k)
 	if err := t.statistics.pack(k); err != nil || t.chain == nil {

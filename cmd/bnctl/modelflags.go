@@ -77,7 +77,7 @@ func stripFileOptions(c *cli.Context) (modelfile.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.EMA, o.Epoch = c.Bool("ema"), c.String("epoch")
+	o.EMA, o.Trained, o.Epoch = c.Bool("ema"), c.IsSet("ema") && !c.Bool("ema"), c.String("epoch")
 	if rule := c.String("merge"); rule != "" {
 		if o.Merge, err = bn.ParseRule(rule); err != nil {
 			return o, misuse("--merge: %v", err)

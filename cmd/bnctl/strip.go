@@ -33,7 +33,7 @@ one run.
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"},
 				Usage: "`FILE` to write: .bnm, .pth or .safetensors"},
 			&cli.BoolFlag{Name: "ema",
-				Usage: "use the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights"},
+				Usage: "use the average of the weights: the default for bnctl (--ema=false: as trained), not for others"},
 			&cli.StringFlag{Name: "epoch", DefaultText: "the epoch of the run's template",
 				Usage: "of a checkpoint of bnctl, use the weights of the last or the best `EPOCH`"},
 			&cli.StringFlag{Name: "merge", Usage: "statistics of several ranks or replicas: pooled, mean or first"},

@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/modelfile/strip"
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/serialize"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -94,4 +98,36 @@ func shapes(t *testing.T, path string) map[string]string {
 		}
 	}
 	return all
+}
+
+// TestStaleStatistics: a checkpoint whose run estimates statistics, but has not done so at this step, is
+// stripped with those of training, and a finding names that.
+func TestStaleStatistics(t *testing.T) {
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 2, BN: bn.Sync, Stats: bn.Pooled})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for recipe, stale := range map[string]bool{`{"bn_precise":20}`: true, `{"weight_sync":"periodic:4"}`: true,
+		`{"weight_sync":"periodic:1"}`: false, `{"weight_sync":"allreduce","ema":0}`: false} {
+		path := filepath.Join(t.TempDir(), "run.bnc")
+		if err := serialize.WriteCheckpoint(path, &serialize.Checkpoint{Architecture: m.Architecture, Graph: g,
+			Recipe: []byte(recipe), Preprocess: m.Preprocess, Progress: []byte("{}"), State: m.State}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := strip.Files(strip.Options{Inputs: []string{path}, Output: filepath.Join(t.TempDir(), "m.bnm")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := len(r.Findings) == 1 && strings.Contains(r.Findings[0].Text, "those of the trained weights")
+		if named != stale {
+			t.Errorf("%s: findings %v", recipe, r.Findings)
+		}
+	}
 }

@@ -416,7 +416,7 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     ema : bool, optional
-        Use the average of the weights of a checkpoint of PyTorch or TensorFlow, not the weights.
+        Use the average of the weights: the default for bnctl (ema=false: as trained), not for others.
     epoch : str or number or sequence, optional
         Of a checkpoint of bnctl, use the weights of the last or the best EPOCH (default: the epoch of the
         run's template).

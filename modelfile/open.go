@@ -111,7 +111,8 @@ func Strip(path string, o Options) (*models.Model, *Removed, error) {
 		return nil, nil, err
 	}
 	if average && !k.Averages() {
-		return nil, nil, problem.New("ema", "", path+" holds no averages: its run was without {ema}", "leave it out")
+		return nil, nil, problem.New("ema", "", path+" holds no averages: its run was without {ema}",
+			"leave it out")
 	}
 	strip, err := o.atEpoch(path, k)
 	if err != nil {

@@ -33,8 +33,7 @@ type Options struct {
 	// keeps the model's size. Channels may be 0, which keeps the number of channels.
 	Size models.Size
 	EMA  bool // the average of the weights, not the weights
-	// Trained selects, in a checkpoint of bnctl whose run averages weights, the trained weights
-	// and not their average.
+	// Trained selects the trained weights in a checkpoint of bnctl that also has averages.
 	Trained bool
 	// Epoch selects the weights in a checkpoint of bnctl: "last", "best", or "" for the
 	// epoch of the run's template.

@@ -20,8 +20,8 @@ type Removed struct {
 	Other             []string `json:"other"`    // as text
 	// Replicas is the number of replicas of the graph; 0 for a file of another program.
 	Replicas int `json:"-"`
-	// Stale reports that the statistics are those of training, where the run's template has
-	// estimated ones.
+	// Stale reports that the template has statistics of the training, and that the run would
+	// estimate them.
 	Stale bool `json:"-"`
 	// Lines describes everything as text, one item per line. It is empty if the file is
 	// clean.
@@ -74,7 +74,7 @@ func otherRemoved(r *serialize.Removed) []string {
 		case serialize.IsWeightSet(name):
 			weights++
 		case name == serialize.SetEstimated:
-			// The template has them.
+			// They are in the template.
 		case name == serialize.SetBest:
 			other = append(other, "the weights of the best epoch")
 		default:

@@ -50,7 +50,7 @@ func (t *trainer) stateSum(ctx context.Context) (string, error) {
 }
 
 // checkpointSum returns the sum of the state, the sets and the attachments of a checkpoint. The best epoch,
-// which an earlier link covers, extra statistics and those of a template are left out.
+// which an earlier link covers, extra statistics and estimated statistics are left out.
 func checkpointSum(k *serialize.Checkpoint) string {
 	h := sha256.New()
 	models.HashState(h, k.State)
@@ -58,7 +58,8 @@ func checkpointSum(k *serialize.Checkpoint) string {
 		return strings.Compare(a.Name, b.Name)
 	})
 	for _, set := range sets {
-		if set.Name != serialize.SetBest && set.Name != serialize.SetEstimated && !strings.HasPrefix(set.Name, extraPrefix) {
+		if set.Name != serialize.SetBest && set.Name != serialize.SetEstimated &&
+			!strings.HasPrefix(set.Name, extraPrefix) {
 			fmt.Fprintln(h, "set", set.Name, set.Updates)
 			models.HashState(h, set.Tensors)
 		}

@@ -51,7 +51,8 @@ func (s *Session) derives() bool { return s.plan.recipe.EMA > 0 || s.estimateOve
 // derive turns a state of training into the state of a template: weights become their
 // averages, and statistics are estimated again, as the recipe requests. It returns those
 // statistics, nil if there are none. It leaves the state on the devices.
-func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) (map[string]tensor.Tensor, error) {
+func (s *Session) derive(ctx context.Context, state map[string]tensor.Tensor) (
+	map[string]tensor.Tensor, error) {
 	if s.plan.recipe.EMA > 0 {
 		for _, name := range s.plan.trained {
 			state[name] = state[serialize.AverageName(name)]

@@ -100,8 +100,8 @@ func shapes(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// TestStaleStatistics: a checkpoint whose run estimates statistics, but has not done so at this step, is
-// stripped with those of training, and a finding names that.
+// TestStaleStatistics strips checkpoints of runs that estimate statistics, before the first estimate. A
+// finding reports that the template has the statistics of the training.
 func TestStaleStatistics(t *testing.T) {
 	m, err := models.Build("mlp-bn", models.Options{})
 	if err == nil {

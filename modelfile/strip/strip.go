@@ -104,8 +104,8 @@ func stripNative(o Options) (*Report, error) {
 		r.BN.Merged = merged(m)
 	}
 	if removed.Stale {
-		r.Findings = append(r.Findings, formats.Finding{Where: o.Inputs[0], Text: "the statistics are those of the " +
-			"trained weights; the run's template gets others, which are estimated from its data",
+		r.Findings = append(r.Findings, formats.Finding{Where: o.Inputs[0], Text: "the statistics are those of " +
+			"the trained weights; the run's template gets others, which are estimated from its data",
 			Advice: "to get them, end the run with train {resume} and {output}"})
 	}
 	return r, r.write(o, nil, nil)

@@ -110,7 +110,7 @@ func shardsOf(t *testing.T, files map[string][]byte) map[string][]byte {
 }
 
 // bucket starts a server with files in a bucket, and lets data sources read from it.
-func bucket(t *testing.T, files map[string][]byte) *storetest.Server {
+func bucket(t *testing.T, files map[string][]byte) *storetest.Bucket {
 	t.Helper()
 	server := storetest.S3(t, "bucket")
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")

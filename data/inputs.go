@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/bnctl/bnctl/data/images"
@@ -81,7 +80,7 @@ func pictureInput(t *tree, input string, opt Options) Source {
 	samples := make([]sampleFile, len(t.members))
 	for i, m := range t.members {
 		samples[i] = sampleFile{member: m, rest: m.name}
-		samples[i].name = filepath.Join(input, m.name)
+		samples[i].name = regular.Join(input, m.name)
 	}
 	slices.SortFunc(samples, func(a, b sampleFile) int { return cmp.Compare(a.name, b.name) })
 	info := Info{Kind: "pictures", Len: len(samples), DType: tensor.U8, Decoder: images.DecoderVersion,
@@ -100,14 +99,25 @@ var errNoPictures = errors.New("no pictures in it")
 
 // inputTree lists the pictures of a folder or archive, or the one file.
 func inputTree(ctx context.Context, input string) (*tree, error) {
-	if info, err := os.Stat(input); err != nil {
+	isFolder := false
+	if r := regular.RemoteOf(input); r != nil {
+		t, err := openRemote(ctx, r, input, images.IsFileName)
+		isFolder = err == nil && t != nil // else it may be a file
+	} else if info, err := os.Stat(input); err != nil {
 		return nil, stream.WithoutPath(err)
-	} else if !info.IsDir() {
+	} else {
+		isFolder = info.IsDir()
+	}
+	if !isFolder {
 		f, err := regular.Open(input)
 		if err != nil {
 			return nil, stream.WithoutPath(err)
 		}
 		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, stream.WithoutPath(err)
+		}
 		kind, err := archiveKind(f)
 		if err != nil {
 			return nil, err

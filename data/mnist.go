@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/bnctl/bnctl/data/internal/stream"
 	"github.com/bnctl/bnctl/internal/regular"
@@ -60,14 +59,16 @@ func openMNIST(_ context.Context, s spec, _ Options) (Source, error) {
 
 // openIDX opens stem-suffix, stem.suffix (both names are common) or their .gz.
 func openIDX(dir, stem, suffix string) (tensor.Tensor, error) {
-	if info, err := os.Stat(dir); err != nil {
-		return tensor.Tensor{}, stream.WithoutPath(err)
-	} else if !info.IsDir() {
-		return tensor.Tensor{}, errors.New("this is no folder; want one with the four IDX files")
+	if regular.RemoteOf(dir) == nil {
+		if info, err := os.Stat(dir); err != nil {
+			return tensor.Tensor{}, stream.WithoutPath(err)
+		} else if !info.IsDir() {
+			return tensor.Tensor{}, errors.New("this is no folder; want one with the four IDX files")
+		}
 	}
 	for _, name := range []string{stem + "-" + suffix, stem + "." + suffix} {
 		for _, name := range []string{name, name + ".gz"} {
-			f, err := regular.Open(filepath.Join(dir, name))
+			f, err := regular.Open(regular.Join(dir, name))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

@@ -74,9 +74,13 @@ func Local(path string) (string, error) {
 	return path, nil
 }
 
-// Join returns the path of a file below a folder, which may be a URL. name has slashes.
+// Join returns the path of a file below a folder, which may be a URL. name has slashes. Without a name
+// it returns the folder.
 func Join(folder, name string) string {
 	if RemoteOf(folder) != nil {
+		if name == "" {
+			return folder
+		}
 		return strings.TrimRight(folder, "/") + "/" + path.Clean(name)
 	}
 	return filepath.Join(folder, filepath.FromSlash(name))

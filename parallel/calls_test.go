@@ -248,7 +248,7 @@ func callsAfterALoss(t *testing.T) {
 			"train 5 [4 4 4], commit 1", all),
 		fmt.Sprintf("read x%d, grow 10x2, join 3 as 1 of [[0 1 2] [3 4]], train 4 [4 4], commit 2, "+
 			"train 5 [4 4], commit 3", all))
-	if len(back) != 1 || back[0] != (RejoinedDevice{"ref0", 2}) {
+	if len(back) != 1 || back[0] != (RejoinedDevice{Device: "ref0", Step: 2}) {
 		t.Errorf("back: %+v", back)
 	}
 	if err := d.Close(); err != nil {

@@ -53,8 +53,14 @@ type Config struct {
 	stage int // DeviceTime.Stage
 	slots int // maximum number of replicas in progress in a stage; 0: not a stage, or its replicas are one run
 	// Reopen opens a lost device again, by its name. It is called until it succeeds, after
-	// growing pauses, or until it returns FleetClosed. nil: a lost device stays lost.
+	// growing pauses, or until it returns FleetClosed or Withdrawn. nil: a lost device stays
+	// lost.
 	Reopen func(ctx context.Context, name string) (device.Device, error)
+	// Joins delivers devices that were not there at Open. Each becomes a member before the
+	// next run, once there is a replica for it. From then on it belongs to the driver, which
+	// closes it. Reopen is needed for them too. OpenPipeline and OpenStaged take none. nil:
+	// nobody joins.
+	Joins <-chan Member
 	// Timeout is the time that a device may keep others waiting before it counts as lost,
 	// and the time that a run without devices waits for one. 0 is 30 s, or ten minutes for
 	// the only device.

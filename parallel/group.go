@@ -121,6 +121,12 @@ func (g *Group) Placement() []int {
 // Replicas returns the range of replicas that the devices of this rank hold.
 func (g *Group) Replicas() (from, to int) { return g.placement.Ranks().Range() }
 
+// hasRoom reports whether there is a replica for one more device.
+func (g *Group) hasRoom() bool {
+	from, to := g.Replicas()
+	return len(g.members) < to-from
+}
+
 // admit makes m a member.
 func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }
 

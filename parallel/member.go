@@ -30,6 +30,7 @@ type member struct {
 	silent   atomic.Pointer[error] // why it was given up
 	pause    time.Duration         // before it was last opened
 	again    time.Duration         // before it is opened again after the next loss
+	isNew    bool                  // it was not there at Open, and is not a member yet
 
 	// These fields belong to the stepper:
 	base     device.Version // of the stepper when the program was loaded

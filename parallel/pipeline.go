@@ -58,6 +58,7 @@ func OpenPipeline(ctx context.Context, template *graph.Graph, p *graph.Program, 
 	if err != nil {
 		return nil, err
 	}
+	c.Joins = nil
 	if c.Peers = nil; ranks != nil {
 		asked.Least = max(asked.Least, len(ranks.devices))
 	}

@@ -46,6 +46,10 @@ var NoDevices = errors.New("no device is left")
 // more. A run without devices then ends at once.
 var FleetClosed = errors.New("the fleet is closed")
 
+// Withdrawn is wrapped by the error of Config.Reopen when a device will not be opened any
+// more, but others may be: its machine has left for good.
+var Withdrawn = errors.New("the device has left")
+
 // recovery keeps a group running: it drops lost members, has them opened again, and admits
 // those that come back. If all members were lost, it replays the ledger on the next device.
 type recovery struct {
@@ -80,8 +84,8 @@ type stepper interface {
 }
 
 func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *recovery {
-	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c, reopener: newReopener(),
-		lossHistory: lossHistory{}}
+	return &recovery{group: g, program: p, stepper: s, ledger: l, config: c,
+		reopener: newReopener(len(g.members), c.Joins, g.hasRoom), lossHistory: lossHistory{}}
 }
 
 // after prepares the group to run again after err. It returns an error if err is not a loss

@@ -13,13 +13,14 @@ import (
 // A device that comes back gets the program, the placement and the state, in this order.
 // Only then do the others wait for it.
 
-// RejoinedDevice reports a lost device that participates again.
+// RejoinedDevice reports a lost device that participates again, or one that joins.
 type RejoinedDevice struct {
 	Device string
 	Step   uint64 // version of the state
+	New    bool   // it joins: it is of Config.Joins
 }
 
-// rejoinPending admits the devices that were reopened since the last step.
+// rejoinPending admits the devices that were reopened, or that joined, since the last step.
 func (r *recovery) rejoinPending(ctx context.Context) error {
 	for r.reopener.hasPending() {
 		state, err := r.stepper.readState(ctx)
@@ -113,8 +114,14 @@ func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, stat
 		failed = &lost{m, m.named(err)}
 		return failed, r.drop(failed)
 	}
-	if r.config.Back != nil {
-		r.config.Back(RejoinedDevice{Device: m.Name, Step: uint64(v)})
-	}
+	r.report(m, v)
 	return nil, nil
+}
+
+// report reports that a device participates from a version on.
+func (r *recovery) report(m *member, v device.Version) {
+	if r.config.Back != nil {
+		r.config.Back(RejoinedDevice{Device: m.Name, Step: uint64(v), New: m.isNew})
+	}
+	m.isNew = false
 }

@@ -22,24 +22,29 @@ import (
 // again after a pause that doubles every time.
 const (
 	firstPause = 250 * time.Millisecond
-	lastPause  = 30 * time.Second
+	lastPause  = 8 * time.Second // a machine that was away for long is used again after 10 s
 )
 
-// reopener opens lost devices again, each in a separate goroutine.
+// reopener opens lost devices again, each in a separate goroutine, and receives those that
+// join the run. Devices that come while every replica has one wait.
 type reopener struct {
-	ctx      context.Context
-	cancel   context.CancelFunc
-	wait     *sync.WaitGroup
-	reopened chan *member
-	closed   chan error      // why devices will not be opened any more
-	pending  *member         // reopened, not a member yet
-	devices  []device.Device // reopened devices that became members
+	ctx       context.Context
+	cancel    context.CancelFunc
+	wait      *sync.WaitGroup
+	reopened  chan *member
+	closed    chan error      // why devices will not be opened any more
+	pending   *member         // reopened or joining, not a member yet
+	devices   []device.Device // devices of pending that became members
+	joins     <-chan Member   // Config.Joins
+	nextOrder int             // member.order of the next device that joins
+	hasRoom   func() bool     // for one more member
 }
 
-func newReopener() reopener {
+// newReopener returns the reopener of a group that begins with that number of devices.
+func newReopener(devices int, joins <-chan Member, hasRoom func() bool) reopener {
 	ctx, cancel := context.WithCancel(context.Background())
 	return reopener{ctx: ctx, cancel: cancel, wait: &sync.WaitGroup{}, reopened: make(chan *member),
-		closed: make(chan error, 1)}
+		closed: make(chan error, 1), joins: joins, nextOrder: devices, hasRoom: hasRoom}
 }
 
 // schedule opens the device of a lost member again: at once if it had finished a step and
@@ -56,6 +61,9 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 				return
 			}
 			d, err := open(r.ctx, m.Name)
+			if errors.Is(err, Withdrawn) {
+				return
+			}
 			if errors.Is(err, FleetClosed) {
 				select {
 				case r.closed <- err:
@@ -98,23 +106,34 @@ func (r *reopener) close() error {
 	return errors.Join(errs...)
 }
 
-// hasPending reports whether a reopened device is waiting to become a member.
+// hasPending reports whether a device is waiting to become a member.
 func (r *reopener) hasPending() bool {
-	if r.pending == nil {
+	if r.pending == nil && r.hasRoom() {
 		select {
 		case r.pending = <-r.reopened:
+		case m := <-r.joins:
+			r.pending = r.newcomer(m)
 		default:
 		}
 	}
 	return r.pending != nil
 }
 
-// next returns the pending device, or the first that is opened before ctx ends. Otherwise
-// the error is the cause of ctx, or the reason why devices will not be opened any more.
+// newcomer returns a member for a device that joins.
+func (r *reopener) newcomer(m Member) *member {
+	r.nextOrder++
+	return &member{Member: m, order: r.nextOrder - 1, isNew: true}
+}
+
+// next returns the pending device, or the first that is opened or joins before ctx ends.
+// Otherwise the error is the cause of ctx, or the reason why devices will not be opened any
+// more.
 func (r *reopener) next(ctx context.Context) (*member, error) {
 	if !r.hasPending() {
 		select {
 		case r.pending = <-r.reopened:
+		case m := <-r.joins:
+			r.pending = r.newcomer(m)
 		case err := <-r.closed:
 			return nil, err
 		case <-ctx.Done():

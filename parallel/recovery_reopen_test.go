@@ -29,7 +29,7 @@ func (c *closing) Close() error {
 func TestReopenerCloses(t *testing.T) {
 	gone := &closing{err: device.Errorf("a", "", device.Lost, "killed")}
 	broken, waits := &closing{err: errPlanted}, &closing{}
-	r := newReopener()
+	r := newReopener(0, nil, always)
 	r.devices = []device.Device{gone, broken}
 	r.pending = &member{Member: Member{Device: waits}}
 	if err := r.close(); !errors.Is(err, errPlanted) || errors.Is(err, device.Lost) {
@@ -42,7 +42,7 @@ func TestReopenerCloses(t *testing.T) {
 
 // Only a device that is lost once more is forgotten.
 func TestReopenerForgets(t *testing.T) {
-	r, one, other := newReopener(), &closing{}, &closing{}
+	r, one, other := newReopener(0, nil, always), &closing{}, &closing{}
 	r.devices = []device.Device{one, other}
 	if r.forget(one); len(r.devices) != 1 || r.devices[0] != device.Device(other) {
 		t.Errorf("%d devices", len(r.devices))
@@ -63,7 +63,7 @@ func TestPausesDouble(t *testing.T) {
 		{&member{pause: lastPause}, []time.Duration{lastPause, 2 * lastPause, 3 * lastPause, 4 * lastPause}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r, began, tries := newReopener(), time.Now(), []time.Duration(nil)
+			r, began, tries := newReopener(0, nil, always), time.Now(), []time.Duration(nil)
 			r.schedule(c.was, func(context.Context, string) (device.Device, error) {
 				if tries = append(tries, time.Since(began)); len(tries) < len(c.want) {
 					return nil, errPlanted
@@ -136,3 +136,5 @@ func TestReplaysRenewOften(t *testing.T) {
 		t.Errorf("reached %d", r.reached())
 	}
 }
+
+func always() bool { return true }

@@ -60,9 +60,7 @@ func (r *recovery) replace(ctx context.Context, gone []error) error {
 		}
 		r.reopener.devices = append(r.reopener.devices, m.Device)
 		r.group.admit(m)
-		if r.config.Back != nil {
-			r.config.Back(RejoinedDevice{Device: m.Name})
-		}
+		r.report(m, 0)
 	}
 	return r.group.assign()
 }

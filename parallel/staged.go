@@ -74,6 +74,7 @@ func OpenStaged(ctx context.Context, template *graph.Graph, p *graph.Program, of
 	if err := checkStaged(c); err != nil {
 		return nil, err
 	}
+	c.Joins = nil
 	ranks, err := newStageRanks(ctx, c, devices)
 	if err != nil {
 		return nil, err

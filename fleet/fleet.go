@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,11 @@ type Options struct {
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // maximum number of devices, since a run has this many replicas; 0: no limit
 	Plugins   Plugins
+	// Machines returns the addresses, HOST:PORT, of machines that offer devices for the run.
+	// Open calls it, and then every two seconds. Fleet.Joins delivers the devices of new
+	// machines. If Devices is "" or "none", the fleet has no other devices, and Open waits for
+	// the first machine. nil: no machine joins.
+	Machines func(ctx context.Context) ([]string, error)
 	// Peers are the ranks of the run; nil: this process is alone. With Kernels "auto" all
 	// ranks open at once and use the best class that the devices of all ranks support.
 	Peers *fabric.Peers
@@ -45,8 +51,9 @@ type Fleet struct {
 	targets   map[string]target // of the members, by name
 	mu        sync.Mutex        // guards providers, while plugins are started
 	providers map[string]Provider
-	closed    bool // guarded by mu, as lent
-	lent      bool // to a run
+	visitors  *visitors // nil without Options.Machines
+	closed    bool      // guarded by mu, as lent
+	lent      bool      // to a run
 }
 
 // Open opens the devices that o names; the caller closes the fleet. After an error
@@ -65,7 +72,11 @@ func openAlone(ctx context.Context, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.open(ctx, specs); err != nil {
+	err = f.open(ctx, specs)
+	if err == nil && o.Machines != nil {
+		err = f.receive(ctx)
+	}
+	if err != nil {
 		if ctx.Err() != nil { // the error of a stopped plugin is different
 			err = context.Cause(ctx)
 		}
@@ -76,10 +87,7 @@ func openAlone(ctx context.Context, o Options) (*Fleet, error) {
 
 // prepare returns a fleet without devices.
 func prepare(o Options) (*Fleet, []spec, error) {
-	if o.Devices == "" {
-		o.Devices = "cpu"
-	}
-	specs, err := parse(o.Devices)
+	specs, err := o.specs()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,6 +100,43 @@ func prepare(o Options) (*Fleet, []spec, error) {
 	}
 	return &Fleet{options: o, device: device.Options{Kernels: o.Kernels, Precision: precision},
 		providers: map[string]Provider{}, targets: map[string]target{}}, specs, nil
+}
+
+// specs reads Devices.
+func (o *Options) specs() ([]spec, error) {
+	switch {
+	case o.Machines != nil && o.Peers != nil:
+		return nil, problem.New("devices", o.Devices, "machines join one process, not several ranks",
+			"leave the list of machines out, or run without a launcher")
+	case o.Machines != nil && (o.Devices == "" || o.Devices == "none"):
+		o.Devices = "none"
+		return nil, nil
+	case o.Devices == "":
+		o.Devices = "cpu"
+	}
+	return parse(o.Devices)
+}
+
+// receive opens the devices of machines that come and go, and watches for more.
+func (f *Fleet) receive(ctx context.Context) error {
+	f.visitors = newVisitors(f)
+	if err := f.visitors.enter(ctx); err != nil {
+		return err
+	}
+	f.visitors.watch()
+	return nil
+}
+
+// wait is the time that Open waits for a machine.
+func (o *Options) wait() time.Duration { return cmp.Or(o.Plugins.Timeout, 30*time.Second) }
+
+// Joins delivers the devices of machines that appear, for a run that has the fleet. The run closes
+// them. It is nil if no machine comes or goes.
+func (f *Fleet) Joins() <-chan parallel.Member {
+	if f.visitors == nil {
+		return nil
+	}
+	return f.visitors.joins
 }
 
 // needed rejects plugins that are not used by any of the devices.
@@ -187,8 +232,12 @@ func (f *Fleet) divideThreads(targets []target) (err error) {
 
 // Reopen opens a lost device again in a new process, by the name of its member. It may be
 // called from several goroutines. The caller closes the device. The error is a
-// *problem.Error if the fleet is closed, otherwise the error of the device or the plugin.
+// *problem.Error if the fleet is closed. It wraps parallel.Withdrawn if the device is on a machine that
+// has left. Otherwise it is the error of the device or the plugin.
 func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) {
+	if f.visitors != nil && !f.visitors.mayReopen(name) {
+		return nil, fmt.Errorf("%s: %w", name, parallel.Withdrawn)
+	}
 	f.mu.Lock()
 	t, closed := f.targets[name], f.closed
 	p := f.providers[t.plugin]
@@ -216,6 +265,8 @@ func (f *Fleet) name(t target) string {
 // Describe returns the plugin of the named member, as the plugin described itself when it
 // was started.
 func (f *Fleet) Describe(name string) device.Plugin {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return f.providers[f.targets[name].plugin].Describe()
 }
 
@@ -236,6 +287,9 @@ func (f *Fleet) Close() error {
 	f.mu.Unlock()
 	if was {
 		return nil
+	}
+	if f.visitors != nil {
+		f.visitors.close()
 	}
 	var ends []func() error
 	for _, m := range f.Members {

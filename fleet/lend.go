@@ -23,8 +23,11 @@ func (f *Fleet) Lend() (devices []parallel.Member, back func(), err error) {
 	f.lent = true
 	return f.Members, sync.OnceFunc(func() {
 		f.mu.Lock()
-		defer f.mu.Unlock()
 		f.lent = false
+		f.mu.Unlock()
+		if f.visitors != nil {
+			f.visitors.giveBack()
+		}
 	}), nil
 }
 

@@ -85,7 +85,8 @@ func TestJoinsWaitForRoom(t *testing.T) {
 		room := false
 		r := newReopener(2, joinsOf(Member{Device: &closing{}}), func() bool { return room })
 		back := &closing{}
-		r.schedule(&member{steps: 1, order: 1}, func(context.Context, string) (device.Device, error) { return back, nil })
+		open := func(context.Context, string) (device.Device, error) { return back, nil }
+		r.schedule(&member{steps: 1, order: 1}, open)
 		synctest.Wait()
 		if r.hasPending() {
 			t.Error("a device comes without room")

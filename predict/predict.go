@@ -165,11 +165,15 @@ func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, 
 // config returns the configuration of the driver of f.
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
-	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n), Divided: o.Divided}
+	joins := f.Joins()
+	if joins != nil {
+		n = max(n, o.Batch) // a device that joins needs a replica
+	}
+	c := parallel.Config{Replicas: n, Batch: max(o.Batch, n), Divided: o.Divided, Joins: joins}
 	if o.Peers == nil {
 		c.Samples = o.Samples
 	}
-	if o.Reopen {
+	if o.Reopen || joins != nil {
 		c.Reopen = f.Reopen
 	}
 	if o.Lost != nil {

@@ -207,6 +207,7 @@ func (f *lender) Lend() ([]parallel.Member, func(), error) {
 func (f *lender) Err() error                    { return f.end }
 func (f *lender) Precision() string             { return f.precision }
 func (f *lender) Rendezvous() device.Rendezvous { return nil }
+func (f *lender) Joins() <-chan parallel.Member { return nil }
 func (f *lender) Reopen(context.Context, string) (device.Device, error) {
 	return nil, errPlanted
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is a report from a run while it runs: Started, Stepped, EpochDone, Norms,
-// CheckpointWritten, DeviceLost, DeviceBack, StageMoved, Placed, AtHost, StoppedEarly or
+// CheckpointWritten, DeviceLost, DeviceBack, DeviceJoined, StageMoved, Placed, AtHost, StoppedEarly or
 // Finished. The run calls Config.Events with each and waits until it returns.
 // The JSON of an event, with its name as "event", is a line that the command
 // prints with --json.
@@ -156,6 +156,12 @@ type DeviceBack struct {
 	Step   int    `json:"step"` // steps done
 }
 
+// DeviceJoined reports that a device that was not there at the start is used.
+type DeviceJoined struct {
+	Device string `json:"device"`
+	Step   int    `json:"step"` // steps done
+}
+
 // StageMoved reports that a stage has lost all of its devices, and that its layers moved to
 // the stage before or after it: there is one stage less. The move changes no bit.
 type StageMoved struct {
@@ -251,6 +257,7 @@ func (Stepped) Event() string           { return "step" }
 func (EpochDone) Event() string         { return "epoch" }
 func (DeviceLost) Event() string        { return "device_lost" }
 func (DeviceBack) Event() string        { return "device_back" }
+func (DeviceJoined) Event() string      { return "device_joined" }
 func (StageMoved) Event() string        { return "stage_moved" }
 func (AtHost) Event() string            { return "level" }
 func (Placed) Event() string            { return "placed" }

@@ -22,6 +22,8 @@ type Fleet interface {
 	Err() error
 	// Reopen opens a lost device again, by its name.
 	Reopen(ctx context.Context, name string) (device.Device, error)
+	// Joins delivers devices that are there later, for the rest of the run; nil: none are.
+	Joins() <-chan parallel.Member
 	// Rendezvous makes places where the devices exchange values without the
 	// host; nil: they exchange through the host.
 	Rendezvous() device.Rendezvous
@@ -45,6 +47,7 @@ func (s *Session) fleetEnded(err error) error {
 type devices struct {
 	members    []parallel.Member
 	reopen     func(ctx context.Context, name string) (device.Device, error)
+	joins      <-chan parallel.Member
 	rendezvous device.Rendezvous
 	// giveBack gives them to the fleet; nil if they are not of one.
 	giveBack func()
@@ -64,7 +67,8 @@ func borrow(p *plan) (devices, error) {
 		if err != nil {
 			return d, err
 		}
-		d = devices{members: members, reopen: f.Reopen, rendezvous: f.Rendezvous(), giveBack: back}
+		d = devices{members: members, reopen: f.Reopen, joins: f.Joins(), rendezvous: f.Rendezvous(),
+			giveBack: back}
 	}
 	switch n := len(d.members); {
 	case n == 0:

@@ -167,7 +167,7 @@ const longRun = 32
 func (s *Session) driverConfig() parallel.Config {
 	c, r := &s.plan.config, s.plan.recipe
 	return parallel.Config{Replicas: r.StepReplicas(), Batch: r.StepBatch(), Reopen: s.devices.reopen,
-		Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
+		Joins: s.devices.joins, Peers: c.Peers, Placement: c.Placement, BySpeed: c.BySpeed,
 		Template: r.WeightSync == parallel.Template, Local: r.HasSeparateWeights(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved,
@@ -205,6 +205,10 @@ func (s *Session) lost(e parallel.LostDevice) {
 }
 
 func (s *Session) back(e parallel.RejoinedDevice) {
+	if e.New {
+		s.plan.emit(DeviceJoined{Device: e.Device, Step: s.trainer.progress.Step})
+		return
+	}
 	s.plan.emit(DeviceBack{Device: e.Device, Step: s.trainer.progress.Step})
 }
 

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/machines"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/internal/legible"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -23,12 +24,10 @@ func deviceFlags() []cli.Flag {
 
 // pluginFlags name plugins in addition to the ones that are found.
 func pluginFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringSliceFlag{Name: "device-plugin", Usage: "`PATH` of a device plugin"},
 		&cli.BoolFlag{Name: "allow-unlocked", Usage: "run plugins that are not in devices.lock"},
-		&cli.StringFlag{Name: "devices-tls", EnvVars: []string{"BNCTL_DEVICES_TLS"},
-			Usage: "`DIR` with the certificate of this host for devices of other machines"},
-	}
+	}, machines.Flags()...)
 }
 
 // levelFlag bounds the data plane, for tests and measurements.
@@ -44,14 +43,13 @@ const leastGreeting = 3 * time.Second
 // pluginsOf returns the plugins that the flags name.
 func pluginsOf(c *cli.Context) fleet.Plugins {
 	p := fleet.Plugins{Paths: c.StringSlice("device-plugin"), Unlocked: c.Bool("allow-unlocked"),
-		Levels: c.StringSlice("level"), TLS: c.String("devices-tls"),
+		Levels: c.StringSlice("level"), TLS: machines.Keys(c),
 		Slow: func(text string) { outputOf(c).note("%s", text) }}
 	if c.IsSet("device-timeout") {
-		seconds := max(c.Float64("device-timeout"), leastGreeting.Seconds())
-		p.Timeout = time.Duration(seconds * float64(time.Second))
+		p.Timeout = time.Duration(max(c.Float64("device-timeout"), leastGreeting.Seconds()) * float64(time.Second))
 	}
 	if c.Bool("v") {
-		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legible.Sprintf("%s: %s", plugin, line)) }
+		p.Log = func(plugin, line string) { fmt.Fprintln(c.App.ErrWriter, legibly(plugin+": "+line)) }
 	}
 	return p
 }
@@ -65,13 +63,12 @@ func fleetOptions(c *cli.Context, precision string, most int) (fleet.Options, er
 	o := outputOf(c)
 	f := fleet.Options{Devices: c.String("devices"), Threads: c.Int("threads"), Kernels: c.String("kernels"),
 		Precision: precision, Most: most, Plugins: pluginsOf(c)}
-	if err := f.Plugins.CheckLevels(); err != nil {
+	if err := cmp.Or(f.Plugins.CheckLevels(), machines.Join(c, &f)); err != nil {
 		return f, err
 	}
 	if c.IsSet("threads") && f.Threads == 0 {
-		cores := runtime.NumCPU()
-		return f, problem.New("threads", "0", "this machine has "+plural(cores, "logical CPU"),
-			fmt.Sprintf("use 1 to %d", cores))
+		return f, problem.New("threads", "0", "this machine has "+plural(runtime.NumCPU(), "logical CPU"),
+			fmt.Sprintf("use 1 to %d", runtime.NumCPU()))
 	}
 	if !o.quiet {
 		f.Note = o.note

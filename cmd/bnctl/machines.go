@@ -8,6 +8,8 @@ import (
 	"github.com/bnctl/bnctl/fleet"
 )
 
+func joinFlags() []cli.Flag { return machines.JoinFlags() }
+
 func devicesKeysCommand() *cli.Command { return machines.KeysCommand(machinesOutput) }
 
 func devicesServeCommand() *cli.Command {
@@ -18,6 +20,5 @@ func devicesServeCommand() *cli.Command {
 }
 
 func machinesOutput(c *cli.Context) machines.Output {
-	o := outputOf(c)
-	return machines.Output{Result: o.result, Event: o.event, Note: o.note}
+	return machines.Output{Result: outputOf(c).result, Event: outputOf(c).event, Note: outputOf(c).note}
 }

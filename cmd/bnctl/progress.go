@@ -53,6 +53,8 @@ func (p *progress) event(e train.Event) {
 		p.out.noteFolded("device %s lost at step %d: %s; %s", e.Device, e.Step, e.Reason, e.Successors())
 	case train.DeviceBack:
 		p.out.noteFolded("device %s is back at step %d", e.Device, e.Step)
+	case train.DeviceJoined:
+		p.out.noteFolded("device %s joins at step %d", e.Device, e.Step)
 	case train.StageMoved:
 		p.out.noteFolded("the layers of stage %d, %s to %s, go to %s at step %d", e.Stage, e.First, e.Last,
 			strings.Join(e.To, ", "), e.Step)

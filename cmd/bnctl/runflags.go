@@ -13,8 +13,8 @@ import (
 // predictFlags are the flags of commands that predict for the samples of a source.
 func predictFlags() []cli.Flag {
 	flags := []cli.Flag{batchFlag("rows at once, over all devices; changes no result"), readersFlag(),
-		precisionFlag(), labelsFlag(), stagesFlag(), planFlag()}
-	return append(slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags()), fabricFlag())
+		precisionFlag(), labelsFlag(), stagesFlag(), planFlag(), fabricFlag()}
+	return slices.Concat(flags, fileFlags(), preprocessFlags(), runningFlags(), joinFlags())
 }
 
 // runningFlags select the devices that a model is run on.

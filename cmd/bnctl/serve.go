@@ -41,7 +41,7 @@ Names other than localhost need --host, and pages of other sites are refused.
    curl localhost:8000/v2/models/cifar
    curl localhost:8000/v2/models/cifar/infer -d @request.json`,
 		Flags: slices.Concat(addressFlags(), servedFlags(), []cli.Flag{labelsFlag()}, fileFlags(),
-			preprocessFlags(), runningFlags()),
+			preprocessFlags(), runningFlags(), joinFlags()),
 		Action: serveAction,
 	}
 }

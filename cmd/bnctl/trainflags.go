@@ -134,7 +134,7 @@ func runFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "view", Usage: "show curves, devices and events on the terminal while it trains; " +
 			"--view=false: one line (default: on a terminal of 80x20 and more, but not in CI)"},
 		fabricFlag(),
-	}, append(attest.Flags(), deviceFlags()...)...)
+	}, slices.Concat(attest.Flags(), deviceFlags(), joinFlags())...)
 }
 
 func trainFlags() []cli.Flag {

@@ -21,11 +21,11 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
           bn_update: Value = None, checkpoint: Value = None, checkpoint_every: Optional[int] = None,
           class_weights: Value = None, classes: Optional[int] = None, clip_norm: Optional[float] = None,
           csv_columns: Value = None, decay_all: Optional[bool] = None, device_plugin: Value = None,
-          device_timeout: Optional[float] = None, devices: Value = None, devices_tls: Value = None,
-          drop: Value = None, ema: Optional[float] = None, epochs: Optional[int] = None,
-          eval_every: Optional[int] = None, exif: Value = None, find_lr: Optional[bool] = None,
-          freeze: Value = None, ignore: Value = None, init: Value = None, input: Value = None,
-          interpolation: Value = None, kernels: Value = None, key: Value = None,
+          device_timeout: Optional[float] = None, devices: Value = None, devices_file: Value = None,
+          devices_tls: Value = None, discover: Value = None, drop: Value = None, ema: Optional[float] = None,
+          epochs: Optional[int] = None, eval_every: Optional[int] = None, exif: Value = None,
+          find_lr: Optional[bool] = None, freeze: Value = None, ignore: Value = None, init: Value = None,
+          input: Value = None, interpolation: Value = None, kernels: Value = None, key: Value = None,
           label_smoothing: Optional[float] = None, labels: Value = None, log_dir: Value = None,
           log_every: Optional[int] = None, loss: Value = None, lr: Value = None, lr_of: Value = None,
           mask_values: Value = None, mean: Value = None, model: Value = None,
@@ -106,8 +106,12 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     devices : str or number or sequence, optional
         Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
         (default: cpu).
+    devices_file : str or number or sequence, optional
+        FILE with a line HOST:PORT for each machine; those that are added join the run.
     devices_tls : str or number or sequence, optional
         DIR with the certificate of this host for devices of other machines.
+    discover : str or number or sequence, optional
+        Dns:NAME:PORT: the machines that the name has, asked again and again.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     ema : float, optional
@@ -262,9 +266,10 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
                                "classes": classes, "clip_norm": clip_norm, "csv_columns": csv_columns,
                                "decay_all": decay_all, "device_plugin": device_plugin,
                                "device_timeout": device_timeout, "devices": devices,
-                               "devices_tls": devices_tls, "drop": drop, "ema": ema, "epochs": epochs,
-                               "eval_every": eval_every, "exif": exif, "find_lr": find_lr, "freeze": freeze,
-                               "ignore": ignore, "init": init, "input": input, "interpolation": interpolation,
+                               "devices_file": devices_file, "devices_tls": devices_tls, "discover": discover,
+                               "drop": drop, "ema": ema, "epochs": epochs, "eval_every": eval_every,
+                               "exif": exif, "find_lr": find_lr, "freeze": freeze, "ignore": ignore,
+                               "init": init, "input": input, "interpolation": interpolation,
                                "kernels": kernels, "key": key, "label_smoothing": label_smoothing,
                                "labels": labels, "log_dir": log_dir, "log_every": log_every, "loss": loss,
                                "lr": lr, "lr_of": lr_of, "mask_values": mask_values, "mean": mean,
@@ -286,12 +291,13 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
 def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unlocked: Optional[bool] = None,
              arch: Value = None, batch: Optional[int] = None, calibrate: Value = None,
              csv_columns: Value = None, device_plugin: Value = None, devices: Value = None,
-             devices_tls: Value = None, drop: Value = None, exif: Value = None, fit: Value = None,
-             ignore: Value = None, input: Value = None, interpolation: Value = None, kernels: Value = None,
-             key: Value = None, labels: Value = None, mask_values: Value = None, mean: Value = None,
-             mistakes: Value = None, overlap: Optional[float] = None, precision: Value = None,
-             preprocess: Value = None, qdq: Value = None, rename: Value = None, size: Value = None,
-             skip_bad: Value = None, stages: Value = None, std: Value = None, threads: Optional[int] = None,
+             devices_file: Value = None, devices_tls: Value = None, discover: Value = None,
+             drop: Value = None, exif: Value = None, fit: Value = None, ignore: Value = None,
+             input: Value = None, interpolation: Value = None, kernels: Value = None, key: Value = None,
+             labels: Value = None, mask_values: Value = None, mean: Value = None, mistakes: Value = None,
+             overlap: Optional[float] = None, precision: Value = None, preprocess: Value = None,
+             qdq: Value = None, rename: Value = None, size: Value = None, skip_bad: Value = None,
+             stages: Value = None, std: Value = None, threads: Optional[int] = None,
              threshold_for: Value = None, thresholds: Value = None,
              workers: Optional[int] = None) -> Evaluation:
     """Evaluate a model on labelled data.
@@ -322,8 +328,12 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     devices : str or number or sequence, optional
         Comma-separated: cpu, 4xcpu, cuda:0, cuda, ref, auto, a plugin's name, 2xNAME, tls://HOST:PORT/*
         (default: cpu).
+    devices_file : str or number or sequence, optional
+        FILE with a line HOST:PORT for each machine; those that are added join the run.
     devices_tls : str or number or sequence, optional
         DIR with the certificate of this host for devices of other machines.
+    discover : str or number or sequence, optional
+        Dns:NAME:PORT: the machines that the name has, asked again and again.
     drop : str or sequence of str, optional
         Leave out tensors that match PATTERN ('criterion.*'), of a file of mere tensors; repeated.
     exif : str or number or sequence, optional
@@ -387,7 +397,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     """
     options: Dict[str, Any] = {"against": against, "allow_unlocked": allow_unlocked, "arch": arch,
                                "batch": batch, "calibrate": calibrate, "csv_columns": csv_columns,
-                               "device_plugin": device_plugin, "devices": devices, "devices_tls": devices_tls,
+                               "device_plugin": device_plugin, "devices": devices,
+                               "devices_file": devices_file, "devices_tls": devices_tls, "discover": discover,
                                "drop": drop, "exif": exif, "fit": fit, "ignore": ignore, "input": input,
                                "interpolation": interpolation, "kernels": kernels, "key": key,
                                "labels": labels, "mask_values": mask_values, "mean": mean,

@@ -3,6 +3,8 @@ package machines
 import (
 	"context"
 	"fmt"
+	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,6 +155,125 @@ func TestOneTemplateOnMachines(t *testing.T) {
 			b = start(t, b.address, keys, "ref")
 		}
 	}), want)
+}
+
+// used waits until a host has the device ref of a machine.
+func (m *served) used(t *testing.T) {
+	t.Helper()
+	for range 600 {
+		f, err := fleet.Open(t.Context(), host(m.keys, "tls://"+m.address+"/ref"))
+		if err == nil {
+			err = f.Close()
+		} else if strings.Contains(err.Error(), "the device is in use") {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("nobody uses the device")
+}
+
+// A run on machines only has the same template when a second machine joins and the first one ends.
+func TestOneTemplateWithMachinesThatJoin(t *testing.T) {
+	want := trained(t, fleet.Options{Devices: "ref"}, nil)
+	keys := newKeys(t)
+	a, b := start(t, "127.0.0.1:0", keys, "ref"), start(t, "127.0.0.1:0", keys, "ref")
+	path := filepath.Join(t.TempDir(), "machines")
+	name := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name("# machines\n127.0.0.1:1 # nobody there\n" + a.address + "\n")
+	o := host(keys, "none")
+	o.Machines = func(context.Context) ([]string, error) { return readAddresses(path) }
+	var mu sync.Mutex
+	var notes []string
+	o.Note = func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		notes = append(notes, fmt.Sprintf(format, args...))
+	}
+	got := trained(t, o, func(epoch int) {
+		switch epoch {
+		case 1:
+			name(a.address + "\n" + b.address + "\n")
+			b.used(t)
+		case 2:
+			name(b.address)
+			a.end(t)
+		}
+	})
+	equal(t, "a machine that joins and one that leaves", got, want)
+	mu.Lock()
+	defer mu.Unlock()
+	if all := strings.Join(notes, "\n"); strings.Count(all, "127.0.0.1:1 does not take part: ") != 1 {
+		t.Errorf("notes: %s", all)
+	}
+}
+
+// Addresses of a file that is wrong are named by line.
+func TestReadAddresses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "machines")
+	for _, c := range []struct{ text, want string }{
+		{"", "[]"},
+		{"\n# none\n  \n", "[]"},
+		{" 10.0.0.7:7443 # the first\nnode-2:7443\n[fe80::1]:1\n10.0.0.7:7443", "[10.0.0.7:7443 node-2:7443 [fe80::1]:1]"},
+		{"10.0.0.7:7443\n10.0.0.8", path + ":2"},
+		{"10.0.0.7:0", path + ":1"},
+		{":7443", path + ":1"},
+		{"tls://10.0.0.7:7443/*", path + ":1"},
+	} {
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readAddresses(path)
+		if text := fmt.Sprint(got); text != c.want && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%q: %s, %v, want %s", c.text, text, err, c.want)
+		}
+	}
+	if _, err := readAddresses(path + "gone"); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// names is a name server with one answer.
+type names struct {
+	found []string
+	err   error
+}
+
+func (n names) LookupHost(context.Context, string) ([]string, error) { return n.found, n.err }
+
+// The machines of a name are its addresses; a name without any has no machines, and a name server that
+// does not answer is an error.
+func TestLookUp(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		of         names
+	}{
+		{"dns:devices", "[10.0.0.7:7443 10.0.0.8:7443] <nil>", names{found: []string{"10.0.0.8", "10.0.0.7"}}},
+		{"dns:devices:9", "[[fe80::1]:9] <nil>", names{found: []string{"fe80::1"}}},
+		{"dns:devices", "[] <nil>", names{err: &net.DNSError{IsNotFound: true}}},
+		{"dns:devices", "[] discover devices: server misbehaving", names{err: &net.DNSError{Err: "server misbehaving"}}},
+		{"devices:9", `discover "devices:9"`, names{}},
+		{"dns:", `discover "dns:"`, names{}},
+		{"dns:a:b", `discover "dns:a:b"`, names{}},
+	} {
+		host, port, err := parseDiscover(c.text)
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", c.text, err)
+			}
+			continue
+		}
+		found, err := lookUp(t.Context(), c.of, host, port)
+		if got := fmt.Sprint(found, err); got != c.want {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
+		}
+	}
 }
 
 // A device is used by one host at a time, and is free again when its host has closed it.

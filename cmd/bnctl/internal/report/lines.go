@@ -108,6 +108,9 @@ var takers = map[string]func(*Run, []byte) error{
 	"device_back": taker(func(r *Run, e train.DeviceBack) {
 		r.happened(fmt.Sprintf("step %d: device %s was back", e.Step, e.Device))
 	}),
+	"device_joined": taker(func(r *Run, e train.DeviceJoined) {
+		r.happened(fmt.Sprintf("step %d: device %s joined", e.Step, e.Device))
+	}),
 	"stage_moved": taker(func(r *Run, e train.StageMoved) {
 		r.happened(fmt.Sprintf("step %d: the layers of stage %d, %s to %s, went to %s", e.Step, e.Stage, e.First,
 			e.Last, strings.Join(e.To, ", ")))

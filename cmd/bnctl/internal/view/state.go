@@ -73,6 +73,9 @@ func (s *State) Event(e train.Event, at time.Duration) {
 	case train.DeviceBack:
 		s.takeBack(e.Device)
 		note(good, "%s is back at step %d", e.Device, e.Step)
+	case train.DeviceJoined:
+		s.deviceNamed(e.Device)
+		note(good, "%s joins at step %d", e.Device, e.Step)
 	case train.StageMoved:
 		note(middling, "stage %d goes to %s at step %d", e.Stage, strings.Join(e.To, ", "), e.Step)
 	case train.AtHost:

@@ -24,8 +24,8 @@ func (c *Checkpoint) Averages() bool {
 }
 
 // derived returns a copy of c with the state of a template: the averages in place of the weights, and
-// the statistics of SetEstimated. stale reports that the recipe
-// estimates statistics but c has no estimates: the statistics of the last step remain.
+// the statistics of SetEstimated. stale reports that the recipe estimates statistics but c has no
+// estimates: the statistics of the last step remain.
 func (c *Checkpoint) derived() (d *Checkpoint, stale bool) {
 	at := *c
 	at.State = maps.Clone(c.State)

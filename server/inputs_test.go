@@ -7,8 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -91,6 +96,39 @@ func TestSeveralInputs(t *testing.T) {
 	raw := ask(t, s, "POST", "/v2/models/product/infer", make([]byte, 20), jsonLength, "0")
 	if raw.status != http.StatusBadRequest || !strings.Contains(string(raw.body), "has 2 inputs") {
 		t.Errorf("a body of elements: %d %s", raw.status, raw.body)
+	}
+}
+
+// TestSeveralInputsByGRPC: metadata and requests of gRPC have all inputs, as raw bytes and as numbers.
+func TestSeveralInputsByGRPC(t *testing.T) {
+	s := start(t, on("ref", write(t, product(t), "product.bnm")))
+	client := pb.NewGRPCInferenceServiceClient(dial(t, s))
+	meta, err := client.ModelMetadata(t.Context(), &pb.ModelMetadataRequest{Name: "product"})
+	if err != nil || len(meta.Inputs) != 2 || meta.Inputs[1].Name != "rate" ||
+		meta.Inputs[1].Datatype != "INT64" {
+		t.Errorf("inputs %v, %v", meta.GetInputs(), err)
+	}
+	a := &pb.ModelInferRequest_InferInputTensor{Name: "a", Datatype: "FP32", Shape: []int64{2, 2, 2}}
+	rate := &pb.ModelInferRequest_InferInputTensor{Name: "rate", Datatype: "INT64", Shape: []int64{2}}
+	elements, rates := []float32{1, 2, 3, 4, 5, 6, 7, 8}, []int64{3, -1}
+	raw := &pb.ModelInferRequest{ModelName: "product",
+		Inputs:           []*pb.ModelInferRequest_InferInputTensor{rate, a},
+		RawInputContents: [][]byte{tensor.Of(rates, 2).Bytes, tensor.Of(elements, 8).Bytes}}
+	numbers := proto.CloneOf(raw)
+	numbers.RawInputContents = nil
+	numbers.Inputs[0].Contents = &pb.InferTensorContents{Int64Contents: rates}
+	numbers.Inputs[1].Contents = &pb.InferTensorContents{Fp32Contents: elements}
+	want := tensor.Of([]float32{3, 6, 9, 12, -5, -6, -7, -8}, 8).Bytes
+	for _, in := range []*pb.ModelInferRequest{raw, numbers} {
+		out, err := client.ModelInfer(t.Context(), in)
+		if err != nil || len(out.RawOutputContents) != 1 || !slices.Equal(out.RawOutputContents[0], want) {
+			t.Errorf("%v: %v, %v", in, out, err)
+		}
+	}
+	raw.Inputs, raw.RawInputContents = raw.Inputs[:1], raw.RawInputContents[:1]
+	if _, err := client.ModelInfer(t.Context(), raw); status.Code(err) != codes.InvalidArgument ||
+		!strings.Contains(err.Error(), `input "a" is missing`) {
+		t.Errorf("one input: %v", err)
 	}
 }
 

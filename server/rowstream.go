@@ -228,7 +228,7 @@ func (k *rowStream) refuse(why error, u *unread) (status int, err error) {
 		return http.StatusOK, why
 	}
 	status = statusOf(why)
-	if u.left <= int64(k.s.o.Request) {
+	if u.left >= 0 && u.left <= int64(k.s.o.Request) {
 		_ = k.conn.SetReadDeadline(k.s.deadline(u.left))
 		if _, err = io.CopyN(io.Discard, k.conn, u.left); err != nil {
 			return status, err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -188,6 +189,24 @@ func TestRowStreamOfCutRequests(t *testing.T) {
 	until(t, "no stream", func() bool { return s.active.Load() == 0 && s.budget.requestBytes() == 0 })
 	if status, _, _ := streamRows(t, s).ask(t, 0, x); status != 200 {
 		t.Errorf("status %d", status)
+	}
+}
+
+// TestRowStreamOfLengthsThatCannotBe: a request that is longer than a request may be is refused, and ends the
+// stream, whose next bytes mean nothing.
+func TestRowStreamOfLengthsThatCannotBe(t *testing.T) {
+	s := start(t, on("ref", write(t, newModel(t, 1), "m.bnm")))
+	for _, length := range []uint64{1 << 50, 1 << 63, math.MaxUint64} {
+		k := streamRows(t, s)
+		if _, err := k.Write(binary.LittleEndian.AppendUint64(make([]byte, 8), length)); err != nil {
+			t.Fatal(err)
+		}
+		if status, json, _, err := k.receive(); err != nil || status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%d: %d %s %v", length, status, json, err)
+		}
+		if _, err := k.r.ReadByte(); err != io.EOF {
+			t.Errorf("%d: the stream goes on: %v", length, err)
+		}
 	}
 }
 

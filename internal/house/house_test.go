@@ -296,6 +296,7 @@ scripts/browserpage:
 scripts/benchserve: models serialize
 scripts/kerneltable: plugins/gpu
 scripts/results: scripts/internal/report
+scripts/slowlink:
 scripts/network: bn graph models parallel
 scripts/op: graph
 scripts/polynomials:

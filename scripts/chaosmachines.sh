@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# chaosmachines.sh [BNCTL [SLOWLINK]]: a host and two machines that offer a device (bnctl devices serve), in namespaces of
+# network, processes and mounts, each with its own /tmp. The host reaches them over a slow network: 1 Gbit/s and 1 ms each
+# way, or 100 Mbit/s and 20 ms (scripts/slowlink, since not every kernel can delay packets). Twelve recipes are trained
+# on the host's own CPU, and then RUNS (5) times on each network, each time disturbed at random: machines join, leave by
+# SIGTERM, are killed, stopped, or cut off, and come back; at every fifth run the host is killed as well, and resumed in
+# the namespace of another machine. Each run must have the template of the host alone. A line for each run goes to
+# LINES (bin/chaos-machines), whose runs are not repeated. ONLY picks recipes by a regular expression, SEED another
+# chance. Needs root and iproute2.
+set -euo pipefail
+bnctl=$(realpath "${1:-bin/bnctl}") slowlink=$(realpath "${2:-bin/slowlink}")
+lines=$(realpath -m "${LINES_FILE:-bin/chaos-machines}"); mkdir -p "$(dirname "$lines")"; touch "$lines"
+work=$(mktemp -d -t bnctl-machines.XXXX)
+trap down EXIT
+cd "$work"
+cp "$bnctl" bnctl && cp "$slowlink" slowlink && bnctl=$work/bnctl
+
+recipes=(
+	"" "--bn replica" "--bn frozen --init first.bnm" "--accumulate 2" "--precision bf16" "--augment trivial --mix mixup:0.2"
+	"--ema 0.9 --optimizer adamw" "--bn replica --bn-update posthoc" "--weight-sync template" "--tail pad"
+	"--bn replica --weight-sync periodic:4 --bn-update posthoc" "--bn-precise 200"
+)
+common=(--model lenet-bn --data glyphs:700 --epochs 3 --batch 64 --replicas 4 --lr 0.05 --threads 1 --view=false)
+
+# Names of machines: m1 has the host, m2 and m3 have devices, m4 has the host that resumes.
+up() {
+	unshare --net sleep infinity & echo $! >m0.pid
+	sleep 0.3
+	local at; at="nsenter -t $(cat m0.pid) -n"
+	$at ip link add sw0 type bridge; $at ip link set sw0 up
+	for i in 1 2 3 4; do
+		unshare --net --mount --pid --fork --mount-proc sleep infinity & echo $! >m$i.parent
+		for _ in $(seq 50); do pgrep -P "$(cat m$i.parent)" >m$i.pid && break; sleep 0.1; done
+		local p; p=$(cat m$i.pid)
+		$at ip link add vm$i type veth peer name eth0 netns "$p"; $at ip link set vm$i master sw0 up
+		nsenter -t "$p" -n ip addr add 10.79.0.$i/24 dev eth0; nsenter -t "$p" -n ip link set eth0 up
+		nsenter -t "$p" -n ip link set lo up
+		nsenter -t "$p" -m sh -c "mount --bind '$work' /mnt && mount -t tmpfs tmp /tmp && mkdir -p '$work' && mount --move /mnt '$work'"
+	done
+}
+down() {
+	for f in "$work"/m*.pid "$work"/m*.parent; do kill -9 "$(cat "$f")" 2>/dev/null || true; done
+	wait 2>/dev/null || true
+	rm -rf "$work"
+}
+inside() { nsenter -t "$(cat m$1.pid)" -n -m -p -- "${@:2}"; }
+sum() { sha256sum <"$1" | cut -c1-16; }
+fail() { echo "chaosmachines.sh: $*" >&2; tail -n 30 log >&2; exit 1; }
+
+# offer I: machine I offers its device.
+offer() {
+	inside "$1" "$bnctl" devices serve --listen :7443 --devices cpu --threads 1 --tls "$work/keys/device" >>"served$1" 2>&1 &
+}
+stop() { inside "$2" pkill "-$1" -f "^$bnctl devices serve" || true; }
+
+# network RATE DELAY: the ways from the hosts in m1 and m4 to m2 and m3, at 127.0.0.1:7442 and 7443 there.
+network() {
+	pkill -f "^$work/slowlink" || true
+	for host in 1 4; do for i in 2 3; do
+		inside $host "$work/slowlink" -rate "$1" -delay "$2" 127.0.0.1:744$i 10.79.0.$i:7443 >/dev/null 2>&1 &
+	done; done
+	sleep 0.5
+}
+
+# host I ARGUMENTS...: trains in the namespace of machine I.
+host() {
+	inside "$1" env TMPDIR=/tmp "$bnctl" train "${common[@]}" $recipe --device-timeout 8 --devices-tls "$work/keys/host" \
+		--devices-file "$work/machines" --checkpoint "$work/r.bnc" --checkpoint-every 4 -o "$work/r.bnm" "${@:2}"
+}
+
+# disturb JOB: does something to a machine every half to two seconds while JOB runs, and prints what was done.
+disturb() {
+	local job=$1 i did=""
+	: >machines
+	while kill -0 "$job" 2>/dev/null; do
+		i=$((2 + RANDOM % 2))
+		case $((RANDOM % 6)) in
+		0 | 1) echo "127.0.0.1:7442" >machines; echo "127.0.0.1:7443" >>machines; did+=" join" ;;
+		2) stop KILL $i; offer $i; did+=" kill$i" ;;
+		3) stop TERM $i; sleep 0.2; offer $i; did+=" leave$i" ;;
+		4) stop STOP $i; sleep 1; stop CONT $i; did+=" stop$i" ;;
+		5) inside $i ip link set eth0 down; sleep 1; inside $i ip link set eth0 up; did+=" cut$i" ;;
+		esac
+		sleep "$((RANDOM % 2)).$((5 + RANDOM % 5))"
+	done
+	echo "${did# }" >did
+}
+
+# run N: one disturbed run. Every fifth one loses its host.
+run() {
+	local job
+	rm -f r.bn*
+	echo "127.0.0.1:7442" >machines
+	if [ $(($1 % 5)) = 0 ]; then
+		host 1 --log-every 1 >log 2>&1 &
+		job=$!
+		disturb $job & local hand=$!
+		for _ in $(seq 600); do [ -s r.bnc ] && break; kill -0 $job 2>/dev/null || break; sleep 0.1; done
+		inside 1 pkill -KILL -f "^$bnctl train" || true
+		wait $job || true
+		wait $hand
+		host 4 --resume auto >>log 2>&1 &
+	else
+		host 1 --log-every 1 >log 2>&1 &
+	fi
+	job=$!
+	disturb $job & local hand=$!
+	wait $job || fail "$recipe: the run ended with an error"
+	wait $hand
+}
+
+up
+"$bnctl" devices keys keys >/dev/null
+"$bnctl" train --model lenet-bn --data glyphs:64 --epochs 1 --batch 32 --quiet -o first.bnm >/dev/null
+for i in 2 3; do offer $i; done
+RANDOM=${SEED:-1}
+bad=0
+for recipe in "${recipes[@]}"; do
+	[[ "$recipe" =~ ${ONLY:-} ]] || continue
+	"$bnctl" train "${common[@]}" $recipe --quiet -o one.bnm --overwrite >log 2>&1 || fail "$recipe: on one machine"
+	want=$(sum one.bnm)
+	for net in "125000000 1ms" "12500000 20ms"; do
+		network $net
+		for n in $(seq "${RUNS:-5}"); do
+			key="$net | ${recipe:-sync} | ${SEED:-1}.$n"
+			grep -qF "$key | " "$lines" && continue
+			run "$n"
+			got=$(sum r.bnm)
+			lost=$(grep -c ' lost at step' log || true) joined=$(grep -cE ' (joins|is back) at step' log || true)
+			echo "$key | $got | $([ "$got" = "$want" ] && echo equal || echo OTHER) | lost $lost, joined $joined | $(cat did)" | tee -a "$lines"
+			[ "$got" = "$want" ] || bad=1
+		done
+	done
+done
+exit $bad

@@ -1,0 +1,116 @@
+// Slowlink passes TCP connections on as a slow network would: every byte arrives later, by a delay, and
+// at most so many bytes a second go each way. It is for systems where tc cannot delay packets.
+//
+//	slowlink [-delay 20ms] [-rate 12500000] FROM TO
+//
+// FROM is the address where it listens, TO the address that it connects to. All connections share the rate.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+func main() {
+	delay := flag.Duration("delay", 0, "`TIME` that each byte takes")
+	rate := flag.Float64("rate", 0, "`BYTES` a second in each direction; 0: no limit")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	listener, err := net.Listen("tcp", flag.Arg(0))
+	if err == nil {
+		fmt.Println(listener.Addr())
+		err = serve(listener, flag.Arg(1), newWay(*delay, *rate), newWay(*delay, *rate))
+	}
+	fmt.Fprintln(os.Stderr, "slowlink:", err)
+	os.Exit(1)
+}
+
+// serve connects each connection of a listener to an address.
+func serve(listener net.Listener, to string, there, back *way) error {
+	for {
+		client, err := listener.Accept()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer client.Close()
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				return
+			}
+			defer server.Close()
+			var both sync.WaitGroup
+			both.Go(func() { there.copy(server, client) })
+			both.Go(func() { back.copy(client, server) })
+			both.Wait()
+		}()
+	}
+}
+
+// way is one direction of the network.
+type way struct {
+	delay time.Duration
+	rate  float64 // bytes a second; 0: no limit
+	mu    sync.Mutex
+	free  time.Time // when the bytes that were sent before have gone
+}
+
+func newWay(delay time.Duration, rate float64) *way { return &way{delay: delay, rate: rate} }
+
+// send returns when n bytes that are sent now arrive.
+func (w *way) send(n int, now time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.free.Before(now) {
+		w.free = now
+	}
+	if w.rate > 0 {
+		w.free = w.free.Add(time.Duration(float64(n) / w.rate * float64(time.Second)))
+	}
+	return w.free.Add(w.delay)
+}
+
+// packet is some bytes on their way.
+type packet struct {
+	bytes []byte
+	at    time.Time // when they arrive
+}
+
+// copy copies until one side closes. It closes the other one.
+func (w *way) copy(to, from net.Conn) {
+	packets := make(chan packet, 64)
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for p := range packets {
+			time.Sleep(time.Until(p.at))
+			if _, err := to.Write(p.bytes); err != nil {
+				from.Close()
+			}
+		}
+		to.Close()
+	})
+	for {
+		b := make([]byte, 32<<10)
+		n, err := from.Read(b)
+		if n > 0 {
+			packets <- packet{b[:n], w.send(n, time.Now())}
+		}
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				to.Close()
+			}
+			break
+		}
+	}
+	close(packets)
+	writer.Wait()
+}

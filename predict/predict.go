@@ -33,9 +33,9 @@ type Options struct {
 	// Reopen makes lost devices be opened again, and used once they are open. Otherwise
 	// they stay lost.
 	Reopen bool
-	// Lost is called when a device is lost, Back when it is in use again. Each may be nil.
-	// The loss of the last device, unless it is reopened, is only returned as the error of
-	// the pending call.
+	// Lost is called when a device is lost, Back when it is used again, or when a new one joins.
+	// Each may be nil. The loss of the last device, unless it is reopened, is only returned as
+	// the error of the pending call.
 	Lost func(device string, reason error)
 	Back func(device string)
 	// Divided is called with the stages of the network, if there are several. It may be nil.

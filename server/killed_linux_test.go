@@ -62,7 +62,7 @@ func TestADeviceIsKilled(t *testing.T) {
 		o := on(devices, path)
 		var back atomic.Int64
 		o.Note = func(format string, args ...any) {
-			if strings.HasSuffix(format, "is back") {
+			if strings.HasSuffix(format, "now uses %s") {
 				back.Add(1)
 			}
 		}

@@ -83,7 +83,7 @@ func (s *modelVersion) watchDevices(o *Options, counts *metrics) {
 		counts.lost.Inc()
 		o.note("%s version %d: %s is lost: %v", s.name, s.version, device, why)
 	}
-	s.o.Back = func(device string) { o.note("%s version %d: %s is back", s.name, s.version, device) }
+	s.o.Back = func(device string) { o.note("%s version %d now uses %s", s.name, s.version, device) }
 }
 
 // read returns the model of a file, and the file's SHA-256.

@@ -94,17 +94,25 @@ func (v *visitors) enter(ctx context.Context) error {
 	}
 }
 
-// fitting returns the members up to Options.Most, and closes the others.
+// fitting returns the members up to Options.Most. The others wait to join.
 func (v *visitors) fitting(members []parallel.Member) []parallel.Member {
 	free := v.fleet.options.Most - len(v.fleet.Members)
 	if v.fleet.options.Most == 0 || free >= len(members) {
 		return members
 	}
-	for _, m := range members[free:] {
-		_ = m.Device.Close()
-		v.withdraw(m.Name)
-	}
+	v.wait.Go(func() { v.deliver(members[free:]) })
 	return members[:free]
+}
+
+// deliver hands devices to the run, one after the other.
+func (v *visitors) deliver(members []parallel.Member) {
+	for _, m := range members {
+		select {
+		case v.joins <- m:
+		case <-v.ctx.Done():
+			_ = m.Device.Close()
+		}
+	}
 }
 
 // watch asks for machines until the fleet is closed.
@@ -158,13 +166,7 @@ func (v *visitors) welcome(address string) {
 		if err != nil && v.ctx.Err() == nil {
 			v.say(address, err)
 		}
-		for _, m := range members {
-			select {
-			case v.joins <- m:
-			case <-v.ctx.Done():
-				_ = m.Device.Close()
-			}
-		}
+		v.deliver(members)
 	})
 }
 

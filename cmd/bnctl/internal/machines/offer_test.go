@@ -214,6 +214,25 @@ func TestOneTemplateWithMachinesThatJoin(t *testing.T) {
 	}
 }
 
+// Devices beyond Options.Most wait to join.
+func TestSpareDevicesWait(t *testing.T) {
+	keys := newKeys(t)
+	m := start(t, "127.0.0.1:0", keys, "2xref")
+	o := host(keys, "none")
+	o.Most = 1
+	o.Machines = func(context.Context) ([]string, error) { return []string{m.address}, nil }
+	f, err := fleet.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	spare := <-f.Joins()
+	defer spare.Device.Close()
+	if len(f.Members) != 1 || f.Members[0].Name != m.address+"/ref:0" || spare.Name != m.address+"/ref:1" {
+		t.Errorf("members %v, and %s joins", f.Members, spare.Name)
+	}
+}
+
 // Addresses of a file that is wrong are named by line.
 func TestReadAddresses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "machines")

@@ -18,6 +18,8 @@ import (
 type Remote interface {
 	// Owns reports whether a path is the URL of a remote file.
 	Owns(path string) bool
+	// Name returns url without credentials, for messages.
+	Name(url string) string
 	// Local returns the path of a local copy of the file or folder at url. The copy stays the same
 	// for this Remote until Write replaces the file.
 	Local(url string) (string, error)
@@ -119,12 +121,12 @@ func Exists(path string) (bool, error) {
 func openRemote(r Remote, url string) (*os.File, error) {
 	local, err := r.Local(url)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: url, Err: err}
+		return nil, &fs.PathError{Op: "open", Path: r.Name(url), Err: err}
 	}
 	f, err := checked(os.OpenFile(local, os.O_RDONLY|nonBlocking, 0))
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		at.Path = url
+		at.Path = r.Name(url)
 	}
 	return f, err
 }

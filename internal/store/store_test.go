@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/internal/store"
 	"github.com/bnctl/bnctl/internal/storetest"
 )
@@ -462,6 +463,20 @@ func TestRedact(t *testing.T) {
 	} {
 		if got := store.Redact(text); got != want {
 			t.Errorf("Redact(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestOpenRedacts opens a missing file at a URL with credentials: the error does not show them.
+func TestOpenRedacts(t *testing.T) {
+	server := storetest.Web(t, http.NotFoundHandler())
+	regular.SetRemote(newWorld(t).store())
+	t.Cleanup(func() { regular.SetRemote(nil) })
+	_, err := regular.Open(strings.Replace(server.URL, "://", "://user:password@", 1) + "/net.pth?signature=1")
+	wantError(t, err, server.URL+"/net.pth: ")
+	for _, secret := range []string{"user", "password", "signature"} {
+		if strings.Contains(fmt.Sprint(err), secret) {
+			t.Errorf("%v has the %s", err, secret)
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (s *Store) schemeOf(text string) string {
 // Owns implements regular.Remote.
 func (s *Store) Owns(path string) bool { return s.schemeOf(path) != "" }
 
+// Name implements regular.Remote.
+func (s *Store) Name(url string) string { return Redact(url) }
+
 // Redact returns a URL without its user, password and query, for messages. Signed URLs have their
 // signature in the query.
 func Redact(text string) string {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"github.com/bnctl/bnctl/problem"
@@ -56,6 +57,9 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	return b, err
 }
+
+// ReadAll returns the content of a regular file of any size.
+func ReadAll(path string) ([]byte, error) { return Read(path, math.MaxInt64-1) }
 
 func checked(f *os.File, err error) (*os.File, error) {
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
@@ -49,7 +48,7 @@ func readTemplate(path, chainPath string) (*template, error) {
 	if err := RequireNative(path); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadAll(path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func readTemplate(path, chainPath string) (*template, error) {
 // readChain reads the chain, if it is there.
 func (t *template) readChain(given string) error {
 	path := cmp.Or(given, chain.Path(t.path))
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadAll(path)
 	if t.model.Chain == "" || errors.Is(err, fs.ErrNotExist) && given == "" {
 		return nil
 	}

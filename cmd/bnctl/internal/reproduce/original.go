@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/attest"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe"
@@ -55,7 +55,7 @@ func (o *options) readOriginal() (*original, error) {
 }
 
 func (o *options) fromTemplate() (*original, error) {
-	b, err := os.ReadFile(o.model)
+	b, err := regular.ReadAll(o.model)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func chainIn(k *serialize.Checkpoint, path string, w *original) (*chain.Chain, e
 // readChain reads the chain of a template. It returns nil if the file does not exist.
 func (o *options) readChain(m *models.Model) (*chain.Chain, error) {
 	path := cmp.Or(o.chain, chain.Path(o.model))
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadAll(path)
 	if errors.Is(err, fs.ErrNotExist) && o.chain == "" {
 		return nil, nil
 	}

@@ -63,10 +63,27 @@ func Install(ctx context.Context, args []string, stderr io.Writer) error {
 	s, err := store.New(ctx, o)
 	if err != nil {
 		regular.SetRemote(nil)
-		return nil // without a folder for the cache only local files can be opened
+		if !slices.ContainsFunc(args, namesURL) {
+			return nil // local files need no folder for the cache
+		}
+		return err
 	}
 	regular.SetRemote(s)
 	return nil
+}
+
+// namesURL reports whether an argument names a file on another machine: https://..., folder:s3://... or
+// --init=hf:....
+func namesURL(arg string) bool {
+	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+		arg = value
+	}
+	for _, scheme := range []string{"https", "http", "s3", "gs", "oci"} {
+		if strings.HasPrefix(arg, scheme+"://") || strings.Contains(arg, ":"+scheme+"://") {
+			return true
+		}
+	}
+	return strings.HasPrefix(arg, "hf:") || strings.HasPrefix(arg, pretrained.Scheme+":")
 }
 
 // isOffline reports whether the command line or the environment forbids the network.

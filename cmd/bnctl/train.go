@@ -9,6 +9,7 @@ import (
 
 	"github.com/bnctl/bnctl"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/recipe"
 )
 
@@ -77,6 +78,10 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	}
 	if !resumed && c.String("data") == "" {
 		return misuse("train needs --data, for example --data glyphs")
+	}
+	if d := c.String("log-dir"); regular.RemoteOf(d) != nil {
+		return misadvise("name a folder of this machine; bnctl report DIR -o URL writes the page elsewhere",
+			"--log-dir %s is on another machine", regular.RemoteOf(d).Name(d))
 	}
 	return checkPreset(c, resumed)
 }

@@ -104,7 +104,7 @@ func TestLossesAreCounted(t *testing.T) {
 // From the second loss of a last device on, replays renew the snapshot. Too many losses end
 // the run.
 func TestLossesOfLastDevices(t *testing.T) {
-	r := newRecovery(nil, nil, Config{}, &Driver{version: 5}, &ledger{entries: make([]entry, 8)})
+	r := newRecovery(&Group{}, nil, Config{}, &Driver{version: 5}, &ledger{entries: make([]entry, 8)})
 	for n := 1; n <= maxLastLosses; n++ {
 		if err := r.countLastLoss(errPlanted); err != nil || (r.ledger.stride > 0) != (n > 1) {
 			t.Errorf("loss %d: %v, renewed after %d steps", n, err, r.ledger.stride)
@@ -132,7 +132,7 @@ func TestReplaysRenewOften(t *testing.T) {
 	if l.begin(2, nil); l.stride != 3 {
 		t.Errorf("a new snapshot: after %d", l.stride)
 	}
-	if r := newRecovery(nil, nil, Config{}, &Driver{version: 5}, l); r.reached() != 7 {
+	if r := newRecovery(&Group{}, nil, Config{}, &Driver{version: 5}, l); r.reached() != 7 {
 		t.Errorf("reached %d", r.reached())
 	}
 }

@@ -71,8 +71,8 @@ func openOnly(t *testing.T, members []Member, c Config) error {
 // TestTheOnlyDeviceDiesAtEveryLoad: the run gives up.
 func TestTheOnlyDeviceDiesAtEveryLoad(t *testing.T) {
 	for patience, want := range map[time.Duration]string{
-		10 * time.Second: "none came back within 10s", // the pause is 8 s, then 16
-		time.Hour:        "12 devices were lost one after the other",
+		5 * time.Second: "none came back within 5s", // the pause is 4 s, then 8
+		time.Hour:       "12 devices were lost one after the other",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			open := mayflies(t, -1, &atomic.Int64{})

@@ -111,7 +111,10 @@ func (s *Store) serverOf(url string) (server, Source, error) {
 	}
 	switch scheme {
 	case "http", "https":
-		_, err := s.parseHTTP(url)
+		u, err := s.parseHTTP(url)
+		if err == nil {
+			err = checkNoPassword(u)
+		}
 		return s.web, Source{URL: url}, err
 	case "hf":
 		return &hub{s.web}, Source{URL: url}, nil

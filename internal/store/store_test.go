@@ -467,18 +467,62 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestOpenRedacts opens a missing file at a URL with credentials: the error does not show them.
+// TestOpenRedacts opens a missing file at a URL with a signature: the error does not show it.
 func TestOpenRedacts(t *testing.T) {
 	server := storetest.Web(t, http.NotFoundHandler())
 	regular.SetRemote(newWorld(t).store())
 	t.Cleanup(func() { regular.SetRemote(nil) })
-	_, err := regular.Open(strings.Replace(server.URL, "://", "://user:password@", 1) + "/net.pth?signature=1")
+	_, err := regular.Open(server.URL + "/net.pth?Signature=secret")
 	wantError(t, err, server.URL+"/net.pth: ")
-	for _, secret := range []string{"user", "password", "signature"} {
-		if strings.Contains(fmt.Sprint(err), secret) {
-			t.Errorf("%v has the %s", err, secret)
+	noSecrets(t, fmt.Sprint(err))
+}
+
+// TestURLWithPassword refuses a user and a password in a URL, and does not repeat them.
+func TestURLWithPassword(t *testing.T) {
+	server := storetest.Web(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the server was asked")
+	}))
+	for _, user := range []string{"alice:sesame", "sesame", "alice:"} {
+		at := strings.Replace(server.URL, "://", "://"+user+"@", 1) + "/net.pth"
+		_, err := newWorld(t).store().Local(at)
+		if text := fmt.Sprint(err); !strings.Contains(text, server.URL+"/net.pth has a user or a password") ||
+			!strings.Contains(text, ".netrc") || strings.Contains(text, "sesame") || strings.Contains(text, "alice") {
+			t.Errorf("%s: %s", user, text)
+		}
+		if err := newWorld(t).store().Writable(at); err == nil {
+			t.Errorf("%s can be written", user)
 		}
 	}
+}
+
+// TestNetrc takes name and password from a file. Another host, to which the server redirects, does not
+// get them.
+func TestNetrc(t *testing.T) {
+	content := random(5_000)
+	other := storetest.Web(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a := r.Header.Get("Authorization"); a != "" {
+			t.Errorf("another host got %s", a)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	server := storetest.Web(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if login, password, _ := r.BasicAuth(); login != "me" || password != "password" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1)+"/x", http.StatusFound)
+	}))
+	w := newWorld(t)
+	_, err := w.store().Local(server.URL + "/net.pth")
+	wantError(t, err, "401")
+	w.env["NETRC"] = filepath.Join(t.TempDir(), "netrc")
+	text := "machine other.example login x password y\nmachine 127.0.0.1\n  login me\n  password password\n"
+	if err := os.WriteFile(w.env["NETRC"], []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantLocal(t, w.store(), server.URL+"/net.pth", content)
+	noSecrets(t, w.noted())
+	noSecretsInFiles(t, w.cache, content)
 }
 
 func TestCacheCommands(t *testing.T) {

@@ -88,6 +88,9 @@ func (w *web) send(ctx context.Context, q request) (*http.Response, error) {
 	if q.header != nil {
 		r.Header = q.header.Clone()
 	}
+	if login, password, ok := w.s.netrc(r.URL.Hostname()); ok && r.Header.Get("Authorization") == "" {
+		r.SetBasicAuth(login, password)
+	}
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("Accept-Encoding", "identity")
 	client := w.still

@@ -280,7 +280,7 @@ cmd/bnctl/internal/attest: problem serialize serialize/chain train recipe
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts
 cmd/bnctl/internal/build: recipe
 cmd/bnctl/internal/reproduce: . cmd/bnctl/internal/attest cmd/bnctl/internal/commandline data fleet models
-cmd/bnctl/internal/reproduce: modelfile problem serialize
+cmd/bnctl/internal/reproduce: internal/regular modelfile problem serialize
 cmd/bnctl/internal/reproduce: serialize/chain train recipe recipe/progress
 cmd/bnctl: cmd/bnctl/internal/drafting cmd/bnctl/internal/help parallel/stage
 cmd/bnctl: modelfile/quantize internal/ulimit evaluation recipe

@@ -22,7 +22,7 @@ func checkNoPassword(u *url.URL) error {
 }
 
 // netrc returns the name and the password for a host, from the file that NETRC names, or .netrc in the
-// home folder (_netrc on Windows). A file that is missing or cannot be read has none.
+// home folder (_netrc on Windows). ok is false if the file is missing or does not name the host.
 func (s *Store) netrc(host string) (login, password string, ok bool) {
 	path := s.o.env("NETRC")
 	if path == "" {

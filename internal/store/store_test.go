@@ -495,8 +495,8 @@ func TestURLWithPassword(t *testing.T) {
 	}
 }
 
-// TestNetrc takes name and password from a file. Another host, to which the server redirects, does not
-// get them.
+// TestNetrc reads a name and a password from a file, and does not send them to another host after a
+// redirect.
 func TestNetrc(t *testing.T) {
 	content := random(5_000)
 	other := storetest.Web(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -82,6 +83,10 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if d := c.String("log-dir"); regular.RemoteOf(d) != nil {
 		return misadvise("name a folder of this machine; bnctl report DIR -o URL writes the page elsewhere",
 			"--log-dir %s is on another machine", regular.RemoteOf(d).Name(d))
+	}
+	if o := c.String("output"); strings.HasPrefix(o, "oci://") && strings.Contains(o, "#") {
+		return misadvise("write for example oci://ghcr.io/me/net:v1.bnm: each file then has a tag",
+			"-o %s names a file of a tag, which the checkpoint and the chain would replace", o)
 	}
 	return checkPreset(c, resumed)
 }

@@ -44,8 +44,9 @@ type visitors struct {
 
 // visitor is a machine that is listed, or has open devices.
 type visitor struct {
-	missed  int // lists without it, one after the other
-	devices int // that are open, or that a run opens again
+	missed  int  // lists without it, one after the other
+	devices int  // that are open, or that a run opens again
+	leaving bool // a device was withdrawn, so that the others are too, also if it is listed again meanwhile
 }
 
 func newVisitors(f *Fleet) *visitors {
@@ -241,7 +242,7 @@ func (v *visitors) mayReopen(name string) bool {
 	address := addressOf(name)
 	v.mu.Lock()
 	m := v.known[address]
-	gone := m != nil && m.missed >= missedVisits
+	gone := m != nil && (m.leaving || m.missed >= missedVisits)
 	v.mu.Unlock()
 	if gone {
 		v.withdraw(name)
@@ -257,7 +258,7 @@ func (v *visitors) withdraw(name string) {
 	last := false
 	if m != nil {
 		m.devices--
-		last = m.devices == 0
+		m.leaving, last = true, m.devices == 0
 	}
 	if last {
 		delete(v.known, address)

@@ -1,0 +1,28 @@
+package fleet
+
+import "testing"
+
+// A machine that has left loses all of its devices, also if it is listed again before the last one is
+// tried. Then it is new.
+func TestAMachineLeavesWhole(t *testing.T) {
+	v := newVisitors(&Fleet{targets: map[string]target{}, providers: map[string]Provider{}})
+	defer v.close()
+	v.setOpen("a:1", 2)
+	for range missedVisits - 1 {
+		v.miss(nil)
+	}
+	if !v.mayReopen("a:1/cpu:0") {
+		t.Error("it counts as gone too early")
+	}
+	v.miss(nil)
+	if v.mayReopen("a:1/cpu:0") {
+		t.Error("it has left, and a device may be opened")
+	}
+	v.miss([]string{"a:1"})
+	if v.known["a:1"] == nil {
+		t.Error("it is new, and has another device")
+	}
+	if v.mayReopen("a:1/cpu:1") || v.known["a:1"] != nil {
+		t.Errorf("its other device stays: %+v", v.known["a:1"])
+	}
+}

@@ -243,7 +243,7 @@ bench-cuda: build ## images/s of two networks, with an NVIDIA GPU
 chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, root, half an hour)
 	bash scripts/chaosmpi.sh bin/bnctl
 
-# RUNS, ONLY, SEED: see scripts/chaosmachines.sh.
+# RUNS, ONLY, SEED, KEEP: see scripts/chaosmachines.sh.
 .PHONY: chaos-machines
 chaos-machines: build ## a host and machines that join, leave, are killed and cut off, over two slow networks: one template for each of 12 recipes (Linux, root, an hour; goes on where it was ended)
 	$(GO) build -o bin/slowlink ./scripts/slowlink

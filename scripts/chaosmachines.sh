@@ -5,12 +5,12 @@
 # on the host's own CPU, and then RUNS (5) times on each network, each time disturbed at random: machines join, leave by
 # SIGTERM, are killed, stopped, or cut off, and come back; at every fifth run the host is killed as well, and resumed in
 # the namespace of another machine. Each run must have the template of the host alone. A line for each run goes to
-# LINES (bin/chaos-machines), whose runs are not repeated. ONLY picks recipes by a regular expression, SEED another
+# the file KEEP (bin/chaos-machines), whose runs are not repeated. ONLY picks recipes by a regular expression, SEED another
 # chance. Needs root and iproute2.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}") slowlink=$(realpath "${2:-bin/slowlink}")
-lines=$(realpath -m "${LINES_FILE:-bin/chaos-machines}"); mkdir -p "$(dirname "$lines")"; touch "$lines"
-work=$(mktemp -d -t bnctl-machines.XXXX)
+lines=$(realpath -m "${KEEP:-bin/chaos-machines}"); mkdir -p "$(dirname "$lines")"; touch "$lines"
+work=$(mktemp -d)
 trap down EXIT
 cd "$work"
 cp "$bnctl" bnctl && cp "$slowlink" slowlink && bnctl=$work/bnctl

@@ -16,7 +16,7 @@ type BoxColumns struct {
 	Corners            [4]int // x1, y1, x2, y2
 }
 
-// The usual names of the corners of boxes, in lower case.
+// cornerNames are the usual names of the corners of boxes, in lower case.
 var cornerNames = [4][]string{{"x1", "xmin", "x_min", "left"}, {"y1", "ymin", "y_min", "top"},
 	{"x2", "xmax", "x_max", "right"}, {"y2", "ymax", "y_max", "bottom"}}
 

@@ -19,15 +19,18 @@ type Draft struct {
 	Text    string
 	Layers  int
 	Strides int // number of convolutions; the checkpoint has no strides and padding of them
-	Open    int // number of operands, and of whole layers, left to fill in: "?" in the text
+	Open    int // number of lines with a "?": unknown operands and layers, and guesses to check
 }
 
 // Summary describes the draft of a file in one line: its layers, open places, and missing parts.
 func (d *Draft) Summary(path string) string {
-	return fmt.Sprintf("%s of %s, %s to be filled in where a ? is; the draft lacks activations, pooling "+
-		"and sums of layers, which the file does not have, and strides and padding of %s",
-		problem.Plural(d.Layers, "layer"), path, problem.Plural(d.Open, "place"),
-		problem.Plural(d.Strides, "convolution"))
+	strides := ""
+	if d.Strides > 0 {
+		strides = fmt.Sprintf(", with strides and padding of %s", problem.Plural(d.Strides, "convolution"))
+	}
+	return fmt.Sprintf("%s of %s, %s left open or guessed where a ? is%s; the draft lacks activations, "+
+		"pooling and sums of layers, which the file does not have", problem.Plural(d.Layers, "layer"), path,
+		problem.Plural(d.Open, "line"), strides)
 }
 
 // Of drafts the graph of a state dict. input is the shape of a sample: [C,H,W], or [C,L]
@@ -50,7 +53,13 @@ func Of(f *formats.File, name string, input []int) (*Draft, error) {
 		return nil, noStructure(f.Tensors)
 	}
 	d.wire(layers, input)
-	return &Draft{Text: d.text(layers), Layers: len(layers), Strides: d.strides, Open: d.open}, nil
+	open := 0
+	for _, line := range d.lines {
+		if strings.Contains(line, "?") {
+			open++
+		}
+	}
+	return &Draft{Text: d.text(layers), Layers: len(layers), Strides: d.strides, Open: open}, nil
 }
 
 // noStructure returns the error for tensors that do not belong to layers.
@@ -77,7 +86,6 @@ type drafter struct {
 	x       string // name of the input
 	last    string // name of the preceding value
 	shape   []int  // of last; 0: unknown length
-	open    int
 	strides int
 }
 
@@ -130,7 +138,6 @@ func (d *drafter) operand(channels int) (name string, fits bool) {
 	if len(d.shape) > 0 && d.shape[0] == channels {
 		return d.last, true
 	}
-	d.open++
 	return "?", false
 }
 

@@ -28,9 +28,9 @@ func (d *drafter) convolution(l *layer, k kind) {
 			list(in*groups, 1, length(d.shape, fits))))
 		x = name + ".image"
 	}
-	attributes := ""
+	attributes, unknown := "", "stride, pad?"
 	if groups > 1 {
-		attributes += fmt.Sprintf(", groups=%d", groups)
+		attributes, unknown = fmt.Sprintf(", groups=%d", groups), "stride, pad, groups?"
 	}
 	if h, w := (s[2]-1)/2, (s[3]-1)/2; k == conv && h+w > 0 {
 		attributes += ", pad=" + list(h, w, h, w)
@@ -42,8 +42,8 @@ func (d *drafter) convolution(l *layer, k kind) {
 	if l.bias != nil {
 		bias = ", " + read(l.bias)
 	}
-	d.add(l, "%s(%s, %s%s%s)  # %d -> %d, %s: stride, pad?", op, x, read(l.weight), bias, attributes,
-		in*groups, outs, strings.ReplaceAll(strings.Trim(fmt.Sprint(l.weight.Shape[2:]), "[]"), " ", "x"))
+	d.add(l, "%s(%s, %s%s%s)  # %d -> %d, %s: %s", op, x, read(l.weight), bias, attributes,
+		in*groups, outs, strings.ReplaceAll(strings.Trim(fmt.Sprint(l.weight.Shape[2:]), "[]"), " ", "x"), unknown)
 	d.after(fits, outs)
 	if line {
 		d.shape = []int{outs, length(d.shape, fits)}
@@ -69,19 +69,16 @@ func (d *drafter) dense(l *layer) {
 	case len(d.shape) == 1 && d.shape[0] == ins:
 		x = d.last
 	case len(d.shape) == 3 && d.shape[0] == ins:
-		d.lines = append(d.lines, fmt.Sprintf("  %s.pool = global_avg_pool(%s)  # if that is before it", name,
+		d.lines = append(d.lines, fmt.Sprintf("  %s.pool = global_avg_pool(%s)  # or another pooling?", name,
 			d.last), fmt.Sprintf("  %s.flat = reshape(%s.pool, shape=[%d])", name, name, ins))
 		x = name + ".flat"
 	case len(d.shape) == 2 && d.shape[0] == ins:
-		d.lines = append(d.lines, fmt.Sprintf("  %s.mean = reduce_mean(%s, axes=[1])  # if that is before it", name,
+		d.lines = append(d.lines, fmt.Sprintf("  %s.mean = reduce_mean(%s, axes=[1])  # or another pooling?", name,
 			d.last))
 		x = name + ".mean"
 	case len(d.shape) > 1 && ins%d.shape[0] == 0:
 		d.note("of %d numbers, %d for each of %d channels: a reshape of what is before it", ins, ins/d.shape[0],
 			d.shape[0])
-		d.open++
-	default:
-		d.open++
 	}
 	bias := ""
 	if l.bias != nil {
@@ -95,13 +92,11 @@ func (d *drafter) dense(l *layer) {
 func (d *drafter) aside(l *layer, k kind) {
 	switch k {
 	case norm:
-		d.open++
 		d.add(l, "group_norm(%s, %s, %s, groups=?)  # or layer_norm(%s, %s, %s, axes=?)", d.last, read(l.weight),
 			read(l.bias), d.last, read(l.weight), read(l.bias))
 	case slopes:
 		d.slopes(l)
 	default:
-		d.open++
 		var all []string
 		for _, t := range l.tensors(k) {
 			all = append(all, "@"+clean(t.t.Name)+" "+tensor.Describe(tensor.F32, t.t.Shape))

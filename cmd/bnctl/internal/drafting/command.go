@@ -27,7 +27,7 @@ func Command(t Tools) *cli.Command {
 	return &cli.Command{Name: "draft", ArgsUsage: "CHECKPOINT",
 		Usage: "a graph text of a state dict: layers, shapes and batch norms, in the order of the file",
 		Description: `Writes the layers of a checkpoint as a graph: each layer reads the value before it if
-the channels fit, and a ? marks the places where they do not. You add the parts without
+the channels fit, and a ? marks what the file does not decide. You add the parts without
 weights, such as relu and pooling, the strides and the wiring; then
 
    bnctl models draft net.pth --input 3,32,32 -o net.graph

@@ -1,7 +1,9 @@
 package recipefile
 
 import (
+	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/bnctl/bnctl/problem"
 	"github.com/goccy/go-yaml/lexer"
@@ -18,6 +20,9 @@ const (
 
 // bounded refuses text that no recipe needs, before it is parsed.
 func bounded(text []byte) error {
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return problem.Advise("name a file of YAML, a template or a checkpoint", "it is not a text")
+	}
 	tokens := lexer.Tokenize(string(text))
 	if len(tokens) > maxTokens {
 		return fmt.Errorf("%s; a recipe has at most %d", problem.Plural(len(tokens), "token"), maxTokens)

@@ -111,7 +111,7 @@ func kindOf(v any) string {
 	if _, ok := v.([]any); ok {
 		return "a list, not a map of options"
 	}
-	return fmt.Sprintf("%q, not a map of options", fmt.Sprint(v))
+	return fmt.Sprintf("%.40q, not a map of options", fmt.Sprint(v))
 }
 
 // Boolean writes the words of YAML 1.1 for true and false as true and false, and

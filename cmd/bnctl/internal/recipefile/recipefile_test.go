@@ -51,6 +51,9 @@ func TestBadFile(t *testing.T) {
 		"recipe: 5":                       `recipe: it is "5", not a map of options`,
 		"- a":                             "it is a list, not a map of options; write recipe: and run:",
 		"hello":                           `it is "hello"`,
+		strings.Repeat("x", 5000):         `it is "` + strings.Repeat("x", 40) + `", not a map`,
+		"\b\a:\xff recipe":                "it is not a text; name a file of YAML, a template or a checkpoint",
+		"recipe: {}\x00":                  "it is not a text",
 		"batch: 4":                        `unknown field "batch"; write options below recipe: or run:`,
 	} {
 		if _, err := recipeOf(t, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -59,13 +59,14 @@ archive() {
 		GOOS=${system%-*} GOARCH=${system#*-} $go build -tags "$tags" -o "$dir/$(basename "$program")$suffix" "./$program"
 	done
 	GO=$go bash "$here/licences.sh" "$system" >"$dir/LICENSES-OF-MODULES"
-	# Each program has an SBOM, with Go's library: bnctl's has the archive's name. The day and
+	# Each program has an SBOM, with Go's library and licences: bnctl's has the archive's name. The day and
 	# the tool's own file are left out: they would differ from build to build.
 	for program in "${programs[@]}"; do
 		local file=$out/$name.sbom.json
 		[ "$program" = cmd/bnctl ] || file=$out/$name.$(basename "$program").sbom.json
 		(cd "$work" && "$work/sbom" bin -json -std -noserial -version "$tag" "$dir/$(basename "$program")$suffix") |
-			sed "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$date\"/" >"$file"
+			sed "s/\"timestamp\": \"[^\"]*\"/\"timestamp\": \"$date\"/" |
+			"${PYTHON:-/usr/bin/python3}" "$here/sbomlicences.py" "$dir/LICENSES-OF-MODULES" >"$file"
 	done
 	find "$dir" -exec touch -h -d "$date" {} +
 	if [ "${system%-*}" = windows ]; then

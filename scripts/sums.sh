@@ -13,6 +13,7 @@
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
 # ZOO=1 takes every network of the zoo in place of those recipes, at its published size, the smallest first: 2 steps of
 # training with 3 rows and with 1, and the logits of 3 rows and of 1 by the template that the first training makes.
+# ZOO=short trains 1 step, which divides its work as two do. With ZOO, rows of other networks stay in the file JSON.
 # SUMS=FILE keeps every sum as it comes: what has one of this BNCTL is not trained again (but beside accumulate, which
 # compares weights).
 set -euo pipefail
@@ -74,12 +75,14 @@ zoo() {
 		case $data in segmentation) data=shapes ;; detection) data=yolo:boxes ;; *) data=glyphs ;; esac
 		size="--size $size"
 		case $name in mlp-bn | lenet-bn) size= ;; esac
-		echo "2 --model $name --data $data:6 $size --batch 3 --replicas 3"
-		echo "2 --model $name --data $data:2 $size --batch 1 --replicas 1"
+		echo "$zoosteps --model $name --data $data:6 $size --batch 3 --replicas 3"
+		echo "$zoosteps --model $name --data $data:2 $size --batch 1 --replicas 1"
 		echo "0 predict --model $name --data $data:3 $size"
 		echo "0 predict --model $name --data $data:1 $size"
 	done
 }
+zoosteps=2
+[ "${ZOO:-}" != short ] || zoosteps=1
 [ -z "${ZOO:-}" ] || mapfile -t recipes < <(zoo)
 
 # plugin NAME [BUILD FLAG...]: the CPU device in another build.
@@ -127,6 +130,7 @@ train() {
 		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --checkpoint c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
 	fi
 	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac
+	case ${ZOO:+${words[*]}} in *"--batch 3"*) cp m.bnm "${words[1]}.bnm" ;; esac # for its predictions
 	"$work/plainsum" m.bnm | cut -c1-64
 }
 
@@ -135,7 +139,7 @@ predict() {
 	local how=${1%%:*} on=${1#*:} godebug= options=() words
 	eval "words=(${recipe#predict })"
 	local template="${words[1]}.bnm"
-	[ -e "$template" ] || "$bnctl" train "${words[@]:0:3}" "${words[3]%:*}:6" "${words[@]:4}" --batch 3 --replicas 3 --steps 2 \
+	[ -e "$template" ] || "$bnctl" train "${words[@]:0:3}" "${words[3]%:*}:6" "${words[@]:4}" --batch 3 --replicas 3 --steps $zoosteps \
 		--quiet -o "$template" >/dev/null 2>err || { cat err >&2; return 1; }
 	case $how in
 	avx2) godebug=cpu.avx512f=off ;;
@@ -198,7 +202,7 @@ for entry in "${recipes[@]}"; do
 		[ "$first" = "$sum" ] || failed=1
 	done
 done
-[ -z "${json:-}" ] || python3 - "$json" "$SUMS" "$build" <<'END'
+[ -z "${json:-}" ] || python3 - "$json" "$SUMS" "$build" "${devices[@]}" <<'END'
 import json, os, sys, time
 rows, ways = {}, {}
 for line in open(sys.argv[2]):
@@ -212,19 +216,27 @@ table = {"processor": processor, "command": os.environ.get("COMMAND", "scripts/s
          "columns": ["recipe", "devices", "sha256"],
          "rows": [["`%s`" % recipe, ", ".join("`%s`" % d for d in on), sum[:16]] for (recipe, sum), on in rows.items()]}
 if os.environ.get("ZOO"): # a row for every network, once all its sums are there
-    networks = {}
+    networks, tried = {}, sys.argv[4:]
     for recipe, on in ways.items():
         words = recipe.split()
         name, size = words[words.index("--model") + 1], words[words.index("--size") + 1] if "--size" in words else "28x28"
         three = recipe.split(" --batch ")[-1].startswith("3") or recipe.startswith("predict") and ":3" in recipe
         column = (2 if recipe.startswith("predict") else 0) + (0 if three else 1)
-        sums = set(on.values())
-        if len(on) >= (3 if column == 1 else 5):
-            networks.setdefault((name, size), {})[column] = sums.pop()[:16] if len(sums) == 1 else "differs"
-    table.update(conditions="one sum on 1 and 2 threads, on 1 and 2 devices (1 of them for training with 1 row), and with AVX2; class "
-                 "fma; 2 steps; the first digits of the sha256 of the template, and of the logits", columns=["network", "size",
-                 "trained, 3 rows", "trained, 1 row", "logits of 3 rows", "logits of 1"],
-                 rows=[["`%s`" % name, size] + [of[c] for c in range(4)] for (name, size), of in networks.items() if len(of) == 4])
+        of, sums = networks.setdefault((name, size), {}), set(on.values())
+        if column == 0:
+            of["steps"] = words[words.index("--steps") + 1]
+        if all(d in on or column == 1 and d.endswith(":2xcpu") for d in tried):
+            of[column] = sums.pop()[:16] if len(sums) == 1 else "differs"
+    rows = [["`%s`" % name, size, of["steps"]] + [of[c] for c in range(4)] for (name, size), of in networks.items() if len(of) == 5]
+    table.update(conditions="one sum on all of %s (with one device for training with 1 row); class fma; the first digits of the sha256 "
+                 "of the template, and of the logits" % ", ".join(tried), columns=["network", "size", "steps", "trained, 3 rows",
+                 "trained, 1 row", "logits of 3 rows", "logits of 1"], rows=rows)
+    if os.path.exists(sys.argv[1]):
+        earlier, here = json.load(open(sys.argv[1])), {row[0] for row in rows}
+        for key in ("processor", "command", "measured", "conditions"):
+            if table[key] not in earlier[key]:
+                table[key] = earlier[key] + "; later rows: " + table[key]
+        table["rows"] = [row for row in earlier["rows"] if row[0] not in here] + rows
 json.dump(table, open(sys.argv[1], "w"), indent=1)
 END
 [ $failed = 0 ] || { echo "the sums differ" >&2; exit 1; }

@@ -45,42 +45,67 @@ func objectsOf(label []int32) (all []cells.Object) {
 	return all
 }
 
-// BoxInputs returns the inputs of the training function for BoxLoss, for labels [N, M, BoxFields] and
+// BoxInputs returns the inputs of the training function for a loss of boxes, for labels [N, M, BoxFields] and
 // the number of classes of the model.
-func BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
-	n, a := labels.Shape[0], grid.Len()
-	rows := func(count int) tensor.Tensor { return tensor.New(tensor.F32, n, count, a) }
-	of, mask, positive, negative := rows(4), rows(1), rows(1+classes), rows(1+classes)
+func (l Loss) BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
+	n, a, m := labels.Shape[0], grid.Len(), labels.Shape[1]
+	all := map[string]tensor.Tensor{}
 	each := labels.Count() / max(n, 1)
-	for i := range n {
-		row := func(t tensor.Tensor) []float32 { return t.Rows(i, i+1).F32() }
-		grid.Fill(cells.Targets{Boxes: row(of), Mask: row(mask), Positive: row(positive), Negative: row(negative)},
-			objectsOf(labels.I32()[i*each:(i+1)*each]), classes)
+	fill := func(shapes map[string][2]int, row func(of func(name string) []float32, objects []cells.Object)) {
+		for name, shape := range shapes {
+			all[name] = tensor.New(tensor.F32, n, shape[0], shape[1])
+		}
+		for i := range n {
+			row(func(name string) []float32 { return all[name].Rows(i, i+1).F32() },
+				objectsOf(labels.I32()[i*each:(i+1)*each]))
+		}
 	}
-	return map[string]tensor.Tensor{parallel.InputBoxes: of, parallel.InputMask: mask,
-		parallel.InputPositive: positive, parallel.InputNegative: negative}
+	if l.IsMatched() {
+		fill(map[string][2]int{parallel.InputObjects: {m, cells.Columns}, parallel.InputClasses: {m, classes},
+			parallel.InputNear: {m, grid.AllSides()}, parallel.InputCells: {cells.PerCell, a}},
+			func(of func(name string) []float32, objects []cells.Object) {
+				grid.FillCandidates(cells.Candidates{Objects: of(parallel.InputObjects),
+					Classes: of(parallel.InputClasses), Near: of(parallel.InputNear), Cells: of(parallel.InputCells)},
+					objects, classes)
+			})
+		return all
+	}
+	fill(map[string][2]int{parallel.InputBoxes: {4, a}, parallel.InputMask: {1, a},
+		parallel.InputPositive: {1 + classes, a}, parallel.InputNegative: {1 + classes, a}},
+		func(of func(name string) []float32, objects []cells.Object) {
+			grid.Fill(targetsIn(of), objects, classes)
+		})
+	return all
 }
 
-// BoxLosses returns the sum of the losses of predictions [N, 5+C, A] with BoxInputs, and the number of
-// cells with objects.
-func BoxLosses(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor) (sum, n float64) {
+func targetsIn(of func(name string) []float32) cells.Targets {
+	return cells.Targets{Boxes: of(parallel.InputBoxes), Mask: of(parallel.InputMask),
+		Positive: of(parallel.InputPositive), Negative: of(parallel.InputNegative)}
+}
+
+// BoxLosses returns the sum of the losses of predictions [N, 5+C, A] for labels [N, M, BoxFields], and the
+// number of cells with objects.
+func (l Loss) BoxLosses(grid *cells.Grid, scores, labels tensor.Tensor) (sum, n float64) {
 	for i := range scores.Shape[0] {
-		loss, positives := boxLoss(grid, scores, inputs, i)
+		loss, positives := l.boxLoss(grid, scores.Rows(i, i+1), labels.Rows(i, i+1))
 		sum, n = sum+loss, n+positives
 	}
 	return sum, n
 }
 
-// boxLoss is BoxLosses for row i.
-func boxLoss(grid *cells.Grid, scores tensor.Tensor, inputs map[string]tensor.Tensor, i int) (loss,
-	n float64) {
-	row := func(name string) []float32 { return inputs[name].Rows(i, i+1).F32() }
-	mask := row(parallel.InputMask)
-	for _, v := range mask {
+// boxLoss is BoxLosses for one row.
+func (l Loss) boxLoss(grid *cells.Grid, scores, labels tensor.Tensor) (loss, n float64) {
+	rows := scores.F32()
+	if l.IsMatched() {
+		loss, positives := grid.MatchedLoss(rows, objectsOf(labels.I32()), labels.Shape[1])
+		return loss, float64(positives)
+	}
+	inputs := l.BoxInputs(grid, labels, scores.Shape[1]-cells.Fields)
+	t := targetsIn(func(name string) []float32 { return inputs[name].F32() })
+	for _, v := range t.Mask {
 		n += float64(v)
 	}
-	return grid.Loss(scores.Rows(i, i+1).F32(), cells.Targets{Boxes: row(parallel.InputBoxes), Mask: mask,
-		Positive: row(parallel.InputPositive), Negative: row(parallel.InputNegative)}), n
+	return grid.Loss(rows, t), n
 }
 
 // addBoxes counts N predictions [N, 5+C, A] with labels [N, M, BoxFields].
@@ -89,11 +114,10 @@ func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 	if len(scores.Shape) != 3 || scores.Shape[2] != b.grid.Len() || scores.Shape[1] <= cells.Fields {
 		return fmt.Errorf("labels are boxes for an output of %v", scores)
 	}
-	n, classes := scores.Shape[0], scores.Shape[1]-cells.Fields
-	inputs := BoxInputs(b.grid, labels, classes)
+	n := scores.Shape[0]
 	each := labels.Count() / max(n, 1)
 	for i := range n { // sums in the order of samples do not depend on the batch
-		loss, positives := boxLoss(b.grid, scores, inputs, i)
+		loss, positives := e.loss.boxLoss(b.grid, scores.Rows(i, i+1), labels.Rows(i, i+1))
 		e.LossSum, e.WeightSum = e.LossSum+loss, e.WeightSum+positives
 		all := objectsOf(labels.I32()[i*each : (i+1)*each])
 		e.Counted += len(all)

@@ -26,7 +26,10 @@ func (l Loss) IsNumeric() bool {
 }
 
 // IsBoxes reports whether l is about boxes in the place of labels.
-func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss }
+func (l Loss) IsBoxes() bool { return l.Of == parallel.BoxLoss || l.IsMatched() }
+
+// IsMatched reports whether l assigns objects to cells by the prediction.
+func (l Loss) IsMatched() bool { return l.Of == parallel.YOLOXLoss }
 
 // LossOf returns the loss in the recipe of a template. The default, for example for models
 // of other programs, is the loss for the data.
@@ -41,8 +44,9 @@ func LossOf(recipe json.RawMessage, info data.Info) Loss {
 		l = Loss{}
 	}
 	switch {
-	case info.Boxes:
+	case info.Boxes && !l.IsBoxes():
 		l = Loss{Of: parallel.BoxLoss}
+	case info.Boxes:
 	case info.MultiLabel:
 		l = Loss{Of: parallel.BinaryCrossEntropy}
 	case info.Targets != nil && l.Of == "":
@@ -57,7 +61,7 @@ func ParseLoss(text string) (Loss, error) {
 	l := Loss{Of: name}
 	switch name {
 	case parallel.CrossEntropy, parallel.BinaryCrossEntropy, parallel.SquaredError, parallel.AbsoluteError,
-		parallel.BoxLoss:
+		parallel.BoxLoss, parallel.YOLOXLoss:
 		if !given {
 			return l, nil
 		}
@@ -73,7 +77,7 @@ func ParseLoss(text string) (Loss, error) {
 			"1000000", "")
 	}
 	return l, problem.New("loss", strconv.Quote(text), "want squared, absolute or huber[:DELTA] for numbers, "+
-		"binary for labels that do not exclude each other, or none for classes", "")
+		"binary for labels that do not exclude each other, boxes or yolox for boxes, or none for classes", "")
 }
 
 // scale returns the factor of the error of target k.

@@ -31,10 +31,9 @@ const boxWeight = 5.0
 // its classes.
 func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
 	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
-		return n, fmt.Errorf("output %s of graph %s is %v; a loss of boxes needs rows for cells: a box of four, "+
-			"the presence of an object, and classes", t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
+		return n, notBoxes(t, outputs)
 	}
-	n.of, n.hits, n.partners = "moments", graph.None, graph.None
+	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
 	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	logits := t.rows("loss.logits", outputs, rowsOfBox, shape[0])
 	l, boxes := t.binaryCrossEntropy("loss", logits), t.boxElements(outputs, shape[1])
@@ -66,32 +65,48 @@ func (t *trainBuilder) rows(name string, x graph.Value, from, to int) graph.Valu
 	return t.step(graph.Slice, name, []graph.Value{x}, "begin", []int{from, 0}, "end", []int{to, s[1]})
 }
 
-// boxElements returns 5*(1 - GIoU) = 5*(2 - IoU - union/enclosing box) for each cell, [1, A]. Cells without
-// an object have the prediction 0 and its box as target: 0, without a gradient, whatever they predict.
-func (t *trainBuilder) boxElements(outputs graph.Value, cells int) graph.Value {
-	op := func(op graph.Op, name string, in ...graph.Value) graph.Value {
+// boxParts are the parts of losses of boxes, in cells: [1, A], or [2, A] for the corners.
+type boxParts struct {
+	op                               func(op graph.Op, name string, in ...graph.Value) graph.Value
+	area                             func(name string, sides graph.Value) graph.Value
+	low, high, targetLow, targetHigh graph.Value
+	common, union                    graph.Value
+}
+
+// boxParts compares predictions, the first four rows of the output, with InputBoxes. Cells without
+// an object have the prediction 0 and its box as target: an overlap of 1, without a gradient, whatever they
+// predict.
+func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
+	b.op = func(op graph.Op, name string, in ...graph.Value) graph.Value {
 		return t.step(op, "loss.box."+name, in)
 	}
-	target, mask := t.input(InputBoxes, []int{rowsOfBox, cells}), t.input(InputMask, []int{1, cells})
-	raw := op(graph.Mul, "masked", t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask)
-	size := op(graph.Exp, "size", t.rows("loss.box.logs", raw, 2, 4))
-	centre := t.rows("loss.box.centre", raw, 0, 2)
-	half := t.step(graph.Affine, "loss.box.half", []graph.Value{size}, "by", 0.5)
-	low, high := op(graph.Sub, "low", centre, half), op(graph.Add, "high", centre, half)
-	targetLow := t.rows("loss.box.target.low", target, 0, 2)
-	targetHigh := t.rows("loss.box.target.high", target, 2, 4)
-	area := func(name string, sides graph.Value) graph.Value {
-		return op(graph.Mul, name, t.rows("loss.box."+name+".w", sides, 0, 1),
+	b.area = func(name string, sides graph.Value) graph.Value {
+		return b.op(graph.Mul, name, t.rows("loss.box."+name+".w", sides, 0, 1),
 			t.rows("loss.box."+name+".h", sides, 1, 2))
 	}
-	overlap := op(graph.Sub, "overlap", op(graph.Min, "right", high, targetHigh),
-		op(graph.Max, "left", low, targetLow))
-	common := area("common", op(graph.Relu, "shared", overlap))
-	both := op(graph.Add, "both", area("area", size),
-		area("target.area", op(graph.Sub, "target.size", targetHigh, targetLow)))
-	union := op(graph.Sub, "union", both, common)
-	enclosing := area("enclosing", op(graph.Sub, "reach", op(graph.Max, "far", high, targetHigh),
-		op(graph.Min, "near", low, targetLow)))
-	sum := op(graph.Add, "sum", op(graph.Div, "iou", common, union), op(graph.Div, "share", union, enclosing))
+	target, mask := t.input(InputBoxes, []int{rowsOfBox, cells}), t.input(InputMask, []int{1, cells})
+	raw = b.op(graph.Mul, "masked", raw, mask)
+	size := b.op(graph.Exp, "size", t.rows("loss.box.logs", raw, 2, 4))
+	centre := t.rows("loss.box.centre", raw, 0, 2)
+	half := t.step(graph.Affine, "loss.box.half", []graph.Value{size}, "by", 0.5)
+	b.low, b.high = b.op(graph.Sub, "low", centre, half), b.op(graph.Add, "high", centre, half)
+	b.targetLow = t.rows("loss.box.target.low", target, 0, 2)
+	b.targetHigh = t.rows("loss.box.target.high", target, 2, 4)
+	overlap := b.op(graph.Sub, "overlap", b.op(graph.Min, "right", b.high, b.targetHigh),
+		b.op(graph.Max, "left", b.low, b.targetLow))
+	b.common = b.area("common", b.op(graph.Relu, "shared", overlap))
+	both := b.op(graph.Add, "both", b.area("area", size),
+		b.area("target.area", b.op(graph.Sub, "target.size", b.targetHigh, b.targetLow)))
+	b.union = b.op(graph.Sub, "union", both, b.common)
+	return b
+}
+
+// boxElements returns 5*(1 - GIoU) = 5*(2 - IoU - union/enclosing box) for each cell, [1, A].
+func (t *trainBuilder) boxElements(outputs graph.Value, cells int) graph.Value {
+	b := t.boxParts(t.rows("loss.box.raw", outputs, 0, rowsOfBox), cells)
+	enclosing := b.area("enclosing", b.op(graph.Sub, "reach", b.op(graph.Max, "far", b.high, b.targetHigh),
+		b.op(graph.Min, "near", b.low, b.targetLow)))
+	sum := b.op(graph.Add, "sum", b.op(graph.Div, "iou", b.common, b.union),
+		b.op(graph.Div, "share", b.union, enclosing))
 	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -boxWeight, "add", 2*boxWeight)
 }

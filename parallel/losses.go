@@ -38,7 +38,7 @@ func (t *trainBuilder) elementLoss(outputs graph.Value, shape []int) (n lossNode
 		return n, fmt.Errorf("output %s of graph %s is %v; a loss of single elements needs one axis",
 			t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
 	}
-	n.of, n.hits, n.partners = "moments", graph.None, graph.None
+	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
 	if t.loss.Of == BinaryCrossEntropy {
 		n.hits = t.metLabels(outputs, t.labels(shape))
 	}

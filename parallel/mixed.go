@@ -27,7 +27,7 @@ func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
 	}
 	if !t.loss.Mixed {
 		return lossNodes{loss("loss", labels, graph.None), "sum", graph.None,
-			t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}),
+			t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}), graph.None,
 			func(name string, logits graph.Value) graph.Value {
 				return gradient(name, logits, labels, graph.None)
 			}}
@@ -36,7 +36,7 @@ func (t *trainBuilder) crossEntropy(logits graph.Value, shape []int) lossNodes {
 	perRow := graph.Type{Kind: graph.Rows, DType: tensor.F32}
 	fraction, rest := t.Builder.Input(InputFraction, perRow), t.Builder.Input(InputPartnersFraction, perRow)
 	return lossNodes{loss("loss", labels, fraction), "sum", loss("loss.partners", partners, rest),
-		t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}),
+		t.Builder.Op(graph.Correct, "correct", []graph.Value{logits, labels}), graph.None,
 		func(name string, logits graph.Value) graph.Value {
 			return t.Builder.Op(graph.Add, name, []graph.Value{gradient(name+".labels", logits, labels, fraction),
 				gradient(name+".partners", logits, partners, rest)})

@@ -50,6 +50,8 @@ type Loss struct {
 	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
+	Objects   int      // of YOLOXLoss: the most objects of a row
+	Maps      [][2]int // of YOLOXLoss: rows and columns of each map of cells
 	// PerReplica returns the gradients of each replica instead of keeping their sums.
 	PerReplica bool
 }
@@ -265,6 +267,8 @@ type lossNodes struct {
 	// partners is the sum for the second labels of mixed rows, of replicas; otherwise None.
 	partners graph.Value
 	hits     graph.Value // correct and counted labels, of replicas; None for numbers
+	// positives has the moments of the cells with an object, of replicas; None for other losses.
+	positives graph.Value
 	// seed returns the gradient of outputs.
 	seed func(name string, outputs graph.Value) graph.Value
 }
@@ -274,6 +278,8 @@ func (t *trainBuilder) lossOf(outputs graph.Value, shape []int) (lossNodes, erro
 	case CrossEntropy:
 	case BoxLoss:
 		return t.boxLoss(outputs, shape)
+	case YOLOXLoss:
+		return t.yoloxLoss(outputs, shape)
 	default:
 		return t.elementLoss(outputs, shape)
 	}
@@ -322,6 +328,7 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 	}
 	lossSum, partnersSum := whole("loss.sum", loss.sum, "of", loss.of), whole("loss.partners.sum", loss.partners)
 	hitSum := whole("correct.sum", loss.hits)
+	positivesSum := whole("loss.positives.sum", loss.positives, "of", "moments")
 	sums := make([]graph.Value, len(wrt))
 	for i, name := range t.loss.Trained {
 		var ok bool
@@ -340,6 +347,9 @@ func (t *trainBuilder) reduce(loss lossNodes, seeds map[graph.Value]graph.Value)
 	}
 	if partnersSum != graph.None {
 		t.Builder.Output(OutputPartnersLoss, partnersSum, false)
+	}
+	if positivesSum != graph.None {
+		t.Builder.Output(OutputPositives, positivesSum, false)
 	}
 	for _, m := range t.moments {
 		t.Builder.Output(m.Name, m.Value, false)

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -48,6 +49,8 @@ func resultOf(f *graph.Function, outs []device.Outcome, t Timing) Result {
 			r.Loss += lossIn(whole.F64())
 		case o.Name == OutputHits:
 			r.Correct, r.Counted = whole.F64()[0], whole.F64()[1]
+		case o.Name == OutputPositives:
+			r.Counted = positivesIn(whole.F64())
 		case strings.HasPrefix(o.Name, gradientPrefix):
 			r.Gradients = append(r.Gradients, concat(outs, i))
 		default:
@@ -70,6 +73,9 @@ func lossIn(values []float64) float64 {
 	}
 	return values[0] * sum
 }
+
+// positivesIn returns the number of cells with an object in the output OutputPositives.
+func positivesIn(moments []float64) float64 { return math.Round(float64(moments[0] * moments[1])) }
 
 // concat joins output i of all members along its leading axis.
 func concat(outs []device.Outcome, i int) tensor.Tensor {

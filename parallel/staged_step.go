@@ -168,6 +168,8 @@ func (f *flow) result(all []stageReport) Result {
 			r.Loss += lossIn(t.F64())
 		case o.Name == OutputHits:
 			r.Correct, r.Counted = t.F64()[0], t.F64()[1]
+		case o.Name == OutputPositives:
+			r.Counted = positivesIn(t.F64())
 		case strings.HasPrefix(o.Name, momentsPrefix):
 			r.Moments = append(r.Moments, t)
 		}

@@ -25,13 +25,18 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 		return problem.New("loss", r.Loss, "the labels of "+info.Kind+" are "+labels,
 			"leave it off: the data decides it")
 	}
-	r.TargetStd = nil
+	r.TargetStd, r.MostBoxes = nil, 0
 	switch {
 	case info.Boxes:
 		if r.Loss != "" && !l.IsBoxes() {
 			return refuse("boxes")
 		}
-		r.Loss = parallel.BoxLoss
+		if r.Loss == "" {
+			r.Loss = parallel.BoxLoss
+		}
+		if r.Loss == parallel.YOLOXLoss {
+			r.MostBoxes = info.LabelShape[0]
+		}
 	case info.Targets != nil:
 		if r.Loss == "" {
 			r.Loss = parallel.SquaredError

@@ -85,9 +85,11 @@ type Recipe struct {
 	// until SetData computes them; "": all 1.
 	ClassWeights string `json:"class_weights,omitempty"`
 	// Loss is "" for classes that exclude each other, "binary" for labels that do not, or
-	// "squared", "absolute" or "huber:DELTA" for numbers. SetData replaces "" by the loss
-	// for the data.
+	// "squared", "absolute" or "huber:DELTA" for numbers, or "boxes" or "yolox" for boxes. SetData
+	// replaces "" by the loss for the data.
 	Loss string `json:"loss,omitempty"`
+	// MostBoxes is the most boxes of a sample, if the loss is "yolox". SetData sets it.
+	MostBoxes int `json:"most_boxes,omitempty"`
 	// PosWeights are the weights of the positives of labels that do not exclude each other,
 	// "0.5,2,1"; "balanced" until SetData computes them; "": all 1.
 	PosWeights string `json:"pos_weights,omitempty"`

@@ -28,7 +28,7 @@ func (r *Recipe) Criterion() evaluation.Criterion {
 	switch r.Loss {
 	case "":
 		return "accuracy"
-	case parallel.BoxLoss:
+	case parallel.BoxLoss, parallel.YOLOXLoss:
 		return "ap50"
 	}
 	return "loss"
@@ -59,7 +59,7 @@ func (r *Recipe) taskOf(isMask bool) task {
 	switch {
 	case r.TargetStd != nil:
 		return numbers
-	case r.Loss == parallel.BoxLoss:
+	case evaluation.Loss{Of: r.Loss}.IsBoxes():
 		return boxes
 	case r.Loss != "":
 		return someLabels

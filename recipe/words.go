@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -17,7 +18,7 @@ func (r *Recipe) AnswersInWords() string {
 	switch {
 	case r.TargetStd != nil:
 		return problem.Plural(len(r.TargetStd), "number") + ", " + r.Loss + " error"
-	case r.Loss == parallel.BoxLoss:
+	case evaluation.Loss{Of: r.Loss}.IsBoxes():
 		return "boxes of " + problem.Plural(r.Data.Classes, "class")
 	case r.Loss != "":
 		return problem.Plural(r.Data.Classes, "label") + ", binary cross-entropy"

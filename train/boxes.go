@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
@@ -29,14 +30,32 @@ func (p *plan) takeGrid() error {
 	return nil
 }
 
-// withBoxes adds the inputs of the loss of boxes to rows.
-func (p *plan) withBoxes(rows map[string]tensor.Tensor) {
-	maps.Copy(rows, evaluation.BoxInputs(p.grid, rows[parallel.InputLabels], p.detected))
+// mapsOf returns the rows and columns of each map of a detector for a loss that matches objects; nil for
+// other losses, and for graphs without whole cells.
+func mapsOf(l evaluation.Loss, template *graph.Graph) [][2]int {
+	in := template.Main.Values[template.Main.Inputs[0]].Type.Shape
+	if !l.IsMatched() || len(in) < 2 {
+		return nil
+	}
+	grid, err := cells.New(in[0], in[1])
+	if err != nil {
+		return nil // which the loss refuses
+	}
+	return grid.Sides()
 }
 
-// positives returns the number of cells with an object, and at least 1.
+// withBoxes adds the inputs of the loss of boxes to rows.
+func (p *plan) withBoxes(rows map[string]tensor.Tensor) {
+	maps.Copy(rows, p.loss.BoxInputs(p.grid, rows[parallel.InputLabels], p.detected))
+}
+
+// positives returns the number of cells with an object, and at least 1. It is 1 where the prediction
+// determines them.
 func positives(rows map[string]tensor.Tensor) float64 {
 	n := 0.0
+	if _, ok := rows[parallel.InputMask]; !ok {
+		return 1
+	}
 	for _, v := range rows[parallel.InputMask].F32() {
 		n += float64(v)
 	}

@@ -89,6 +89,16 @@ func TestDetectorOnDevices(t *testing.T) {
 		"frozen":     func(r *recipe.Recipe) { r.BN, r.Init = bn.Frozen, "given" },
 		"apart":      func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:2" },
 		"repeat":     func(r *recipe.Recipe) { r.Tail = "repeat" },
+		"yolox":      func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
+		"yolox, replica": func(r *recipe.Recipe) {
+			r.Loss, r.MostBoxes, r.BN, r.Batch, r.Accumulate = "yolox", 3, bn.Replica, 8, 2
+		},
+		"yolox, apart": func(r *recipe.Recipe) {
+			r.Loss, r.MostBoxes, r.BN, r.WeightSync = "yolox", 3, bn.Replica, "periodic:2"
+		},
+		"yolox, late": func(r *recipe.Recipe) {
+			r.Loss, r.MostBoxes, r.BN, r.WeightSync = "yolox", 3, bn.Replica, "async:1"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := boxBench(t, 42)

@@ -32,7 +32,9 @@ func (p *plan) denominator(labels tensor.Tensor) float64 {
 // perLabel returns the result of a step, scaled so that its loss over the labels that count
 // is the mean by their weights. For numbers, all known ones count.
 func (p *plan) perLabel(b parallel.Batch, r parallel.Result) parallel.Result {
-	if p.loss.IsBoxes() {
+	if p.loss.IsMatched() {
+		r.Counted = max(r.Counted, 1)
+	} else if p.loss.IsBoxes() {
 		r.Counted = positives(b.Rows)
 	} else if p.loss.IsNumeric() {
 		r.Counted = p.denominator(b.Rows[parallel.InputLabels])

@@ -151,7 +151,7 @@ func Program(r *recipe.Recipe, template, wrapped *graph.Graph, trained []string)
 	}
 	train, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: l.Of, HuberDelta: l.Delta,
 		Smoothing: r.LabelSmoothing, Mixed: r.Augment.Mixes(),
-		Weights: classWeights, Auxiliary: r.AuxWeight,
+		Weights: classWeights, Auxiliary: r.AuxWeight, Objects: r.MostBoxes, Maps: mapsOf(l, template),
 		Seed: int64(r.Seed), Trained: trained, PerReplica: r.HasLateGradients()})
 	if err != nil {
 		return nil, err

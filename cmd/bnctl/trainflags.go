@@ -82,7 +82,8 @@ func recipeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "sampling", DefaultText: "each once an epoch",
 			Usage: "draw samples with replacement, by weights of classes, `W,W` or balanced, or by a column of csv:"},
 		&cli.StringFlag{Name: "loss", DefaultText: "by the data",
-			Usage: "of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary"},
+			Usage: "of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: " +
+				"binary; of boxes: boxes, or yolox (SimOTA)"},
 		&cli.StringFlag{Name: "pos-weights", DefaultText: "1", Usage: "of labels that do not exclude each other, " +
 			"where they hold: `W,W`, or balanced"},
 		&cli.Float64Flag{Name: "aux-weight", DefaultText: "none",

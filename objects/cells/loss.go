@@ -33,6 +33,33 @@ func (g *Grid) Loss(rows []float32, t Targets) (sum float64) {
 	return sum
 }
 
+// MatchedLoss returns the sum of the losses of one prediction with the objects that Match assigns, and the
+// number of cells with an object: binary cross-entropies, with the overlap as target of a cell's class, and
+// boxWeight*(1 - IoU*IoU).
+func (g *Grid) MatchedLoss(rows []float32, objects []Object, most int) (sum float64, positives int) {
+	n := len(g.cells)
+	owner, overlaps := g.Match(rows, objects, most)
+	for i, k := range owner {
+		if k == background {
+			sum += softplus(float64(rows[4*n+i]))
+		}
+		if k < 0 {
+			continue
+		}
+		positives++
+		iou := float64(overlaps[i])
+		sum += softplus(-float64(rows[4*n+i])) + float64(boxWeight*(1-float64(iou*iou)))
+		for c := range len(rows)/n - Fields {
+			z, q := float64(rows[(Fields+c)*n+i]), 0.0
+			if c == objects[k].Class {
+				q = iou
+			}
+			sum += float64(q*softplus(-z)) + float64((1-q)*softplus(z))
+		}
+	}
+	return sum, positives
+}
+
 // generalised returns the generalised intersection over union of a prediction and corners, both in cells:
 // IoU - 1 + union/enclosing box.
 func generalised(raw, corners [4]float32) float64 {

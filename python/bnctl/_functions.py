@@ -149,8 +149,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     log_every : int, optional
         STEPS between progress lines (default: 10).
     loss : str or number or sequence, optional
-        Of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary
-        (default: by the data).
+        Of numbers: squared, absolute or huber[:DELTA]; of labels that do not exclude each other: binary; of
+        boxes: boxes, or yolox (SimOTA) (default: by the data).
     lr : str or number or sequence, optional
         Learning rate, or X@B: X for a batch of B, scaled linearly (default: the model's).
     lr_of : str or sequence of str, optional

@@ -161,8 +161,10 @@ type Outcome struct {
 	// axis of a replica output has length len(Rows), and the leading axis of a rows output
 	// has the sum of Rows. Whole outputs have no such axis.
 	Outputs []tensor.Tensor
-	// Blocked is how long the run waited for other members of the group.
+	// Blocked is how long the run waited for other members of the group, or for messages.
 	Blocked time.Duration
+	// Sending is the part of Blocked that a device of another machine waited for messages.
+	Sending time.Duration
 	// Took is the whole time of the run on the device.
 	Took time.Duration
 	// Nodes has the share of Took of each node of the function, in order, if the

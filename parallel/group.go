@@ -39,6 +39,7 @@ type Group struct {
 	fixed     bool   // replicas stay where they are
 	flows     bool   // runs are of single replicas: Config.flows
 	slots     int    // Config.slots
+	batch     int    // Config.Batch
 }
 
 // newGroup returns the group of some devices, each with its replicas. Programs are loaded
@@ -54,7 +55,7 @@ func newGroup(devices []Member, c Config) (*Group, error) {
 	}
 	g := &Group{placement: placement.New(ranks, c.Placement, c.Batch, c.Replicas),
 		comm: newCommunicator(c, ranks, t), timeouts: t,
-		bySpeed: c.BySpeed, flows: c.flows, slots: c.slots}
+		bySpeed: c.BySpeed, flows: c.flows, slots: c.slots, batch: c.Batch}
 	for i, m := range devices {
 		g.members = append(g.members, &member{Member: m, order: i, stage: c.stage})
 		g.mixed = g.mixed || m.Device.Info().Kernels != devices[0].Device.Info().Kernels

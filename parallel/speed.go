@@ -18,7 +18,7 @@ type pace struct {
 	speed float64       // rows per second used for the placement; 0: unknown
 	times int           // number of measurements
 
-	took, blocked time.Duration // of all training since the device was opened
+	took, blocked, sending time.Duration // of all training since the device was opened
 }
 
 // DeviceTime is the time that a device has trained since it was opened, and the part of it
@@ -28,6 +28,8 @@ type DeviceTime struct {
 	Stage         int    // of a divided network, from 1; 0: the device has all layers
 	Replicas      int    // at present
 	Took, Blocked time.Duration
+	Sending       time.Duration // part of Blocked: for messages of a device on another machine
+	Link          device.Link   // with that machine
 }
 
 // Times returns the training times of the present members, in their order. It must not be
@@ -35,7 +37,8 @@ type DeviceTime struct {
 func (g *Group) Times() []DeviceTime {
 	var all []DeviceTime
 	for _, m := range g.members {
-		all = append(all, DeviceTime{m.Name, m.stage, len(m.replicas), m.pace.took, m.pace.blocked})
+		all = append(all, DeviceTime{Device: m.Name, Stage: m.stage, Replicas: len(m.replicas),
+			Took: m.pace.took, Blocked: m.pace.blocked, Sending: m.pace.sending, Link: device.LinkOf(m.Device)})
 	}
 	return all
 }
@@ -49,7 +52,7 @@ func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome)
 		p.rows += b.Sizes[r]
 	}
 	p.busy += o.Took - o.Blocked
-	p.took, p.blocked = p.took+o.Took, p.blocked+o.Blocked
+	p.took, p.blocked, p.sending = p.took+o.Took, p.blocked+o.Blocked, p.sending+o.Sending
 }
 
 // measured returns the rows per second of each member since the last call. A member without

@@ -14,11 +14,13 @@ import (
 func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 	p, r := &s.trainer.progress, s.plan.recipe
 	number := (p.Step + r.StepsPerEpoch() - 1) / r.StepsPerEpoch()
+	times := s.trainer.driver.Group().Times()
 	done := EpochDone{Epoch: number, TrainLoss: ratio(p.LossSum, p.Counted), TrainLossIs: r.TrainLossTerms(),
 		LeftOut: p.LeftOut, TrainAccuracy: s.plan.loss.Accuracy(p.Correct, p.Counted),
 		Seconds: m.elapsed().Seconds(), Throughput: m.throughput(),
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
-		Dropped: s.unread(), Devices: m.deviceShares(s.trainer.driver.Group().Times()), Ranks: m.rankShares()}
+		Dropped: s.unread(), Devices: m.deviceShares(times), Machines: m.machineShares(times),
+		Ranks: m.rankShares()}
 	evaluation := ""
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		e, err := s.validate(ctx, &done)

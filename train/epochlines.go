@@ -17,7 +17,8 @@ func (e EpochDone) Lines(verbose bool) []string {
 	head := fmt.Sprintf("epoch %d: %s  (%.1f s, %.0f img/s, %d seen%s)", e.Epoch, e.figures(), e.Seconds,
 		e.Throughput, e.Seen, e.uneven())
 	lines := []string{head}
-	for _, text := range []string{ranksLine(e.Ranks), e.Warning, e.staleness(), e.Gap.text(verbose)} {
+	for _, text := range []string{ranksLine(e.Ranks), machinesLine(e.Machines), e.Warning, e.staleness(),
+		e.Gap.text(verbose)} {
 		if text != "" {
 			lines = append(lines, text)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/recipe/progress"
 )
 
-// Event is a report from a run while it runs: Started, Stepped, EpochDone, Norms,
+// Event is a report from a run while it runs: Started, Machines, Stepped, EpochDone, Norms,
 // CheckpointWritten, DeviceLost, DeviceBack, DeviceJoined, StageMoved, Placed, AtHost, StoppedEarly or
 // Finished. The run calls Config.Events with each and waits until it returns.
 // The JSON of an event, with its name as "event", is a line that the command
@@ -45,6 +45,24 @@ type Started struct {
 	GoOn        string         `json:"go_on,omitempty"`      // Config.GoOn
 }
 
+// Machines reports the data of a step that the host exchanges with other machines. It follows Started if
+// some devices are on other machines.
+type Machines struct {
+	Machines []MachinePlan `json:"machines"`
+}
+
+// MachinePlan is the expected traffic with a machine in a step of a full batch.
+type MachinePlan struct {
+	Machine   string   `json:"machine"` // its address
+	Devices   []string `json:"devices"`
+	Replicas  int      `json:"replicas"`
+	Sent      int64    `json:"sent_bytes"`     // by the host, in a step
+	Received  int64    `json:"received_bytes"` // by the host, in a step
+	RoundTrip float64  `json:"round_trip_s"`   // measured when the device was opened
+	Rate      float64  `json:"bytes_per_s"`    // measured while the state was sent; 0: unknown
+	Network   float64  `json:"network_s"`      // of a step, if nothing overlaps; 0: unknown
+}
+
 // Stepped reports the optimizer steps since the previous Stepped, every Config.LogEvery
 // steps and after the last step of a run.
 type Stepped struct {
@@ -58,8 +76,9 @@ type Stepped struct {
 	SyncWait   float64           `json:"sync_wait"`  // share that devices waited for each other
 	Remaining  float64           `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
-	Devices []DeviceShare `json:"devices,omitempty"` // where the time of each device went
-	Ranks   []RankShare   `json:"ranks,omitempty"`   // of a run over several
+	Devices  []DeviceShare  `json:"devices,omitempty"` // where the time of each device went
+	Machines []MachineShare `json:"machines,omitempty"`
+	Ranks    []RankShare    `json:"ranks,omitempty"` // of a run over several
 }
 
 // DeviceShare has the figures of a device of this rank since the last event, as shares of
@@ -70,7 +89,21 @@ type DeviceShare struct {
 	Stage    int     `json:"stage,omitempty"` // of Started.Stages, from 1; 0: it has all layers
 	Replicas int     `json:"replicas"`        // that it has now
 	Compute  float64 `json:"compute"`
-	SyncWait float64 `json:"sync_wait"` // that it waited for other devices
+	SyncWait float64 `json:"sync_wait"` // that it waited for other devices, or for messages
+	// Sending is the part of SyncWait in which a device on another machine waited for messages.
+	Sending float64 `json:"sending,omitempty"`
+}
+
+// MachineShare has the figures of another machine since the last event: the mean over its devices, as
+// shares of the time, and the bytes of its connections.
+type MachineShare struct {
+	Machine  string  `json:"machine"` // its address
+	Replicas int     `json:"replicas"`
+	Compute  float64 `json:"compute"`
+	Waiting  float64 `json:"waiting"`        // for other devices
+	Sending  float64 `json:"sending"`        // neither: messages were on their way
+	Sent     int64   `json:"sent_bytes"`     // by the host
+	Received int64   `json:"received_bytes"` // by the host
 }
 
 // StageShare describes the layers of a stage, and the share of the time of steps that its
@@ -133,9 +166,10 @@ type EpochDone struct {
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 
-	Devices []DeviceShare     `json:"devices,omitempty"` // where the time of each device went
-	Ranks   []RankShare       `json:"ranks,omitempty"`   // of a run over several
-	Best    *models.BestEpoch `json:"best,omitempty"`    // so far; nil before an evaluation
+	Devices  []DeviceShare     `json:"devices,omitempty"` // where the time of each device went
+	Machines []MachineShare    `json:"machines,omitempty"`
+	Ranks    []RankShare       `json:"ranks,omitempty"` // of a run over several
+	Best     *models.BestEpoch `json:"best,omitempty"`  // so far; nil before an evaluation
 }
 
 // DeviceLost reports the loss of a device. The run continues without it. Its part of the
@@ -253,6 +287,7 @@ type Finished struct {
 // Event names.
 
 func (Started) Event() string           { return "start" }
+func (Machines) Event() string          { return "machines" }
 func (Stepped) Event() string           { return "step" }
 func (EpochDone) Event() string         { return "epoch" }
 func (DeviceLost) Event() string        { return "device_lost" }

@@ -110,6 +110,9 @@ func (s *Session) start() {
 		Parameters: s.plan.template.Summary().Parameters, Environment: s.environment(),
 		Paths: s.plan.config.Paths, Checkpoint: s.plan.config.Checkpoint, GoOn: s.plan.config.GoOn,
 		FirstStep: s.trainer.progress.Step, TotalSteps: s.plan.recipe.TotalSteps()})
+	if m := machinesOf(group); len(m.Machines) > 0 {
+		s.plan.emit(m)
+	}
 }
 
 // batchNormSees describes how many samples batch norm computes its statistics over.
@@ -208,6 +211,7 @@ func (s *Session) logIfDue(m *meter) {
 		Loss: ratio(m.loss, m.counted), Accuracy: s.plan.loss.Accuracy(m.correct, m.counted),
 		LR:         s.plan.schedule.RateReduced(p.Step-1, p.Reductions()),
 		Throughput: m.throughput(), InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync),
-		Remaining: ratio(left, m.throughput()), Devices: m.deviceShares(times), Ranks: m.rankShares()})
+		Remaining: ratio(left, m.throughput()), Devices: m.deviceShares(times), Machines: m.machineShares(times),
+		Ranks: m.rankShares()})
 	*m = newMeter(times)
 }

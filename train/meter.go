@@ -28,25 +28,33 @@ func newMeter(devices []parallel.DeviceTime) meter {
 func (m *meter) leaveOut(d time.Duration, before, after []parallel.DeviceTime) {
 	m.since = m.since.Add(d)
 	for i := range m.devices {
-		took, blocked := spent(m.devices[i].Device, before, after)
-		m.devices[i].Took, m.devices[i].Blocked = m.devices[i].Took+took, m.devices[i].Blocked+blocked
+		d := &m.devices[i]
+		s := spent(d.Device, before, after)
+		d.Took, d.Blocked, d.Sending = d.Took+s.Took, d.Blocked+s.Blocked, d.Sending+s.Sending
+		d.Link.Sent, d.Link.Received = d.Link.Sent+s.Link.Sent, d.Link.Received+s.Link.Received
 	}
 }
 
-// spent returns the time of a device between two moments. A device that was reopened
+// spent returns the times and bytes of a device between two moments. A device that was reopened
 // between them started at zero.
-func spent(name string, before, after []parallel.DeviceTime) (took, blocked time.Duration) {
+func spent(name string, before, after []parallel.DeviceTime) (s parallel.DeviceTime) {
 	for _, d := range after {
 		if d.Device == name {
-			took, blocked = d.Took, d.Blocked
+			s = d
 		}
 	}
 	for _, d := range before {
-		if d.Device == name && d.Took <= took {
-			return took - d.Took, blocked - d.Blocked
+		if d.Device != name {
+			continue
+		}
+		if d.Took <= s.Took {
+			s.Took, s.Blocked, s.Sending = s.Took-d.Took, s.Blocked-d.Blocked, s.Sending-d.Sending
+		}
+		if d.Link.Sent <= s.Link.Sent && d.Link.Received <= s.Link.Received {
+			s.Link.Sent, s.Link.Received = s.Link.Sent-d.Link.Sent, s.Link.Received-d.Link.Received
 		}
 	}
-	return took, blocked
+	return s
 }
 
 func (m *meter) elapsed() time.Duration { return max(time.Since(m.since), time.Nanosecond) }
@@ -59,9 +67,9 @@ func (m *meter) fraction(d time.Duration) float64 { return d.Seconds() / m.elaps
 func (m *meter) deviceShares(now []parallel.DeviceTime) []DeviceShare {
 	var all []DeviceShare
 	for _, d := range now {
-		took, blocked := spent(d.Device, m.devices, now)
+		s := spent(d.Device, m.devices, now)
 		all = append(all, DeviceShare{Device: d.Device, Stage: d.Stage, Replicas: d.Replicas,
-			Compute: m.fraction(took - blocked), SyncWait: m.fraction(blocked)})
+			Compute: m.fraction(s.Took - s.Blocked), SyncWait: m.fraction(s.Blocked), Sending: m.fraction(s.Sending)})
 	}
 	return all
 }

@@ -10,6 +10,8 @@ import (
 
 func joinFlags() []cli.Flag { return machines.JoinFlags() }
 
+func namesMachines(c *cli.Context) bool { return machines.Named(c) }
+
 func devicesKeysCommand() *cli.Command { return machines.KeysCommand(machinesOutput) }
 
 func devicesServeCommand() *cli.Command {

@@ -56,13 +56,14 @@ func stagesFlag() cli.Flag {
 
 // planFlag requests the plan of stages.
 func planFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "plan", Usage: "print the contents of each stage, and its expected waiting time"}
+	return &cli.BoolFlag{Name: "plan", Usage: "print the contents of each stage, " +
+		"and its expected waiting time; in training, the bytes that a step exchanges with other machines too"}
 }
 
 // plannedStages is stageOptions for commands with a --plan of stages.
 func plannedStages(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	s, divided, err := stageOptions(c)
-	if err == nil && s.One() && c.Bool("plan") {
+	if err == nil && s.One() && c.Bool("plan") && !(c.Command.Name == "train" && namesMachines(c)) {
 		err = problem.New("plan", "", "there is one stage, and a plan is of several", "give {stages} too")
 	}
 	return s, divided, err
@@ -80,7 +81,7 @@ func stageOptions(c *cli.Context) (stage.Spec, func(*stage.Plan), error) {
 	return s, func(p *stage.Plan) { notePlan(outputOf(c), p) }, err
 }
 
-func notePlan(o *output, p *stage.Plan) {
+func notePlan(o *output, p interface{ Lines() []string }) {
 	for _, line := range p.Lines() {
 		o.note("%s", line)
 	}

@@ -39,6 +39,9 @@ func (t *trainer) Observe(e bnctl.Event) error {
 	case train.Moment:
 		t.progress.watch(e)
 	case train.Event:
+		if m, ok := e.(train.Machines); ok && t.given.Plan {
+			notePlan(t.out, m)
+		}
 		t.statement.Observe(e)
 		t.progress.event(e)
 		t.page.Event(e)

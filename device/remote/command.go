@@ -45,6 +45,8 @@ type Command struct {
 	// greeting, although it should not print any. It may be nil.
 	Printed func(line string)
 
+	counter *counter // of the connections with another machine; nil for a process of this one
+
 	files []*os.File // inherited after the files of its session
 }
 

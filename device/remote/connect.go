@@ -152,6 +152,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		grpc.WithIdleTimeout(0), // the socket has no name by then
 	}
 	if p.command.TLS != nil {
+		options = append(options, grpc.WithContextDialer(p.command.counter.dial(p.command.Name)))
 		options = append(options, grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: wire.AliveEvery, Timeout: wire.AliveWithin, PermitWithoutStream: true}))
 	}
@@ -192,6 +193,13 @@ func (p *peer) greet(ctx context.Context) error {
 	i, err := p.rpc.Describe(ctx, &pb.DescribeRequest{})
 	if err != nil {
 		return err
+	}
+	if p.command.TLS != nil { // the first call has waited for the handshake
+		began := time.Now()
+		if _, err = p.rpc.Describe(ctx, &pb.DescribeRequest{}); err != nil {
+			return err
+		}
+		p.command.counter.setRoundTrip(time.Since(began))
 	}
 	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
 	if n := len(p.info.Name + p.info.Version + p.info.About); n > maxInfo {

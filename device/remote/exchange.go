@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -125,9 +126,11 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 	}
 	buffers := c.buffers
 	c.unanswered.Add(1)
+	began := time.Now()
 	wait := s.group.Exchange.Start(ctx, tag, values)
 	s.replying.Go(func() {
 		err := wait()
+		c.waited.Add(int64(time.Since(began)))
 		c.unanswered.Add(-1)
 		m := &pb.Message{Call: c.body.Call, Body: &pb.Message_Reduced{Reduced: &pb.Reduced{
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}

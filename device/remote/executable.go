@@ -121,6 +121,9 @@ func (x *executable) Run(ctx context.Context, s device.Step) (device.Outcome, er
 	outcome := device.Outcome{Outputs: out, Blocked: time.Duration(o.GetBlocked()),
 		Took: time.Duration(o.GetTook()), Nodes: wire.Numbers[time.Duration](o.GetNodes())}
 	correctTimes(&outcome, wall)
+	if x.session.peer.link().Machine != "" {
+		countSending(&outcome, wall, time.Duration(c.waited.Load()))
+	}
 	return outcome, nil
 }
 

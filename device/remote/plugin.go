@@ -41,6 +41,9 @@ func Start(ctx context.Context, c Command) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.TLS != nil {
+		c.counter = &counter{}
+	}
 	p := &Plugin{command: c, binary: b}
 	p.idle, err = connect(ctx, &p.command, b)
 	if err != nil {

@@ -99,6 +99,7 @@ type call struct {
 	exchanges      int             // exchanges so far
 	exchangedBytes int64           // bytes that they brought
 	unanswered     atomic.Int32    // exchanges without an answer
+	waited         atomic.Int64    // nanoseconds that exchanges waited for others
 	buffers        *buffers        // for the next
 
 	answer *pb.Message

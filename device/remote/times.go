@@ -24,3 +24,12 @@ func correctTimes(o *device.Outcome, wall time.Duration) {
 		left -= n
 	}
 }
+
+// countSending converts the times of a run on another machine to the host's clock. A device that neither
+// computes nor waits for other devices waits for messages. others is the waiting time of its exchanges for
+// other devices; the device may have computed meanwhile.
+func countSending(o *device.Outcome, wall, others time.Duration) {
+	o.Sending = wall - o.Took + max(o.Blocked-others, 0)
+	o.Blocked += wall - o.Took
+	o.Took = wall
+}

@@ -28,14 +28,16 @@ func (x *executable) WriteAll(ctx context.Context, names []string, state map[str
 	if x.session.pipelinesWrites {
 		most = maxPipelined
 	}
-	for len(names) > 0 {
-		n := min(most, len(names))
-		if err := x.writeSome(ctx, names[:n], state); err != nil {
-			return err
+	return x.session.peer.command.counter.measured(func() (waits int, err error) {
+		for ; len(names) > 0; waits++ {
+			n := min(most, len(names))
+			if err := x.writeSome(ctx, names[:n], state); err != nil {
+				return waits, err
+			}
+			names = names[n:]
 		}
-		names = names[n:]
-	}
-	return nil
+		return waits, nil
+	})
 }
 
 // writeSome sends the tensors of names and then receives all answers. If a plugin cannot

@@ -35,6 +35,11 @@ func JoinFlags() []cli.Flag {
 	}
 }
 
+// Named reports whether the flags name other machines.
+func Named(c *cli.Context) bool {
+	return c.IsSet("devices-file") || c.IsSet("discover") || strings.Contains(c.String("devices"), "tls://")
+}
+
 // Join sets the machines of a run by the flags, if they name any. It refuses stages.
 func Join(c *cli.Context, o *fleet.Options) error {
 	file, name := c.String("devices-file"), c.String("discover")

@@ -118,6 +118,7 @@ type epoch struct {
 	Gap           *gap      `json:"gap"`
 	Warning       string    `json:"warning"`
 	Devices       []portion `json:"devices"`
+	Machines      []portion `json:"machines"`
 	Ranks         []portion `json:"ranks"`
 }
 
@@ -125,6 +126,9 @@ type epoch struct {
 type portion struct {
 	Device     string `json:"device"`
 	Stage      int    `json:"stage"`
+	Machine    string `json:"machine"` // not a device, but another machine with its waiting and sending
+	Waiting    figure `json:"waiting"`
+	Sending    figure `json:"sending"`
 	Compute    figure `json:"compute"`
 	InputWait  figure `json:"input_wait"`
 	SyncWait   figure `json:"sync_wait"`

@@ -57,6 +57,10 @@ func (r *Run) times(several bool) []times {
 		last.InputWait.or()); d != nil {
 		out = append(out, *d)
 	}
+	if d := portions(name(fmt.Sprintf("by machine, epoch %d", last.Epoch)), last.Machines,
+		last.InputWait.or()); d != nil {
+		out = append(out, *d)
+	}
 	if d := portions(name(fmt.Sprintf("by rank, epoch %d", last.Epoch)), last.Ranks, math.NaN()); d != nil {
 		out = append(out, *d)
 	}
@@ -94,7 +98,11 @@ func portions(title string, of []portion, input float64) *times {
 	}
 	t := times{Title: title}
 	for i, p := range of {
-		name, waited := p.Device, input
+		name, waited, sync := p.Device, input, p.SyncWait.or()
+		if p.Machine != "" {
+			name = fmt.Sprintf("%s, sending %s", p.Machine, coarse(p.Sending.or()))
+			sync = p.Waiting.or() + p.Sending.or()
+		}
 		if name == "" {
 			name = "rank " + strconv.Itoa(i)
 		}
@@ -106,13 +114,13 @@ func portions(title string, of []portion, input float64) *times {
 		}
 		compute := p.Compute.or()
 		if p.Compute.v == nil {
-			compute = 1 - waited - p.SyncWait.or()
+			compute = 1 - waited - sync
 		}
 		rate := ""
 		if p.Throughput.v != nil {
 			rate = thousands(p.Throughput.or())
 		}
-		t.Rows = append(t.Rows, newTimeRow(name, compute, p.SyncWait.or(), waited, rate))
+		t.Rows = append(t.Rows, newTimeRow(name, compute, sync, waited, rate))
 	}
 	return &t
 }

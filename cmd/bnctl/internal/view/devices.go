@@ -47,7 +47,11 @@ func (d *drawing) deviceLines(rows int) []line {
 func (d *drawing) allTimes() []times {
 	var all []times
 	for _, v := range d.devices {
-		all = append(all, times{name: v.Device, count: problem.Plural(v.Replicas, "replica"), compute: v.Compute,
+		count := problem.Plural(v.Replicas, "replica")
+		if v.Sending > 0 {
+			count += fmt.Sprintf(", sending %.0f %%", 100*bounded(v.Sending))
+		}
+		all = append(all, times{name: v.Device, count: count, compute: v.Compute,
 			wait: v.SyncWait, input: d.starved, instead: v.lost})
 	}
 	for i, r := range d.ranks {

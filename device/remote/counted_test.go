@@ -1,0 +1,37 @@
+package remote
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device"
+)
+
+// A run took 10 s on the host's clock. The device computed 5 s and waited 3 s. Its exchanges may wait for
+// longer than that: the device computes meanwhile.
+func TestTimesOfAMachine(t *testing.T) {
+	for _, c := range []struct{ others, sending time.Duration }{{1, 4}, {3, 2}, {7, 2}, {0, 5}} {
+		o := device.Outcome{Took: 8 * time.Second, Blocked: 3 * time.Second}
+		countSending(&o, 10*time.Second, c.others*time.Second)
+		if o.Took != 10*time.Second || o.Blocked != 5*time.Second || o.Sending != c.sending*time.Second {
+			t.Errorf("others %d: %+v", c.others, o)
+		}
+	}
+}
+
+// The rate excludes round trips. A nil counter, for a process of this machine, measures nothing.
+func TestMeasuredRate(t *testing.T) {
+	c := &counter{}
+	c.setRoundTrip(50 * time.Millisecond)
+	err := c.measured(func() (int, error) {
+		c.sent.Add(1e6)
+		time.Sleep(150 * time.Millisecond)
+		return 2, nil
+	})
+	if rate := c.link("a").Rate; err != nil || rate > 20e6 || rate < 1e6 {
+		t.Errorf("1 MB in 50 ms and two round trips: %.0f bytes a second, %v", rate, err)
+	}
+	if err := (*counter)(nil).measured(func() (int, error) { return 0, nil }); err != nil {
+		t.Error(err)
+	}
+}

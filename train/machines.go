@@ -1,0 +1,88 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// machinesOf returns the expected traffic with the other machines of a group.
+func machinesOf(g *parallel.Group) (e Machines) {
+	for _, t := range g.Traffic() {
+		e.Machines = append(e.Machines, MachinePlan{Machine: t.Link.Machine, Devices: t.Devices,
+			Replicas: t.Replicas, Sent: t.Traffic.Out, Received: t.Traffic.In,
+			RoundTrip: t.Link.RoundTrip.Seconds(), Rate: t.Link.Rate, Network: t.Expected().Seconds()})
+	}
+	return e
+}
+
+// Lines describes the plan, with a line for each machine.
+func (e Machines) Lines() (lines []string) {
+	for _, m := range e.Machines {
+		network := "the rate of its link is unknown"
+		if m.Rate > 0 {
+			network = fmt.Sprintf("%.1f Mbit/s, round trip %v: %v of the network if nothing overlaps", m.Rate*8/1e6,
+				rounded(m.RoundTrip), rounded(m.Network))
+		}
+		lines = append(lines, fmt.Sprintf("machine %s: %s, %s, each step sends it %.2f MB and receives %.2f MB; %s",
+			m.Machine, problem.Plural(len(m.Devices), "device"), problem.Plural(m.Replicas, "replica"),
+			float64(m.Sent)/1e6, float64(m.Received)/1e6, network))
+	}
+	return lines
+}
+
+// rounded returns a time in seconds with about three digits.
+func rounded(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d > time.Second:
+		return d.Round(10 * time.Millisecond)
+	case d > time.Millisecond:
+		return d.Round(10 * time.Microsecond)
+	}
+	return d.Round(time.Microsecond)
+}
+
+// machineShares returns where the time of other machines went, from the times of the devices now.
+func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
+	count := map[string]int{}
+	for _, d := range now {
+		if d.Link.Machine == "" {
+			continue
+		}
+		at := slices.IndexFunc(all, func(x MachineShare) bool { return x.Machine == d.Link.Machine })
+		if at < 0 {
+			at, all = len(all), append(all, MachineShare{Machine: d.Link.Machine})
+		}
+		s, of := spent(d.Device, m.devices, now), &all[at]
+		count[of.Machine]++
+		of.Replicas += d.Replicas
+		of.Compute += m.fraction(s.Took - s.Blocked)
+		of.Waiting += m.fraction(s.Blocked - s.Sending)
+		of.Sending += m.fraction(s.Sending)
+		of.Sent, of.Received = max(of.Sent, s.Link.Sent), max(of.Received, s.Link.Received)
+	}
+	for i := range all {
+		n := float64(count[all[i].Machine])
+		all[i].Compute, all[i].Waiting, all[i].Sending = all[i].Compute/n, all[i].Waiting/n, all[i].Sending/n
+	}
+	return all
+}
+
+// machinesLine returns a line of text with the figures of each machine; "" without any.
+func machinesLine(machines []MachineShare) string {
+	var texts []string
+	for _, m := range machines {
+		texts = append(texts, fmt.Sprintf("%s: computing %.0f %%, waiting %.0f %%, sending %.0f %%, %.1f MB sent, "+
+			"%.1f MB received", m.Machine, 100*m.Compute, 100*m.Waiting, 100*m.Sending, float64(m.Sent)/1e6,
+			float64(m.Received)/1e6))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "machines " + strings.Join(texts, " · ")
+}

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"strings"
 
 	"github.com/bnctl/bnctl/internal/regular"
 )
@@ -14,7 +15,7 @@ func openRemote(ctx context.Context, r regular.Remote, url string, keep func(str
 	found := false
 	for f, err := range r.Files(url) {
 		if err != nil {
-			return nil, err
+			return nil, regular.Reason(r.Name(url), err)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -37,5 +38,11 @@ func openRemote(ctx context.Context, r regular.Remote, url string, keep func(str
 	return t, nil
 }
 
-// isArchiveName reports whether a name has the ending of an archive.
-func isArchiveName(name string) bool { return archiveEnding().MatchString(name) }
+// isArchiveName reports whether a name has the ending of an archive. Of a URL the path decides, not its
+// query.
+func isArchiveName(name string) bool {
+	if strings.HasPrefix(name, "http") && regular.RemoteOf(name) != nil {
+		name, _, _ = strings.Cut(name, "?")
+	}
+	return archiveEnding().MatchString(name)
+}

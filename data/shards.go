@@ -87,6 +87,10 @@ func shardNames(text string) ([]string, error) {
 	if m := braces().FindStringSubmatchIndex(text); m != nil {
 		return inBraces(text, m)
 	}
+	if there, err := regular.Exists(text); strings.ContainsAny(text, "*?[") && !there && err == nil {
+		return nil, problem.Advise("name the folder of the shards, or a range such as shard-{000000..000009}.tar",
+			"there is no such file, and patterns are not expanded")
+	}
 	if isArchiveName(text) {
 		return []string{text}, nil
 	}
@@ -94,7 +98,7 @@ func shardNames(text string) ([]string, error) {
 	if r := regular.RemoteOf(text); r != nil {
 		for f, err := range r.Files(text) {
 			if err != nil {
-				return nil, err
+				return nil, regular.Reason(r.Name(text), err)
 			}
 			if isShardName(f.Name) {
 				names = append(names, strings.TrimRight(text, "/")+"/"+f.Name)

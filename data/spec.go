@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/problem"
 )
 
@@ -130,6 +131,10 @@ func Open(ctx context.Context, text string, opt Options) (Source, error) {
 			return nil, fmt.Errorf("%v: %w", s, err)
 		}
 		return src, nil
+	}
+	if r := regular.RemoteOf(form); r != nil {
+		return nil, problem.Advise("say what is there: folder:"+r.Name(form)+" for pictures in folders or an "+
+			"archive, wds: for tar shards", "%w %q: a URL; the kinds are %s", ErrSpec, r.Name(form), kindsList())
 	}
 	if info, err := os.Stat(form); err == nil && info.IsDir() {
 		return nil, problem.Advise("say what is in it, for example folder:"+form,

@@ -42,12 +42,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
 	ctx, stop := withSignals(ctx, commandline.Has(args, "json"), stderr, commandline.Until(args))
 	defer stop()
-	ordered, err := commandline.Order(app, args)
+	err := openStores(ctx, args, stderr)
 	if err == nil {
-		err = openStores(ctx, args, stderr)
+		args, err = commandline.Order(app, visible(args))
 	}
 	if err == nil {
-		err = app.RunContext(ctx, ordered)
+		err = app.RunContext(ctx, args)
 	}
 	return report(ctx, err, commandline.Has(args, "json"), stderr)
 }

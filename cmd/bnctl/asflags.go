@@ -22,7 +22,7 @@ func asFlags(err error) error {
 		name := fmt.Sprintf("unknown %s %q%s; %s", u.What, u.Name, meant(u), whereNames(u))
 		text = strings.Replace(text, u.Error(), name, 1)
 	}
-	return errors.New(text)
+	return errors.New(withURLs(text))
 }
 
 // meant suggests a known name in place of an unknown one.

@@ -100,7 +100,7 @@ func (o *output) note(format string, args ...any) {
 	if o.quiet {
 		return
 	}
-	text := legible.Short(legible.Sprintf(format, args...))
+	text := legible.Short(withURLs(legible.Sprintf(format, args...)))
 	waiting.Above(o.stderr, func() { fmt.Fprintln(o.stderr, text) })
 }
 

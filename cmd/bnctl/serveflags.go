@@ -81,7 +81,7 @@ func serveOptions(c *cli.Context) (o server.Options, err error) {
 	}
 	o.Predict.Fleet, err = fleetOptions(c, c.String("precision"), noLimit)
 	if o.Access != nil && !c.Bool("quiet") {
-		o.Note = server.LogNotes(o.Access)
+		o.Note = notesWithURLs(server.LogNotes(o.Access))
 		logsSignals.Store(true)
 		o.Predict.Fleet.Note = o.Note
 	}

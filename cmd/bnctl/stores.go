@@ -10,8 +10,12 @@ import (
 )
 
 // storeFlags are the global flags about files on other machines; openStores lets this process open URLs;
-// mirrorModels copies models at URLs for the server, and keeps the copies up to date.
-var storeFlags, openStores, mirrorModels = stores.Flags, stores.Install, stores.Mirror
+// visible returns arguments with URLs as they may be written, and withURLs messages with URLs in place of the
+// cache's paths; mirrorModels copies models at URLs for the server, and keeps the copies up to date.
+var (
+	storeFlags, openStores, mirrorModels = stores.Flags, stores.Install, stores.Mirror
+	visible, withURLs, notesWithURLs     = stores.Visible, stores.Printed, stores.Notes
+)
 
 // storeCommands are the subcommands of models about files on other machines.
 func storeCommands() []*cli.Command { return stores.Commands(storesOutput) }

@@ -254,7 +254,7 @@ cmd/bnctl/internal/manual: models problem
 cmd/bnctl/internal/help:
 cmd/bnctl/internal/commandline: cmd/bnctl/internal/nearest problem
 cmd/bnctl/internal/recipefile: cmd/bnctl/internal/nearest internal/regular models problem serialize
-cmd/bnctl/internal/recipefile: recipe
+cmd/bnctl/internal/recipefile: recipe cmd/bnctl/internal/stores
 cmd/bnctl: . cmd/bnctl/internal/nearest cmd/bnctl/internal/bench bn data device device/conformance
 cmd/bnctl: device/devicetest device/remote device/starter device/fabric device/fabric/launcher
 cmd/bnctl: formats internal/interrupt internal/legible models models/fit cmd/bnctl/internal/demo

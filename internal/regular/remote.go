@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+
+	"github.com/bnctl/bnctl/problem"
 )
 
 // Remote gives access to files that are not on this machine. Package internal/store implements it; a program
@@ -117,11 +119,32 @@ func Exists(path string) (bool, error) {
 	return err == nil, err
 }
 
+// Reason returns an error without the name of the file or folder that it begins with, for a caller that
+// names it.
+func Reason(name string, err error) error {
+	if inner := errors.Unwrap(err); inner != nil && err.Error() == name+": "+inner.Error() {
+		return inner
+	}
+	p, ok := err.(*problem.Error)
+	rest, named := "", false
+	if ok {
+		rest, named = strings.CutPrefix(p.Text, name)
+	}
+	if !named || p.Field != "" || rest == "" {
+		return err
+	}
+	short := *p
+	if short.Text, named = strings.CutPrefix(rest, ": "); !named {
+		short.Text = "it" + rest
+	}
+	return &short
+}
+
 // openRemote opens the local copy of a file at a URL.
 func openRemote(r Remote, url string) (*os.File, error) {
 	local, err := r.Local(url)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: r.Name(url), Err: err}
+		return nil, &fs.PathError{Op: "open", Path: r.Name(url), Err: Reason(r.Name(url), err)}
 	}
 	f, err := checked(os.OpenFile(local, os.O_RDONLY|nonBlocking, 0))
 	var at *fs.PathError

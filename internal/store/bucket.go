@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -106,7 +105,7 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 		return nil, err
 	}
 	if key == "" || strings.HasSuffix(key, "/") {
-		return nil, fmt.Errorf("%s is a folder: %w", text, fs.ErrNotExist)
+		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // unless it has some
 	}
 	info, err := b.client.StatObject(ctx, name, key, minio.StatObjectOptions{})
 	if err != nil {

@@ -40,6 +40,7 @@ type record struct {
 	Fixed   bool      `json:"fixed,omitempty"` // the URL always has this content
 	Fetched time.Time `json:"fetched"`
 	Missing bool      `json:"missing,omitempty"` // the hub has no such file
+	Folder  bool      `json:"folder,omitempty"`  // folders/KEY is complete
 }
 
 // keyOf returns the key of texts.
@@ -82,24 +83,28 @@ func reasonOf(err error) error {
 	return err
 }
 
-// isMissing reports whether the hub had no file at a URL when it was asked last.
-func (c cache) isMissing(url string) bool {
+// read returns what was noted about a URL; an empty record if nothing was.
+func (c cache) read(url string) (r record) {
 	b, err := regular.Read(c.path("urls", keyOf(url)+".json"), 1<<16)
-	var r record
-	return err == nil && json.Unmarshal(b, &r) == nil && r.Missing
-}
-
-// lookup returns the record of a URL, or nil.
-func (c cache) lookup(url string) *record {
-	b, err := regular.Read(c.path("urls", keyOf(url)+".json"), 1<<16)
-	if err != nil {
-		return nil
-	}
-	r := &record{}
-	if json.Unmarshal(b, r) != nil || !isSum(r.Sum) || r.Name != fileName(r.Name) {
-		return nil
+	if err != nil || json.Unmarshal(b, &r) != nil {
+		return record{}
 	}
 	return r
+}
+
+// isMissing reports whether the hub had no file at a URL when it was asked last.
+func (c cache) isMissing(url string) bool { return c.read(url).Missing }
+
+// isComplete reports whether the folder at a URL was fetched whole.
+func (c cache) isComplete(url string) bool { return c.read(url).Folder }
+
+// lookup returns the record of the file at a URL, or nil.
+func (c cache) lookup(url string) *record {
+	r := c.read(url)
+	if !isSum(r.Sum) || r.Name != fileName(r.Name) {
+		return nil
+	}
+	return &r
 }
 
 // isSum reports whether text is a SHA-256 in hexadecimal.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/bnctl/bnctl/internal/regular"
@@ -25,8 +26,32 @@ func (s *Store) Local(url string) (string, error) {
 		s.pins[url] = p
 	}
 	s.mu.Unlock()
-	p.once.Do(func() { p.path, p.err = s.local(url) })
+	p.once.Do(func() {
+		if p.path, p.err = s.local(url); p.err == nil {
+			s.show(p.path, url)
+		}
+	})
 	return p.path, p.err
+}
+
+// show lets Printed write the name of a URL in place of the path of its local copy.
+func (s *Store) show(path, url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.printed[path] = strings.TrimRight(Redact(url), "/")
+}
+
+// Printed returns a message with URLs in place of the paths of their local copies.
+func (s *Store) Printed(text string) string {
+	if !strings.Contains(text, s.cache.folder) {
+		return text
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, name := range s.printed {
+		text = strings.ReplaceAll(text, path, name)
+	}
+	return text
 }
 
 // forget makes Local look at a URL again.
@@ -37,7 +62,7 @@ func (s *Store) forget(url string) {
 }
 
 func (s *Store) local(url string) (string, error) {
-	known := s.cache.lookup(url)
+	known := s.lookup(url)
 	if known != nil && (known.Fixed || s.o.Offline) {
 		if path := s.cached(url, known); path != "" {
 			return path, nil
@@ -46,14 +71,17 @@ func (s *Store) local(url string) (string, error) {
 	if path := s.offlineFolder(url); path != "" {
 		return path, nil
 	}
-	if s.o.Offline && s.cache.isMissing(url) {
+	if s.o.Offline && s.cache.isMissing(s.unsigned(url)) {
 		return "", fmt.Errorf("%s: %w", Redact(url), fs.ErrNotExist)
 	}
 	o, err := s.stat(url)
 	if err != nil {
+		if err := s.checkBucket(url); err != nil {
+			return "", err
+		}
 		path, err := s.localFolder(url, err)
 		if s.schemeOf(url) == "hf" && errors.Is(err, fs.ErrNotExist) {
-			err = errors.Join(err, s.cache.keep(url, record{URL: Redact(url), Missing: true}))
+			err = errors.Join(err, s.cache.keep(s.unsigned(url), record{URL: Redact(url), Missing: true}))
 		}
 		return path, err
 	}
@@ -75,7 +103,7 @@ func (s *Store) cached(url string, r *record) string {
 
 // fetch returns the content of an object. Another process that fetches it is waited for.
 func (s *Store) fetch(url string, o *object) (string, error) {
-	key := keyOf(url, o.etag)
+	key := keyOf(s.unsigned(url), o.etag)
 	unlock, err := s.lock(key, o.url)
 	if err != nil {
 		return "", err
@@ -86,7 +114,7 @@ func (s *Store) fetch(url string, o *object) (string, error) {
 		if path := s.cache.content(o.sum, name); path != "" {
 			return path, s.remember(url, o, o.sum, name)
 		}
-	} else if known := s.cache.lookup(url); known != nil && o.etag != "" && known.ETag == o.etag {
+	} else if known := s.lookup(url); known != nil && o.etag != "" && known.ETag == o.etag {
 		if path := s.cached(url, known); path != "" {
 			return path, nil
 		}
@@ -111,8 +139,9 @@ func (s *Store) remember(url string, o *object, sum, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.cache.keep(url, record{URL: o.url, Name: name, Sum: sum, Size: info.Size(), ETag: o.etag,
-		Fixed: o.fixed || o.sum != "" && s.o.Names[s.schemeOf(url)] != nil, Fetched: time.Now().UTC()})
+	fixed := o.fixed || o.sum != "" && s.o.Names[s.schemeOf(url)] != nil
+	return s.cache.keep(s.unsigned(url), record{URL: o.url, Name: name, Sum: sum, Size: info.Size(),
+		ETag: o.etag, Fixed: fixed, Fetched: time.Now().UTC()})
 }
 
 // lock waits until no other process fetches the same file.

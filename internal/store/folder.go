@@ -5,8 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -17,13 +19,15 @@ const maxFolderFiles = 10_000
 
 // folderPath returns the path of the local copy of a folder.
 func (s *Store) folderPath(url string) string {
+	url = strings.TrimRight(url, "/")
 	return s.cache.path("folders", keyOf(url), fileName(Redact(url)))
 }
 
 // offlineFolder returns the local copy of a folder that may be used without asking the server, or "".
 func (s *Store) offlineFolder(url string) string {
 	path := s.folderPath(url)
-	if info, err := os.Stat(path); !s.o.Offline || err != nil || !info.IsDir() {
+	info, err := os.Stat(path)
+	if !s.o.Offline || err != nil || !info.IsDir() || !s.cache.isComplete(strings.TrimRight(url, "/")) {
 		return ""
 	}
 	return path
@@ -67,6 +71,40 @@ func (s *Store) localFolder(url string, missing error) (string, error) {
 	return s.fetchFolder(url, files)
 }
 
+// checkBucket refuses a bucket in place of a file or folder: it may have anything in it.
+func (s *Store) checkBucket(url string) error {
+	if scheme := s.schemeOf(url); scheme != "s3" && scheme != "gs" {
+		return nil
+	}
+	if _, key, err := splitBucket(url); err != nil || key != "" {
+		return nil // the caller gets the error
+	}
+	const names, files = 5, 1000 // at most
+	var has []string
+	n := 0
+	for f, err := range s.Files(url) {
+		if err != nil {
+			return err
+		}
+		name, _, folder := strings.Cut(f.Name, "/")
+		if folder {
+			name += "/"
+		}
+		if !slices.Contains(has, name) {
+			has = append(has, name)
+		}
+		if n++; len(has) == names || n == files {
+			has = append(has, "and perhaps more")
+			break
+		}
+	}
+	if has == nil {
+		has = []string{"nothing"}
+	}
+	return problem.Advise("name a file or a folder in it",
+		"%s is a bucket, which is not fetched whole; it has %s", Redact(url), strings.Join(has, ", "))
+}
+
 // fetchFolder fetches files into the local copy of a folder.
 func (s *Store) fetchFolder(url string, files map[string]*object) (string, error) {
 	folder := s.folderPath(url)
@@ -100,7 +138,11 @@ func (s *Store) fetchFolder(url string, files map[string]*object) (string, error
 	if first != nil {
 		return "", first
 	}
-	return folder, s.removeOthers(folder, files)
+	if err := s.removeOthers(folder, files); err != nil {
+		return "", err
+	}
+	url = strings.TrimRight(url, "/")
+	return folder, s.cache.keep(url, record{URL: Redact(url), Folder: true, Fetched: time.Now().UTC()})
 }
 
 func (s *Store) fetchInto(folder, url, name string, o *object) error {
@@ -109,7 +151,7 @@ func (s *Store) fetchInto(folder, url, name string, o *object) error {
 	if s.isMirrored(to, o.etag) {
 		return nil
 	}
-	known, path := s.cache.lookup(url), ""
+	known, path := s.lookup(url), ""
 	if known != nil && o.etag != "" && known.ETag == o.etag {
 		path = s.cached(url, known)
 	}

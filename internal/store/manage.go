@@ -2,6 +2,8 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,18 +25,35 @@ type Cached struct {
 // Folder returns the folder of the cache.
 func (s *Store) Folder() string { return s.cache.folder }
 
+// records returns the records of the cache, and the paths of their files. Those that are damaged are left
+// out.
+func (c cache) records() iter.Seq2[string, *record] {
+	return func(yield func(string, *record) bool) {
+		names, _ := filepath.Glob(c.path("urls", "*.json"))
+		for _, name := range names {
+			b, err := regular.Read(name, 1<<16)
+			r := &record{}
+			if err != nil || json.Unmarshal(b, r) != nil {
+				continue
+			}
+			if isFile := isSum(r.Sum) && r.Name == fileName(r.Name); !isFile && !r.Folder && !r.Missing {
+				continue
+			}
+			if !yield(name, r) {
+				return
+			}
+		}
+	}
+}
+
 // Cached returns the files in the cache in the order of their URLs, and the bytes of everything else
 // in it: files of data sources, and downloads that are not complete.
 func (s *Store) Cached() (files []Cached, others int64, err error) {
-	names, _ := filepath.Glob(s.cache.path("urls", "*.json"))
-	for _, name := range names {
-		b, err := regular.Read(name, 1<<16)
-		var r record
-		if err != nil || json.Unmarshal(b, &r) != nil || !isSum(r.Sum) || r.Name != fileName(r.Name) {
-			continue
+	for _, r := range s.cache.records() {
+		if r.Sum != "" {
+			files = append(files, Cached{URL: r.URL, Sum: r.Sum, Size: r.Size, Fetched: r.Fetched,
+				Path: s.cache.path("content", r.Sum, r.Name)})
 		}
-		files = append(files, Cached{URL: r.URL, Sum: r.Sum, Size: r.Size, Fetched: r.Fetched,
-			Path: s.cache.path("content", r.Sum, r.Name)})
 	}
 	slices.SortFunc(files, func(a, b Cached) int { return strings.Compare(a.URL, b.URL) })
 	for _, folder := range []string{"objects", "partial", "staging"} {
@@ -68,56 +87,49 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// Remove removes files from the cache: by URL, by sum, or all of them if the text
-// is "all". It returns how many files of URLs were removed.
+// Remove removes files from the cache: the file at a URL, the files below a folder, a content by its sum, or
+// all of them if the text is "all". It returns how many files of URLs were removed.
 func (s *Store) Remove(text string) (count int, err error) {
-	files, _, err := s.Cached()
-	if err != nil {
-		return 0, err
-	}
 	if text == "all" {
+		files, _, err := s.Cached()
 		for _, folder := range []string{"content", "urls", "partial", "folders", "objects", "staging", "locks"} {
-			if err := os.RemoveAll(s.cache.path(folder)); err != nil {
-				return 0, err
-			}
+			err = errors.Join(err, os.RemoveAll(s.cache.path(folder)))
 		}
-		return len(files), nil
+		return len(files), err
 	}
-	retained := map[string]bool{}
-	for _, f := range files {
-		if f.URL != text && f.Sum != text && Redact(text) != f.URL {
-			retained[f.Sum] = true
-		}
-	}
-	for _, f := range files {
-		if f.URL != text && f.Sum != text && Redact(text) != f.URL {
+	removed, retained := map[string]bool{}, map[string]bool{}
+	for file, r := range s.cache.records() {
+		if isNamed := s.isBelow(r.URL, text) || r.Sum == text && text != ""; !isNamed {
+			retained[r.Sum] = true
 			continue
 		}
-		count++
-		if !retained[f.Sum] {
-			err = os.RemoveAll(s.cache.path("content", f.Sum))
+		if r.Sum != "" {
+			removed[r.Sum] = true
+			count++
 		}
-		if err == nil {
-			err = s.removeRecords(f.URL)
-		}
-		if err != nil {
-			return count, err
+		err = errors.Join(err, os.Remove(file), os.RemoveAll(s.cache.path("folders", keyOf(r.URL, "file"))))
+		if r.Folder {
+			err = errors.Join(err, os.RemoveAll(filepath.Dir(s.folderPath(r.URL))))
 		}
 	}
-	return count, nil
+	for sum := range removed {
+		if !retained[sum] {
+			err = errors.Join(err, os.RemoveAll(s.cache.path("content", sum)))
+		}
+	}
+	return count, err
 }
 
-// removeRecords removes the records with a URL.
-func (s *Store) removeRecords(url string) error {
-	names, _ := filepath.Glob(s.cache.path("urls", "*.json"))
-	for _, name := range names {
-		b, err := regular.Read(name, 1<<16)
-		var r record
-		if err == nil && json.Unmarshal(b, &r) == nil && r.URL == url {
-			if err := os.Remove(name); err != nil {
-				return err
-			}
-		}
+// isBelow reports whether a URL has a name, or belongs to the folder, the repository or the artifact with
+// that name.
+func (s *Store) isBelow(url, name string) bool {
+	name = strings.TrimRight(Redact(name), "/")
+	if url == name {
+		return true
 	}
-	return nil
+	rest, ok := strings.CutPrefix(url, name)
+	return ok && forms[s.schemeOf(name)] != "" && (rest[0] == '/' || rest[0] == '#')
 }
+
+// lookup returns the record of a URL, or nil.
+func (s *Store) lookup(url string) *record { return s.cache.lookup(s.unsigned(url)) }

@@ -12,6 +12,9 @@ import (
 // Each file is replaced atomically.
 func (s *Store) Mirror(url string, interval time.Duration) (string, error) {
 	path, err := s.mirror(url)
+	if err == nil {
+		s.show(path, url)
+	}
 	if err != nil || s.o.Offline {
 		return path, err
 	}

@@ -21,9 +21,9 @@ func checkNoPassword(u *url.URL) error {
 		"%s has a user or a password, which checkpoints and logs would keep", Redact(u.String()))
 }
 
-// netrc returns the name and the password for a host, from the file that NETRC names, or .netrc in the
-// home folder (_netrc on Windows). ok is false if the file is missing or does not name the host.
-func (s *Store) netrc(host string) (login, password string, ok bool) {
+// readNetrc returns the text of the file that NETRC names, or of .netrc in the home folder (_netrc on
+// Windows); "" if it does not exist.
+func (s *Store) readNetrc() string {
 	path := s.o.env("NETRC")
 	if path == "" {
 		home := s.o.env("HOME", "USERPROFILE")
@@ -32,18 +32,19 @@ func (s *Store) netrc(host string) (login, password string, ok bool) {
 			name = "_netrc"
 		}
 		if path = filepath.Join(home, name); home == "" {
-			return "", "", false
+			return ""
 		}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", "", false
+		return ""
 	}
-	return parseNetrc(string(text), host)
+	return string(text)
 }
 
-// parseNetrc reads the words of a file: machine HOST login NAME password PASSWORD, and default in place
-// of machine HOST for all other hosts. Macros end it.
+// parseNetrc returns the name and the password for a host in the text of a file: machine HOST login NAME
+// password PASSWORD, and default in place of machine HOST for all other hosts. Macros end it. ok is
+// false if the text does not name the host.
 func parseNetrc(text, host string) (login, password string, ok bool) {
 	words, found := strings.Fields(text), false
 	for i := 0; i < len(words); i++ {

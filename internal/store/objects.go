@@ -2,9 +2,11 @@ package store
 
 import (
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,6 +33,10 @@ type objectCall struct {
 // Files implements regular.Remote.
 func (s *Store) Files(url string) iter.Seq2[regular.RemoteFile, error] {
 	return func(yield func(regular.RemoteFile, error) bool) {
+		if folder := s.offlineFolder(url); folder != "" {
+			s.localFiles(folder, yield)
+			return
+		}
 		from, source, err := s.serverOf(url)
 		if err == nil {
 			err = s.checkOnline(url)
@@ -45,6 +51,34 @@ func (s *Store) Files(url string) iter.Seq2[regular.RemoteFile, error] {
 		}
 		if err != nil && more {
 			yield(regular.RemoteFile{}, err)
+		}
+	}
+}
+
+// localFiles calls yield for the files of the local copy of a folder, in the order of Files.
+func (s *Store) localFiles(folder string, yield func(regular.RemoteFile, error) bool) {
+	var files []regular.RemoteFile
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		files = append(files, regular.RemoteFile{Name: filepath.ToSlash(name), Size: info.Size(),
+			Read: func() ([]byte, error) { return regular.Read(path, info.Size()) }, ReadAhead: func() {}})
+		return err
+	})
+	if err != nil {
+		yield(regular.RemoteFile{}, err)
+		return
+	}
+	slices.SortFunc(files, func(a, b regular.RemoteFile) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range files {
+		if !yield(f, nil) {
+			return
 		}
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +26,9 @@ type Store struct {
 	mirrored map[string]string  // ETags of files in folders, by path
 	locked   map[string]string  // by URL: the ETag of a file that Lock has locked; "": no file
 	google   googleTokens
+	queries  queries
+	printed  map[string]string // names of URLs, by the paths of their local copies
+	netrc    func() string     // the text of the file
 	ahead    ahead
 }
 
@@ -48,8 +54,9 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
 		buckets: map[string]*bucket{}, mirrored: map[string]string{},
-		locked: map[string]string{}}
-	s.web = newWeb(s)
+		locked: map[string]string{}, printed: map[string]string{}}
+	s.web, s.netrc = newWeb(s), sync.OnceValue(s.readNetrc)
+	s.queries.whole, s.queries.ranges = map[string]string{}, map[string]*regexp.Regexp{}
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
 	s.ahead.waiting = make(chan struct{}, parallelReads)
 	return s, nil
@@ -75,8 +82,8 @@ type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
 	id   string // of this upload: the server stores it if it can
-	// over is the ETag that the file on the server must have, "" if there must be none: otherwise the
-	// error is errChanged. nil: any. Servers without such a condition ignore it.
+	// over is the ETag that the file on the server must have, "" if it must not exist: otherwise the
+	// error is errChanged. nil: any. Servers without conditions ignore it.
 	over *string
 }
 
@@ -109,8 +116,12 @@ func (s *Store) serverOf(url string) (server, Source, error) {
 		}
 		return from, to, err
 	}
+	if err := checkForm(scheme, url); err != nil {
+		return nil, Source{}, err
+	}
 	switch scheme {
 	case "http", "https":
+		url = s.whole(url)
 		u, err := s.parseHTTP(url)
 		if err == nil {
 			err = checkNoPassword(u)
@@ -124,7 +135,7 @@ func (s *Store) serverOf(url string) (server, Source, error) {
 	case "oci":
 		return &registry{s}, Source{URL: url}, nil
 	}
-	return nil, Source{}, problem.Advise("the schemes are "+strings.Join(schemes, ", "),
+	return nil, Source{}, problem.Advise("the schemes are "+strings.Join(slices.Sorted(maps.Keys(forms)), ", "),
 		"%s has no known scheme", Redact(url))
 }
 
@@ -159,7 +170,7 @@ func (s *Store) checkOnline(url string) error {
 // Exists implements regular.Remote.
 func (s *Store) Exists(url string) (bool, error) {
 	if s.o.Offline {
-		return s.cache.lookup(url) != nil, nil
+		return s.lookup(url) != nil || s.offlineFolder(url) != "", nil
 	}
 	_, err := s.stat(url)
 	if !errors.Is(err, fs.ErrNotExist) {

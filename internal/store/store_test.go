@@ -459,6 +459,7 @@ func TestTwoPrograms(t *testing.T) {
 func TestRedact(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://u:p@h/a?X-Amz-Signature=1#f": "https://h/a", "s3://b/a?b": "s3://b/a?b", "hf:o/n": "hf:o/n",
+		"https:/h/a?token=1": "https:/h/a", "https:h?token=1": "https:h", "s3:b?c": "s3:b?c", "HTTPS://h/a?b": "HTTPS://h/a",
 		"https://h": "https://h", "s3://u:p@b/k": "s3://b/k", "oci://u:p@r/x:t#f": "oci://r/x:t#f",
 	} {
 		if got := store.Redact(text); got != want {
@@ -520,7 +521,10 @@ func TestNetrc(t *testing.T) {
 	if err := os.WriteFile(w.env["NETRC"], []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantLocal(t, w.store(), server.URL+"/net.pth", content)
+	s := w.store()
+	wantLocal(t, s, server.URL+"/net.pth", content)
+	os.Remove(w.env["NETRC"]) // it is read once
+	wantLocal(t, s, server.URL+"/other.pth", content)
 	noSecrets(t, w.noted())
 	noSecretsInFiles(t, w.cache, content)
 }

@@ -11,21 +11,36 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// schemes are the beginnings of the URLs that a Store owns.
-var schemes = []string{"https://", "http://", "s3://", "gs://", "oci://", "hf:"}
+// forms are the forms of the URLs that a Store owns, by their schemes.
+var forms = map[string]string{"https": "https://HOST/PATH", "http": "http://HOST/PATH",
+	"s3": "s3://BUCKET/NAME", "gs": "gs://BUCKET/NAME", "oci": "oci://REGISTRY/REPOSITORY:TAG",
+	"hf": "hf:OWNER/NAME"}
 
-// schemeOf returns the scheme of a URL, without its colon; "" for a path.
+// schemeOf returns the scheme of a URL in small letters, without its colon; "" for a path. A URL that
+// lacks the two slashes has the scheme, too: no file gets its name by mistake.
 func (s *Store) schemeOf(text string) string {
-	for _, scheme := range schemes {
-		if strings.HasPrefix(text, scheme) {
-			scheme, _, _ := strings.Cut(scheme, ":")
-			return scheme
-		}
+	name, _, ok := strings.Cut(text, ":")
+	if !ok {
+		return ""
 	}
-	if name, _, ok := strings.Cut(text, ":"); ok && s.o.Names[name] != nil {
+	if scheme := strings.ToLower(name); forms[scheme] != "" {
+		return scheme
+	}
+	if s.o.Names[name] != nil {
 		return name
 	}
 	return ""
+}
+
+// checkForm refuses URLs that have a scheme and not its form.
+func checkForm(scheme, text string) error {
+	form := forms[scheme]
+	before, _, _ := strings.Cut(form, ":")
+	if form == "" || strings.HasPrefix(text, before+"://") || scheme == "hf" && strings.HasPrefix(text, "hf:") {
+		return nil
+	}
+	return problem.Advise("write "+form+"; a file of this machine with that name is ./"+Redact(text),
+		"%s is not a URL", Redact(text))
 }
 
 // Owns implements regular.Remote.
@@ -37,22 +52,26 @@ func (s *Store) Name(url string) string { return Redact(url) }
 // Redact returns a URL without its user, password and query, for messages. Signed URLs have their
 // signature in the query.
 func Redact(text string) string {
-	scheme, rest, ok := strings.Cut(text, "://")
-	if !ok {
+	scheme, rest, ok := strings.Cut(text, ":")
+	web := strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
+	after := strings.TrimLeft(rest, "/")
+	if slashes := len(rest) - len(after); !ok || !web && slashes != 2 {
 		return text
 	}
-	host, path, slash := strings.Cut(rest, "/")
+	scheme += ":" + rest[:len(rest)-len(after)]
+	host, path, slash := strings.Cut(after, "/")
 	if at := strings.LastIndex(host, "@"); at >= 0 {
 		host = host[at+1:]
-	}
-	if scheme == "http" || scheme == "https" {
-		path, _, _ = strings.Cut(path, "?")
-		path, _, _ = strings.Cut(path, "#")
 	}
 	if slash {
 		host += "/"
 	}
-	return scheme + "://" + host + path
+	text = host + path
+	if web {
+		text, _, _ = strings.Cut(text, "?")
+		text, _, _ = strings.Cut(text, "#")
+	}
+	return scheme + text
 }
 
 // fileName returns the last part of the path of a URL, as the name of a local file.

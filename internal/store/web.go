@@ -88,7 +88,8 @@ func (w *web) send(ctx context.Context, q request) (*http.Response, error) {
 	if q.header != nil {
 		r.Header = q.header.Clone()
 	}
-	if login, password, ok := w.s.netrc(r.URL.Hostname()); ok && r.Header.Get("Authorization") == "" {
+	login, password, ok := parseNetrc(w.s.netrc(), r.URL.Hostname())
+	if ok && r.Header.Get("Authorization") == "" {
 		r.SetBasicAuth(login, password)
 	}
 	r.Header.Set("User-Agent", userAgent)
@@ -144,7 +145,8 @@ func statusError(r *http.Response) error {
 	err := error(&status{r.StatusCode, text})
 	switch r.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return problem.Advise("give credentials, for the hub in HF_TOKEN", "%w", err)
+		return problem.Advise("give the URL with its query, which is not stored, or credentials in .netrc; "+
+			"for the hub a token in HF_TOKEN", "%w", err)
 	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway,
 		http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInternalServerError:
 		return &transient{err, retryAfter(r.Header.Get("Retry-After"))}

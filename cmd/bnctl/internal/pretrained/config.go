@@ -31,6 +31,9 @@ const maxConfig = 4 << 20
 func configOf(source string) (*config, error) {
 	owner, rest, _ := strings.Cut(source, "/")
 	name, _, _ := strings.Cut(rest, "/")
+	if name == "" {
+		return nil, nil // opening the source returns the error
+	}
 	repository := owner + "/" + name
 	c := &config{}
 	for _, file := range []struct {
@@ -41,10 +44,10 @@ func configOf(source string) (*config, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err == nil {
-			err = file.parse(b, c)
-		}
 		if err != nil {
+			return nil, err
+		}
+		if err := file.parse(b, c); err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", repository, file.name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/nearest"
+	"github.com/bnctl/bnctl/cmd/bnctl/internal/stores"
 )
 
 // Flags are the options of a command line that files have: Recipe and Run as in File.
@@ -53,7 +54,7 @@ func (s Flags) apply(c *cli.Context, values map[string]string, flags []cli.Flag)
 		if c.IsSet(name) {
 			continue
 		}
-		value := values[name]
+		value := stores.Visible([]string{values[name]})[0]
 		f := find(flags, name)
 		if _, ok := f.(*cli.BoolFlag); ok {
 			value = Boolean(value)

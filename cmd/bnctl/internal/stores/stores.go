@@ -78,12 +78,12 @@ func namesURL(arg string) bool {
 	if _, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
 		arg = value
 	}
-	for _, scheme := range []string{"https", "http", "s3", "gs", "oci"} {
-		if strings.HasPrefix(arg, scheme+"://") || strings.Contains(arg, ":"+scheme+"://") {
+	for _, scheme := range []string{"https", "http", "s3", "gs", "oci", "hf", pretrained.Scheme} {
+		if strings.HasPrefix(arg, scheme+":") || strings.Contains(arg, ":"+scheme+"://") {
 			return true
 		}
 	}
-	return strings.HasPrefix(arg, "hf:") || strings.HasPrefix(arg, pretrained.Scheme+":")
+	return false
 }
 
 // isOffline reports whether the command line or the environment forbids the network.

@@ -1,0 +1,93 @@
+package stores
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/bnctl/bnctl/internal/legible"
+	"github.com/bnctl/bnctl/internal/regular"
+	"github.com/bnctl/bnctl/internal/store"
+)
+
+// urlStart matches the start of a URL of the web in an argument: as a whole, as the value of a flag,
+// after the kind of a data source, or after another URL.
+var urlStart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[:=,+])(https?:/)`)
+})
+
+// urlEnd matches the end of a URL in an argument: another data source, another URL, or the part of the
+// data.
+var urlEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(@(train|val|test))?(\+\+[a-z0-9]+:|$)|,(https?|s3|gs|oci|hf):`)
+})
+
+// lists are the kinds of data sources that have several paths, with commas between them.
+var lists = []string{"masks:", "npy:"}
+
+// Visible returns arguments, or values of options, as everything that is written or printed has them:
+// URLs have no queries, which may be signatures or tokens. The store of this process retains the queries
+// for its requests.
+func Visible(args []string) []string {
+	printed := make([]string, len(args))
+	for i, arg := range args {
+		printed[i] = visible(arg)
+	}
+	return printed
+}
+
+func visible(arg string) string {
+	var out strings.Builder
+	for {
+		at := urlStart().FindStringSubmatchIndex(arg)
+		if at == nil {
+			return out.String() + arg
+		}
+		start := at[4] // of the second group
+		end := start + urlEnd().FindStringIndex(arg[start:])[0]
+		for _, kind := range lists {
+			url, rest, ok := strings.Cut(arg[start:end], ",")
+			if ok && !strings.ContainsAny(rest, "=&") && isOf(kind, out.String()+arg[:start]) {
+				end = start + len(url) // else the comma belongs to the query
+			}
+		}
+		out.WriteString(arg[:start] + hidden(arg[start:end]))
+		arg = arg[end:]
+	}
+}
+
+// isOf reports whether the last data source of an argument has a kind.
+func isOf(kind, before string) bool {
+	before = before[strings.LastIndex(before, "++")+1:]
+	before = before[strings.LastIndex(before, "=")+1:]
+	return strings.HasPrefix(strings.TrimPrefix(before, "+"), kind)
+}
+
+// hidden returns a URL without its query.
+func hidden(url string) string {
+	if s := installed(); s != nil {
+		return s.Hide(url)
+	}
+	return url
+}
+
+// Printed returns a message with URLs in place of the paths of their copies in the cache.
+func Printed(text string) string {
+	if s := installed(); s != nil {
+		return s.Printed(text)
+	}
+	return text
+}
+
+// Notes returns note with URLs in place of the paths of their copies in the cache.
+func Notes(note func(format string, args ...any)) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		note("%v", legible.Lines(Printed(legible.Sprintf(format, args...))))
+	}
+}
+
+// installed returns the store of this process, or nil.
+func installed() *store.Store {
+	s, _ := regular.RemoteOf("https://").(*store.Store) // it owns all URLs
+	return s
+}

@@ -233,7 +233,7 @@ if os.environ.get("ZOO"): # a row for every network, once all its sums are there
                  "trained, 1 row", "logits of 3 rows", "logits of 1"], rows=rows)
     if os.path.exists(sys.argv[1]):
         earlier, here = json.load(open(sys.argv[1])), {row[0] for row in rows}
-        for key in ("processor", "command", "measured", "conditions"):
+        for key in ("processor", "command", "conditions"):
             if table[key] not in earlier[key]:
                 table[key] = earlier[key] + "; later rows: " + table[key]
         table["rows"] = [row for row in earlier["rows"] if row[0] not in here] + rows

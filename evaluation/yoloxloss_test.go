@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -200,6 +201,42 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 		classes = append(classes, class)
 	}
 	return classes
+}
+
+// TestMatchInBlocks: with many cells, of which devices read only some blocks, a device assigns as the host does.
+// Predictions repeat, so that most costs have equals.
+func TestMatchInBlocks(t *testing.T) {
+	for seed := range uint64(12) {
+		draw := rand.New(rand.NewPCG(seed, 60))
+		g := &simOTAGolden{Most: 6}
+		g.Height, g.Width, g.Classes = 128, 160, 2 // 16x20, 8x10 and 4x5 cells
+		grid, err := cells.New(g.Height, g.Width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var objects [][]float64
+		for range draw.IntN(g.Most + 1) {
+			x, y, w, h := draw.Float64()*120, draw.Float64()*90, 8+draw.Float64()*60, 8+draw.Float64()*60
+			objects = append(objects, []float64{math.Floor(x), math.Floor(y), math.Floor(x + w), math.Floor(y + h),
+				float64(draw.IntN(2))})
+		}
+		g.All, g.Outputs = [][][]float64{objects}, [][]float64{make([]float64, 7*grid.Len())}
+		single := make([]float32, 7*grid.Len())
+		for i := range single {
+			single[i] = float32(draw.IntN(3)) * 0.5
+			g.Outputs[0][i] = float64(single[i])
+		}
+		owner, _ := grid.Match(single, objectsOf(g.labels().I32()), g.Most)
+		for i, class := range matched(t, g) {
+			want := -1
+			if owner[i] >= 0 {
+				want = int(objects[owner[i]][4])
+			}
+			if class != want {
+				t.Errorf("seed %d: cell %d has class %d, want %d", seed, i, class, want)
+			}
+		}
+	}
 }
 
 // TestMatchTies: of cells with equal costs the first is chosen, and of equal objects in a cell the first.

@@ -172,38 +172,112 @@ func (s *simOTA) cost() {
 
 // wanted returns the number of cells of each object, [M, 1]: the sum of the largest overlaps.
 func (s *simOTA) wanted() graph.Value {
-	left, sum := s.overlaps, graph.None
+	left, sum := s.affine("overlaps.opposite", s.overlaps, -1, 0), graph.None
+	if b := s.leastBlocks("overlaps", left, 0); b != nil {
+		left = b.values
+	}
+	count := float64(s.t.Builder.Type(left).Shape[1])
 	remaining := s.affine("remaining", s.columns("wanted.valid", 4, 5), 0, mostOverlaps)
 	for range mostOverlaps {
-		largest := s.reduce(graph.ReduceMax, "largest", left, 1)
+		largest := s.reduce(graph.ReduceMin, "largest", left, 1) // with the opposite sign
 		smaller := s.compare("smaller", left, largest, "not_equal")
-		equal := s.affine("equal", s.reduce(graph.ReduceSum, "smaller.count", smaller, 1), -1, float64(s.count[2]))
+		equal := s.affine("equal", s.reduce(graph.ReduceSum, "smaller.count", smaller, 1), -1, count)
 		taken := s.two(graph.Min, "taken", equal, remaining)
 		remaining = s.two(graph.Sub, "remaining", remaining, taken)
-		add := s.two(graph.Mul, "part", taken, largest)
+		add := s.two(graph.Mul, "share", taken, largest)
 		if sum != graph.None {
 			add = s.two(graph.Add, "sum", sum, add)
 		}
 		sum, left = add, s.two(graph.Mul, "left", left, smaller)
 	}
-	whole := s.op(graph.Round, "whole", []graph.Value{sum}, "mode", "floor")
+	whole := s.op(graph.Round, "whole", []graph.Value{s.affine("total", sum, -1, 0)}, "mode", "floor")
 	return s.two(graph.Mul, "wanted", s.op(graph.Clip, "most", []graph.Value{whole}, "min", 1.0,
 		"max", float64(mostOverlaps)), s.columns("counted", 4, 5))
 }
 
 // choose returns 1 for the cells of an object with the least costs, of equal ones the first.
 func (s *simOTA) choose(wanted graph.Value) graph.Value {
-	order, left := s.t.rows("assign.order", s.cells, 3, 4), s.costs // A minus the index
-	none := s.affine("taken", wanted, 0, noCost)
+	order, costs := s.t.rows("assign.order", s.cells, 3, 4), s.costs // A minus the index
+	b := s.leastBlocks("costs", costs, noCost)
+	if b != nil {
+		order, costs = b.order, b.values
+	}
+	left, none := costs, s.affine("taken", wanted, 0, noCost)
 	for round := range mostOverlaps {
 		least := s.reduce(graph.ReduceMin, "least", left, 1)
-		candidates := s.where("first", s.compare("is", left, least, "equal"), order, graph.None)
 		open := s.two(graph.Mul, "open", s.compare("more", s.affine("after", wanted, 1, -float64(round)),
 			graph.None, "greater"), s.compare("exists", least, none, "less"))
-		best := s.two(graph.Mul, "best", s.reduce(graph.ReduceMax, "order.best", candidates, 1), open)
+		best := s.two(graph.Mul, "best", s.first(left, least, order), open)
 		left = s.where("left", s.compare("picked", order, best, "equal"), none, left)
 	}
-	return s.compare("chosen", left, s.costs, "not_equal")
+	chosen := s.compare("chosen", left, costs, "not_equal")
+	if b != nil {
+		return s.spread(b, chosen)
+	}
+	return chosen
+}
+
+// first returns the order of the first element of each line that equals value.
+func (s *simOTA) first(of, value, order graph.Value) graph.Value {
+	is := s.where("first", s.compare("is", of, value, "equal"), order, graph.None)
+	return s.reduce(graph.ReduceMax, "first.order", is, 1)
+}
+
+// blockCells is the number of cells of a block.
+const blockCells = 16
+
+// blocks are those of [M, A] with the mostOverlaps least minima in each line, of equal ones the first. They
+// hold the mostOverlaps least elements of the line, by value and then by index: one in another block comes
+// after the minima of all of these. So the rounds need not read all cells.
+type blocks struct {
+	values, order graph.Value // [M, mostOverlaps*blockCells]; order is A minus the index
+	picks         graph.Value // [M, mostOverlaps, B]: 1 for the block
+	count         int         // B
+}
+
+// leastBlocks returns the blocks of values, which are at most beyond; nil if the cells are few.
+func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *blocks {
+	m, a := s.count[0], s.count[2]
+	b := &blocks{count: (a + blockCells - 1) / blockCells}
+	if b.count < 2*mostOverlaps {
+		return nil
+	}
+	lines := func(name string, v graph.Value, beyond float64, shape ...int) graph.Value {
+		if more := b.count*blockCells - a; more > 0 {
+			v = s.op(graph.Pad, name+".padded", []graph.Value{v}, "before", []int{0, 0}, "after", []int{0, more},
+				"value", beyond)
+		}
+		return s.op(graph.Reshape, name+".lines", []graph.Value{v}, "shape", shape)
+	}
+	cells := lines(name, values, beyond, m, b.count, blockCells)
+	order := lines(name+".order", s.t.rows("assign."+name+".cells", s.cells, 3, 4), 0, b.count, blockCells)
+	left := s.op(graph.ReduceMin, name+".minima", []graph.Value{cells}, "axes", []int{2})
+	ofBlock := s.op(graph.Slice, name+".order.blocks", []graph.Value{s.cells}, "begin", []int{3, 0},
+		"end", []int{4, a}, "step", []int{1, blockCells})
+	none := s.affine(name+".beyond", s.columns(name+".valid", 4, 5), 0, 2*noCost)
+	var picks []graph.Value
+	for range mostOverlaps {
+		best := s.first(left, s.reduce(graph.ReduceMin, "block.least", left, 1), ofBlock)
+		pick := s.compare("block", ofBlock, best, "equal")
+		picks = append(picks, s.op(graph.Reshape, "block.line", []graph.Value{pick}, "shape", []int{m, 1, b.count}))
+		left = s.where("blocks.left", pick, none, left)
+	}
+	b.picks = s.op(graph.Concat, name+".blocks", picks, "axis", 1)
+	gather := func(what string, of graph.Value) graph.Value {
+		return s.op(graph.Reshape, name+what, []graph.Value{s.two(graph.MatMul, name+what+".lines", b.picks, of)},
+			"shape", []int{m, mostOverlaps * blockCells})
+	}
+	b.values, b.order = gather(".least", cells), gather(".indices", order)
+	return b
+}
+
+// spread returns flags of the cells of blocks in the place of their cells, [M, A]; 0 elsewhere.
+func (s *simOTA) spread(b *blocks, flags graph.Value) graph.Value {
+	m, a := s.count[0], s.count[2]
+	lines := s.op(graph.Reshape, "chosen.lines", []graph.Value{flags}, "shape", []int{m, mostOverlaps, blockCells})
+	all := s.op(graph.MatMul, "chosen.blocks", []graph.Value{b.picks, lines}, "transpose_a", true)
+	all = s.op(graph.Reshape, "chosen.padded", []graph.Value{all}, "shape", []int{m, b.count * blockCells})
+	return s.op(graph.Slice, "chosen.cells", []graph.Value{all}, "begin", []int{0, 0}, "end", []int{m, a})
 }
 
 // conflicts gives a cell that several objects have to the object with the least cost, of equal ones the

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
@@ -120,6 +121,9 @@ func (r *Recipe) checkLoss() error {
 		return problem.New(option, value, "it has no meaning for "+loss, advice)
 	}
 	switch {
+	case l.IsMatched() && r.Precision == device.BF16:
+		return problem.New("precision", r.Precision, "it would round the corners of objects in the loss yolox",
+			"use f32, or {loss} boxes")
 	case l.IsBoxes() && (r.LabelSmoothing > 0 || r.ClassWeights != "" || r.AuxWeight > 0):
 		return problem.New("loss", r.Loss, "label smoothing, weights of classes and auxiliary heads have no "+
 			"meaning for boxes", "leave them off")

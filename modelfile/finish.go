@@ -51,11 +51,17 @@ func checkUnique(labels []string) error {
 	return nil
 }
 
-// classesOf returns the shape of the first output of m for one sample. The first length is
-// the number of classes. n is the number of labels.
+// classesOf returns the shape of the first output of m for one sample, or only the number of classes of
+// its boxes. The first length is the number of classes. n is the number of labels.
 func classesOf(m *models.Model, n int) []int {
 	if a, _ := m.Answer(0); a == models.Binary && n == 2 {
 		return []int{2} // one sigmoid separates two classes
+	}
+	if m.BoxLayout() != models.NoLayout {
+		return []int{m.BoxClasses(n)}
+	}
+	if classes, ok := m.DetectedClasses(); ok {
+		return []int{classes}
 	}
 	f := m.Graph.Main
 	return f.Values[f.Outputs[0].Value].Type.Shape

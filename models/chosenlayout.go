@@ -57,6 +57,24 @@ var layoutForms = map[Layout]string{YOLOv8: "f32 [4+classes, boxes]", YOLOv5: "f
 	YOLOXDecoded: "f32 [boxes, 5+classes]", SSD: "f32 [boxes, 4] and [boxes, classes]",
 	Suppressed: "f32 [boxes, 4], f32 [boxes] and i64 [boxes]"}
 
+// BoxClasses returns the number of classes of BoxLayout; unknown if the outputs have classes as
+// numbers.
+func (m *Model) BoxClasses(unknown int) int {
+	outs, first := m.Outputs(), m.BoxOutput()
+	if m.BoxLayout() == Suppressed || first < 0 {
+		return unknown
+	}
+	shape := outs[first].Type.Shape
+	switch m.BoxLayout() {
+	case YOLOv8:
+		return shape[0] - 4
+	case SSD:
+		_, scores, _ := FindSSD(outs)
+		return outs[scores].Type.Shape[1] - 1
+	}
+	return shape[1] - 5
+}
+
 // BoxOutput returns the number of the first output that has the form of BoxLayout; -1 without one.
 func (m *Model) BoxOutput() int {
 	outs := m.Outputs()

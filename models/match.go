@@ -92,9 +92,12 @@ func numbered(classes []string) bool {
 	return true
 }
 
-// MatchClasses is the function of that name for the classes of m's first output.
+// MatchClasses is the function of that name for the classes of m's first output, or of its boxes.
 func (m *Model) MatchClasses(kind string, classes []string) (ClassMatch, error) {
 	count := m.Classes()
+	if m.BoxLayout() != NoLayout {
+		count = m.BoxClasses(len(classes))
+	}
 	if a, _ := m.Answer(0); a == Binary {
 		count = 2
 	}

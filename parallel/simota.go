@@ -274,7 +274,8 @@ func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *b
 // spread returns flags of the cells of blocks in the place of their cells, [M, A]; 0 elsewhere.
 func (s *simOTA) spread(b *blocks, flags graph.Value) graph.Value {
 	m, a := s.count[0], s.count[2]
-	lines := s.op(graph.Reshape, "chosen.lines", []graph.Value{flags}, "shape", []int{m, mostOverlaps, blockCells})
+	lines := s.op(graph.Reshape, "chosen.lines", []graph.Value{flags},
+		"shape", []int{m, mostOverlaps, blockCells})
 	all := s.op(graph.MatMul, "chosen.blocks", []graph.Value{b.picks, lines}, "transpose_a", true)
 	all = s.op(graph.Reshape, "chosen.padded", []graph.Value{all}, "shape", []int{m, b.count * blockCells})
 	return s.op(graph.Slice, "chosen.cells", []graph.Value{all}, "begin", []int{0, 0}, "end", []int{m, a})

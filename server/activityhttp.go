@@ -9,6 +9,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/internal/chart"
 	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -18,7 +19,7 @@ type activityReport struct {
 	Version  string  `json:"model_version"`
 	SHA256   string  `json:"sha256"`
 	Pictures bool    `json:"pictures"` // it accepts picture files
-	Answers  string  `json:"answers"`  // classes, labels, numbers, masks or outputs
+	Answers  string  `json:"answers"`  // classes, labels, numbers, masks, boxes or outputs
 	Token    bool    `json:"token"`    // requests need one
 	Minutes  float64 `json:"minutes"`  // that the figures are of
 	Requests int     `json:"requests"`
@@ -113,6 +114,8 @@ func (s *modelVersion) kind() string {
 		return "masks"
 	}
 	switch {
+	case detect.Detects(s.model):
+		return "boxes"
 	case s.answers.Raw:
 		return "outputs"
 	case s.answers.Numbers():

@@ -37,6 +37,10 @@ func TestDetect(t *testing.T) {
 	if err := json.Unmarshal(r.body, &got); err != nil || r.status != 200 {
 		t.Fatalf("%d %.200s: %v", r.status, r.body, err)
 	}
+	kind := ask(t, s, "GET", "/v2/models/m/activity", nil)
+	if !strings.Contains(string(kind.body), `"answers":"boxes"`) {
+		t.Errorf("activity: %.300s", kind.body)
+	}
 	d, err := detect.New(m, cells.Options{Score: 0.00001, Overlap: 0.5, Most: detect.Default.Most})
 	if err != nil {
 		t.Fatal(err)

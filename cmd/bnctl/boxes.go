@@ -10,6 +10,8 @@ import (
 
 type boxOptions = detect.Options
 
+var predictsBoxes, formFlags = detect.Detects, detect.FormFlags
+
 // boxes evaluates a detector. It refuses options without a meaning for boxes.
 func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
 	if e.csv || e.mistakes+e.against != "" || e.tuned != (tunedOptions{}) {

@@ -30,7 +30,7 @@ and any batch. --fit evaluates masks at their full size.
 			&cli.StringFlag{Name: "mistakes", Usage: "write the pictures that were answered wrongly to a new folder " +
 				"`DIR`, the worst first, with a page to look at them"},
 			&cli.StringFlag{Name: "against", Usage: "evaluate `MODEL` too, and report how far the answers agree"},
-		), slices.Concat(tuned.Flags(), fitFlags("crop"), predictFlags())...),
+		), slices.Concat(tuned.Flags(), fitFlags("crop"), predictFlags(), formFlags())...),
 		Action: evalAction,
 	}
 }

@@ -44,7 +44,7 @@ func (e *evaluationRun) run(ctx context.Context, o *output) error {
 
 // all evaluates the model on every sample.
 func (e *evaluationRun) all(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
-	if _, ok := v.Model.DetectedClasses(); ok {
+	if predictsBoxes(v.Model) {
 		return e.boxes(ctx, o, v)
 	}
 	src, err := e.open(ctx, o, v.Model)

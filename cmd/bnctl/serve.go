@@ -40,7 +40,7 @@ Names other than localhost need --host, and pages of other sites are refused.
 
    curl localhost:8000/v2/models/cifar
    curl localhost:8000/v2/models/cifar/infer -d @request.json`,
-		Flags: slices.Concat(addressFlags(), servedFlags(), []cli.Flag{labelsFlag()}, fileFlags(),
+		Flags: slices.Concat(addressFlags(), servedFlags(), []cli.Flag{labelsFlag()}, formFlags(), fileFlags(),
 			preprocessFlags(), runningFlags(), joinFlags()),
 		Action: serveAction,
 	}

@@ -90,6 +90,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 			r.images.Resize, r.images.Known = n, true
 		}
 		r.images.EXIF = r.images.EXIF || p.Key == onnxpb.ExifKey && p.Value == onnxpb.ExifApply
+		r.images.Letterbox = r.images.Letterbox || p.Key == onnxpb.LetterboxKey && p.Value == "true"
 		if p.Key == onnxpb.FilterKey && p.Value == "bicubic" {
 			r.images.Interpolation = p.Value
 		}

@@ -289,7 +289,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
 
 
 def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unlocked: Optional[bool] = None,
-             arch: Value = None, batch: Optional[int] = None, calibrate: Value = None,
+             arch: Value = None, batch: Optional[int] = None, boxes: Value = None, calibrate: Value = None,
              csv_columns: Value = None, device_plugin: Value = None, devices: Value = None,
              devices_file: Value = None, devices_tls: Value = None, discover: Value = None,
              drop: Value = None, exif: Value = None, fit: Value = None, ignore: Value = None,
@@ -318,6 +318,9 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
         NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
     batch : int, optional
         Rows at once, over all devices; changes no result (default: 128).
+    boxes : str or number or sequence, optional
+        Yolov8, yolov5, yolox, yolox-decoded, ssd or suppressed: the FORM of a detector's outputs; none: as
+        they are (default: as the outputs show).
     calibrate : str or number or sequence, optional
         Write a template to FILE with the temperature that fits the probabilities to the data best.
     csv_columns : str or number or sequence, optional
@@ -396,8 +399,8 @@ def evaluate(model: ModelLike, data: Data, *, against: Value = None, allow_unloc
     Evaluation
     """
     options: Dict[str, Any] = {"against": against, "allow_unlocked": allow_unlocked, "arch": arch,
-                               "batch": batch, "calibrate": calibrate, "csv_columns": csv_columns,
-                               "device_plugin": device_plugin, "devices": devices,
+                               "batch": batch, "boxes": boxes, "calibrate": calibrate,
+                               "csv_columns": csv_columns, "device_plugin": device_plugin, "devices": devices,
                                "devices_file": devices_file, "devices_tls": devices_tls, "discover": discover,
                                "drop": drop, "exif": exif, "fit": fit, "ignore": ignore, "input": input,
                                "interpolation": interpolation, "kernels": kernels, "key": key,

@@ -101,8 +101,8 @@ function table(rows, heads) {
 	return within(document.createElement("table"), within(document.createElement("thead"), head), within(document.createElement("tbody"), ...rows));
 }
 
-// draw returns a canvas with a picture, and a mask over it; nothing if the browser cannot show it.
-async function draw(file, name, mask) {
+// draw returns a canvas with a picture, and a mask or boxes over it; nothing if the browser cannot show it.
+async function draw(file, name, mask, boxes) {
 	try {
 		const picture = await createImageBitmap(file), canvas = element("canvas", "", "seen"), c = canvas.getContext("2d");
 		const scale = Math.min(1, 512 / Math.max(picture.width, picture.height));
@@ -116,10 +116,27 @@ async function draw(file, name, mask) {
 			c.imageSmoothingEnabled = false;
 			c.drawImage(await visible(mask), 0, 0, canvas.width, canvas.height);
 		}
+		(boxes || []).forEach((b) => outline(c, b, canvas.width / picture.width, canvas.height / picture.height));
 		return [canvas];
 	} catch {
 		return []; // a format that the server reads and the browser does not
 	}
+}
+
+// colourOf returns the colour of a class.
+const colourOf = (index) => "hsl(" + (index * 137.5) % 360 + " 85% 45%)";
+
+// outline draws a box with its class and score.
+function outline(c, b, byX, byY) {
+	const [x1, y1, x2, y2] = b.box, x = x1 * byX, y = y1 * byY, text = b.label + " " + percent(b.score);
+	c.strokeStyle = c.fillStyle = colourOf(b.index);
+	c.lineWidth = 2;
+	c.strokeRect(x, y, (x2 - x1) * byX, (y2 - y1) * byY);
+	c.font = "12px sans-serif";
+	const top = Math.max(0, y - 15);
+	c.fillRect(x, top, c.measureText(text).width + 6, 15);
+	c.fillStyle = "white";
+	c.fillText(text, x + 3, top + 12);
 }
 
 // visible returns a mask whose class 0 is not drawn.
@@ -144,6 +161,13 @@ async function answer(card, file, model, name) {
 			const a = await post("/segment");
 			const rows = a.classes.map((k) => row(k.label, k.share, percent(k.share), k.colour));
 			card.replaceChildren(title, ...await draw(png(a.picture), name + " with its mask", png(a.mask)), table(rows, ["class", "share of the pixels", "%"]), took(a));
+			return;
+		}
+		if (kind === "boxes") {
+			const a = await post("/detect");
+			const rows = a.boxes.map((b) => row(b.label, b.score, percent(b.score), colourOf(b.index)));
+			const found = rows.length ? table(rows, ["class", "score", "%"]) : element("p", "No boxes.", "note");
+			card.replaceChildren(title, ...await draw(file, name + " with its boxes", null, a.boxes), found, took(a));
 			return;
 		}
 		const a = await post("/classify");
@@ -190,7 +214,7 @@ async function zeros() {
 
 async function showRequests() {
 	const url = location.origin + path(), text = {};
-	const pictures = about.pictures && about.answers !== "outputs", call = url + (!pictures ? "/infer" : about.answers === "masks" ? "/segment" : "/classify");
+	const pictures = about.pictures && about.answers !== "outputs", call = url + (!pictures ? "/infer" : { masks: "/segment", boxes: "/detect" }[about.answers] || "/classify");
 	const quoted = JSON.stringify(call), token = about.token, z = pictures ? null : await zeros();
 	at("what").textContent = pictures ? "Each sends the file picture.jpg (or PNG, WebP, GIF, BMP, TIFF), and prints the answer as JSON." : "Each sends one row of zeros, " + z.rows + ", as bytes, and " + (z.header ? "prints the answer as JSON." : "writes the outputs as bytes.");
 	const length = z ? "Inference-Header-Content-Length" : "";

@@ -25,6 +25,9 @@ type Evaluation struct {
 	Output  boxes.Output
 }
 
+// Detects reports whether a model predicts boxes.
+func Detects(m *models.Model) bool { return detect.Detects(m) }
+
 // Run predicts all pictures and prints COCO's and VOC's figures.
 func (e *Evaluation) Run(ctx context.Context) error {
 	src, err := samples.OpenData(ctx, e.Spec, data.Options{Split: data.Test, EXIF: true})

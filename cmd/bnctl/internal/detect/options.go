@@ -24,21 +24,20 @@ type Options struct {
 
 // Flags returns the flags of predict about boxes.
 func Flags() []cli.Flag {
-	return []cli.Flag{FormFlag(),
+	return append(FormFlags(),
 		&cli.StringFlag{Name: "draw", DefaultText: "none",
 			Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"},
 		&cli.Float64Flag{Name: "box-score", Value: float64(detect.Default.Score),
 			Usage: "boxes have a score above `SCORE`, 0 to 1, of a detector"},
 		&cli.Float64Flag{Name: "box-overlap", Value: float64(detect.Default.Overlap),
-			Usage: "of two boxes of a class with an overlap above `SHARE`, the one with the higher score stays"},
-	}
+			Usage: "of two boxes of a class with an overlap above `SHARE`, the one with the higher score stays"})
 }
 
-// FormFlag returns the flag of the form of boxes.
-func FormFlag() cli.Flag {
-	return &cli.StringFlag{Name: "boxes", DefaultText: "as the outputs show",
+// FormFlags returns the flag of the form of boxes.
+func FormFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "boxes", DefaultText: "as the outputs show",
 		Usage: "yolov8, yolov5, yolox, yolox-decoded, ssd or suppressed: the `FORM` of a detector's outputs; " +
-			"none: as they are"}
+			"none: as they are"}}
 }
 
 // ParseOptions returns the options that the flags of predict set.

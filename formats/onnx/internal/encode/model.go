@@ -61,6 +61,10 @@ func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 	if m.Preprocess.Known && m.Input().DType == tensor.U8 {
 		p.MetadataProps = append(p.MetadataProps,
 			&onnxpb.StringStringEntryProto{Key: onnxpb.ResizeKey, Value: strconv.Itoa(m.Preprocess.Resize)})
+		if m.Preprocess.Letterbox {
+			p.MetadataProps = append(p.MetadataProps,
+				&onnxpb.StringStringEntryProto{Key: onnxpb.LetterboxKey, Value: "true"})
+		}
 		if m.Preprocess.EXIF {
 			p.MetadataProps = append(p.MetadataProps, &onnxpb.StringStringEntryProto{Key: onnxpb.ExifKey,
 				Value: onnxpb.ExifApply})

@@ -10,6 +10,9 @@ const (
 	// models.Preprocess.
 	ResizeKey = "bnctl.resize"
 	MaxResize = 1 << 16
+	// LetterboxKey reports whether the whole of an image file is scaled into the input: "true".
+	LetterboxKey = "bnctl.letterbox"
+
 	// ExifKey reports whether image files are rotated by their EXIF orientation: exifApply.
 	ExifKey   = "bnctl.exif"
 	ExifApply = "apply"

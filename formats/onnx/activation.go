@@ -78,8 +78,9 @@ func hardSigmoid(c *call) graph.Value {
 	return c.node(graph.HardSigmoid, "", []graph.Value{c.Dynamic(0)}, "alpha", alpha, "beta", beta)
 }
 
-// prelu has a slope per channel, or one for all. Since operator set 7 slopes
-// are aligned at the last axis; before, a list is one of channels.
+// prelu has a slope for each channel, or one for all. From operator set 7
+// on, the shape of the slopes broadcasts from the last axis. Before, a list
+// of slopes has one for each channel.
 func prelu(c *call) graph.Value {
 	s := c.Shape(0)
 	t, ok := c.Constant(1)
@@ -162,8 +163,8 @@ func softsign(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{c.Dynamic(0), under})
 }
 
-// addOverAxis adds a node along an axis. Up to operator set 12 the axis begins a
-// range: all axes from it on are one.
+// addOverAxis adds a node along an axis. Up to operator set 12, all axes from
+// this one to the last count as one axis.
 func addOverAxis(c *call, op graph.Op) graph.Value {
 	s := c.Shape(0)
 	def := -1
@@ -205,7 +206,8 @@ func celu(c *call) graph.Value {
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
 }
 
-// gelu is of the form with erf, or that with tanh.
+// gelu is x times the normal distribution, exact by erf or approximated
+// by tanh, as the attribute says.
 func gelu(c *call) graph.Value {
 	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.Text("approximate", "none")]
 	if !ok {

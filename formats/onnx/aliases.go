@@ -12,7 +12,8 @@ import (
 // both names, and the file under the first one. The second is the path of the module that reads it, if that
 // module is a layer.
 
-// repeated is the end that PyTorch gives a step of a path when a module is called again.
+// repeated matches the suffix that PyTorch adds to a step of a path when a module is
+// called again.
 var repeated = regexp.MustCompile(`_[0-9]+(\.|$)`)
 
 // layers are operators of modules that are layers, in the order of the file.
@@ -45,7 +46,7 @@ func (r naming) modules() map[string]string {
 	return all
 }
 
-// nameSharedBy adds the name that a module has for the parameter of another module. Both modules have the
+// nameSharedBy adds the name under which one module has the parameter of another. Both modules have the
 // same operators, or the first is a layer.
 func (r naming) nameSharedBy(path, name string, modules map[string]string) {
 	last := strings.LastIndexByte(name, '.')

@@ -12,8 +12,8 @@ import (
 // Exporters write a linear layer along the last of several axes as a MatMul and an Add, which is
 // one dense layer with a bias.
 
-// biasBehind declares the constant with n elements that the only reader of the node's result adds
-// to it; None without one.
+// biasBehind declares the bias of a node: a constant of n elements that is added to the node's
+// result, which has no other reader. It returns None if there is no such constant.
 func (c *call) biasBehind(n int) graph.Value {
 	if c.Err != nil || c.Opset < 7 || len(c.Proto.Output) == 0 {
 		return graph.None

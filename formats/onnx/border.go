@@ -150,7 +150,7 @@ func (r *reader) outputs() error {
 			picks = append(picks, pick{o, x, len(r.types)})
 			r.types = append(r.types, models.FileType{})
 			if r.isDuplicateOutput(o.Name, x) {
-				continue // the scores are an output already
+				continue // the scores are an output of the file, too
 			}
 			output("scores", x.V)
 		default:
@@ -158,7 +158,7 @@ func (r *reader) outputs() error {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = unpackValue(c, x, ".integers")
 			}
-			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis is the rows'
+			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis has the rows
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.V = r.g.Op(graph.Reshape, name, []graph.Value{x.V}, "shape", s[1:])
 			}
@@ -171,7 +171,7 @@ func (r *reader) outputs() error {
 	for _, p := range picks {
 		r.types[p.position] = fileTypeOf(names.Free(outwardName(p.output.Name, "output")), named[p.x.V], p)
 	}
-	if len(picks) == 0 { // the graph has the order of the file, and f32
+	if len(picks) == 0 { // the outputs keep the file's order; their elements become f32
 		r.types = slices.DeleteFunc(r.types, func(t models.FileType) bool { return t.DType == tensor.F32 })
 	}
 	return r.g.Err()
@@ -193,7 +193,8 @@ func (r *reader) countOutputs() int {
 	return count
 }
 
-// isDuplicateOutput reports whether another output, or one before of the same ArgMax, is x's value.
+// isDuplicateOutput reports whether another output has the value of x, or an output before it is
+// the same ArgMax.
 func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
 	before := true
 	for _, o := range r.src.Output {

@@ -11,18 +11,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// call is one node on its way into the graph. The first error sticks: later results are
+// call adds one node of the file to the graph. After an error all further results are
 // empty.
 type call struct {
 	*reader
 	node.Node
 	name  string // of the first result, for the graph
-	added string // the name of a constant that the result has in it: see value
+	added string // the name of a constant that is part of the result: see value
 }
 
-// nodeName returns the name of a node's first result. Exporters number their
-// results, but a layer of weights can be called as its weight is:
-// "features.0.conv" for "features.0.conv.weight".
+// nodeName returns the name of a node of the graph: that of its weight if it
+// has one ("features.0.conv" for "features.0.conv.weight"), since exporters
+// number results, or else that of its first result.
 func nodeName(n *onnxpb.NodeProto) string {
 	if len(n.Input) > 1 && (n.OpType == "Conv" || n.OpType == "BatchNormalization" || n.OpType == "Gemm") {
 		if name, ok := strings.CutSuffix(n.Input[1], ".weight"); ok {
@@ -44,7 +44,8 @@ func (r *reader) define(name string, x node.Value) error {
 	return nil
 }
 
-// node adds a node to the graph, called after the first result with a suffix.
+// node adds a node to the graph. Its name is that of the first result, with a
+// suffix.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.Err != nil {
 		return graph.None

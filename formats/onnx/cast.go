@@ -17,7 +17,7 @@ import (
 
 func init() {
 	register(operators{
-		// saturate is about 8-bit floats, which are refused.
+		// saturate has a meaning for 8-bit floats alone, which are refused.
 		"Cast": {attributes: accept(1, "to", "saturate"),
 			refused: "of floats to integers other than int32 and int64, unless a Clip keeps them within " +
 				"those; to integers that may not have the number", make: cast, fold: fold.One(fold.Cast),
@@ -89,12 +89,14 @@ func truncateTo(c *call, d tensor.DType) []node.Value {
 	return out
 }
 
-// failToType refuses a cast to integers that do not have all numbers.
+// failToType refuses a cast to a type of integers that cannot represent
+// all values of the operand.
 func failToType(c *call, d tensor.DType) {
 	c.Fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
 }
 
-// noteNarrower notes a cast to another type of floats, which others compute in.
+// noteNarrower notes a cast to another type of floats: other programs compute
+// what follows in that type.
 func noteNarrower(c *call, d tensor.DType) {
 	if d == tensor.F32 || c.Known(c.In[0]) != nil {
 		return
@@ -121,7 +123,8 @@ func (r *reader) findOtherFloats() {
 	}
 }
 
-// findStoredType is the type that operand i has in the file, where constant halves are halves yet.
+// findStoredType is the type of operand i in the file. Constants in half precision have it there;
+// here they are f32.
 func findStoredType(c *call, i int) tensor.DType {
 	for _, p := range c.src.Initializer {
 		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.Proto.Input[i] {

@@ -8,8 +8,9 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// chooseOf is a Where of two values: integers of integers, constants included, and truth
-// values of truth values. As floats they would be divided and written as floats.
+// chooseOf is a Where of two values. Its result has integers if both values have
+// integers (also as constants), and truth values if both have these. Otherwise later
+// nodes would divide and write them as floats.
 func chooseOf(c *call) []node.Value {
 	if len(c.In) != 3 || c.In[0].HoldsIntegers() || c.In[1].HoldsBytes() || c.In[2].HoldsBytes() {
 		if len(c.In) == 3 {
@@ -41,7 +42,8 @@ func chooseOf(c *call) []node.Value {
 	return out
 }
 
-// checkExactInF32 refuses constant integers that are others in f32.
+// checkExactInF32 refuses constant integers that f32 cannot represent
+// exactly.
 func checkExactInF32(c *call, x node.Value) {
 	if !x.IsConstant() || !x.IsInteger() || x.Tensor.Count() == 0 {
 		return

@@ -105,7 +105,8 @@ func isInf(c *call) graph.Value {
 	return c.node(graph.Max, "", found)
 }
 
-// choices is a choice. Of integers it makes integers, which f32 has to have.
+// choices picks one of two operands for each element. If both are integers,
+// so is the result, and f32 has to represent it exactly.
 func choices(c *call) []node.Value {
 	out := node.Rows(choice(c))
 	if c.Err != nil {
@@ -122,7 +123,8 @@ func choices(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// choice picks one of two operands; one that a constant picks everywhere is passed on.
+// choice picks one of two operands for each element. If a constant condition picks the
+// same operand everywhere, that operand is the result.
 func choice(c *call) graph.Value {
 	if len(c.In) != 3 {
 		c.Fail("has %d operands, want 3", len(c.In))

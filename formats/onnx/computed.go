@@ -24,4 +24,5 @@ func init() {
 	})
 }
 
-// Operators that are computed when the file is read, and have no counterpart in the graph.
+// These operators are computed when the file is read. The graph has no counterpart of
+// them.

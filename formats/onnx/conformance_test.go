@@ -19,7 +19,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// opened reads a model; what of it is not supported is the error.
+// opened reads a model. The error names what is not supported.
 func opened(path string) (*models.Model, error) {
 	f, err := Read(path, Options{})
 	if err != nil {
@@ -114,7 +114,8 @@ func asSamples(m *models.Model, x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// caseInput returns the input of a case: of several inputs one packed sample.
+// caseInput returns the input of a case. Several inputs are packed into one
+// sample.
 func caseInput(m *models.Model, dir string) (tensor.Tensor, error) {
 	if m.Fields == nil {
 		return protoTensor(filepath.Join(dir, "test_data_set_0/input_0.pb"))

@@ -13,9 +13,10 @@ import (
 )
 
 // A weight may be an initializer, the value of a node Constant, or computed from these by
-// nodes: filled, converted, transposed, dequantised. The file's tensors are all
-// initializers, all Constants of floats with an axis, and computed floats that a layer
-// reads. Single numbers, and integers that are not initializers, are settings of operators.
+// nodes: filled, converted, transposed, dequantised. The tensors of the file are its
+// initializers, its Constants of floats with at least one axis, and computed floats that a
+// layer reads. All other constants are settings of operators: single numbers, and integers
+// that are not initializers.
 
 // constants computes all values that do not depend on the input, and lists the ones that
 // are tensors of the file.
@@ -69,7 +70,7 @@ func (r *reader) constants(d *decode.Decoder, ext *decode.External, floatQDQ boo
 	return foreign.CheckTensors(r.file.Tensors, size)
 }
 
-// reached marks the nodes that lead to an output, and those before them.
+// reached marks the nodes that an output depends on.
 func (r *reader) reached() []bool {
 	wanted := map[string]bool{}
 	for _, o := range r.src.Output {
@@ -113,7 +114,7 @@ func isWeight(t *foreign.Tensor) bool {
 
 // compute computes node i if all its operands are constants, and reports whether it did.
 // The fault of a node that could not be computed is reported when the model is built. The
-// error is for missing memory.
+// error says that memory is missing.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
 	if table[decode.Operator(n)].fold == nil {

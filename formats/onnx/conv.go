@@ -67,12 +67,12 @@ func convTranspose(c *call) graph.Value {
 	return c.fromImage(v, axes)
 }
 
-// readTransposedWindow reads a window. Its pads may follow from the size of the result: by
-// auto_pad, the operand's size times the stride, or by output_shape. more is the number of
-// elements by which the result is longer than the reach of the windows.
+// readTransposedWindow reads a window. Its pads may follow from the size of the result,
+// which is the operand's size times the stride with auto_pad, or output_shape. more is the
+// number of elements at the end of the result that no window reaches.
 func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 	auto := c.Text("auto_pad", "NOTSET")
-	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are of a convolution
+	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are those of a convolution
 	more = c.Ints("output_padding", len(size), 0)
 	var want []int
 	switch {

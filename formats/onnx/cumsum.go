@@ -71,7 +71,8 @@ func shiftAxis(c *call, x graph.Value, axis, by int) graph.Value {
 	return c.node(graph.Slice, ".moved", []graph.Value{x}, "begin", begin, "end", end)
 }
 
-// cumSumWhole adds integers; nil where f32 may not have all sums.
+// cumSumWhole adds integers. It returns nil if f32 may not represent all
+// sums exactly.
 func cumSumWhole(c *call) []node.Value {
 	s, of := c.Shape(0), c.In[0].Extent()
 	at, ok := cumSumAxis(c)

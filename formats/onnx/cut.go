@@ -19,8 +19,8 @@ var openResults = []string{"NonMaxSuppression", "NonZero"}
 // cut is a division of a file. Its lists have the nodes of the file by number.
 type cut struct {
 	graph    *onnxpb.GraphProto
-	inTail   []bool   // nodes that are in the tail alone
-	copied   []bool   // nodes of constants and shapes, which are in the tail, too
+	inTail   []bool   // nodes that only the tail has
+	copied   []bool   // nodes of constants and shapes, which head and tail have
 	frontier []string // values of the head that the tail reads
 }
 

@@ -13,7 +13,8 @@ import (
 
 func init() {
 	register(operators{
-		// Up to operator set 6 broadcast has the meaning of C's shape.
+		// The attribute broadcast, up to operator set 6, says no more than C's
+		// shape.
 		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
 			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
 			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
@@ -105,7 +106,7 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	rows, columns := t.Shape[0], t.Shape[1]
 	out := tensor.New(tensor.F32, columns, rows)
 	from, to := t.F32(), out.F32()
-	const block = 32 // lines of both stay in the cache
+	const block = 32 // blocks, so that rows of both matrices stay in the cache
 	for r := 0; r < rows; r += block {
 		for k := range columns {
 			for i := r; i < min(r+block, rows); i++ {

@@ -10,9 +10,9 @@ import (
 // division finds the cut of a file: before the refused nodes, and before nodes with results that cannot be
 // outputs of a graph.
 type division struct {
-	starts map[string]bool // values that nodes of the tail make
+	starts map[string]bool // results of nodes of the tail
 
-	manyPicks map[string]bool // results of a TopK of more elements than a graph picks
+	manyPicks map[string]bool // results of a TopK that picks more elements than a graph can
 	head      *onnxpb.GraphProto
 	tail      *tail
 	cuts      *cut
@@ -99,7 +99,7 @@ func (d *division) attach(r *reader) bool {
 	return true
 }
 
-// batchName returns the name of the length of the batch in the file; "" without one.
+// batchName returns the name that the file gives the length of the batch, or "".
 func (r *reader) batchName() string {
 	for _, in := range r.src.Input {
 		if dims := in.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 && dims[0].GetDimParam() != "" {

@@ -26,7 +26,7 @@ func init() {
 //
 // 	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
 
-// einsum is one on its way to nodes.
+// einsum makes the nodes of one Einsum.
 type einsum struct {
 	*call
 	letters map[byte]int // the length of each axis
@@ -134,7 +134,8 @@ func (e *einsum) operand(i int, term string) graph.Value {
 	return v
 }
 
-// summed sums operand i over the letters that nothing else has, and returns the others too.
+// summed sums operand i over the letters that neither the other operand nor the result has.
+// It returns the sum and the letters that are left.
 func (e *einsum) summed(i int, v graph.Value, terms []string) (graph.Value, string) {
 	elsewhere := e.result
 	for k, term := range terms {

@@ -89,7 +89,7 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	in := []graph.Value{graph.None, graph.None}
 	in[x], in[k] = c.Dynamic(x), graph.None
 	if o := c.originOf(c.Proto.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
-		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // which it becomes a part of
+		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // the norm's scale, which becomes part of it
 		in[k] = c.node(graph.Reshape, ".each", []graph.Value{c.state(k, role, shape[0])}, "shape", shape)
 	} else {
 		in[k] = c.state(k, role, shape...)
@@ -132,12 +132,13 @@ func addScalar(c *call, op graph.Op, x int, k float32) (graph.Value, bool) {
 	return graph.None, false
 }
 
-// sum adds values and constants from left to right.
+// sum adds its operands, values and constants, from left to right.
 func sum(c *call) graph.Value {
 	return reduceLeft(c, func(c *call) graph.Value { return binary(c) }, "Add")
 }
 
-// reduceLeft makes an operator of many operands of one of two.
+// reduceLeft turns an operator of two operands into one of any number,
+// applied from left to right.
 func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
 	if len(c.In) == 1 {
 		return c.Dynamic(0)

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxLookups limits the products of a row: the numbers of a row times the length of the table.
+// maxLookups limits the products for a row of the input: its numbers times the length of the
+// table.
 const maxLookups = 1 << 26
 
 // embeds reports whether a node takes rows of a constant table by numbers that come from the input, as an

@@ -38,8 +38,8 @@ func splitWeight(to []int8, outputs, each, terms int, value func(o, k int) int64
 	}
 }
 
-// repeat returns x, bytes with channels in groups first, with the channels of each group as often as the
-// weight has terms.
+// repeat returns x with the channels of each group repeated, once for each term of the weight. x has
+// bytes, and its first axis has the channels by groups.
 func (s *byteSum) repeat(c *call, x graph.Value, groups int) graph.Value {
 	if s.copies == 1 {
 		return x

@@ -20,17 +20,20 @@ import (
 
 var growAlone = &growth{by: growFirst}
 
-// growPair is the growth of an operator of two operands.
+// growPair returns the growth of the result of an operator with two
+// operands, by their growths.
 func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
 
-// growFirst is the growth of operand 0.
+// growFirst returns the growth of operand 0, which is that of the
+// result.
 func growFirst(c *call) int64 { return c.In[0].By }
 
 func growAdd(c *call) int64 { return c.In[0].By + c.In[1].By }
 
 func growSub(c *call) int64 { return c.In[0].By - c.In[1].By }
 
-// growMul is the growth of a product with one number.
+// growMul returns the growth of a product, of which one operand is a
+// single constant number.
 func growMul(c *call) int64 {
 	i := 0
 	if c.In[0].IsGrowing() {
@@ -44,7 +47,7 @@ func growMul(c *call) int64 {
 	return c.Concrete(l[0]) * c.In[1-i].By
 }
 
-// checkGrowing refuses the operators that are not computed of integers which grow.
+// checkGrowing refuses operators that cannot be computed for integers that grow.
 func checkGrowing(c *call, op string) error {
 	g := table[op].grows
 	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (g == nil || g.pair && len(c.In) != 2) {
@@ -129,7 +132,8 @@ func makeGrowing(c *call, op string) []node.Value {
 	return []node.Value{node.Growing(out[0].Tensor, by, p)}
 }
 
-// readShapeForOne is the target of a Reshape or an Expand for N = 1.
+// readShapeForOne returns the shape that a Reshape or an Expand makes
+// for a batch of 1.
 func readShapeForOne(c *call, op string) tensor.Tensor {
 	l, _ := c.List("shape", 1)
 	if op == "Reshape" {
@@ -270,11 +274,11 @@ func stepsOf(at, shape []int) (steps []int, ok bool) {
 	return steps, ok
 }
 
-// digits are places as numbers of a system with several radices: of each digit some that follow on each
-// other, and the digits in another order.
+// digits describes a selection of places. A place is a number in mixed radices. The selection has a
+// range of values of each digit, and orders the digits in another way.
 type digits struct {
 	radix, begin, end []int
-	order             []int // of the selection by the digits, without the last one's single element
+	order             []int // the selected digits in the order of the result's axes; the last digit, of one value, is not among them
 }
 
 // digitsOf finds the digits of an axis of n elements in which the offsets are ranges. ok is

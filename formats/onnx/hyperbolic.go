@@ -20,7 +20,7 @@ func init() {
 // Hyperbolic functions are made of exponentials and logarithms, and next to 0, where these cancel, of
 // their series.
 
-const seriesBelow = 0.25 // in size; the first term that is left out is less than 1e-8 of the sum
+const seriesBelow = 0.25 // absolute value; the first omitted term of the series is less than 1e-8 of the sum
 
 // addOddSeries is the series x*(k[0] + k[1]*x^2 + k[2]*x^4 ...).
 func addOddSeries(c *call, x graph.Value, k ...float64) graph.Value {
@@ -44,8 +44,8 @@ func chooseBySize(c *call, suffix string, x, size, near, far graph.Value) graph.
 	return c.node(graph.Where, suffix, []graph.Value{small, near, far})
 }
 
-// sinhCosh is (e^x -+ e^-x) / 2. Of e^|x| each root is taken, since it may be too large where the
-// half of it is not.
+// sinhCosh is (e^x -+ e^-x) / 2. It is computed by the square root of e^|x|, since e^|x| may
+// overflow where half of it does not.
 func sinhCosh(c *call) graph.Value {
 	x, size := c.Dynamic(0), makeAbsolute(c, ".size")
 	half := c.node(graph.Affine, ".half", []graph.Value{size}, "by", 0.5)
@@ -63,7 +63,8 @@ func sinhCosh(c *call) graph.Value {
 
 func asinh(c *call) graph.Value { return makeAsinh(c, "", c.Dynamic(0)) }
 
-// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x; of large values the square is left out.
+// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x. For large values, of which the square
+// would overflow, it is log(2|x|).
 func makeAsinh(c *call, suffix string, x graph.Value) graph.Value {
 	const large = 1e4
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)

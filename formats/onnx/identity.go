@@ -21,13 +21,13 @@ func init() {
 	})
 }
 
-// same passes a value on with its known properties.
+// same returns its operand with all that is known of it.
 func same(c *call) []node.Value {
 	c.Dynamic(0)
 	return []node.Value{c.In[0]}
 }
 
-// truth is operand 0 as truth values.
+// truth converts operand 0 to truth values.
 func truth(c *call) []node.Value {
 	if c.Dynamic(0); c.Err != nil || c.In[0].HoldsTruths() {
 		return same(c)
@@ -37,8 +37,8 @@ func truth(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// castLike passes a value on if the other operand is floats; for truth values it becomes a
-// truth value.
+// castLike converts a value to the type of the other operand. Of floats the value stays as
+// it is; of truth values it becomes 0 or 1.
 func castLike(c *call) []node.Value {
 	switch {
 	case !c.Has(1):
@@ -54,7 +54,7 @@ func castLike(c *call) []node.Value {
 func dropouts(c *call) []node.Value {
 	out := node.Rows(dropout(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil || len(c.readersOf(c.Proto.Output[1])) == 0 {
-		return []node.Value{out} // PyTorch names a mask without readers; it would be a tensor of the model
+		return []node.Value{out} // PyTorch names a mask that nothing reads, which would become a tensor of the model
 	}
 	if c.Opset < 12 {
 		c.Fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
@@ -65,8 +65,8 @@ func dropouts(c *call) []node.Value {
 	return []node.Value{out, mask}
 }
 
-// dropout is the identity: only training drops elements. It refuses training mode, as given
-// by operand 2 or, in operator set 6, by is_test.
+// dropout is the identity, since only training drops elements. It refuses a node in
+// training mode, which operand 2 sets or, in operator set 6, the attribute is_test.
 func dropout(c *call) graph.Value {
 	p, ok := c.Scalar("ratio", 1)
 	if !ok {

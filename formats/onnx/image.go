@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// declare adds the input, pictures as they are decoded, and the operation image that does what
-// was read.
+// declare adds the input, which has pictures as they are decoded, and the operation image,
+// which computes what the absorbed nodes did.
 func (p *pixels) declare(need []bool) error {
 	for _, i := range p.nodes {
 		need[i] = false
@@ -56,8 +56,8 @@ func attributesOf(i *models.Image) (a graph.Attrs) {
 	return a
 }
 
-// remark notes how a graph with an input of floats normalises them first, if it does so as
-// programs normalise pixels: then pictures must not be normalised again.
+// remark adds a note if a graph with an input of floats begins by normalising pixels, and
+// says how: such pictures must not be normalised before.
 func (r *reader) remark(name string, shape []int, need []bool) {
 	p := newPixels(r, name, shape, true)
 	p.walk(need)
@@ -69,8 +69,8 @@ func (r *reader) remark(name string, shape []int, need []bool) {
 		" where pictures are to become that input")
 }
 
-// outwardName makes the name of an input or output of a foreign one, with the colons that TensorFlow and
-// PyTorch write: clients ask by it.
+// outwardName returns the name of an input or output for clients. It keeps the colons that TensorFlow
+// and PyTorch write.
 func outwardName(name, otherwise string) string {
 	var clean []string
 	for piece := range strings.SplitSeq(name, ":") {

@@ -47,10 +47,11 @@ func (r border) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	return lengths, nil
 }
 
-// maxLength is the length that an axis may have.
+// maxLength is the largest length of an axis.
 const maxLength = 1 << 30
 
-// lengthsOf returns lengths, 0 where one is open.
+// lengthsOf returns the lengths of a shape, with 0 for those that are
+// open.
 func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 	lengths := make([]int, len(dims))
 	for i, d := range dims {
@@ -61,8 +62,9 @@ func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 	return lengths
 }
 
-// closed returns the lengths that were given, if they agree with those that
-// are fixed: in the file's order or, where only that fits, with the channels last.
+// closed returns the given lengths in the file's order, if they agree with the
+// fixed ones. Lengths that agree only with the channels last are put into the
+// file's order.
 func (r border) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) ([]int, error) {
 	agree := func(given []int) bool {
 		for i, n := range fixed {
@@ -101,7 +103,8 @@ func described(dims []*onnxpb.TensorShapeProto_Dimension, lengths []int) string 
 	return "[" + strings.Join(s, ",") + "]"
 }
 
-// example fills open lengths with usual ones.
+// example replaces open lengths by common ones, for an example in a
+// message.
 func example(lengths []int) string {
 	e := slices.Clone(lengths)
 	for i, n := range e {

@@ -10,8 +10,8 @@ import (
 )
 
 // closeShapes sets the shape of a sample of each input: the lengths that the file fixes, and for
-// those that it leaves open the lengths that were given. A length that is given for an axis is that
-// of all axes of its name.
+// those that it leaves open the lengths that were given. A length that is given for a named axis
+// holds for all axes of that name.
 func (r border) closeShapes(in []*fileInput) error {
 	if err := r.checkGiven(in); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (r border) closeShapes(in []*fileInput) error {
 	if r.shared.Batch == 1 {
 		for _, x := range in {
 			if x.batched && x.lengths[0] == 0 {
-				known[x.dims[0].GetDimParam()] = 1 // a sample is one run, of one row
+				known[x.dims[0].GetDimParam()] = 1 // the whole input is one sample
 			}
 		}
 	}

@@ -10,13 +10,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file may have an input of integers and convert them to floats itself. They are f32
-// here, as arrays of integers become f32 where that is exact. Before the cast nodes may
-// only move them: arithmetic of integers wraps around, and rounds towards zero.
+// A file may have an input of integers and convert them to floats itself. The input is
+// f32 here: arrays of integers are converted, which has to be exact. Before the file's
+// own conversion, nodes may only move the integers, since arithmetic of integers wraps
+// around and rounds towards zero.
 
-// A bias of integers may be added to sums of products, which are f32 like it.
+// A bias of integers may be added to sums of products: both are f32 here.
 
-// make adds the nodes of an operator, of integers only where it moves, compares or casts them.
+// make adds the nodes of an operator. Operands of integers are accepted only by operators that
+// move, compare or cast them.
 func (c *call) make(op string) []node.Value {
 	if embeds(c, op) {
 		return embed(c)
@@ -82,8 +84,8 @@ func (c *call) moves(op string) bool {
 	return o.integers.has(move|moveNumbers) && !(isResize(op) && c.Text("mode", "nearest") != "nearest")
 }
 
-// failOfIntegers refuses a node of integers. Bytes with scales can be had as floats: by the other form in
-// which files are quantised.
+// failOfIntegers refuses a node that computes with integers. For bytes with scales it advises QDQ form,
+// which can be read as floats.
 func (c *call) failOfIntegers() {
 	const what = "of integers that come from the input is not supported, "
 	if shift[c.In[0].Kind] > 0 || c.In[0].Kind == tensor.U8 {
@@ -96,8 +98,9 @@ func (c *call) failOfIntegers() {
 		"positive constant, below 2^24; compute with floats in the file, or end it before this node")
 }
 
-// ofPixels returns m with images as its input instead of their pixels as f32. Input other
-// than images of 1 or 3 channels, or images in an ambiguous layout, stays as it is.
+// ofPixels returns m with u8 images as its input, in place of f32 pixels. It returns m
+// itself if its input is not an image of 1 or 3 channels, or if the order of the axes is
+// ambiguous.
 func ofPixels(m *models.Model) *models.Model {
 	s := m.Input().Shape
 	channels := func(n int) bool { return n == 1 || n == 3 }

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// countLayers lists the layers of a quantised file: those that are computed in bytes, and
-// those in floats with the reason. It does so when the model was read.
+// countLayers lists the layers of a quantised file after it was read: those that are
+// computed in bytes, and those in floats, with the reason.
 func (r *reader) countLayers() {
 	inBytes := 0
 	for _, n := range r.src.Node {
@@ -136,7 +136,7 @@ func weightReason(c *call, i int) string {
 	return ""
 }
 
-// outputsOf returns the number of outputs of a weight.
+// outputsOf returns the number of output channels of a weight.
 func outputsOf(c *call, w tensor.Tensor) int {
 	op := decode.Operator(c.Proto)
 	if strings.HasSuffix(op, "Conv") || strings.HasPrefix(op, "Conv") || c.Int("transB", 0) != 0 {

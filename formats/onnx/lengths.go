@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// PyTorch's exporter joins lengths as floats where it writes as_strided as a loop: they are integers again
-// before anything has them for a shape. Such lists are kept as the integers that they are.
+// Where PyTorch's exporter writes as_strided as a loop, it converts lengths to floats, joins them, and
+// converts the list back before it is used as a shape. Here such lists stay integers.
 
 // takesLengths reports whether a node converts the length of the batch to floats, or reads
 // the result.

@@ -11,7 +11,7 @@ import (
 
 // A constant may be computed from parameters: a slice of the embeddings of positions, 1 plus a gain, a
 // normalised weight. If the graph is to be trained, these nodes become nodes of the graph, so that the
-// gradient reaches the parameters. Their values are the same in every row: they are of the kind whole.
+// gradient reaches the parameters. Their values do not depend on the row, and have the kind whole.
 
 // keepLift remembers a node that computes a constant from parameters.
 func (c *call) keepLift(op string, out []node.Value) {
@@ -36,7 +36,7 @@ func (c *call) keepLift(op string, out []node.Value) {
 // isLifted reports whether operand i is computed from parameters.
 func (c *call) isLifted(i int) bool { return c.Has(i) && c.lifts[c.Proto.Input[i]] != nil }
 
-// inShape gives a value another shape with the same number of elements.
+// inShape reshapes a value.
 func (c *call) inShape(v graph.Value, shape []int) graph.Value {
 	if c.Err != nil || v == graph.None || slices.Equal(c.g.Type(v).Shape, shape) {
 		return v
@@ -44,8 +44,8 @@ func (c *call) inShape(v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", shape)
 }
 
-// lift returns the value of a constant that is computed from parameters, or of a parameter, which gets the
-// role.
+// lift returns the value of a constant that is a parameter or computed from parameters. A parameter gets
+// the role.
 func (c *call) lift(name string, role graph.Role) graph.Value {
 	if v, ok := c.lifted[name]; ok || c.Err != nil {
 		return v
@@ -83,7 +83,8 @@ func (c *call) liftedOperand(name string, role graph.Role) node.Value {
 	return x
 }
 
-// declareConstants makes values of the operands that are constants.
+// declareConstants declares the constant operands as state, which makes
+// them values of the graph.
 func (c *call) declareConstants() {
 	for i, x := range c.In {
 		if x.IsConstant() {
@@ -93,7 +94,8 @@ func (c *call) declareConstants() {
 	}
 }
 
-// lifting adds the nodes of an operator over parameters, and returns result k, which has a shape.
+// lifting adds the nodes of an operator whose operands are computed from parameters. It returns
+// result k in the given shape.
 func (c *call) lifting(k int, shape []int) graph.Value {
 	first := c.In[0].V
 	switch op := c.Proto.OpType; {

@@ -21,8 +21,8 @@ func init() {
 	})
 }
 
-// A Loop is read where it is known how often it runs: by constants, as sizes are. The nodes of its body are
-// nodes of the graph then, once for each round.
+// A Loop is read if constants, or the sizes of inputs, determine how often it runs. The nodes of its body
+// then become nodes of the graph, once for each round.
 
 const maxRounds = 4096 // of a loop
 
@@ -77,7 +77,8 @@ func (r subgraphs) loop(n *onnxpb.NodeProto) error {
 	return nil
 }
 
-// readRounds returns how often a loop runs at most: 0 where its condition is false at first.
+// readRounds returns how often a loop runs at most, which is 0 if its first condition is
+// false.
 func readRounds(c *call) (int, error) {
 	const refused = "whose number of rounds is computed from the input is not supported"
 	most := int64(maxRounds) + 1
@@ -100,7 +101,8 @@ func readRounds(c *call) (int, error) {
 	return int(min(most, maxRounds+1)), nil
 }
 
-// holds reports whether a condition, which must be a constant, is true; "" is.
+// holds reports whether a condition is true. The condition must be a constant;
+// an absent one, "", is true.
 func (r subgraphs) holds(name string) (bool, error) {
 	if name == "" {
 		return true, nil

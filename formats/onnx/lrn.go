@@ -11,9 +11,10 @@ func init() {
 	})
 }
 
-// lrn is local response normalisation over size channels around each:
-// x / (bias + alpha/size * sum of squares)^beta. The mean of squares is a pool
-// over the channels as rows of an image, its padding counted.
+// lrn is local response normalisation: x / (bias + alpha/size * sum)^beta,
+// where sum adds the squares of the size channels around each channel. The
+// mean of squares is an average pool that takes the channels as rows of an
+// image, and counts its padding.
 func lrn(c *call) graph.Value {
 	s, size := c.Shape(0), c.Int("size", 0)
 	if c.Err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {

@@ -21,8 +21,9 @@ func makeDynamicMatMul(c *call) graph.Value {
 	return c.node(graph.MatMul, "", []graph.Value{a, b})
 }
 
-// makeUnbatchedMatMul is a MatMul of whole values. A value with a single axis is a row on
-// the left or a column on the right; the result lacks that axis.
+// makeUnbatchedMatMul is a MatMul of values without a batch axis. A value with one axis
+// is a row if it is the left operand and a column if it is the right one; the result
+// lacks that axis.
 func makeUnbatchedMatMul(c *call, a, b graph.Value) graph.Value {
 	s, t := c.Shape(0), c.Shape(1)
 	if c.Err == nil && (len(s) == 0 || len(t) == 0) {

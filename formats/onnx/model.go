@@ -29,7 +29,7 @@ func (r *reader) model() (*models.Model, error) {
 	err := r.nodes(need)
 	switch {
 	case noInput != nil && err != nil:
-		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that the user sees all that must be changed
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both errors, so that the user sees everything that must be changed
 	case cmp.Or(noInput, err) != nil:
 		return nil, cmp.Or(noInput, err)
 	}
@@ -95,18 +95,18 @@ func (r *reader) nodes(need []bool) error {
 			r.unavailable[name] = name != "" && (unavailable || err != nil)
 		}
 		if r.g.Err() != nil {
-			break // nothing can be added any more
+			break // the graph takes no more nodes
 		}
 	}
 	return all.error()
 }
 
-// checkOperator refuses a node with unknown operands.
+// checkOperator refuses a node whose operands are not known.
 func checkOperator(n *onnxpb.NodeProto) error {
 	op := decode.Operator(n)
 	o := table[op]
 	if o.structure != nil {
-		return nil // their operands would decide which nodes run
+		return nil // a value of the input would decide which nodes run
 	}
 	if !o.isRead() {
 		return unknown(op)

@@ -19,9 +19,9 @@ func init() {
 	})
 }
 
-// batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on
-// training_mode. Statistics are of a channel; the form of training is read where the graph is
-// to be trained. momentum is the weight of the old statistics.
+// batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on training_mode.
+// Statistics belong to a channel. A node in training mode is accepted if the graph is to be
+// trained. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.Shape(0)
 	if isTraining(c) && !c.forTraining {
@@ -47,8 +47,8 @@ func batchNorm(c *call) graph.Value {
 		"decay", readDecay(c), "variance", variance)
 }
 
-// roleInNorm returns the role of gamma or beta, operand i. A norm without them has ones and zeros there,
-// which are not initializers.
+// roleInNorm returns the role of gamma or beta, operand i. In place of those that a norm does not have,
+// the file has ones or zeros that are not initializers.
 func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	if !c.Has(i) {
 		return role
@@ -61,11 +61,11 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	return graph.Constant
 }
 
-// defaultDecay is the value that an exporter leaves out.
+// defaultDecay is the standard's value where the attribute is absent.
 const defaultDecay = 0.9
 
-// readDecay is the weight of the old statistics. One of 1, which PyTorch has long written whatever the
-// model trained with, would never update them: it counts as not given.
+// readDecay returns the weight of the old statistics. 1 counts as absent: it would never update them,
+// and PyTorch long wrote it whatever the model was trained with.
 func readDecay(c *call) float64 {
 	d := shortest(c.Float("momentum", defaultDecay))
 	if d == 1 {
@@ -133,7 +133,8 @@ func (r *reader) norms(need []bool) {
 	}
 }
 
-// theseLayers describes layers: the first by name, the others by number.
+// theseLayers describes a list of layers: the name of the first, and how
+// many more there are.
 func theseLayers(layers []string) string {
 	if n := len(layers) - 1; n > 0 {
 		return fmt.Sprintf("%s and %s", layers[0], problem.Plural(n, "other batch norm"))
@@ -141,7 +142,7 @@ func theseLayers(layers []string) string {
 	return layers[0]
 }
 
-// errTrains refuses a dropout that was exported as it is in training.
+// errTrains refuses a dropout that was exported in training mode.
 var errTrains = problem.Failure("", "is in training mode", evaluate)
 
 const evaluate = "export the model after model.eval(), in evaluation mode"

@@ -22,7 +22,7 @@ func init() {
 		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
 		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
-		// stash_type is the type of the moments during computation.
+		// stash_type is the type in which the moments are computed.
 		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
 			batch: batchaxis.LayerNorm},
 		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),
@@ -33,7 +33,8 @@ func init() {
 	})
 }
 
-// addAffine multiplies by operand 1 and adds operand 2, which have a shape.
+// addAffine multiplies by operand 1 and adds operand 2, both in the given
+// shape.
 func addAffine(c *call, v graph.Value, shape []int) graph.Value {
 	if !c.Has(2) {
 		return c.node(graph.Mul, "", []graph.Value{v, c.state(1, c.learned(1, factor), shape...)})
@@ -54,7 +55,8 @@ func readEpsilon(c *call) float64 {
 	return eps
 }
 
-// declareScaleAndBias declares operands 1 and 2 with a shape, and leaves out absent ones.
+// declareScaleAndBias declares operands 1 and 2 in the given shape, and returns
+// graph.None for absent ones.
 func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	in := []graph.Value{c.Dynamic(0), graph.None, graph.None}
 	for i, role := range []graph.Role{graph.Gamma, graph.Beta} {
@@ -124,7 +126,8 @@ func layerNorm(c *call) graph.Value {
 	return addAffine(c, v, shape)
 }
 
-// withoutOnes returns a shape without the axes of 1 in front of the last rank.
+// withoutOnes removes axes of length 1 from the front of a shape, until it has
+// no more than rank axes.
 func withoutOnes(shape []int, rank int) []int {
 	for len(shape) > rank && shape[0] == 1 {
 		shape = shape[1:]
@@ -177,8 +180,8 @@ func isFilled(c *call, i, n int, v float32) bool {
 	return !slices.ContainsFunc(t.F32(), func(x float32) bool { return x != v })
 }
 
-// normRoles gives constants that a norm of each row has for scale and bias the roles that they have
-// in a node that names the norm, so that they are trained.
+// normRoles gives the scale and the bias of a norm that is spelled in several nodes the roles that
+// they have in an operator for that norm, so that they are trained.
 func (r *reader) normRoles(f *graph.Function) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -193,7 +196,7 @@ func (r *reader) normRoles(f *graph.Function) {
 	}
 }
 
-// trains gives a constant another role.
+// trains sets the role of a constant.
 func (r *reader) trains(name string, role graph.Role) {
 	for i := range r.table {
 		if s := &r.table[i]; s.Name == name && s.Role == graph.Constant {
@@ -202,8 +205,8 @@ func (r *reader) trains(name string, role graph.Role) {
 	}
 }
 
-// lpNorm divides by the sum of sizes, or the root of the sum of squares, along an axis.
-// Zeros stay zeros.
+// lpNorm divides by the sum of absolute values, or by the root of the sum of squares,
+// along an axis. Zeros stay zeros.
 func lpNorm(c *call) graph.Value {
 	s, p := c.Shape(0), c.Int("p", 2)
 	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
@@ -226,8 +229,8 @@ func lpNorm(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{x, size})
 }
 
-// reduceOf is a reduction that is made of a sum: ReduceL1, ReduceL2,
-// ReduceSumSquare, ReduceLogSum, ReduceLogSumExp.
+// reduceOf makes the reductions that need a sum and other operations:
+// ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp.
 func reduceOf(c *call) graph.Value {
 	at := readReducedAxes(c)
 	if c.Err != nil {
@@ -274,7 +277,8 @@ func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
 	return reshapeWithout(c, v, s, at)
 }
 
-// reshapeWithout gives a value that has lengths of 1 at axes of a shape the shape that keepdims asks for.
+// reshapeWithout gives the result of a reduction the shape that keepdims asks for. The value still has
+// the reduced axes, with a length of 1.
 func reshapeWithout(c *call, v graph.Value, s, at []int) graph.Value {
 	var shape []int
 	for a, n := range s {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// An exporter that fixes the batch repeats a class token for every row: the constant has the batch as its
-// first axis, and equal rows. Each row here needs one of them.
+// An exporter that fixes the batch repeats a class token for every row: the first axis of the constant is
+// the batch, and its rows are equal. One of the rows is enough here.
 
 // takeOneRow replaces constants that repeat a row for a fixed batch by that row.
 func (c *call) takeOneRow(op string) {
@@ -44,8 +44,8 @@ func hasEqualRows(t tensor.Tensor) bool {
 	return len(t.Bytes) > 0
 }
 
-// setOneRow makes the first row of constant i the operand. If the rows are repetitions of another constant,
-// which may be a parameter, the operand is that one.
+// setOneRow replaces constant i by its first row. If the rows repeat another constant, which may be a
+// parameter, that constant becomes the operand.
 func (c *call) setOneRow(i int) {
 	name := c.Proto.Input[i]
 	from := c.repeatedBy(name)
@@ -60,7 +60,8 @@ func (c *call) setOneRow(i int) {
 	c.Proto.Input[i], c.In[i] = from, c.values[from]
 }
 
-// repeatedBy returns the constant with one row that an Expand or a Tile repeats as name, or "".
+// repeatedBy returns the name of the constant of one row that an Expand or a Tile repeats to
+// make the given one, or "".
 func (c *call) repeatedBy(name string) string {
 	for _, n := range c.src.Node {
 		if (n.OpType == "Expand" || n.OpType == "Tile") && slices.Contains(n.Output, name) {

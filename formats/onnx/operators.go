@@ -25,7 +25,7 @@ type operator struct {
 	quantised *quantisedOp
 
 	integers integers         // how it treats integers that come from the input
-	bytes    func(*call) bool // reports whether it accepts bytes of the graph; nil: never
+	bytes    func(*call) bool // reports whether it accepts bytes as the graph has them; nil: never
 	grows    *growth          // how it computes integers that grow with the row; nil if it does not
 	traits   traits
 }
@@ -34,18 +34,19 @@ type operator struct {
 type traits uint8
 
 const (
-	needsBatch    traits = 1 << iota // it wants the batch axis in front, and accepts no unbatched values
+	needsBatch    traits = 1 << iota // the batch axis of its operands has to be the first; a value without one is refused
 	followsArgMax                    // it may be between an ArgMax and an output
 	onlyReshapes                     // it gives a constant another shape, and does nothing else
 	hasSettings                      // its operands after the first are settings
-	onWeights                        // it becomes a node of the graph if it computes a weight: see lift.go
-	alignsBatch                      // a constant with the batch as its first axis meets the rows of a value
-	preparesInput                    // files prepare their input by it: see parameters.go
+	onWeights                        // if it computes a weight, it may become a node of the graph: see lift.go
+	alignsBatch                      // a constant whose first axis is the batch is combined with the rows of a value
+	preparesInput                    // files use it to prepare their input: see parameters.go
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }
 
-// operators are operators by their names, with the domain if that is not the standard's.
+// operators are operators by their names. A name has its domain in front, unless that is
+// the standard's.
 type operators map[string]operator
 
 // table is the list of all operators that are read.
@@ -93,7 +94,7 @@ func one(f func(*call) graph.Value) maker {
 // growth computes integers that grow with the row.
 type growth struct {
 	pair bool                // it needs two operands
-	by   func(c *call) int64 // by how much the result grows from row to row
+	by   func(c *call) int64 // the difference of the results of one row and the next
 }
 
 // integers defines how an operator treats integers that come from the input.
@@ -102,8 +103,8 @@ type integers uint8
 func (i integers) has(j integers) bool { return i&j != 0 }
 
 const (
-	move         integers = 1 << iota // it computes nothing: each element of a result is one of the operand
-	moveNumbers                       // it moves, and has no form for bytes of the graph
+	move         integers = 1 << iota // it only moves: each element of a result is an element of the operand
+	moveNumbers                       // it only moves, but the graph has no operation of bytes for it
 	tellApart                         // it compares them
 	computeWhole                      // it computes with integers of known bounds
 	keepBounds                        // its results are among the integers of its operands

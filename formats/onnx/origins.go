@@ -18,7 +18,7 @@ import (
 type origin struct {
 	name  string
 	shape []int         // in the file
-	undo  []models.Move // turn the constant into the file's tensor
+	undo  []models.Move // they turn the constant into the file's tensor
 }
 
 // originOf returns the origin of a constant. A constant that no node moved is itself the origin.
@@ -97,8 +97,8 @@ func simplified(moves []models.Move) (out []models.Move) {
 	return out
 }
 
-// isCopy reports whether the result of an Identity is another tensor of a PyTorch module, which is equal when
-// it is exported.
+// isCopy reports whether the result of an Identity is a tensor of its own in the PyTorch module, which
+// happened to be equal to the operand when the file was written.
 func (r *reader) isCopy(name string) bool {
 	named := r.fromTorch || strings.Contains(name, ".")
 	return named && isParameterName(name) || numbered.MatchString(name)
@@ -171,7 +171,8 @@ func (r *reader) fileTensors() (all []models.FileTensor) {
 	return append(all, r.unused()...)
 }
 
-// Sizes of tensors that a template keeps although its graph does not use them.
+// The most bytes of one tensor, and of all, that a template keeps although its
+// graph does not use them.
 const (
 	maxUnused    = 256 << 10
 	maxAllUnused = 4 << 20

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pick is an output of the file that is the place of the largest of scores.
+// pick is an output of the file that has the index of the largest score.
 type pick struct {
 	output   *onnxpb.ValueInfoProto
 	x        node.Value // the scores
-	position int        // among the outputs of the file
+	position int        // its index among the outputs of the file
 }
 
 // hasType records the file's type of an output of the graph, which computes in f32.
@@ -29,7 +29,8 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 	r.types = append(r.types, models.FileType{Output: name, DType: d})
 }
 
-// fileTypeOf is the type of an output that is where the largest of the scores of an output is.
+// fileTypeOf returns the type of an output of the file that has the index of the largest
+// score. The output of the graph has the scores.
 func fileTypeOf(name, of string, p pick) models.FileType {
 	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
@@ -47,7 +48,8 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
 }
 
-// declaredInteger is the type of integers that the file gives an output; without one what nodes make is i64.
+// declaredInteger returns the type of integers that the file declares for an output, and i64 if it declares
+// none.
 func declaredInteger(o *onnxpb.ValueInfoProto, x node.Value) tensor.DType {
 	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {

@@ -17,8 +17,8 @@ func init() {
 // wrapSince is the first operator set with the mode wrap of Pad.
 const wrapSince = 19
 
-// pad adds elements around a value: of one number, or others of the same axis. A
-// negative length cuts.
+// pad adds elements around a value: one constant number, or other elements of
+// the same axis. A negative length removes elements.
 func pad(c *call) graph.Value {
 	s := c.Shape(0)
 	before, after := c.Padding(c.Rank(0), func(a int64) int { return c.Axis(a, len(s)) }, len(s))
@@ -93,7 +93,7 @@ var outside = map[string]func(i, n int) int{
 	"wrap": func(i, n int) int { return ((i % n) + n) % n },
 }
 
-// extendAxis adds elements before and after an axis of n elements.
+// extendAxis adds elements at both ends of an axis of n elements.
 func extendAxis(c *call, x graph.Value, axis, n, before, after int, at func(i, n int) int) graph.Value {
 	if before+n+after > maxIndices {
 		c.Fail("to an axis of %d, of at most %d is supported", before+n+after, maxIndices)

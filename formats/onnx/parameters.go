@@ -76,7 +76,8 @@ func (c *call) prepares(op string) bool {
 	})
 }
 
-// learned returns the role of operand i, a constant that no layer has a place for.
+// learned returns the role of operand i, a constant that is not the weight or bias
+// of a layer.
 func (c *call) learned(i int, u use) graph.Role {
 	if !c.isParameter(i) && !c.marked(i, u) {
 		c.doubt(i)
@@ -88,7 +89,8 @@ func (c *call) learned(i int, u use) graph.Role {
 	return graph.Bias
 }
 
-// marked reports whether operand i, an initializer without a module's name, is used as a parameter is.
+// marked reports whether operand i, an initializer without a module's name, is used in the way of a
+// parameter.
 func (c *call) marked(i int, u use) bool {
 	name, t := c.originOf(c.Proto.Input[i]).name, c.In[i].Tensor
 	if !c.initial[name] || isParameterName(name) || !element.IsFloat(t.DType) || t.Count() < 2 || c.atInput() {
@@ -142,8 +144,8 @@ func (r *reader) roleInState(label string) graph.Role {
 	return graph.Constant
 }
 
-// isUnnamed reports whether a state dict cannot have a tensor of the state: a constant that is not an
-// initializer, or one that PyTorch numbered.
+// isUnnamed reports whether a tensor of the state has no name in a state dict: a constant that is not
+// an initializer, or one that PyTorch numbered.
 func (r *reader) isUnnamed(name string, s graph.State) bool {
 	return s.Role == graph.Constant && (!r.initial[name] || r.fromTorch && !isParameterName(name))
 }

@@ -25,7 +25,8 @@ func init() {
 // which make the axis the first one. The updates are computed, and the batch follows that
 // axis: all positions are picked from the value and the updates, joined in that order.
 
-// setParts sets places of the first axis to values, or else elements of one row to constants.
+// setParts sets positions of the first axis to computed values, or elements of each row to
+// constants.
 func setParts(c *call) graph.Value {
 	constants := len(c.In) != 3 || !c.In[0].IsConstant() && c.In[1].IsConstant() && c.In[2].IsConstant()
 	if constants && !(c.Unbatched && c.Tracked()) {
@@ -72,7 +73,8 @@ func readPlaces(c *call, s []int) (index []int, set int) {
 	return index, len(at)
 }
 
-// triangle leaves the upper or the lower triangle of matrices.
+// triangle keeps the upper or the lower triangle of matrices, and sets
+// the rest to 0.
 func triangle(c *call) graph.Value {
 	s, k := c.Shape(0), int64(0)
 	if c.Has(1) {

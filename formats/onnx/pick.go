@@ -16,7 +16,7 @@ func init() {
 	register(operators{
 		"OneHot": {attributes: accept(3, "axis"), refused: "depth and values that are not constant",
 			make: oneHots, fold: fold.One(fold.OneHot), integers: tellApart},
-		// sorted is about an order that is free otherwise.
+		// sorted=0 leaves the order free, so that any order is right.
 		"TopK": {attributes: accept(2, "axis k largest", "sorted"),
 			refused: "k that is not constant, or above 256", make: topK, fold: fold.TopK, traits: hasSettings},
 		"NonMaxSuppression": {attributes: accept(5, "center_point_box"),
@@ -28,12 +28,12 @@ func init() {
 	})
 }
 
-// Indices of elements, integers in the file, are the same numbers as f32 here. Among equal
-// elements the least index is chosen.
+// These operators return indices of elements. They are integers in the file, and f32 here.
+// Among equal elements the least index is chosen.
 
 const maxPicks = 256 // elements that a TopK picks
 
-// positions declares the numbers of an axis of a value of a shape, from 0, as they broadcast to it.
+// positions declares the numbers 0, 1, 2 ... along one axis, in a form that broadcasts to a shape.
 func (c *call) positions(shape []int, axis int) graph.Value {
 	n := shape[axis]
 	if n >= node.MaxPlaces || n < 1 {
@@ -57,8 +57,8 @@ func (c *call) positions(shape []int, axis int) graph.Value {
 	return v
 }
 
-// findPosition is the first place along an axis of x that holds its extreme value, or with last the last one,
-// and that value. What taken marks, if it is there, is passed over.
+// findPosition returns the largest or smallest value along an axis of x, and the index of the first element
+// that has it, or with last of the last one. Elements that taken marks are left out.
 func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least, last bool) (position,
 	extreme graph.Value) {
 	shape := c.g.Type(x).Shape
@@ -87,7 +87,7 @@ func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least,
 	return c.node(first, suffix, []graph.Value{at}, "axes", []int{axis}, "keep", true), extreme
 }
 
-// argExtreme is ArgMin, and ArgMax where it is more than the choice of a class in front of an output.
+// argExtreme is ArgMin, and an ArgMax that does not just choose the class for an output.
 func argExtreme(c *call) []node.Value {
 	x, s := c.Dynamic(0), c.Shape(0)
 	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
@@ -121,7 +121,8 @@ func (c *call) integerRows(v ...graph.Value) []node.Value {
 	return out
 }
 
-// topK picks one element after the other; it is the first of those that are equal.
+// topK picks the k largest or smallest elements, one after the other. Of equal
+// elements it picks the first.
 func topK(c *call) []node.Value {
 	x, s := c.Dynamic(0), c.Shape(0)
 	l, _ := c.List("k", 1)
@@ -165,7 +166,7 @@ func topK(c *call) []node.Value {
 	return out
 }
 
-// oneHots is oneHot, with the type of its two numbers.
+// oneHots is oneHot, with a result of the type of operand 2.
 func oneHots(c *call) []node.Value {
 	out := node.Rows(oneHot(c))
 	if c.Err == nil {
@@ -179,7 +180,8 @@ func oneHots(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// oneHot compares numbers with the places of a new axis; those below 0 count from its end.
+// oneHot compares each number with the indices of a new axis. Negative numbers count from
+// the end of the axis.
 func oneHot(c *call) graph.Value {
 	s := c.Shape(0)
 	depth, ok := c.Scalar("", 1)

@@ -25,7 +25,7 @@ type pixels struct {
 	*reader
 	image  models.Image
 	size   map[byte]int // lengths of the axes
-	layout string       // axes of the value that was reached, without the batch
+	layout string       // axes of the value that the walk has reached, without the batch
 	floats bool         // it was cast
 	from   string       // the layout of the input
 	input  string
@@ -94,7 +94,7 @@ func (p *pixels) users(need []bool) map[string]int {
 	return users
 }
 
-// reads absorbs the effect of a node, and reports whether it could.
+// reads absorbs a node, and reports whether it could.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	c, op := &call{reader: p.reader, Node: p.nodeOf(n)}, decode.Operator(n)
 	if len(n.Output) != 1 || table[op].attributes.Check(&c.Node) != nil {
@@ -118,7 +118,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	switch op {
 	case "Identity":
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
-		return !slices.ContainsFunc(p.src.Output, named) // the output alone has its name
+		return !slices.ContainsFunc(p.src.Output, named) // only the output may have its name
 	case "Cast":
 		d, err := onnxpb.DType(int32(c.Int("to", 0)))
 		p.floats = p.floats || err == nil && element.IsFloat(d)
@@ -162,7 +162,8 @@ func (p *pixels) reverses(op string, c *call) bool {
 	return true
 }
 
-// axis returns which axis of the layout an axis of the file is.
+// axis returns the axis of the layout that corresponds to an axis of the
+// file.
 func (p *pixels) axis(c *call, a int64) int {
 	if a < 0 {
 		a += int64(len(p.layout) + 1)

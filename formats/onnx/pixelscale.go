@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// computes absorbs arithmetic with a constant, unless the result cannot be (x*scale - mean)
-// / std with a scale and a std above 0.
+// computes absorbs arithmetic with a constant if the result still has the form (x*scale -
+// mean) / std, with scale and std above 0.
 func (p *pixels) computes(op string, c *call) bool {
 	if !p.floats || len(c.In) != 2 || c.Attribute("broadcast") != nil || c.Attribute("axis") != nil {
 		return false
@@ -68,8 +68,8 @@ func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 	return newMean, newStd
 }
 
-// byChannel returns a constant's number for each channel; nil if it is another thing. each
-// reports whether the constant has an axis for them.
+// byChannel returns the number of a constant for each channel, or nil if the constant is
+// not of that kind. each reports whether the constant has an axis for the channels.
 func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
 	n, s := p.size['C'], t.Shape
 	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // axes from the channels on

@@ -64,7 +64,7 @@ func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// addPool is a pool of an image or a line.
+// addPool is a pool over two axes or one.
 func addPool(c *call, suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -116,7 +116,8 @@ func readPoolWindow(c *call, s []int) (w window, count bool) {
 // maxTaps bounds the size of a window that is reduced tap by tap.
 const maxTaps = 256
 
-// addDilatedMax is the largest of the pixels at each place of a window.
+// addDilatedMax is a MaxPool with dilations: the largest of the images
+// that are moved to each position of the window.
 func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 	if w.kernel[0]*w.kernel[1] > maxTaps {
 		c.Fail("with a kernel of %v and dilations is not supported", w.kernel)
@@ -149,13 +150,13 @@ func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 	return largest
 }
 
-// roundUp pads the end so that the last window, which begins inside but ends
-// outside, is one too.
+// roundUp pads the end of an axis so that a last window which begins inside
+// and ends outside counts, as ceil_mode wants.
 func (w *window) roundUp(size []int) {
 	for a, n := range size {
 		extent := n + w.begin[a] + w.end[a] - w.span(a)
 		windows := node.Ceil(extent, w.stride[a])
-		begins := windows*w.stride[a] < n+w.begin[a] // the last begins before the padding at the end
+		begins := windows*w.stride[a] < n+w.begin[a] // the last window has to begin before the padding at the end
 		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {
 			w.end[a] += more
 			w.beyond[a] = more
@@ -180,8 +181,8 @@ func globalPool(c *call) graph.Value {
 	return c.fromImage(c.node(graph.MaxPool, "", x, "kernel", kernel[1:], "stride", kernel[1:]), len(s)-1)
 }
 
-// lpPool is the p-th root of a sum of powers: of a mean that counts the padding,
-// times the size of the window.
+// lpPool is the p-th root of the sum of p-th powers in each window. The sum is
+// the mean, counting the padding, times the size of the window.
 func lpPool(c *call) graph.Value {
 	s, p := c.SpatialShape(0), c.Int("p", 2)
 	axes := len(s) - 1

@@ -37,7 +37,7 @@ func addInverse(c *call, suffix string, v graph.Value) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{declareOne(c), v})
 }
 
-// pow is a product, a root or a quotient where the exponent is a constant that is one.
+// pow is a product, a root or a quotient for constant exponents such as 2, 0.5 and -1.
 func pow(c *call) graph.Value {
 	if len(c.In) == 2 && c.In[1].IsConstant() {
 		if p, ok := readUniform(c, 1); ok {
@@ -49,8 +49,8 @@ func pow(c *call) graph.Value {
 	return c.node(graph.Pow, "", c.operandPair())
 }
 
-// readUniform returns the one number that all elements of constant i are, if they add no axes to the
-// other operand.
+// readUniform returns the number that all elements of constant i have in common, if the constant
+// does not add axes to the other operand.
 func readUniform(c *call, i int) (float64, bool) {
 	t, ok := c.Constant(i)
 	if !ok || c.Err != nil {
@@ -68,7 +68,8 @@ func readUniform(c *call, i int) (float64, bool) {
 	return float64(f.F32()[0]), true
 }
 
-// raiseExactly is a power that is exact except for rounding; None of another one.
+// raiseExactly returns a power that is computed exactly but for roundings, or
+// graph.None if the exponent allows no such form.
 func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	switch p {
 	case 1:
@@ -87,7 +88,8 @@ func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	return graph.None
 }
 
-// makeExtreme is Max or Min of two operands; one number bounds.
+// makeExtreme is Max or Min of two operands. A constant number becomes a
+// bound.
 func makeExtreme(c *call, op graph.Op) graph.Value {
 	for k := range c.In {
 		if c.In[k].IsConstant() {
@@ -119,7 +121,7 @@ func minimum(c *call) graph.Value {
 	return reduceLeft(c, func(c *call) graph.Value { return makeExtreme(c, graph.Min) }, c.Proto.OpType)
 }
 
-// mean is the sum of values divided by their number.
+// mean is the sum of its operands divided by their number.
 func mean(c *call) graph.Value {
 	v := sum(c)
 	if len(c.In) == 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators that package qdq makes of groups in QDQ form, and that ONNX Runtime lacks: with
-// bounds, with results of floats, or with functions that it does not compute in integers.
+// Package qdq makes these operators of groups in QDQ form. ONNX Runtime lacks them: they
+// have bounds, results of floats, or functions that it does not compute in integers.
 func init() {
 	bounded := " min max"
 	register(operators{
@@ -84,7 +84,7 @@ func byteBounds(c *call, kind tensor.DType) []any {
 	return []any{"min", c.Int("min", least) + more, "max", c.Int("max", most) + more}
 }
 
-// rangeOf returns the least and the most integer of a type of bytes.
+// rangeOf returns the least and the largest integer of a type of bytes.
 func rangeOf(kind tensor.DType) (least, most int) {
 	if kind == tensor.I8 {
 		return -128, 127
@@ -92,7 +92,8 @@ func rangeOf(kind tensor.DType) (least, most int) {
 	return 0, 255
 }
 
-// limited applies the bounds of the node to a value in steps of a number.
+// limited applies the node's bounds, which are numbers, to a value in
+// steps of a scale.
 func (p *expansion) limited(v string, step float32, zero int) string {
 	if p.Attribute("min") == nil && p.Attribute("max") == nil {
 		return v

@@ -16,14 +16,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators on integers, with scales and zero points as operands, become one operation of
-// bytes of the graph if one computes the same. Otherwise they are expanded: the operator of
-// floats between a DequantizeLinear of each operand and a QuantizeLinear.
+// Operators on integers have scales and zero points as operands. Each becomes an operation
+// of bytes of the graph if there is one that computes the same. Otherwise it becomes the
+// operator of floats between a DequantizeLinear of each operand and a QuantizeLinear.
 
 // quantisedOp describes an operator on integers.
 type quantisedOp struct {
 	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false if the graph has none
-	expand func(*expansion)               // reads the nodes that the operator is short for
+	expand func(*expansion)               // reads nodes that together compute the operator
 	// the operands that are weights; all others but the first are settings
 	weights []int
 }
@@ -51,16 +51,16 @@ func readQuantised(c *call, op string) error {
 	return cmp.Or(c.Err, c.g.Err())
 }
 
-// byteScale is the meaning of bytes of the graph, of*(q - zero), and their type in the
-// file.
+// byteScale says what bytes of the graph mean: byte q is the number of*(q - zero). It
+// has their type in the file, too.
 type byteScale struct {
 	of   float32
 	zero int
 	kind tensor.DType
 }
 
-// readByteScale reads the operands that are a scale and a zero point; otherwise is the type where there is no
-// zero point. It reports whether they are one of each, and of bytes.
+// readByteScale reads the operands that are a scale and a zero point. Without a zero point the type is
+// otherwise. ok reports whether there is one scale and one zero point, of a type of bytes.
 func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
 	of, ok := readFactors(c, scale, 1)
 	if !ok {
@@ -94,7 +94,8 @@ func readFactors(c *call, i, n int) (of []float32, ok bool) {
 // isFactor reports whether a positive number is finite and not subnormal.
 func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
 
-// findKind returns the type of the integers of operand i, of bytes or of the input.
+// findKind returns the type of the integers of operand i, which are bytes of the
+// graph or come from the input.
 func findKind(c *call, i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
 
 // canBeBytes reports whether operand i is, or can be made, bytes of a type.
@@ -112,7 +113,7 @@ func toBytes(c *call, i int, kind tensor.DType) graph.Value {
 	return c.node(graph.Quantize, ".bytes", []graph.Value{c.In[i].V}, "scale", 1.0, "zero", shift[kind])
 }
 
-// bytesOf is a value of bytes.
+// bytesOf returns a value of bytes of a type.
 func bytesOf(v graph.Value, kind tensor.DType) node.Value {
 	return node.Value{V: v, Logits: graph.None, Elements: node.Bytes, Kind: kind}
 }

@@ -23,13 +23,13 @@ func init() {
 	})
 }
 
-// fresh returns a name that nothing has.
+// fresh returns a name that is not used yet.
 func (p *expansion) fresh() string {
 	p.made++
 	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.made)
 }
 
-// to reads a node that makes a name.
+// to reads a node whose result has the given name.
 func (p *expansion) to(name, op string, in []string, with ...*onnxpb.AttributeProto) string {
 	if p.Err == nil {
 		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: in, Output: []string{name}, Attribute: with})
@@ -41,7 +41,7 @@ func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto)
 	return p.to(p.fresh(), op, in, with...)
 }
 
-// result reads the node that makes the original node's result.
+// result reads the node whose result is that of the original node.
 func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
 	p.to(decode.First(p.Proto.Output, "node"), op, in, with...)
 }
@@ -63,7 +63,8 @@ func (p *expansion) constant(t tensor.Tensor) string {
 	return name
 }
 
-// given returns the attributes of the node that have one of these names.
+// given returns those attributes of the node that have one of the given
+// names.
 func (p *expansion) given(names string) (list []*onnxpb.AttributeProto) {
 	for _, a := range p.Proto.Attribute {
 		if node.Listed(names, a.Name) {
@@ -73,14 +74,16 @@ func (p *expansion) given(names string) (list []*onnxpb.AttributeProto) {
 	return list
 }
 
-// numbers is operand x in f32, by a scale and a zero point.
+// numbers returns operand x as the numbers that it stands for, by a
+// scale and a zero point, in f32.
 func (p *expansion) numbers(x, scale, zero int) string {
 	return p.node("DequantizeLinear", []string{p.operandName(x), p.operandName(scale), p.operandName(zero)})
 }
 
-// wholes is operand x less its zero point, in f32; several zero points are along an axis.
+// wholes returns operand x minus its zero point, in f32. Several zero points belong to
+// the indices of an axis.
 func (p *expansion) wholes(x, zero, axis int) string {
-	// of a range that is measured when it runs
+	// the range of the operand is measured at each run
 	if p.Has(x) && !p.In[x].IsConstant() && !p.In[x].HoldsIntegers() {
 		if !p.Has(zero) {
 			return p.operandName(x)
@@ -96,7 +99,8 @@ func (p *expansion) wholes(x, zero, axis int) string {
 		onnxpb.IntAttr("axis", axis))
 }
 
-// quantised makes the result. Its type is the type of the zero point, or else of operand 0.
+// quantised makes the result, which has the type of the zero point or, without one, of
+// operand 0.
 func (p *expansion) quantised(v string, scale, zero int) {
 	with := []*onnxpb.AttributeProto{}
 	if !p.Has(zero) && p.In[0].Kind == tensor.I8 {
@@ -105,8 +109,8 @@ func (p *expansion) quantised(v string, scale, zero int) {
 	p.result("QuantizeLinear", []string{v, p.operandName(scale), p.operandName(zero)}, with...)
 }
 
-// sums makes the result of sums of integers: times the scales, in the order of ONNX Runtime, in steps of the
-// result. The scales of outputs have trailing axes of 1.
+// sums makes the result of sums of integers: it multiplies them by the scales, in the order of ONNX Runtime,
+// and quantises the product. The scales of outputs have trailing axes of length 1.
 func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 	of := func(i int) []float32 {
 		if !p.Has(i) || !p.In[i].IsConstant() || p.In[i].Tensor.DType != tensor.F32 {
@@ -173,7 +177,7 @@ func (p *expansion) qGemm() {
 	p.sums(v, float32(p.Float("alpha", 1)), 1, 4, 7, 8, 0)
 }
 
-// asFloats is operand i, integers, as floats.
+// asFloats returns operand i, which has integers, as floats.
 func (p *expansion) asFloats(i int) string {
 	return p.node("Cast", []string{p.operandName(i)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 }
@@ -247,8 +251,8 @@ func (p *expansion) qLinearActivation() {
 	}
 }
 
-// qLinearSoftmax: up to operator set 12 the axis begins a range; the attribute opset
-// selects the meaning.
+// qLinearSoftmax is a softmax of bytes. The attribute opset says whether axis is one
+// axis or, up to operator set 12, the first of those that count as one.
 func (p *expansion) qLinearSoftmax() {
 	if (p.Int("opset", p.Opset) < 13) != (p.Opset < 13) {
 		p.Fail("of operator set %d in a file of %d is not supported", p.Int("opset", 0), p.Opset)
@@ -256,5 +260,6 @@ func (p *expansion) qLinearSoftmax() {
 	p.quantised(p.node("Softmax", []string{p.numbers(0, 1, 2)}, p.given("axis")...), 3, 4)
 }
 
-// standard is an operator that the standard has, too.
+// standard replaces the operator by the one of the same name in the
+// standard.
 func (p *expansion) standard() { p.result(p.Proto.OpType, p.Proto.Input, p.Proto.Attribute...) }

@@ -24,12 +24,14 @@ func (p *expansion) qLinearWhere() {
 	p.result("QuantizeLinear", []string{v, p.operandName(7), p.operandName(8)})
 }
 
-// matMulToFloat is a product of integers times both scales, and a bias of floats.
+// matMulToFloat is a product of integers, multiplied by both scales, plus a bias
+// of floats.
 func (p *expansion) matMulToFloat() {
 	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
 }
 
-// dynamicMatMul is a product with a row that is quantised by its range.
+// dynamicMatMul is a product of rows of floats, each of which is
+// quantised by its own range, with a matrix of integers.
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}

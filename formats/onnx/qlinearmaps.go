@@ -41,7 +41,8 @@ type byteMap struct {
 	scale byteScale
 }
 
-// readByteMap reads operand i, and its scale and zero point, which follow at s.
+// readByteMap reads operand i, and its scale and zero point, which are operands
+// s and s+1.
 func readByteMap(c *call, i, s int) (m byteMap, ok bool) {
 	if !c.Has(i) {
 		return m, false
@@ -62,8 +63,8 @@ func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
 	return a, b, y, okA && okB && okY
 }
 
-// jointOf returns the attribute joint of a sum or a product: the type of its maps, by which ONNX Runtime
-// computes it. Nodes of a template that was written as ONNX name theirs.
+// jointOf returns the attribute joint of a sum or a product: the type of its maps, which decides the
+// formula of ONNX Runtime. A template that was written as ONNX names it in each node.
 func jointOf(c *call, a, b byteMap, y byteScale) string {
 	kind := y.kind.String()
 	if a.scale.kind != y.kind || b.scale.kind != y.kind {
@@ -137,7 +138,8 @@ func concatBytes(c *call) (node.Value, bool) {
 	return bytesOf(c.node(graph.ConcatInt8, "", in, "axis", axis), y.kind), true
 }
 
-// lookUpTable applies a function to bytes, by a table, and nothing if it gives them back.
+// lookUpTable applies a function to bytes by a table. It adds no node if the function
+// changes no byte.
 func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph.Value {
 	t, same := tensor.New(tensor.U8, 256), true
 	to := class.Int8{Zero: int32(y.zero), Max: 255}
@@ -239,8 +241,8 @@ func averageBytes(c *call) (node.Value, bool) {
 	return bytesOf(c.fromImage(v, len(s)-1), y.kind), true
 }
 
-// globalMean returns the ratio of two scales for a mean of n bytes. The graph divides it by n in float64; the
-// result is ONNX Runtime's factor of a sum, x/(y*n) in f32.
+// globalMean returns the factor for a mean of n bytes. The graph divides it by n in float64, which gives the
+// factor by which ONNX Runtime multiplies a sum: x/(y*n) in f32.
 func globalMean(x, y float32, n int) float64 {
 	of := x / float32(y*float32(n))
 	return float64(of) * float64(n)

@@ -30,14 +30,14 @@ type byteSum struct {
 	float   bool          // the result is the sum as f32, times by
 	integer bool          // which is an integer in the file
 	weight  tensor.Tensor // i8
-	copies  int           // the weight is the sum of so many terms, side by side
+	copies  int           // number of terms, side by side, whose sum is the weight
 	bias    tensor.Tensor // i32
 	by      tensor.Tensor // f32
-	at      [2]int        // the operands with weight and bias; 0 if there is no bias
+	at      [2]int        // indices of the operands with weight and bias; 0 if there is no bias
 }
 
 // readByteSum reads the operands of a sum by their indices. columns means that the weight
-// has its outputs last. ok is false if a sum of the graph would compute something else.
+// has its outputs last. ok is false if the graph has no sum that computes the same.
 func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
 	if c.Has(x[1]) {
@@ -65,7 +65,7 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 		}
 	}
 	s.by = tensor.New(tensor.F32, outputs)
-	for o := range outputs { // in the order, and with the roundings, of ONNX Runtime
+	for o := range outputs { // in the order of ONNX Runtime, with its roundings
 		by := float32(float32(alpha*s.x.of) * of[o])
 		if !s.float {
 			by /= s.y.of
@@ -79,7 +79,8 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 	return s, true
 }
 
-// readIntegerScale reads an operand with a scale that the file applies later, or never.
+// readIntegerScale reads an operand without a scale: the file applies it later, or
+// never.
 func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
 	s = byteScale{of: 1, kind: findKind(c, x)}
 	if c.Has(zero) {
@@ -94,7 +95,8 @@ func readIntegerScale(c *call, x, zero int) (s byteScale, ok bool) {
 	return s, ok
 }
 
-// readWeight reads a weight less its zero point, with its outputs first.
+// readWeight reads a weight, with its outputs first, and subtracts its
+// zero point.
 func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 	x := c.In[at[0]]
 	if !x.IsConstant() || shift[x.Tensor.DType] == 0 && x.Tensor.DType != tensor.U8 || len(x.Tensor.Shape) < 2 ||
@@ -164,7 +166,8 @@ func readBias(c *call, s *byteSum, at int) bool {
 	return true
 }
 
-// add adds the sum to the graph, of x, bytes, with a weight of that shape.
+// add adds the sum of products of x, which has bytes, with a weight of the
+// given shape.
 func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window ...any) graph.Value {
 	bias := c.name + ".bias"
 	if s.at[1] > 0 && c.Has(s.at[1]) {
@@ -181,7 +184,7 @@ func (s *byteSum) add(c *call, op graph.Op, x graph.Value, shape []int, window .
 	return c.node(op, "", in, attrs...)
 }
 
-// value is the result of the sum.
+// value returns the result of the sum as a value of the reader.
 func (s *byteSum) value(v graph.Value) node.Value {
 	if s.float {
 		out := node.Rows(v)
@@ -222,7 +225,7 @@ func convBytes(c *call) (node.Value, bool) {
 	return s.value(c.fromImage(v, len(size)-1)), true
 }
 
-// many is an operand that no node has.
+// many is the index of an operand that no node has.
 const many = node.ManyOperands
 
 // matMulBytes is QLinearMatMul and MatMulInteger with a constant matrix.
@@ -255,8 +258,8 @@ func gemmBytes(c *call) (node.Value, bool) {
 	return s.dense(c)
 }
 
-// dense multiplies along the last axis: of rows, or at each of several positions, which is a convolution of
-// 1x1.
+// dense multiplies along the last axis of rows. If there are axes before it, it is a convolution of 1x1
+// over these positions.
 func (s *byteSum) dense(c *call) (node.Value, bool) {
 	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
 	if len(size) < 1 || len(size) > 2 || size[len(size)-1]*s.copies != terms {

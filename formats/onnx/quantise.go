@@ -28,11 +28,11 @@ func init() {
 	})
 }
 
-// Values that a file quantises and that package qdq leaves follow the standard's rule, in
-// f32 between a DequantizeLinear and the next QuantizeLinear. Bytes with one scale are
-// bytes of the graph. Bytes of i8 are 128 more there, and so is their zero point, which
-// changes no result: x/scale is rounded, and both bounds move with it. All other integers
-// are the same numbers as f32.
+// Where package qdq changes nothing, the standard's rule holds: values are f32 between a
+// DequantizeLinear and the next QuantizeLinear. Bytes with one scale are bytes of the
+// graph. Bytes of i8 are 128 more there, and so is their zero point, which changes no
+// result: x/scale is rounded, and both bounds move with it. All other integers are the
+// same numbers as f32.
 
 // shift is the number added to integers of a type to make them u8 of the graph.
 var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
@@ -51,21 +51,22 @@ func (c *call) unpackBytes(op string) {
 	}
 }
 
-// anyBytes is for operators that accept all bytes of the graph: moved bytes stay bytes.
+// anyBytes is for operators that move bytes of any kind.
 func anyBytes(*call) bool { return true }
 
-// oneScale reports whether a DequantizeLinear has one scale.
+// oneScale reports whether a DequantizeLinear has one scale for all
+// elements.
 func oneScale(c *call) bool { return !c.ScalesAxis() }
 
-// sameBytes reports whether a Cast gives the same numbers.
+// sameBytes reports whether a Cast changes no number.
 func sameBytes(c *call) bool {
 	d, err := onnxpb.DType(int32(c.Int("to", 0)))
 	wider := c.In[0].Kind == tensor.U8 && (d == tensor.I32 || d == tensor.I64)
 	return err == nil && (wider || d == c.In[0].Kind)
 }
 
-// nearestBytes reports whether a Resize moves pixels. One that crops inserts an additional
-// number.
+// nearestBytes reports whether a Resize only moves pixels. One that crops may insert a
+// number of its own.
 func nearestBytes(c *call) bool {
 	return c.moves(c.Proto.OpType) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
 }
@@ -95,7 +96,7 @@ func looksUp(c *call) bool {
 		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].HoldsBytes() && c.In[1].Kind == tensor.U8
 }
 
-// gathers is a gather, or a table that is looked up.
+// gathers is a gather of values, or of bytes from a table.
 func gathers(c *call) []node.Value {
 	if !looksUp(c) {
 		return []node.Value{node.Rows(gather(c))}
@@ -104,15 +105,16 @@ func gathers(c *call) []node.Value {
 	return []node.Value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.In[1].V, table}), tensor.U8)}
 }
 
-// unpackValue is a value of bytes as the integers of the file, in f32.
+// unpackValue returns bytes of the graph as the integers of the file, in
+// f32.
 func unpackValue(c *call, x node.Value, suffix string) node.Value {
 	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])
 	x.Elements = node.Integers
 	return x
 }
 
-// quantizeLinear is x/scale, rounded to the nearest, halves to the even number, moved by the zero point and
-// cut off where the integers end.
+// quantizeLinear is x/scale, rounded to the nearest integer and in the middle to the even one, plus the
+// zero point, limited to the range of the type.
 func quantizeLinear(c *call) []node.Value {
 	x, q := c.Dynamic(0), fold.ReadQuantisation(&c.Node, tensor.U8)
 	if c.Err != nil || !checkUsable(c, q) {
@@ -134,7 +136,8 @@ func quantizeLinear(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// dequantizeLinear is scale*(q - zero): a difference that is exact, and one rounded product.
+// dequantizeLinear is scale*(q - zero). The difference is exact, the product is rounded
+// once.
 func dequantizeLinear(c *call) graph.Value {
 	c.Dynamic(0)
 	x, q := c.In[0], fold.ReadQuantisation(&c.Node, tensor.U8)
@@ -177,7 +180,8 @@ func checkUsable(c *call, q fold.Quantisation) bool {
 	return c.Err == nil
 }
 
-// declarePerIndex declares numbers that operand 0 meets: one, or one for each index of an axis.
+// declarePerIndex declares a scale or a zero point of operand 0: one number, or one for each
+// index of an axis.
 func declarePerIndex(c *call, name string, q fold.Quantisation, v []float32) graph.Value {
 	shape := []int{}
 	if len(v) > 1 {

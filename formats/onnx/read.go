@@ -38,16 +38,17 @@ type Options struct {
 	// TensorsOnly leaves out the model. Tensors then have the names and shapes of PyTorch's state dict,
 	// and a tensor that modules share is listed under each name.
 	TensorsOnly bool
-	// Input is the shape of one sample if the file leaves lengths open, in the
-	// file's order or, if it has three lengths, with the channels first.
+	// Input is the shape of one sample, for files that leave lengths open. It
+	// is in the file's order; three lengths may also be in the order C, H, W.
 	Input []int
 	// Inputs are the shapes of samples of several inputs, by their names in the file.
 	Inputs map[string][]int
-	// Training reads batch norms and dropouts in the form of training, which a graph that is to be trained
-	// may have. Without it they are refused: predictions would depend on the batch.
+	// Training accepts batch norms and dropouts in training mode, for a graph that is to be trained.
+	// Without it they are refused, because predictions would depend on the batch.
 	Training bool
-	// FloatQDQ computes operators between a DequantizeLinear and a QuantizeLinear in floats, by
-	// the standard's rule. Without it groups that package qdq knows are computed in integers.
+	// FloatQDQ keeps operators between a DequantizeLinear and a QuantizeLinear in floats, by
+	// the standard's rule. Without it, groups that package qdq recognises are computed in
+	// integers.
 	FloatQDQ bool
 	// Memory is where large initializers are put; nil: the heap.
 	Memory *tensor.Region
@@ -69,8 +70,8 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, "", o)
 }
 
-// read reads a model of rows or, if that fails, a model with the whole input as its sample;
-// see whole.go.
+// read reads a model whose first axis is the batch or, if that fails, one whose sample is
+// the whole input: see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
 	in := &fileReader{src: src, size: size, dir: dir, options: o}
 	rows, err := in.read(false, nil)
@@ -137,7 +138,8 @@ func (in *fileReader) decode() (*decoded, error) {
 	return &decoded{d, opset, &decode.External{Dir: in.dir}}, nil
 }
 
-// read reads a model of rows or of whole inputs. With a division it reads the head alone.
+// read reads a model whose sample is a row, or the whole input. With a division it reads
+// the head alone.
 func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
 	d, err := in.decode()
 	if err != nil {

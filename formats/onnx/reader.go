@@ -13,12 +13,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reader is a model on its way from ONNX to a graph.
+// reader turns a model of ONNX into a graph.
 type reader struct {
 	src    *onnxpb.GraphProto
 	shared *node.Shared
 	file   *foreign.File
-	biased bool              // batch norms keep the biased variance
+	biased bool              // the running variance of batch norms is the biased one
 	images models.Preprocess // how image files become the input, if the file defines it
 
 	g           *graph.Builder
@@ -26,9 +26,9 @@ type reader struct {
 	state       map[string]tensor.Tensor
 	values      map[string]node.Value        // by their names in ONNX
 	labels      map[string]string            // names in the graph of tensors of state, by their names in ONNX
-	origins     map[string]origin            // of constants that nodes moved: see origins.go
-	forms       map[string]fileForm          // of tensors of state in the file
-	lifts       map[string]*onnxpb.NodeProto // of constants that are computed from parameters: see lift.go
+	origins     map[string]origin            // origins of constants that nodes moved: see origins.go
+	forms       map[string]fileForm          // forms in the file of tensors of state
+	lifts       map[string]*onnxpb.NodeProto // nodes that compute constants from parameters: see lift.go
 	lifted      map[string]graph.Value
 	fromTorch   bool                      // the file is of PyTorch
 	doubtful    []doubt                   // constants that may be parameters
@@ -36,31 +36,31 @@ type reader struct {
 	homes       map[string]string         // numbered initializers, by the names that they were given
 	aliases     map[string][]string       // further names in the file of a tensor that layers share
 	initial     map[string]bool           // names of initializers
-	forTraining bool                      // the graph is read for training and may have training form
-	memory      *tensor.Region            // of large initializers; nil: the heap
-	inTraining  []string                  // batch norms that are in the form of training
+	forTraining bool                      // the graph is to be trained: nodes in training mode are accepted
+	memory      *tensor.Region            // memory of large initializers; nil: the heap
+	inTraining  []string                  // batch norms in training mode
 	takenLabels foreign.Names             // labels that are taken
 	fills       int64                     // bytes of large constants that are filled with one number
 	filled      map[string]bool           // those
 	types       []models.FileType         // of outputs
-	made        int                       // nodes of the graph so far
+	made        int                       // number of nodes of the graph so far
 	loops       int                       // that were read
 	unrolled    int                       // nodes in rounds of loops
-	placed      map[string]graph.Value    // the places of axes, by shape and axis
+	placed      map[string]graph.Value    // positions along an axis, by shape and axis
 	rowsInput   graph.Value               // the input as floats; graph.None before it is there
 	pixels      bool                      // the input is u8, and the graph converts it to floats
 	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
-	inputShape  []int                     // the shape of a sample, from outside; nil if it is not given
+	inputShape  []int                     // the shape of a sample, as the caller gives it, or nil
 	inputShapes map[string][]int          // of several inputs, by name
-	fields      []models.Field            // of the input, if there are several inputs
+	fields      []models.Field            // the same for each input, if there are several
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
 	done        []bool                    // nodes that need no more than the constants
-	unavailable map[string]bool           // what nodes that were refused would have made
+	unavailable map[string]bool           // results of refused nodes, and of those that read them
 	refused     []*onnxpb.NodeProto       // nodes that are not supported
 	manyPicks   []string                  // results of a TopK of more elements than a graph picks
 	output      string                    // the last output of the file that was declared
 
-	decoder  *decode.Decoder // where the elements of tensors are
+	decoder  *decode.Decoder // storage of the elements of tensors
 	external *decode.External
 
 	computed map[string]bool // tensors of the file that nodes make of others
@@ -81,7 +81,8 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		aliases: map[string][]string{}, homes: map[string]string{}, sources: map[string]source{},
 		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
 	r.fromTorch = m.ProducerName == "pytorch"
-	// Another program's graph defines it; for ours, ResizeKey does.
+	// In a file of another program the graph itself says how. In ours,
+	// ResizeKey does.
 	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {
 		r.biased = r.biased || p.Key == onnxpb.VarianceKey && p.Value == "biased"

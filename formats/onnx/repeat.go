@@ -10,7 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Constants that are as long as the batch along some axis.
+// A node may make a constant that is as long as the batch along some
+// axis.
 
 // expandsToBatch reports whether a node makes a constant that is as long as the batch along some axis.
 func expandsToBatch(c *call, op string) bool {

@@ -11,10 +11,10 @@ import (
 // added. The first error sticks: later calls do nothing and Function returns it.
 type Builder struct {
 	fn    *Function
-	names map[string]Value // of all values; those that read state begin with @
-	free  map[string]int   // the lowest number that may be free as a suffix of the name
+	names map[string]Value // names of all values; those of values that read state begin with @
+	free  map[string]int   // the lowest number that may still be free as a suffix, by name
 	table *[]State
-	index map[string]int // places in table; declared brings it up to date
+	index map[string]int // indices in table, by name; declared brings it up to date
 	err   error
 }
 
@@ -206,7 +206,7 @@ func (b *Builder) named(op Op, names []string, attrs Attrs, in ...Value) []Value
 	return slices.Clone(n.Out)
 }
 
-// title is how messages call a node.
+// title returns the text that names a node in messages.
 func title(op Op, results []string) string {
 	if len(results) == 0 {
 		return "node " + op.String()

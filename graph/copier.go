@@ -8,7 +8,7 @@ import "fmt"
 type Copier struct {
 	From    *Function
 	Builder *Builder
-	To      map[Value]Value // by value of From: the value of Builder that replaces it
+	To      map[Value]Value // the value of Builder that replaces each value of From
 }
 
 // NewCopier returns a copier from f to b that has copied nothing yet.

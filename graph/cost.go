@@ -8,7 +8,7 @@ import "github.com/bnctl/bnctl/tensor"
 // as 1. Bytes are operands read plus results written, as if there were no cache.
 type Cost struct {
 	RowFlops, RowBytes float64 // per row
-	Flops, Bytes       float64 // per run; replica values count for one replica
+	Flops, Bytes       float64 // for a run; replica values count for one replica
 }
 
 // At returns the work and the traffic of a run with that number of rows.
@@ -103,8 +103,8 @@ func (f *Function) biasWork(n *Node) float64 {
 	return f.size(n.Out[0])
 }
 
-// lines returns the number of positions outside the last axis of a value, the axis that is
-// multiplied.
+// lines returns the number of rows of the matrix in a value: the product of all axes but
+// the last one, along which it is multiplied.
 func (f *Function) lines(v Value) float64 {
 	s := f.Values[v].Type.Shape
 	return f.size(v) / float64(s[len(s)-1])
@@ -130,8 +130,9 @@ func (f *Function) largest(n *Node) float64 {
 	return most
 }
 
-// perElement returns how many operations o does on each element, counted
-// from its definition with everything per channel folded into one factor.
+// perElement returns the number of floating-point operations of o for
+// each element, counted from its definition. All that is computed once
+// for a channel counts as one factor.
 func perElement(o Op) float64 {
 	switch o {
 	case Concat, Slice, SliceGrad, Pad, Reshape, Transpose, Take, BroadcastTo, Split, Gather, Track,

@@ -12,7 +12,7 @@ func (r *rewriter) normed(x Value, axes []int) (normed, std Value) {
 	return r.op(Div, "normed", []Value{centred, std}), std
 }
 
-// normGradient is (dy - mean(dy) - normed*mean(dy*normed))/std.
+// normGradient returns (dy - mean(dy) - normed*mean(dy*normed))/std.
 func (r *rewriter) normGradient(x, dy Value, axes []int) Value {
 	normed, std := r.normed(x, axes)
 	shift := r.op(ReduceMean, "shift", []Value{dy}, "axes", axes, "keep", true)
@@ -51,14 +51,14 @@ func decomposeLayerNormGrad(r *rewriter) {
 	r.done(r.normGradient(r.in(0), r.in(1), r.node.Ints("axes")))
 }
 
-// grouped is operand i as [groups, elements].
+// grouped returns operand i in the shape [groups, elements].
 func (r *rewriter) grouped(i int) Value {
 	groups := r.node.Int("groups")
 	shape := []int{groups, tensor.Count(r.Builder.Type(r.in(i)).Shape) / groups}
 	return r.op(Reshape, "groups", []Value{r.in(i)}, "shape", shape)
 }
 
-// shaped is v in the shape of operand 0.
+// shaped returns v in the shape of operand 0.
 func (r *rewriter) shaped(v Value) Value {
 	return r.op(Reshape, "shaped", []Value{v}, "shape", r.Builder.Type(r.in(0)).Shape)
 }

@@ -131,7 +131,8 @@ func decomposeChannelSum(r *rewriter) {
 	r.last(SumRows, []Value{x})
 }
 
-// upsample by whole numbers to the nearest repeats elements; any other stays.
+// upsample to the nearest pixel repeats elements if the factors are whole
+// numbers. Any other upsample has no decomposition.
 func decomposeUpsample(r *rewriter) {
 	x, size := r.in(0), r.node.Ints("size")
 	s := r.Builder.Type(x).Shape
@@ -146,7 +147,7 @@ func decomposeUpsample(r *rewriter) {
 	r.last(Reshape, []Value{repeats}, "shape", []int{s[0], size[0], size[1]})
 }
 
-// slice_grad with steps of 1 pads.
+// slice_grad with steps of 1 is a pad.
 func decomposeSliceGrad(r *rewriter) {
 	before, end := r.node.Ints("begin"), r.node.Ints("end")
 	after := r.node.Ints("size")

@@ -48,10 +48,10 @@ type gradRule func(g *gradient, dy Value)
 
 type gradient struct {
 	b       *Builder
-	from    Function         // the function as it was; the nodes of b move as it grows
-	needed  []bool           // by value of from: depends on wrt
-	maker   []int            // by value of from: the node that makes it, or -1
-	terms   map[Value][]term // the contributions to the gradient of a value so far
+	from    Function         // the function before nodes are added: the nodes of b move as it grows
+	needed  []bool           // whether each value of from depends on wrt
+	maker   []int            // the node that makes each value of from, or -1
+	terms   map[Value][]term // the contributions so far to the gradient of each value
 	node    *Node            // the node being differentiated
 	nodePos int
 }
@@ -108,8 +108,8 @@ func (g *gradient) differentiate(i int) {
 		g.fail("it has no derivative")
 		return
 	}
-	// Further back a whole value is computed from whole values alone, so that
-	// its gradient can and must be whole too.
+	// All nodes before this one compute whole values from whole values alone,
+	// so the gradient has to be whole, too.
 	if g.b.Type(g.node.Out[0]).Kind == Whole && g.b.Type(dy).Kind == Replica {
 		dy = g.op(AllReduce, "dy.sum", nil, dy)
 	}
@@ -139,8 +139,8 @@ func (g *gradient) sum(v Value) Value {
 	return total
 }
 
-// alike makes both whole if one is: the gradients of a whole value may be
-// reduced or not.
+// alike makes both gradients whole if one is. The gradient of a whole
+// value may have been summed over replicas, or not yet.
 func (g *gradient) alike(name string, x, y Value) (Value, Value) {
 	reduce := func(v, other Value) Value {
 		if g.b.Type(v).Kind == Replica && g.b.Type(other).Kind == Whole {
@@ -170,7 +170,7 @@ func (g *gradient) giveTerm(i int, t term) {
 
 func (g *gradient) shape(v Value) []int { return g.b.Type(v).Shape }
 
-// op adds a node called after the one being differentiated.
+// op adds a node named after the node that is differentiated.
 func (g *gradient) op(op Op, suffix string, attrs Attrs, in ...Value) Value {
 	name := g.b.UniqueName(g.from.Values[g.node.Out[0]].Name + "." + suffix)
 	if out := g.b.Node(op, name, attrs, in...); len(out) > 0 {

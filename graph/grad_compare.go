@@ -55,8 +55,8 @@ func gradReduceExtreme(g *gradient, dy Value) {
 	g.give(0, g.op(Where, "dx", nil, extreme, quotient))
 }
 
-// gradReduceProd: dy times the product of all other elements. With the zeros replaced by ones that
-// is the product divided by the element, if no other element was zero.
+// gradReduceProd: dy times the product of all other elements. It is the product, with zeros
+// replaced by ones, divided by the element; and 0 if another element is zero.
 func gradReduceProd(g *gradient, dy Value) {
 	x := g.node.In[0]
 	over := Attrs{}.With("axes", g.node.Ints("axes")).With("keep", true)

@@ -23,7 +23,8 @@ func (g *gradient) inside(dy Value) Value {
 	return dy
 }
 
-// attrsOf returns the attributes of the node that op has too.
+// attrsOf returns those attributes of the node that operation op has,
+// too.
 func (g *gradient) attrsOf(op Op) (attrs Attrs) {
 	for _, a := range g.node.Attrs {
 		if op.has(a.Key) {
@@ -126,7 +127,7 @@ func straightMaxPoolInt8(g *gradient, dy Value) {
 // flatter there.
 func straightTableInt8(g *gradient, dy Value) {
 	const reach = 4
-	table := func(move int) Value { // the results for x + move
+	table := func(move int) Value { // the entries of the table for x + move
 		x := g.number(g.node.In[0], 1, max(-move, 0))
 		moved := g.op(Quantize, "moved", Attrs{}.With("scale", 1.0).With("zero", max(move, 0)), x)
 		return g.number(g.op(TableInt8, "table", nil, moved, g.node.In[1]), 1, 0)

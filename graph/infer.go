@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// inference is one node on its way to being checked: the types of its
-// operands come in, the types of its results go out.
+// inference checks one node: it has the types of the operands, and gets
+// the types of the results.
 type inference struct {
 	fn   *Function
 	node *Node
@@ -34,7 +34,8 @@ func (c *inference) yield(k Kind, d tensor.DType, shape ...int) error {
 	return nil
 }
 
-// checkType checks a type from outside: every length is 1 to maxLength.
+// checkType checks a type that a caller gives: every length is from 1 to
+// maxLength.
 func checkType(t Type) error {
 	if t.Kind < Whole || t.Kind > Rows {
 		return fmt.Errorf("unknown kind %d", uint8(t.Kind))

@@ -53,7 +53,7 @@ func (c *inference) factors(keys ...string) error {
 	return nil
 }
 
-// bounds checks zero, min and max of a result.
+// bounds checks the attributes zero, min and max of a result.
 func (c *inference) bounds() error {
 	if err := c.byteAttrs("zero", "min", "max"); err != nil {
 		return err

@@ -38,7 +38,8 @@ func inferSelectMoments(c *inference) error {
 	return c.yield(Replica, tensor.F64, m.Shape...)
 }
 
-// moments checks that operand i holds moments of the kind that over asks for.
+// moments checks that operand i has moments of the kind that the attribute
+// over names.
 func (c *inference) moments(i, channels int) error {
 	if err := c.oneOf("over", "batch", "replica"); err != nil {
 		return err

@@ -104,7 +104,7 @@ func inferPad(c *inference) error {
 	return c.pad(t)
 }
 
-// pad is the rule for all that is laid around t.
+// pad infers the type of t with elements added around it.
 func (c *inference) pad(t Type) error {
 	before, err := c.wantInts("before", len(t.Shape), 0)
 	if err != nil {

@@ -40,7 +40,8 @@ func (g *Graph) JoinActivations(number func(state string) (v float32, ok bool)) 
 	return &Graph{Name: g.Name, Main: main, State: stillRead(g.State, f, main)}, nil
 }
 
-// stillRead returns the state without what before reads and after does not.
+// stillRead returns the state without the tensors that only the function
+// before reads, and not the function after.
 func stillRead(state []State, before, after *Function) []State {
 	was, is := reads(before), reads(after)
 	return slices.DeleteFunc(slices.Clone(state), func(s State) bool { return was[s.Name] && !is[s.Name] })
@@ -54,8 +55,8 @@ type joiner struct {
 	number func(state string) (float32, bool)
 }
 
-// joined returns the operation that ends in n, and its operand, or 0. last reports that n
-// multiplies by the half.
+// joined returns the operation whose last part is n, and its operand, or 0. last reports
+// that n is the multiplication by a half.
 func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	if j.is(n, Mul) {
 		for i, x := range n.In {
@@ -88,7 +89,7 @@ func (j *joiner) joined(n *Node) (op Op, x Value, last bool) {
 	return 0, None, false
 }
 
-// geluGate returns which form of gelu of x has the gate, or 0.
+// geluGate returns the form of gelu of x that has this gate, or 0.
 func (j *joiner) geluGate(x Value, gate *Node) Op {
 	of := j.first(gate, 1, 1)
 	switch {
@@ -123,7 +124,7 @@ func (j *joiner) isCube(v, x, other Value) bool {
 	return false
 }
 
-// inside returns the node that makes v, if one other reads it.
+// inside returns the node that makes v, if exactly one node reads v.
 func (j *joiner) inside(v Value) *Node {
 	if len(j.users[v]) != 1 {
 		return nil
@@ -134,7 +135,8 @@ func (j *joiner) inside(v Value) *Node {
 // is reports whether n is a node of an operation.
 func (j *joiner) is(n *Node, op Op) bool { return n != nil && n.Op == op }
 
-// of reports whether the operand of n is a node of an operation on x that nothing else reads.
+// of reports whether the operand of n is the result of an operation on x, and nothing else
+// reads it.
 func (j *joiner) of(n *Node, op Op, x Value) bool {
 	inner := j.inside(n.In[0])
 	return j.is(inner, op) && inner.In[0] == x
@@ -153,7 +155,8 @@ func (j *joiner) first(n *Node, by, add float32) *Node {
 	return j.inside(n.In[0])
 }
 
-// holds reports whether v is state of that one number.
+// holds reports whether v reads a state tensor that has this number as
+// its only element.
 func (j *joiner) holds(v Value, want float32) bool {
 	got, ok := j.number(j.f.Values[v].State)
 	return ok && got == want

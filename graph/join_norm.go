@@ -10,7 +10,7 @@ import (
 type normJoiner struct {
 	f      *Function
 	makers map[Value]*Node
-	users  [][]int // by value; outputs and updates count as one node after all others
+	users  [][]int // readers of each value; outputs and updates count as one node behind all others
 }
 
 // JoinNorms returns f with norms of each row that are written as their parts, as exporters do, as one
@@ -49,7 +49,8 @@ func joinedBy(rule func(j *normJoiner, r *rewriter) bool, f *Function, state []S
 // alone reports whether one node reads v, and nothing else does.
 func (j *normJoiner) alone(v Value) bool { return len(j.users[v]) == 1 }
 
-// made returns the node that makes v if it is of an operation, else nil.
+// made returns the node that makes v if its operation is op, and nil
+// otherwise.
 func (j *normJoiner) made(v Value, op Op) *Node {
 	if n := j.makers[v]; n != nil && n.Op == op {
 		return n
@@ -90,7 +91,7 @@ func (j *normJoiner) layerNorm(r *rewriter) bool {
 	return true
 }
 
-// centred returns x if v is x less its mean over axes.
+// centred returns x if v is x minus its mean over axes.
 func (j *normJoiner) centred(v Value, axes []int) (x Value, ok bool) {
 	n := j.made(v, Sub)
 	if n == nil {
@@ -131,8 +132,8 @@ func (j *normJoiner) groupNorm(r *rewriter) bool {
 	return true
 }
 
-// scale makes the factor after a layer_norm or a group_norm its scale. bias makes the
-// summand its bias.
+// scale turns the factor behind a layer_norm or a group_norm into its scale, and bias
+// the summand into its bias.
 func (j *normJoiner) scale(r *rewriter) bool { return j.absorb(r, Mul, 1) }
 
 func (j *normJoiner) bias(r *rewriter) bool { return j.absorb(r, Add, 2) }
@@ -164,7 +165,7 @@ func (j *normJoiner) absorb(r *rewriter, op Op, operand int) bool {
 	return false
 }
 
-// withOperand returns the operands of a norm with w as one more.
+// withOperand returns the operands of a norm with w as a further one.
 func withOperand(r *rewriter, norm *Node, operand int, w Value) []Value {
 	in := []Value{None, None, None}
 	for k, old := range norm.In {
@@ -188,8 +189,8 @@ func (j *normJoiner) perChannel(v Value, shape []int) Value {
 	return n.In[0]
 }
 
-// channelsFirst makes a layer_norm between two transposes that undo each other one of the axes as
-// they were.
+// channelsFirst removes two transposes that undo each other around a layer_norm: the norm is over
+// other axes then.
 func (j *normJoiner) channelsFirst(r *rewriter) bool {
 	if r.node.Op != Transpose {
 		return false

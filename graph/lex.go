@@ -49,7 +49,7 @@ type lexer struct {
 	pos   int
 	line  int
 	start int // where the line begins
-	depth int // of parentheses and brackets; inside, the end of a line is a space
+	depth int // depth of parentheses and brackets; within them the end of a line is a space
 	token token
 	err   error
 }
@@ -106,7 +106,8 @@ func (l *lexer) newLine() {
 	l.line, l.start = l.line+1, l.pos
 }
 
-// wordByte: names, and the + of exponents.
+// wordByte reports whether b may be in a name or a number, which may
+// have the + of an exponent.
 func wordByte(c byte) bool { return nameByte(c) || c == '+' }
 
 func (l *lexer) word() {

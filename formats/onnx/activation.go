@@ -207,7 +207,7 @@ func celu(c *call) graph.Value {
 }
 
 // gelu is x times the normal distribution, exact by erf or approximated
-// by tanh, as the attribute says.
+// by tanh: the attribute decides.
 func gelu(c *call) graph.Value {
 	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.Text("approximate", "none")]
 	if !ok {

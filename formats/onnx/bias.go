@@ -13,7 +13,7 @@ import (
 // one dense layer with a bias.
 
 // biasBehind declares the bias of a node: a constant of n elements that is added to the node's
-// result, which has no other reader. It returns None if there is no such constant.
+// result, which has no other reader. It returns None without a bias.
 func (c *call) biasBehind(n int) graph.Value {
 	if c.Err != nil || c.Opset < 7 || len(c.Proto.Output) == 0 {
 		return graph.None

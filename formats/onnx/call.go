@@ -20,9 +20,9 @@ type call struct {
 	added string // the name of a constant that is part of the result: see value
 }
 
-// nodeName returns the name of a node of the graph: that of its weight if it
-// has one ("features.0.conv" for "features.0.conv.weight"), since exporters
-// number results, or else that of its first result.
+// nodeName returns the name of a node of the graph: the name of its weight
+// ("features.0.conv" for "features.0.conv.weight"), since exporters number
+// results, or without a weight the name of its first result.
 func nodeName(n *onnxpb.NodeProto) string {
 	if len(n.Input) > 1 && (n.OpType == "Conv" || n.OpType == "BatchNormalization" || n.OpType == "Gemm") {
 		if name, ok := strings.CutSuffix(n.Input[1], ".weight"); ok {
@@ -44,7 +44,7 @@ func (r *reader) define(name string, x node.Value) error {
 	return nil
 }
 
-// node adds a node to the graph. Its name is that of the first result, with a
+// node adds a node to the graph. It gets the name of the first result, with a
 // suffix.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.Err != nil {

@@ -95,8 +95,8 @@ func failToType(c *call, d tensor.DType) {
 	c.Fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
 }
 
-// noteNarrower notes a cast to another type of floats: other programs compute
-// what follows in that type.
+// noteNarrower notes a cast to another type of floats: other programs go on
+// computing in that type.
 func noteNarrower(c *call, d tensor.DType) {
 	if d == tensor.F32 || c.Known(c.In[0]) != nil {
 		return

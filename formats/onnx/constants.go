@@ -114,7 +114,7 @@ func isWeight(t *foreign.Tensor) bool {
 
 // compute computes node i if all its operands are constants, and reports whether it did.
 // The fault of a node that could not be computed is reported when the model is built. The
-// error says that memory is missing.
+// error reports missing memory.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
 	if table[decode.Operator(n)].fold == nil {

@@ -72,7 +72,7 @@ func convTranspose(c *call) graph.Value {
 // number of elements at the end of the result that no window reaches.
 func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 	auto := c.Text("auto_pad", "NOTSET")
-	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // its pads are those of a convolution
+	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // the pads of the convolution
 	more = c.Ints("output_padding", len(size), 0)
 	var want []int
 	switch {

@@ -13,7 +13,7 @@ import (
 
 func init() {
 	register(operators{
-		// The attribute broadcast, up to operator set 6, says no more than C's
+		// The attribute broadcast, up to operator set 6, adds nothing to C's
 		// shape.
 		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
 			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),

@@ -89,7 +89,7 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	in := []graph.Value{graph.None, graph.None}
 	in[x], in[k] = c.Dynamic(x), graph.None
 	if o := c.originOf(c.Proto.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
-		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // the norm's scale, which becomes part of it
+		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // the scale of a norm
 		in[k] = c.node(graph.Reshape, ".each", []graph.Value{c.state(k, role, shape[0])}, "shape", shape)
 	} else {
 		in[k] = c.state(k, role, shape...)

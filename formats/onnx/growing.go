@@ -24,16 +24,15 @@ var growAlone = &growth{by: growFirst}
 // operands, by their growths.
 func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
 
-// growFirst returns the growth of operand 0, which is that of the
-// result.
+// growFirst returns the growth of operand 0, which is also the growth of
+// the result.
 func growFirst(c *call) int64 { return c.In[0].By }
 
 func growAdd(c *call) int64 { return c.In[0].By + c.In[1].By }
 
 func growSub(c *call) int64 { return c.In[0].By - c.In[1].By }
 
-// growMul returns the growth of a product, of which one operand is a
-// single constant number.
+// growMul returns the growth of a product with a constant number.
 func growMul(c *call) int64 {
 	i := 0
 	if c.In[0].IsGrowing() {
@@ -278,7 +277,7 @@ func stepsOf(at, shape []int) (steps []int, ok bool) {
 // range of values of each digit, and orders the digits in another way.
 type digits struct {
 	radix, begin, end []int
-	order             []int // the selected digits in the order of the result's axes; the last digit, of one value, is not among them
+	order             []int // the selected digits, in the order of the axes of the result
 }
 
 // digitsOf finds the digits of an axis of n elements in which the offsets are ranges. ok is

@@ -63,7 +63,7 @@ func sinhCosh(c *call) graph.Value {
 
 func asinh(c *call) graph.Value { return makeAsinh(c, "", c.Dynamic(0)) }
 
-// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x. For large values, of which the square
+// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x. For large values, when the square
 // would overflow, it is log(2|x|).
 func makeAsinh(c *call, suffix string, x graph.Value) graph.Value {
 	const large = 1e4

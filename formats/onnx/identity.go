@@ -54,7 +54,7 @@ func castLike(c *call) []node.Value {
 func dropouts(c *call) []node.Value {
 	out := node.Rows(dropout(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil || len(c.readersOf(c.Proto.Output[1])) == 0 {
-		return []node.Value{out} // PyTorch names a mask that nothing reads, which would become a tensor of the model
+		return []node.Value{out} // an unread mask has a name, and would become a tensor of the model
 	}
 	if c.Opset < 12 {
 		c.Fail("before operator set 12 says not what its mask is in prediction: nothing may take it")

@@ -12,7 +12,7 @@ import (
 )
 
 // declare adds the input, which has pictures as they are decoded, and the operation image,
-// which computes what the absorbed nodes did.
+// which replaces the absorbed nodes.
 func (p *pixels) declare(need []bool) error {
 	for _, i := range p.nodes {
 		need[i] = false
@@ -57,7 +57,7 @@ func attributesOf(i *models.Image) (a graph.Attrs) {
 }
 
 // remark adds a note if a graph with an input of floats begins by normalising pixels, and
-// says how: such pictures must not be normalised before.
+// how it does so: pictures for it must not be normalised before.
 func (r *reader) remark(name string, shape []int, need []bool) {
 	p := newPixels(r, name, shape, true)
 	p.walk(need)

@@ -11,8 +11,8 @@ import (
 )
 
 // A file may have an input of integers and convert them to floats itself. The input is
-// f32 here: arrays of integers are converted, which has to be exact. Before the file's
-// own conversion, nodes may only move the integers, since arithmetic of integers wraps
+// f32 here: arrays of integers are converted, which has to be exact. Before the file
+// converts them, nodes may only move the integers, since arithmetic of integers wraps
 // around and rounds towards zero.
 
 // A bias of integers may be added to sums of products: both are f32 here.

@@ -11,7 +11,7 @@ import (
 )
 
 // Where PyTorch's exporter writes as_strided as a loop, it converts lengths to floats, joins them, and
-// converts the list back before it is used as a shape. Here such lists stay integers.
+// converts the list back before it is used as a shape. Here these lists stay integers.
 
 // takesLengths reports whether a node converts the length of the batch to floats, or reads
 // the result.

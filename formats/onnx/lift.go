@@ -94,7 +94,7 @@ func (c *call) declareConstants() {
 	}
 }
 
-// lifting adds the nodes of an operator whose operands are computed from parameters. It returns
+// lifting adds the nodes of an operator on values that are computed from parameters. It returns
 // result k in the given shape.
 func (c *call) lifting(k int, shape []int) graph.Value {
 	first := c.In[0].V

@@ -13,8 +13,8 @@ func init() {
 
 // lrn is local response normalisation: x / (bias + alpha/size * sum)^beta,
 // where sum adds the squares of the size channels around each channel. The
-// mean of squares is an average pool that takes the channels as rows of an
-// image, and counts its padding.
+// mean of squares is an average pool over the channels, arranged as rows
+// of an image. It counts the padding.
 func lrn(c *call) graph.Value {
 	s, size := c.Shape(0), c.Int("size", 0)
 	if c.Err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {

@@ -29,7 +29,7 @@ func (r *reader) model() (*models.Model, error) {
 	err := r.nodes(need)
 	switch {
 	case noInput != nil && err != nil:
-		return nil, fmt.Errorf("%w; %w", noInput, err) // both errors, so that the user sees everything that must be changed
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both: the user sees all that must be changed
 	case cmp.Or(noInput, err) != nil:
 		return nil, cmp.Or(noInput, err)
 	}
@@ -95,13 +95,13 @@ func (r *reader) nodes(need []bool) error {
 			r.unavailable[name] = name != "" && (unavailable || err != nil)
 		}
 		if r.g.Err() != nil {
-			break // the graph takes no more nodes
+			break // the graph is full
 		}
 	}
 	return all.error()
 }
 
-// checkOperator refuses a node whose operands are not known.
+// checkOperator refuses a node with unknown operands.
 func checkOperator(n *onnxpb.NodeProto) error {
 	op := decode.Operator(n)
 	o := table[op]

@@ -22,7 +22,7 @@ func init() {
 		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
 		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
-		// stash_type is the type in which the moments are computed.
+		// stash_type is the type of the moments while they are computed.
 		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
 			batch: batchaxis.LayerNorm},
 		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),

@@ -34,12 +34,12 @@ type operator struct {
 type traits uint8
 
 const (
-	needsBatch    traits = 1 << iota // the batch axis of its operands has to be the first; a value without one is refused
+	needsBatch    traits = 1 << iota // the batch axis of its operands has to be the first axis
 	followsArgMax                    // it may be between an ArgMax and an output
 	onlyReshapes                     // it gives a constant another shape, and does nothing else
 	hasSettings                      // its operands after the first are settings
 	onWeights                        // if it computes a weight, it may become a node of the graph: see lift.go
-	alignsBatch                      // a constant whose first axis is the batch is combined with the rows of a value
+	alignsBatch                      // a constant with a batch axis is combined with the rows of a value
 	preparesInput                    // files use it to prepare their input: see parameters.go
 )
 

@@ -97,8 +97,8 @@ func simplified(moves []models.Move) (out []models.Move) {
 	return out
 }
 
-// isCopy reports whether the result of an Identity is a tensor of its own in the PyTorch module, which
-// happened to be equal to the operand when the file was written.
+// isCopy reports whether the result of an Identity is another tensor of the PyTorch module, which was
+// equal to the operand when the file was written.
 func (r *reader) isCopy(name string) bool {
 	named := r.fromTorch || strings.Contains(name, ".")
 	return named && isParameterName(name) || numbered.MatchString(name)

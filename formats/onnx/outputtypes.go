@@ -48,8 +48,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
 }
 
-// declaredInteger returns the type of integers that the file declares for an output, and i64 if it declares
-// none.
+// declaredInteger returns the type of integers that the file declares for an output; the default is i64.
 func declaredInteger(o *onnxpb.ValueInfoProto, x node.Value) tensor.DType {
 	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {

@@ -37,7 +37,7 @@ func addInverse(c *call, suffix string, v graph.Value) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{declareOne(c), v})
 }
 
-// pow is a product, a root or a quotient for constant exponents such as 2, 0.5 and -1.
+// pow is a product, a root or a quotient for constant exponents like 2, 0.5 and -1.
 func pow(c *call) graph.Value {
 	if len(c.In) == 2 && c.In[1].IsConstant() {
 		if p, ok := readUniform(c, 1); ok {
@@ -68,8 +68,8 @@ func readUniform(c *call, i int) (float64, bool) {
 	return float64(f.F32()[0]), true
 }
 
-// raiseExactly returns a power that is computed exactly but for roundings, or
-// graph.None if the exponent allows no such form.
+// raiseExactly returns a power that is exact except for roundings, or
+// graph.None if the exponent has no exact form.
 func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	switch p {
 	case 1:

@@ -51,7 +51,7 @@ func readQuantised(c *call, op string) error {
 	return cmp.Or(c.Err, c.g.Err())
 }
 
-// byteScale says what bytes of the graph mean: byte q is the number of*(q - zero). It
+// byteScale defines the numbers for bytes of the graph: byte q is of*(q - zero). It
 // has their type in the file, too.
 type byteScale struct {
 	of   float32

@@ -29,7 +29,7 @@ func (p *expansion) fresh() string {
 	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.made)
 }
 
-// to reads a node whose result has the given name.
+// to reads a node, and gives its result the given name.
 func (p *expansion) to(name, op string, in []string, with ...*onnxpb.AttributeProto) string {
 	if p.Err == nil {
 		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: in, Output: []string{name}, Attribute: with})
@@ -41,7 +41,7 @@ func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto)
 	return p.to(p.fresh(), op, in, with...)
 }
 
-// result reads the node whose result is that of the original node.
+// result reads the node that makes the result of the original node.
 func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
 	p.to(decode.First(p.Proto.Output, "node"), op, in, with...)
 }
@@ -74,8 +74,8 @@ func (p *expansion) given(names string) (list []*onnxpb.AttributeProto) {
 	return list
 }
 
-// numbers returns operand x as the numbers that it stands for, by a
-// scale and a zero point, in f32.
+// numbers returns operand x as numbers in f32, by a scale and a zero
+// point.
 func (p *expansion) numbers(x, scale, zero int) string {
 	return p.node("DequantizeLinear", []string{p.operandName(x), p.operandName(scale), p.operandName(zero)})
 }
@@ -251,8 +251,8 @@ func (p *expansion) qLinearActivation() {
 	}
 }
 
-// qLinearSoftmax is a softmax of bytes. The attribute opset says whether axis is one
-// axis or, up to operator set 12, the first of those that count as one.
+// qLinearSoftmax is a softmax of bytes. By the attribute opset, axis is one axis or,
+// up to operator set 12, the first of several axes that count as one.
 func (p *expansion) qLinearSoftmax() {
 	if (p.Int("opset", p.Opset) < 13) != (p.Opset < 13) {
 		p.Fail("of operator set %d in a file of %d is not supported", p.Int("opset", 0), p.Opset)

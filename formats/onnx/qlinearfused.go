@@ -30,8 +30,8 @@ func (p *expansion) matMulToFloat() {
 	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
 }
 
-// dynamicMatMul is a product of rows of floats, each of which is
-// quantised by its own range, with a matrix of integers.
+// dynamicMatMul is a product of rows of floats, each quantised by its
+// range, with a matrix of integers.
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}

@@ -242,7 +242,7 @@ func averageBytes(c *call) (node.Value, bool) {
 }
 
 // globalMean returns the factor for a mean of n bytes. The graph divides it by n in float64, which gives the
-// factor by which ONNX Runtime multiplies a sum: x/(y*n) in f32.
+// factor of ONNX Runtime for a sum: x/(y*n) in f32.
 func globalMean(x, y float32, n int) float64 {
 	of := x / float32(y*float32(n))
 	return float64(of) * float64(n)

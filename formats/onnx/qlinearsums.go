@@ -30,7 +30,7 @@ type byteSum struct {
 	float   bool          // the result is the sum as f32, times by
 	integer bool          // which is an integer in the file
 	weight  tensor.Tensor // i8
-	copies  int           // number of terms, side by side, whose sum is the weight
+	copies  int           // number of terms, side by side, that add up to the weight
 	bias    tensor.Tensor // i32
 	by      tensor.Tensor // f32
 	at      [2]int        // indices of the operands with weight and bias; 0 if there is no bias

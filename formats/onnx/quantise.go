@@ -65,8 +65,8 @@ func sameBytes(c *call) bool {
 	return err == nil && (wider || d == c.In[0].Kind)
 }
 
-// nearestBytes reports whether a Resize only moves pixels. One that crops may insert a
-// number of its own.
+// nearestBytes reports whether a Resize only moves pixels. One that crops may insert
+// another number.
 func nearestBytes(c *call) bool {
 	return c.moves(c.Proto.OpType) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
 }

@@ -70,8 +70,8 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, "", o)
 }
 
-// read reads a model whose first axis is the batch or, if that fails, one whose sample is
-// the whole input: see whole.go.
+// read reads a model with the batch as its first axis or, if that fails, with the whole
+// input as its sample: see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
 	in := &fileReader{src: src, size: size, dir: dir, options: o}
 	rows, err := in.read(false, nil)
@@ -138,8 +138,8 @@ func (in *fileReader) decode() (*decoded, error) {
 	return &decoded{d, opset, &decode.External{Dir: in.dir}}, nil
 }
 
-// read reads a model whose sample is a row, or the whole input. With a division it reads
-// the head alone.
+// read reads a model with rows, or with the whole input as its sample. With a division
+// it reads the head alone.
 func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
 	d, err := in.decode()
 	if err != nil {

@@ -81,7 +81,7 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 		aliases: map[string][]string{}, homes: map[string]string{}, sources: map[string]source{},
 		lifts: map[string]*onnxpb.NodeProto{}, lifted: map[string]graph.Value{}}
 	r.fromTorch = m.ProducerName == "pytorch"
-	// In a file of another program the graph itself says how. In ours,
+	// In a file of another program the graph defines it; in our files,
 	// ResizeKey does.
 	r.images.Known = m.ProducerName != onnxpb.Producer
 	for _, p := range m.MetadataProps {

@@ -17,8 +17,8 @@ const (
 	Logits                           // scores that a softmax turns into probabilities
 	Probabilities                    // one for each class
 	Binary                           // the probability of the second of two classes
-	LabelLogits                      // of labels that do not exclude each other: sigmoid makes probabilities
-	LabelProbabilities               // logits of labels that do not exclude each other
+	LabelLogits                      // logits of labels that do not exclude each other
+	LabelProbabilities               // probabilities of labels that do not exclude each other
 	Numbers                          // one for each of the labels, in the units of the data
 	Boxes                            // rows for cells: see outputYOLOX
 )

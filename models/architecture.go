@@ -22,14 +22,14 @@ func (s Size) String() string { return fmt.Sprintf("%dx%dx%d", s.Height, s.Width
 type Architecture struct {
 	Name    string
 	Family  string    // a word for networks of one kind: "resnet"
-	About   string    // half a sentence, with the paper
+	About   string    // description, half a sentence with the paper
 	Input   Size      // default input size; most architectures support other sizes too
 	Classes int       // as published
 	LR      float64   // default learning rate for SGD with momentum 0.9 and a batch of 128
-	Mean    []float64 // of pixels per channel, in units of x/255
-	Std     []float64 // likewise
-	Pixels  bool      // a class for each pixel, not for the image
-	Boxes   bool      // boxes with classes: the output is outputYOLOX
+	Mean    []float64 // mean of pixels for each channel, in units of x/255
+	Std     []float64 // deviation, likewise
+	Pixels  bool      // predicts a class for each pixel
+	Boxes   bool      // predicts boxes with classes: the output is outputYOLOX
 
 	// SameAs is another architecture with tensors of the same names and shapes. It is
 	// assumed if only these are known. "" if there is no other.

@@ -24,7 +24,7 @@ func Calibrated(m *Model, scale float64) (*Model, error) {
 	return m.scaledLogits(m.logitScale() * scale)
 }
 
-// Uncalibrated returns m without what Calibrated did.
+// Uncalibrated undoes Calibrated.
 func Uncalibrated(m *Model) (*Model, error) {
 	if m.Temperature() == 1 {
 		return m, nil
@@ -44,7 +44,7 @@ func (m *Model) logitScale() float64 {
 	return 1
 }
 
-// calibration returns the node that Calibrated has made; nil without.
+// calibration returns the node that Calibrated has made, or nil.
 func (m *Model) calibration() *graph.Node {
 	f := m.Graph.Main
 	n := f.Makers()[logitsOf(f)]
@@ -102,7 +102,7 @@ func (m *Model) scaledLogits(scale float64) (*Model, error) {
 		c.Builder.Output(o.Name, v, o.Keep)
 	}
 	out := *m
-	out.Thresholds = nil // they are valid for the probabilities before
+	out.Thresholds = nil // they belong to the former probabilities
 	var err error
 	if g.Main, err = c.Builder.Function(); err != nil {
 		return nil, err
@@ -111,5 +111,5 @@ func (m *Model) scaledLogits(scale float64) (*Model, error) {
 	return &out, out.Check()
 }
 
-// probabilities are the operations that make some of logits.
+// probabilities are the operations that turn logits into probabilities.
 var probabilities = []graph.Op{graph.Softmax, graph.LogSoftmax, graph.Sigmoid}

@@ -11,7 +11,7 @@ type Description struct {
 	Parameters int     `json:"parameters"`
 	Flops      float64 `json:"flops"`
 	BatchNorms int     `json:"batch_norms"`
-	LR         float64 `json:"lr"` // that it is trained with by default
+	LR         float64 `json:"lr"` // the default learning rate
 	Family     string  `json:"family"`
 	// NormDecay and NormEps are the attributes of the first batch norm; 0 without one.
 	NormDecay float64 `json:"norm_decay,omitempty"`

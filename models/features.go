@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithFeatures returns m with inner values for its outputs: what layers make, by the names that the text
-// form of the graph has, each called as its layer. Slashes, dots and colons become underscores. Nodes and
+// WithFeatures returns m with inner values for its outputs: what layers make, by the names that the text form
+// of the graph has, each named after its layer. Slashes, dots and colons become underscores. Nodes and
 // tensors that these do not need are left out. The error is a *problem.Error for a name that m does not have.
 func WithFeatures(m *Model, layers []string) (*Model, error) {
 	f := m.Graph.Main.Clone()
@@ -58,7 +58,8 @@ func outputName(value string) string {
 	return strings.NewReplacer("/", "_", ".", "_", ":", "_").Replace(value)
 }
 
-// noFeature refuses a name of no value; Known are those that there are.
+// noFeature refuses a name that no value has. Known lists the names of
+// all values.
 func noFeature(f *graph.Function, name string) error {
 	var known []string
 	for _, n := range f.Nodes {

@@ -16,8 +16,8 @@ import (
 // graph slices it. See docs/adr/several-inputs.md.
 type Field struct {
 	Name  string
-	DType tensor.DType // in the file: f32, bool, or an integer type with numbers that float32 holds
-	Shape []int        // of a sample; empty for a scalar
+	DType tensor.DType // type in the file: f32, bool, or an integer type with numbers that float32 holds
+	Shape []int        // shape of a sample; empty for a scalar
 }
 
 // fieldDTypes lists the types of fields.
@@ -153,7 +153,8 @@ func (p Field) floats(x tensor.Tensor) (tensor.Tensor, error) {
 	return out, nil
 }
 
-// outside returns the position of the first number that the type of p does not have, or -1.
+// outside returns the position of the first number that the type of p cannot represent, or
+// -1.
 func (p Field) outside(x tensor.Tensor) int {
 	if p.DType == tensor.F32 {
 		return -1
@@ -182,8 +183,8 @@ func (p Field) describeRows() string {
 	return fmt.Sprintf("%v[%s]", p.DType, strings.Join(axes, ","))
 }
 
-// inexact returns the position of the first number of x that out, x as f32, does not hold, or
-// -1. Floats are rounded, but not to infinity.
+// inexact returns the position of the first number of x that is another one in out, which is
+// x as f32, or -1. Floats may be rounded, but not to infinity.
 func inexact(x, out tensor.Tensor) int {
 	for i, v := range out.F32() {
 		exact := true

@@ -13,7 +13,7 @@ import (
 type FileTensor struct {
 	State string // name in the state; "" if it is not there
 	Name  string // name in the file; "" if the file lacks it
-	Moves []Move // turn the state tensor into the file's, in this order
+	Moves []Move // moves that turn the state tensor into the file's, in this order
 	// Content is a tensor of the file that is not in the state, such as the positions that an embedding is
 	// read at.
 	Content tensor.Tensor

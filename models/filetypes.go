@@ -18,7 +18,7 @@ type FileType struct {
 	// Picks names an output of the graph. This output is the index of its largest number
 	// along its first axis. It is "" for an output of the graph.
 	Picks string
-	Shape []int // of a place, for a sample
+	Shape []int // shape of the indices of a sample; set if Picks is
 }
 
 // fileDTypes lists the types of outputs in files.
@@ -144,8 +144,8 @@ func argmaxes(scores []float32, classes, inner int) []float32 {
 	return at
 }
 
-// converted returns f32 numbers in another type. Numbers outside of an integer type, and
-// NaN, become its smallest number, as on processors.
+// converted returns f32 numbers in another type. NaN, and numbers outside the range of
+// an integer type, become its smallest number, as processors do it.
 func converted(t tensor.Tensor, d tensor.DType) tensor.Tensor {
 	if d == t.DType {
 		return t
@@ -183,7 +183,8 @@ type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// fill converts numbers; those below least, from above on, or NaN are least.
+// fill converts numbers to integers. NaN, numbers below least, and numbers
+// not below above become least.
 func fill[T integer](to []T, from []float32, least, above float64) {
 	for i, v := range from {
 		if v := float64(v); v >= least && v < above {

@@ -61,7 +61,7 @@ func InitHead(m, from *Model, seed uint64) error {
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
-	state               []string // its weight and bias, and the state of a batch norm after it
+	state               []string // state: its weight and bias, and the tensors of a batch norm after it
 }
 
 // find finds the head of the first output, and gives the reshapes after it the new number

@@ -17,7 +17,7 @@ import (
 // Std are in units of x/255; with 1, in units of pixels.
 type Image struct {
 	Scale     float64
-	Mean, Std []float64 // by channel of the result; nil: 0 and 1
+	Mean, Std []float64 // for each channel of the result; nil: a mean of 0, a deviation of 1
 	BGR       bool
 }
 
@@ -61,7 +61,8 @@ func (i Image) Check(channels int) error {
 	return i.Units()
 }
 
-// repeated is the end of an advice about one number for several channels.
+// repeated returns the end of the advice for one number where each of
+// several channels needs one.
 func repeated(option string, v []float64, channels int) string {
 	if len(v) != 1 {
 		return ""

@@ -37,15 +37,16 @@ func inceptionV3(n *net, x graph.Value, classes int) graph.Value {
 	return n.headNormal("fc", x, classes, 0.1)
 }
 
-// branch is a chain of convolutions: what of a block's name each adds, and its shape.
+// branch is a chain of convolutions. Each has a suffix for the name of the block, and
+// a shape.
 type branch []struct {
 	suffix string
 	c      convSpec
 }
 
-// branches concatenates the branches of x and a pool followed by a convolution with that
-// number of channels. With 0 the pool is a max pool that halves height and width, without a
-// convolution.
+// branches concatenates the results of branches of x, and of a pool that a convolution with
+// pooled channels follows. If pooled is 0, it is a max pool that halves height and width,
+// without a convolution.
 func (n *net) branches(name string, x graph.Value, pooled int, all ...branch) graph.Value {
 	var maps []graph.Value
 	for _, b := range all {

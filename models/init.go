@@ -88,7 +88,8 @@ func distributionOf(s graph.State) (distribution, error) {
 	return distribution{}, fmt.Errorf("unknown rule %q", s.Init.Rule)
 }
 
-// fans returns how many inputs an output of a kernel has, and outputs an input.
+// fans returns the fan-in and the fan-out of a kernel: how many inputs an
+// output has, and how many outputs an input.
 func fans(shape []int) (in, out float64) {
 	if len(shape) < 2 {
 		n := float64(tensor.Count(shape))

@@ -78,7 +78,7 @@ func (m *Model) free(name string) string {
 	return name
 }
 
-// axes is where the numbers of an image have their channels.
+// axes is the place of the channels among the axes of an image.
 type axes int
 
 const (

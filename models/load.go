@@ -127,7 +127,8 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	return l, nil
 }
 
-// names returns what s may be called in a source, the likeliest first.
+// names returns the names that s may have in a source, the likeliest
+// first.
 func names(s graph.State) []string {
 	if inner, ok := strings.CutPrefix(s.Name, backbone); ok {
 		return []string{s.Name, inner, features + inner}

@@ -8,7 +8,7 @@ import (
 // and names: it classifies pixels by maps of an eighth and of a sixteenth of the image, the
 // second weighted by the mean of the image.
 func lraspp(n *net, image graph.Value, classes int) graph.Value {
-	const width, low, dilated = 128, 4, 12 // low: the layer with maps of an eighth
+	const width, low, dilated = 128, 4, 12 // low is the layer with maps of an eighth
 	n.style = mobileV3Style
 	maps := n.mobileV3Features("backbone.%d", "block", image, mobileV3Large, dilated)
 	n.style = style{}

@@ -10,8 +10,8 @@ import (
 
 // ClassMatch maps the classes of a data set to the classes of a model.
 type ClassMatch struct {
-	To      []int    // the model's class, by class of the data
-	Names   []string // of the model's classes; names from the data, or numbers, if the model has none
+	To      []int    // the class of the model for each class of the data
+	Names   []string // names of the model's classes; from the data, or numbers, if the model has no names
 	Missing []string // classes of the model that the data lacks, in the model's order
 	// byOrder: the model has no names, and the data has the same number of classes. They
 	// are matched in order, which may be wrong.
@@ -72,7 +72,8 @@ func MatchClasses(labels []string, count int, kind string, classes []string) (Cl
 	return k, nil
 }
 
-// byNumber makes each class the model's of the same number.
+// byNumber maps each class to the class of the model with the same
+// number.
 func (k *ClassMatch) byNumber(count int) {
 	for i := range k.To {
 		k.To[i] = i

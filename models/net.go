@@ -21,8 +21,8 @@ type net struct {
 }
 
 // convSpec is the shape of a convolution: kernel and pad count for both axes, unless
-// kernelWide is the width's kernel and padWide its pad. The zeros of groups and dilation
-// mean 1.
+// kernelWide is the width's kernel and padWide its pad. A 0 for groups or dilation means
+// 1.
 type convSpec struct {
 	out, kernel, stride, pad, groups, dilation int
 	kernelWide, padWide                        int
@@ -138,7 +138,8 @@ func (n *net) maxPoolCeil(name string, x graph.Value, kernel, stride int) graph.
 		"stride", []int{stride, stride}, "pad", []int{0, 0, stride - 1, stride - 1})
 }
 
-// averaged is PyTorch's adaptive average pool to side x side where its windows are alike.
+// averaged is PyTorch's adaptive average pool to side x side, for sizes that give all
+// windows the same size.
 func (n *net) averaged(name string, x graph.Value, side int) graph.Value {
 	s := n.Type(x).Shape
 	if len(s) != 3 {
@@ -181,8 +182,8 @@ func (n *net) flatten(name string, x graph.Value) graph.Value {
 	return n.Op(graph.Reshape, name, []graph.Value{x}, "shape", []int{tensor.Count(n.Type(x).Shape)})
 }
 
-// channels returns the length of x's first axis; 1 once an error has stuck,
-// after which nothing is built any more.
+// channels returns the length of x's first axis. After an error, when the
+// builder adds nothing any more, it is 1.
 func (n *net) channels(x graph.Value) int {
 	if s := n.Type(x).Shape; len(s) > 0 {
 		return s[0]

@@ -23,8 +23,8 @@ func (a Architecture) Paper() (p Paper, ok bool) {
 	return Paper{}, false
 }
 
-// paper is a row of the recipes: networks are names of architectures or families, the first row that has one
-// counts. Options are NAME=VALUE, with + for a space.
+// paper is a row of the recipes. Its networks are names of architectures or families; the first row with the
+// name counts. Options are NAME=VALUE, with + for a space.
 type paper struct{ networks, said, source, options, from string }
 
 func (p paper) read() map[string]string {
@@ -39,7 +39,8 @@ func (p paper) read() map[string]string {
 // torchvisions is the source of options where the authors' optimizer is not here.
 const torchvisions = "torchvision's references/classification"
 
-// The augmentation of most: a part of the picture, mirrored in half of the cases.
+// The augmentation of most recipes: a part of the picture, mirrored in half of
+// the cases.
 const inceptionAugment = " augment=resizedcrop+flip"
 
 var papers = []paper{

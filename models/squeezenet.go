@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// fires are the modules of SqueezeNet 1.1 (Iandola et al. 2016) by layer: how many
-// channels are left, and half of how many come out. Layers in between are max pools.
+// fires are the modules of SqueezeNet 1.1 (Iandola et al. 2016) by layer: the
+// squeezed channels, and half of the channels of the result. Layers in between are
+// max pools.
 var fires = map[int][2]int{3: {16, 64}, 4: {16, 64}, 6: {32, 128}, 7: {32, 128}, 9: {48, 192}, 10: {48, 192},
 	11: {64, 256}, 12: {64, 256}}
 

@@ -9,7 +9,7 @@ import (
 
 // style is the common part of the layers of a family.
 type style struct {
-	weights graph.Init // of convolutions; without a rule: uniform, as PyTorch draws them by itself
+	weights graph.Init // draws weights of convolutions; without a rule they are uniform, PyTorch's default
 	norms   []any      // attributes of batch norms, by pairs
 }
 
@@ -37,8 +37,8 @@ func (n *net) styled(name string, x graph.Value, c convSpec) graph.Value {
 	return n.kernelBy(name, x, c, n.weights)
 }
 
-// pytorchBound is what PyTorch draws weights and biases of a convolution within: the root of
-// one over the fan in.
+// pytorchBound is PyTorch's bound of new weights and biases of a convolution: the root of
+// one over the fan-in.
 func (n *net) pytorchBound(x graph.Value, c convSpec) float64 {
 	h, w := c.window()
 	return 1 / math.Sqrt(float64(n.channels(x)/max(c.groups, 1)*h*w))

@@ -9,7 +9,7 @@ import (
 // swinWindow is the side of a window of attention.
 const swinWindow = 7
 
-// swinInit is how all its dense layers begin.
+// swinInit draws the weights of all its dense layers.
 var swinInit = graph.Init{Rule: "normal", Args: []float64{0.02}}
 
 // swin is Swin-T of Liu et al. 2021, in torchvision's form; maps are [H,W,C].
@@ -40,7 +40,7 @@ func (n *net) swinBlock(name string, x graph.Value, heads, shift int, p float64)
 	return n.add(name+".add2", x, n.stochasticDepth(name+".depth2", y, p))
 }
 
-// patchMerging makes one place of four.
+// patchMerging turns four neighbouring positions into one.
 func (n *net) patchMerging(name string, x graph.Value) graph.Value {
 	s := n.Type(x).Shape
 	if len(s) != 3 {
@@ -109,7 +109,8 @@ func (n *net) windows(name string, x graph.Value) graph.Value {
 	return n.reshape(name+".places", x, s[0]*s[1]/(w*w), w*w, s[2])
 }
 
-// rolled moves rows up and columns left; what leaves the map comes in on the other side.
+// rolled moves rows up and columns left. Rows and columns that leave the map come back
+// on the other side.
 func (n *net) rolled(name string, x graph.Value, up, left int) graph.Value {
 	s := n.Type(x).Shape
 	for axis, by := range []int{up, left} {

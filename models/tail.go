@@ -13,7 +13,7 @@ import (
 // results have a different length for each sample: non-maximum suppression, and nodes that follow it.
 // The host computes it. No file of ours has a tail: see CheckWhole.
 type Tail struct {
-	Outputs []OutputInfo // of the file, in its order
+	Outputs []OutputInfo // outputs of the file, in its order
 	Nodes   int
 	// Run returns the outputs of the file for one sample. outs are the outputs of the graph for the sample,
 	// in the types of the file and without an axis of rows. It may be called at the same time by several

@@ -39,9 +39,9 @@ func (n *net) vggHead(x graph.Value, classes int) graph.Value {
 	return n.dense("classifier.6", x, classes, "normal", 0.01, 0)
 }
 
-// sevenBySeven is torchvision's adaptive average pool to 7x7 for the sizes
-// where its windows are all alike: multiples of 7, and a single pixel, which
-// it repeats. Other sizes are an error.
+// sevenBySeven is torchvision's adaptive average pool to 7x7, for sizes that
+// give all windows the same size: multiples of 7, and a single pixel, which
+// is repeated. Other sizes are an error.
 func (n *net) sevenBySeven(x graph.Value) graph.Value {
 	const side = 7
 	s := n.Type(x).Shape

@@ -46,7 +46,8 @@ func Choose(l Layer, precision, class string) Algorithm {
 	case l.Product == Weights:
 		return l.weights(fused, bf16)
 	}
-	// run is how many neighbouring values a tap multiplies, width for how many channels.
+	// run is the number of neighbouring values that a tap multiplies, and width the
+	// number of channels.
 	run, width := l.C/l.Groups, l.O/l.Groups
 	by := l // the convolution with the loops that compute the product
 	if l.Product == Backward {

@@ -14,7 +14,7 @@ var Folded = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense}
 // Norm is a batch norm that was folded into a product. Its gamma, beta, mean and
 // variance are operands 3 to 6 of the product.
 type Norm struct {
-	Product graph.Value // the result that the product had
+	Product graph.Value // the former result of the product
 	Eps     float64
 }
 
@@ -64,7 +64,8 @@ func takesNorm(n *graph.Node) bool {
 	return slices.Contains(Folded, n.Op) && (n.Op != graph.Dense || n.Int("leading") == 0)
 }
 
-// readers returns how often each value is read; of results that is more than once.
+// readers returns how often each value is read. A result of the function counts as
+// read more than once.
 func readers(fn *graph.Function) map[graph.Value]int {
 	uses := map[graph.Value]int{}
 	for _, n := range fn.Nodes {
@@ -81,7 +82,7 @@ func readers(fn *graph.Function) map[graph.Value]int {
 	return uses
 }
 
-// withBias returns the operands of a product: one without a bias has None in its place.
+// withBias returns the operands of a product, with None for an absent bias.
 func withBias(n *graph.Node) []graph.Value {
 	in := slices.Clone(n.In)
 	if len(in) == 2 {
@@ -90,7 +91,7 @@ func withBias(n *graph.Node) []graph.Value {
 	return in
 }
 
-// allState reports whether all these values that are there are state.
+// allState reports whether these values are state. None counts as state.
 func allState(fn *graph.Function, values []graph.Value) bool {
 	return !slices.ContainsFunc(values, func(v graph.Value) bool {
 		return v != graph.None && fn.Values[v].State == ""

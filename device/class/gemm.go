@@ -16,9 +16,9 @@ func (p product) gemm(o, y, x int) float32 {
 	return p.biased(o, sum)
 }
 
-// phases is the same of the gradient for the input: of the taps those that see
-// pixel (y, x) of the input, which is the phase of the pixel, the output channels
-// inside. An output beyond the border counts as 0.
+// phases is the same order for the gradient of the input. The taps that see pixel
+// (y, x) of the input, which form the phase of the pixel, are the outer loop, the
+// output channels the inner one. An output beyond the border counts as 0.
 func (p product) phases(c, y, x int) float32 {
 	cg, og := p.C/p.Groups, p.O/p.Groups
 	sum := float32(0)

@@ -10,10 +10,12 @@ import (
 
 // Tiles have 16 channels. A tile of the products by pairs has registers for two positions.
 var (
-	int8NEONDot = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, int8Bytes: int8BytesNEON,
-		tiles: []int8Tiles{{16, []sizedInt8{{6, int8NEONDotp6}, {3, int8NEONDotp3}, {1, int8NEONDotp1}}}}}
-	int8NEON = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, int8Bytes: int8BytesNEON,
-		tiles: []int8Tiles{{16, []sizedInt8{{2, int8NEONp2}, {1, int8NEONp1}}}}}
+	int8NEONDot = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, byTap: depthwiseByTapNEON,
+		int8Bytes: int8BytesNEON,
+		tiles:     []int8Tiles{{16, []sizedInt8{{6, int8NEONDotp6}, {3, int8NEONDotp3}, {1, int8NEONDotp1}}}}}
+	int8NEON = int8Kernels{column: 16, store: storeInt8NEON, less: 128, lanes: 16, byTap: depthwiseByTapNEON,
+		int8Bytes: int8BytesNEON,
+		tiles:     []int8Tiles{{16, []sizedInt8{{2, int8NEONp2}, {1, int8NEONp1}}}}}
 
 	int8BytesNEON = int8Bytes{
 		add: func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int) {
@@ -25,7 +27,11 @@ var (
 		quantize: func(y *byte, x *float32, scale, most float32, zero, vectors int) {
 			quantizeInt8NEON(y, x, scale, int(most)+zero, zero, 0, vectors)
 		},
-		maxPool: maxPoolInt8NEON}
+		maxPool: maxPoolInt8NEON,
+		sum:     sumInt8NEON,
+		gate: func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int) {
+			gateInt8NEON(y, a, gate, by, at, int(most)+zero, aZero, zero, least, vectors)
+		}}
 )
 
 // int8OfARM64 returns what this processor has: dot products of bytes, or products.
@@ -54,4 +60,11 @@ func storeInt8NEON(out *byte, outs, sums *int32, by *float32, most float32, zero
 			copy(y[blocks*vector:], last[:])
 		}
 	}
+}
+
+func depthwiseByTapNEON(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps int, w *int8,
+	start *int32, by *float32, most float32, zero, least, width, positions int, at *[mostTapsInt8]uintptr,
+	spare *byte) {
+	depthwiseInt8NEON(out, outs, in, pad, offs, offStep, taps, w, start, by, int(most)+zero, zero, least, width,
+		positions, at, spare)
 }

@@ -11,11 +11,13 @@ import (
 //
 //	sum[p][c] = start[c] + sum over t of in[p,t][c] * weight[t][c]
 //
-// The assembly processes several adjacent pixels at once if their channels together fill whole blocks
-// and the pixels that they read are adjacent too. Weights, starts and factors are repeated for them.
+// Weights of a block are ordered by tap, or in quads of taps for sums in four registers. With quads the
+// assembly processes several adjacent pixels at once if their channels together fill whole blocks and
+// the pixels that they read are adjacent too. Weights, starts and factors are repeated for them.
 type DepthwiseInt8 struct {
 	*Int8
-	lanes   int // channels of a block, ordered as in four registers of sums; 0: no assembly
+	lanes   int // channels of a block; 0: no assembly
+	byTap   bool
 	words   bool
 	pixels  int     // that are processed at once
 	advance int     // bytes between the inputs of a pixel and of the next
@@ -31,10 +33,15 @@ const (
 // NewDepthwiseInt8 returns the products over a window of whole pixels of bytes, with that byte as padding.
 func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
 	d := &DepthwiseInt8{Int8: NewInt8(w, pad), pixels: 1}
-	if s.int8 == nil || s.int8.depthwise == nil || w.Taps == 0 || d.tapQuads()*quadLen > mostTapsInt8 {
+	k := s.int8
+	if k == nil || k.depthwise == nil && k.byTap == nil || w.Taps == 0 || d.tapQuads()*quadLen > mostTapsInt8 {
 		return d
 	}
-	d.lanes, d.words = s.int8.lanes, s.int8.words
+	d.lanes, d.words, d.byTap = k.lanes, k.words, k.byTap != nil
+	d.pad = slices.Repeat([]byte{pad}, mostRunInt8+w.Width+2*d.lanes)
+	if d.byTap {
+		return d
+	}
 	d.advance = d.findAdvance()
 	d.runs = make([]int32, len(w.Out))
 	for p := len(d.runs) - 1; p >= 0; p-- {
@@ -50,7 +57,6 @@ func (s *Set) NewDepthwiseInt8(w *Window, pad uint8) *DepthwiseInt8 {
 			}
 		}
 	}
-	d.pad = slices.Repeat([]byte{pad}, mostRunInt8+w.Width+2*d.lanes)
 	return d
 }
 
@@ -95,10 +101,10 @@ func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
 	}
 }
 
-// offset returns where starts and factors have channel c of some pixels: sums are in four registers, which
-// packing interleaves by four.
+// offset returns where starts and factors have channel c of some pixels: with quads, sums are in four
+// registers, which packing interleaves by four.
 func (d *DepthwiseInt8) offset(c int) int {
-	if d.lanes == 0 {
+	if d.lanes == 0 || d.byTap {
 		return c
 	}
 	block, in := c/d.lanes*d.lanes, c%d.lanes
@@ -124,6 +130,10 @@ func (d *DepthwiseInt8) Pack(packed, weights []int8) {
 				continue
 			}
 			block, in := at/d.lanes*d.lanes, at%d.lanes
+			if d.byTap {
+				packed[block*d.Taps+t*d.lanes+in] = w
+				continue
+			}
 			quad := block*d.tapQuads() + t/quadLen*d.lanes
 			if !d.words {
 				packed[(quad+in)*quadLen+t%quadLen] = w
@@ -153,6 +163,12 @@ func (s *Set) DepthwiseInt8(d *DepthwiseInt8, out, in []uint8, packed []int8, r 
 	case d.lanes > 0:
 		x := bytesAt(in)
 		pad := int(uintptr(unsafe.Pointer(bytesAt(d.pad))) - uintptr(unsafe.Pointer(x)))
+		if d.byTap {
+			s.int8.byTap(&out[0], &d.Out[from], x, pad, &d.Int8.in[from], 4*len(d.Out), d.Taps, &packed[0],
+				&r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, to-from, &spare.taps,
+				&spare.few[0])
+			return
+		}
 		s.int8.depthwise(&out[0], &d.Out[from], x, pad, &d.Int8.in[from], 4*len(d.Out), d.Taps, d.tapQuads(),
 			&packed[0], &r.Start[0], &r.By[0], most(r.Int8), int(r.Zero), int(r.Min), d.Width, d.pixels*d.Width,
 			d.pixels*d.advance, &d.runs[from], to-from, &spare.taps, &spare.few[0])

@@ -70,6 +70,15 @@ func (k int8Kernels) rounding() []rounding {
 				turn(out, *outs/4)
 			}
 		}},
+		{"depthwise by tap", "conv_int8", k.byTap == nil, func(to *int8Kernels) {
+			to.byTap = func(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep, taps int, w *int8,
+				start *int32, by *float32, most float32, zero, least, width, positions int,
+				at *[mostTapsInt8]uintptr, spare *byte) {
+				k.byTap(out, outs, in, pad, offs, offStep, taps, w, start, by, most, zero, least, width, positions, at,
+					spare)
+				turn(out, *outs/4)
+			}
+		}},
 		{"add", "add_int8", k.add == nil, func(to *int8Kernels) {
 			to.add = func(y, a, b *byte, aBy, bBy, most float32, aZero, bZero, zero, least, vectors int) {
 				k.add(y, a, b, aBy, bBy, most, aZero, bZero, zero, least, vectors)

@@ -33,3 +33,15 @@ func quantizeInt8NEON(y *byte, x *float32, scale float32, most int, zero int, le
 
 //go:noescape
 func maxPoolInt8NEON(y *byte, x *byte, pixels *int32, taps int, vectors int)
+
+//go:noescape
+func depthwiseInt8NEON(out *byte, outs *int32, in *byte, pad int, offs *int32, offStep int, taps int, w *int8, start *int32, by *float32, most int, zero int, least int, width int, positions int, at *[mostTapsInt8]uintptr, spare *byte)
+
+//go:noescape
+func sumInt8NEON(sums *int32, x *byte, step int, pixels int, vectors int)
+
+//go:noescape
+func gateInt8NEON(y *byte, a *byte, gate *float32, by float32, at float32, most int, aZero int, zero int, least int, vectors int)
+
+//go:noescape
+func tableInt8NEON(y *byte, x *byte, table *[256]byte, vectors int)

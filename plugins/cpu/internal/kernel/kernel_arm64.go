@@ -10,5 +10,5 @@ func native() []*Set {
 		elements: &elementsNEON, activations: &activationsNEON, directs: &directsNEON,
 		normColumns: normColumnsNEON, sumColumns: sumColumnsNEON, pools: &poolsNEON,
 		winograd: &winogradNEON, winogradGradients: winogradGradientsNEON,
-		int8: int8OfARM64()}}
+		int8: int8OfARM64(), tableInt8: tableInt8NEON}}
 }

@@ -30,6 +30,10 @@ func int8Products(f *file) {
 	addJointInt8(f)
 	quantizeInt8(f)
 	maxPoolInt8(f)
+	depthwiseInt8(f)
+	sumInt8(f)
+	gateInt8(f)
+	tableInt8(f)
 }
 
 func int8Tile(f *file, positions int, dot bool) {

@@ -111,15 +111,15 @@ func checkBoxes(a augmentation.Augmentation) error {
 	if name == "" {
 		return nil
 	}
-	return problem.Advise("use segment, or flip, crop, jitter and erase",
+	return problem.Advise("use segment, or mosaic, flip, crop, jitter and erase",
 		"augmentation %s does not move boxes", name)
 }
 
 // boxLabel returns an error if a label of a source with boxes is not of its form.
 func (l *Loader) boxLabel(label []int32, i int) error {
-	if len(label) != l.labelShape[0]*BoxFields {
+	if most := l.info.LabelShape[0]; len(label) != most*BoxFields {
 		return fmt.Errorf("%s: a label of %s, want %d boxes", l.src.Name(i),
-			problem.Plural(len(label), "element"), l.labelShape[0])
+			problem.Plural(len(label), "element"), most)
 	}
 	return nil
 }

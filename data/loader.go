@@ -80,6 +80,9 @@ func NewLoader(ctx context.Context, src Source, plan Plan) (*Loader, error) {
 		return nil, fmt.Errorf("batch %d: %w", plan.Batch, err)
 	}
 	l := &Loader{src: src, info: info, plan: plan, shape: shape, labelShape: labelShape(info, shape)}
+	if info.Boxes {
+		l.labelShape = []int{MostBoxes(info, plan.Transform.Augment), BoxFields}
+	}
 	if plan.Weights != nil {
 		if l.sums, err = weightSums(plan.Weights, info.Len); err != nil {
 			return nil, err
@@ -255,9 +258,12 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 		}
 		wanted = false
 	}
+	if l.info.Boxes {
+		return l.fillBoxes(b, row, wanted)
+	}
 	var sample tensor.Tensor
 	var err error
-	if wanted || l.info.Masks || l.info.Boxes {
+	if wanted || l.info.Masks {
 		if sample, err = l.src.Sample(l.ctx, i); err != nil {
 			return err
 		}
@@ -293,13 +299,6 @@ func (l *Loader) label(dst []int32, i int, picture tensor.Tensor, d tensor.Draws
 	label, err := l.src.Label(l.ctx, i)
 	if err != nil {
 		return err
-	}
-	if l.info.Boxes {
-		if err := l.boxLabel(label, i); err != nil {
-			return err
-		}
-		l.plan.Transform.applyBoxes(dst, label, l.shape[0], l.shape[1], picture, &d)
-		return nil
 	}
 	if !l.info.Masks {
 		copy(dst, label)

@@ -30,6 +30,9 @@ func CheckAugment(a augmentation.Augmentation, info Info) error {
 		return errors.New("augmentation cutmix puts parts of pictures into others, and labels of pixels do not " +
 			"follow; there is mixup for them")
 	}
+	if err := checkMosaic(a, info); err != nil {
+		return err
+	}
 	if info.Boxes {
 		return checkBoxes(a)
 	}

@@ -36,7 +36,7 @@ func (r *Recipe) setLoss(ctx context.Context, training data.Source) error {
 			r.Loss = parallel.BoxLoss
 		}
 		if r.Loss == parallel.YOLOXLoss {
-			r.MostBoxes = info.LabelShape[0]
+			r.MostBoxes = data.MostBoxes(info, r.Augment)
 		}
 	case info.Targets != nil:
 		if r.Loss == "" {

@@ -89,7 +89,11 @@ func TestDetectorOnDevices(t *testing.T) {
 		"frozen":     func(r *recipe.Recipe) { r.BN, r.Init = bn.Frozen, "given" },
 		"apart":      func(r *recipe.Recipe) { r.BN, r.WeightSync = bn.Replica, "periodic:2" },
 		"repeat":     func(r *recipe.Recipe) { r.Tail = "repeat" },
-		"yolox":      func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
+		"mosaic":     func(r *recipe.Recipe) { r.Augment = augmentation.MustParse("mosaic flip jitter") },
+		"yolox, mosaic": func(r *recipe.Recipe) {
+			r.Loss, r.MostBoxes, r.Augment = "yolox", 12, augmentation.MustParse("mosaic flip")
+		},
+		"yolox": func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
 		"yolox, replica": func(r *recipe.Recipe) {
 			r.Loss, r.MostBoxes, r.BN, r.Batch, r.Accumulate = "yolox", 3, bn.Replica, 8, 2
 		},

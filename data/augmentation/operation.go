@@ -33,9 +33,10 @@ type param struct {
 }
 
 // The operations that do not change one picture in place: the part that is scaled to the
-// size of the result, and the two that mix samples of a batch.
+// size of the result, the one that joins four pictures, and the two that mix samples of a batch.
 const (
 	resizedCrop = "resizedcrop"
+	mosaic      = "mosaic"
 	mixup       = "mixup"
 	Cutmix      = "cutmix"
 )
@@ -44,6 +45,7 @@ const (
 var operationKinds = []*operationKind{
 	{resizedCrop, []param{{"least share of the area", 0.08, 0.001, 1, false},
 		{"largest share", 1, 0.001, 1, false}}, 1, true, nil},
+	{mosaic, []param{probability}, 9, true, nil},
 	{"crop", []param{{"pixels", 4, 1, 512, true}}, 2, true, cropOperation},
 	{"flip", []param{probability}, 3, true, flipOperation},
 	{"rotate", []param{{"degrees", 15, 0, 180, false}}, 4, true, rotateOperation},
@@ -74,7 +76,7 @@ func parseOperations(text string) ([]operation, error) {
 		if n := len(ops); n > 0 && ops[n-1].mixes() && !op.mixes() {
 			return nil, fmt.Errorf("%s: it mixes what the others have made, want it after %s", ops[n-1].name, op.name)
 		}
-		if op.name == resizedCrop && len(ops) > 0 {
+		if (op.name == resizedCrop || op.name == mosaic) && len(ops) > 0 {
 			return nil, fmt.Errorf("%s: it makes the picture of the source, want it before %s", op.name, ops[0].name)
 		}
 		ops = append(ops, op)

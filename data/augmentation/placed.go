@@ -39,6 +39,9 @@ func (a Augmentation) LeavingBoxes() string {
 		return a.preset
 	}
 	for _, op := range a.ops {
+		if op.name == mosaic {
+			continue // Loader moves its boxes
+		}
 		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {
 			return op.name
 		}

@@ -1,0 +1,47 @@
+package augmentation
+
+import "github.com/bnctl/bnctl/tensor"
+
+// Mosaic has the settings of a picture made of four samples (Bochkovskiy et al. 2020, YOLOX): the sample
+// itself at the upper left, and three others at the upper right, lower left and lower right. A corner of each
+// is at one point.
+type Mosaic struct {
+	X, Y   int        // the point, in pixels of the result
+	Others [3]int     // samples of the source
+	Scales [4]float64 // factors of the size that evaluation gives each picture
+}
+
+// Joins reports whether an augmentation joins pictures with boxes.
+func (a Augmentation) Joins() bool { return a.mosaic() != nil }
+
+func (a Augmentation) mosaic() *operation {
+	if len(a.ops) > 0 && a.ops[0].name == mosaic {
+		return &a.ops[0]
+	}
+	return nil
+}
+
+// JoinedSamples is the number of pictures of a mosaic.
+const JoinedSamples = 4
+
+// DrawMosaic draws the mosaic of a result of h x w pixels from a source with a number of samples. The point
+// is between a quarter and three quarters of each side, and scales are from 0.5 to 1.5. ok is false if the
+// sample remains alone.
+func (a Augmentation) DrawMosaic(samples, h, w int, d *tensor.Draws) (m Mosaic, ok bool) {
+	op := a.mosaic()
+	if op == nil {
+		return m, false
+	}
+	draws := d.Stream(op.stream)
+	if draws.Float64() >= op.args[0] {
+		return m, false
+	}
+	m.X, m.Y = w/4+draws.Intn(w/2+1), h/4+draws.Intn(h/2+1)
+	for k := range m.Scales {
+		if k > 0 {
+			m.Others[k-1] = draws.Intn(samples)
+		}
+		m.Scales[k] = draws.Between(0.5, 1.5)
+	}
+	return m, true
+}

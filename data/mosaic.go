@@ -1,0 +1,125 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/data/augmentation"
+	"github.com/bnctl/bnctl/data/images"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// MostBoxes returns the boxes of a label of a transformed sample: those of a source with Info.Boxes, or of
+// all pictures of a mosaic.
+func MostBoxes(info Info, a augmentation.Augmentation) int {
+	if a.Joins() {
+		return info.LabelShape[0] * augmentation.JoinedSamples
+	}
+	return info.LabelShape[0]
+}
+
+// boxed is a picture with the label of its boxes.
+type boxed struct {
+	picture tensor.Tensor
+	label   []int32
+}
+
+// boxed reads a sample with boxes.
+func (l *Loader) boxed(i int) (s boxed, err error) {
+	if s.picture, err = l.src.Sample(l.ctx, i); err != nil {
+		return s, err
+	}
+	if s.label, err = l.src.Label(l.ctx, i); err != nil {
+		return s, err
+	}
+	return s, l.boxLabel(s.label, i)
+}
+
+// fillBoxes makes one row of a batch with boxes, or only its label.
+func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
+	i, d, t := int(b.samples[row]), l.draws.Draws(uint32(b.Epoch), uint64(b.occurrence(row))), l.plan.Transform
+	s, err := l.boxed(i)
+	if err != nil {
+		return err
+	}
+	if m, ok := t.Augment.DrawMosaic(l.info.Len, l.shape[0], l.shape[1], &d); ok {
+		all := []boxed{s}
+		for _, other := range m.Others {
+			if s, err = l.boxed(other); err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+		s, t.Resize = t.join(m, l.shape[0], l.shape[1], all), 0
+	}
+	label := b.labels[row*b.perLabel : (row+1)*b.perLabel]
+	moved := d
+	t.applyBoxes(label, s.label, l.shape[0], l.shape[1], s.picture, &moved)
+	for at := len(s.label); at < len(label); at += BoxFields {
+		Box{Class: NoBox}.Put(label[at:])
+	}
+	if wanted {
+		t.Apply(b.row(row), s.picture, &d)
+	}
+	return nil
+}
+
+// join returns the mosaic of pictures in a result of h x w pixels. Boxes end where their pictures end. An
+// object of which less than a quarter is left is ignored.
+func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
+	channels := all[0].picture.Shape[2]
+	joined := boxed{picture: tensor.New(tensor.U8, h, w, channels)}
+	out, s := images.Plane{H: h, W: w, C: channels, Pix: joined.picture.Bytes}, t.scaling()
+	for k, of := range all {
+		src := planeOf(of.picture, channels)
+		at := images.Box{W: m.X, H: m.Y}
+		width, height := s.Size(out, src)
+		v := images.View{W: scaledSide(width, m.Scales[k]), H: scaledSide(height, m.Scales[k])}
+		if v.X = v.W - m.X; k%2 == 1 {
+			v.X, at.X, at.W = 0, m.X, w-m.X
+		}
+		if v.Y = v.H - m.Y; k >= 2 {
+			v.Y, at.Y, at.H = 0, m.Y, h-m.Y
+		}
+		if at.W > 0 && at.H > 0 {
+			quarter := images.NewPlane(at.H, at.W, channels)
+			s.Draw(quarter, src, v)
+			for y := range at.H {
+				copy(out.Row(at.Y + y)[at.X*channels:], quarter.Row(y))
+			}
+		}
+		f := frameOf(v, src)
+		for i := 0; i < len(of.label); i += BoxFields {
+			joined.label = append(joined.label, make([]int32, BoxFields)...)
+			b := BoxOf(of.label[i:])
+			if b.Class != NoBox {
+				b = f.move(b, at.W, at.H, false)
+			}
+			for j := range b.Corners {
+				b.Corners[j] += float32([]int{at.X, at.Y}[j%2])
+			}
+			b.Put(joined.label[len(joined.label)-BoxFields:])
+		}
+	}
+	return joined
+}
+
+func scaledSide(side int, by float64) int { return max(1, int(float64(float64(side)*by)+0.5)) }
+
+// planeOf returns a picture with a number of channels.
+func planeOf(picture tensor.Tensor, channels int) images.Plane {
+	p := images.Plane{H: picture.Shape[0], W: picture.Shape[1], C: picture.Shape[2], Pix: picture.Bytes}
+	if p.C == channels {
+		return p
+	}
+	out := images.NewPlane(p.H, p.W, channels)
+	images.Convert(out, p)
+	return out
+}
+
+// checkMosaic refuses a mosaic of samples without boxes.
+func checkMosaic(a augmentation.Augmentation, info Info) error {
+	if a.Joins() && !info.Boxes {
+		return fmt.Errorf("augmentation mosaic joins pictures with boxes, and %s has none", info.Kind)
+	}
+	return nil
+}

@@ -122,17 +122,11 @@ func (c *connTracker) closeLongestIdle(except *trackedConn) bool {
 	return true
 }
 
-// used returns the number of open connections that have sent a request.
-func (c *connTracker) used() int {
+// count returns the number of open connections.
+func (c *connTracker) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := c.open
-	for e := c.idleConns.Front(); e != nil; e = e.Next() {
-		if !e.Value.(*trackedConn).hadRequest {
-			n--
-		}
-	}
-	return n
+	return c.open
 }
 
 // closeUnused closes connections without a request, idle streams of rows, and connections that are

@@ -102,6 +102,42 @@ func TestDrainAnswersOpenConnections(t *testing.T) {
 	}
 }
 
+// The first request on a connection that a client opened in advance is refused, not cut off, also if no other
+// connection is open.
+func TestDrainAnswersFirstRequests(t *testing.T) {
+	s, err := Open(t.Context(), on("ref", write(t, newModel(t, 1), "m.bnm")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx) }()
+	x := pictures(rand.New(rand.NewPCG(1, 1)), 1).Bytes
+	var open []*keptOpen
+	for range 4 {
+		open = append(open, keepOpen(t, s))
+	}
+	for s.budget.conns.count() < len(open) { // until the server has accepted them
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	for !s.draining.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	for i, k := range open {
+		if status, closes, err := k.infer(x); status != 503 || !closes || err != nil {
+			t.Errorf("connection %d: %d, closes %v, %v", i, status, closes, err)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Serve ends although clients keep connections open.
 func TestDrainEndsWithOpenConnections(t *testing.T) {
 	s, err := Open(t.Context(), on("ref", write(t, newModel(t, 1), "m.bnm")))

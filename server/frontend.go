@@ -68,6 +68,10 @@ const drainTime = 6 * time.Second
 // off.
 const lingerTime = 500 * time.Millisecond
 
+// lastTime is how long a shutdown then waits for the first requests on connections that were
+// accepted at its end.
+const lastTime = 100 * time.Millisecond
+
 // Serve answers requests until ctx ends. Then the server is no longer ready, and after
 // Options.DrainDelay it refuses new requests. It still answers the requests that it
 // accepted, and returns nil if all were answered in time. Serve may be called once.
@@ -106,10 +110,15 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.draining.Store(true)
 	drainCtx, stop := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer stop()
-	s.drain(drainCtx)
+	s.drain(drainCtx, lingerTime)
 	endStreams()
+	ended := make(chan error, 2)
+	for _, server := range []*http.Server{h, g} {
+		go func() { ended <- shutdown(drainCtx, server) }() // accepts no more connections
+	}
+	s.drain(drainCtx, lastTime)
 	s.budget.conns.closeUnused()
-	return errors.Join(shutdown(drainCtx, h), shutdown(drainCtx, g))
+	return errors.Join(<-ended, <-ended)
 }
 
 // serveHTTP serves HTTP, or HTTPS if TLS is configured, on connections that use connBytes each.
@@ -128,12 +137,13 @@ func (f *frontend) serveHTTP(h *http.Server, l net.Listener, takes int64) error 
 }
 
 // drain waits until no inference is in progress, and until clients have closed their connections, at
-// most for lingerTime. Meanwhile new requests are refused.
-func (f *frontend) drain(ctx context.Context) {
+// most for the given time. Meanwhile new requests are refused. A connection without a request counts:
+// clients open connections in advance, and the first request on one is refused, not cut off.
+func (f *frontend) drain(ctx context.Context, most time.Duration) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	linger := time.Now().Add(lingerTime)
-	for f.active.Load() > 0 || f.budget.conns.used() > 0 && time.Now().Before(linger) {
+	end := time.Now().Add(most)
+	for f.active.Load() > 0 || f.budget.conns.count() > 0 && time.Now().Before(end) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

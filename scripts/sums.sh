@@ -111,6 +111,7 @@ train() {
 	kill) ;;
 	*) on=$1 how= ;;
 	esac
+	[ -z "${ZOO:-}" ] || options+=(--device-timeout 3600) # a busy machine is no lost device
 	rm -f events && mkfifo events
 	GODEBUG=$godebug "${launcher[@]}" "$bnctl" train "${words[@]}" "${options[@]}" --steps "$steps" --devices "$on" --checkpoint c.bnc \
 		--overwrite --log-every 1 --json -o m.bnm 2>err >events &

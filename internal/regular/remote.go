@@ -122,8 +122,14 @@ func Exists(path string) (bool, error) {
 // Reason returns an error without the name of the file or folder that it begins with, for a caller that
 // names it.
 func Reason(name string, err error) error {
-	if inner := errors.Unwrap(err); inner != nil && err.Error() == name+": "+inner.Error() {
-		return inner
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		if err.Error() == name+": "+inner.Error() {
+			return inner
+		}
+		if err.Error() != inner.Error() {
+			break
+		}
+		err = inner
 	}
 	p, ok := err.(*problem.Error)
 	rest, named := "", false

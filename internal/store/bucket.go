@@ -55,7 +55,7 @@ func (s *Store) bucketOf(scheme string) (*bucket, error) {
 // options returns the endpoint and the credentials, by the environment and the files that other
 // programs use.
 func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
-	o = &minio.Options{Secure: true, Transport: b.s.transport(), MaxRetries: attempts}
+	o = &minio.Options{Secure: true, Transport: b.s.transport(), MaxRetries: 1} // retry does it
 	address := "https://s3.amazonaws.com"
 	if b.scheme == "gs" {
 		address = "https://storage.googleapis.com"
@@ -72,7 +72,7 @@ func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
 		if o.Region == "" && o.BucketLookup == minio.BucketLookupPath {
 			o.Region = "us-east-1" // else each bucket is asked for its region
 		}
-		o.Creds, o.Transport = b.amazonCredentials(), &conditional{o.Transport}
+		o.Creds, o.Transport = b.amazonCredentials(), &conditional{o.Transport, amazonCondition}
 	}
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -107,19 +107,47 @@ func (b *bucket) stat(ctx context.Context, text string) (*object, error) {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return nil, about(text, &status{http.StatusNotFound, "there is no file in it"}) // unless it has some
 	}
+	ctx = withAnswer(ctx)
 	info, err := b.client.StatObject(ctx, name, key, minio.StatObjectOptions{})
 	if err != nil {
-		return nil, about(text, b.explained(ctx, err))
+		return nil, about(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
+			var options minio.GetObjectOptions
+			if err := options.SetRange(0, 0); err != nil {
+				return err
+			}
+			content, _, _, err := b.core.GetObject(ctx, name, key, options)
+			if err == nil {
+				content.Close()
+			}
+			return err
+		})))
 	}
-	return b.object(name, info), nil
+	o := b.object(name, info)
+	if _, generation := answerOf(ctx); generation != "" {
+		o.version = generation
+	}
+	return o, nil
+}
+
+// reason returns an error of a request that has a body. Answers to HEAD have none: a status such
+// as 400 is all that is known of them; get sends a similar request.
+func (b *bucket) reason(ctx context.Context, err error, get func(context.Context) error) error {
+	code := minio.ToErrorResponse(err).StatusCode
+	if code != http.StatusBadRequest && code != http.StatusForbidden {
+		return err
+	}
+	if more := get(ctx); minio.ToErrorResponse(more).Code != "" {
+		return more
+	}
+	return err
 }
 
 // location is the bucket and the key of an object.
 type location struct{ bucket, key string }
 
 func (b *bucket) object(name string, info minio.ObjectInfo) *object {
-	o := &object{url: b.scheme + "://" + name + "/" + info.Key, size: info.Size, etag: info.ETag, from: b,
-		where: location{name, info.Key}}
+	o := &object{url: b.scheme + "://" + name + "/" + info.Key, size: info.Size, etag: info.ETag,
+		version: info.ETag, from: b, where: location{name, info.Key}}
 	if sum := info.Metadata.Get("X-Amz-Meta-" + sumHeader); isSum(sum) {
 		o.sum = sum
 	}
@@ -136,7 +164,7 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 	text := "the server answers " + shortened(strings.TrimSpace(r.Code+" "+r.Message))
 	switch r.Code {
 	case "":
-		return b.s.transientError(ctx, withoutURL(err))
+		return b.s.transientError(ctx, withoutURL(failureOf(ctx, err)))
 	case "NoSuchKey", "NoSuchBucket", "NoSuchUpload":
 		return &status{http.StatusNotFound, text}
 	case "PreconditionFailed":
@@ -146,14 +174,18 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 	case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired":
 		return problem.Advise("renew the credentials", "%w", &status{http.StatusForbidden,
 			"the credentials have expired: " + text})
+	case "RequestTimeTooSkewed":
+		return problem.Advise("set the clock of this machine", "%w", &status{http.StatusForbidden, text})
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "AllAccessDisabled":
 		return problem.Advise(b.credentialsAdvice(), "%w", &status{http.StatusForbidden, text})
 	}
 	if r.StatusCode == http.StatusNotFound {
 		return &status{r.StatusCode, text}
 	}
-	if r.StatusCode >= 500 || r.StatusCode == http.StatusTooManyRequests {
-		return &transient{errors.New(text), 0}
+	isElsewhere := r.Code == "AuthorizationHeaderMalformed" || r.Code == "InvalidRegion"
+	isElsewhere = isElsewhere && r.Region != "" // which the client uses next
+	if after, _ := answerOf(ctx); isTransient(r.StatusCode) || isElsewhere {
+		return &transient{errors.New(text), after}
 	}
 	return errors.New(text)
 }
@@ -168,7 +200,7 @@ func (b *bucket) credentialsAdvice() string {
 
 // open implements server.
 func (b *bucket) open(ctx context.Context, o *object, offset int64) (*body, error) {
-	at := o.where.(location)
+	ctx, at := withAnswer(ctx), o.where.(location)
 	var options minio.GetObjectOptions
 	if o.etag != "" {
 		if err := options.SetMatchETag(o.etag); err != nil {
@@ -202,64 +234,29 @@ func (b *bucket) list(ctx context.Context, text string, add func(string, *object
 		key += "/"
 	}
 	options := minio.ListObjectsOptions{Prefix: key, Recursive: true}
-	for info := range b.client.ListObjectsIter(ctx, name, options) {
-		if info.Err != nil {
-			return about(text, b.explained(ctx, info.Err))
-		}
-		rest := strings.TrimPrefix(info.Key, key)
-		if rest == "" || strings.HasSuffix(rest, "/") {
-			continue // the marker of a folder
-		}
-		if !add(rest, b.object(name, info)) {
+	for {
+		before := options.StartAfter
+		err := b.s.retry(ctx, text, func() error {
+			ctx := withAnswer(ctx)
+			for info := range b.client.ListObjectsIter(ctx, name, options) {
+				if info.Err != nil {
+					return about(text, b.explained(ctx, info.Err))
+				}
+				options.StartAfter = info.Key // of another attempt
+				rest := strings.TrimPrefix(info.Key, key)
+				if rest == "" || strings.HasSuffix(rest, "/") {
+					continue // the marker of a folder
+				}
+				if !add(rest, b.object(name, info)) {
+					return nil
+				}
+			}
 			return nil
+		})
+		if err == nil || options.StartAfter == before {
+			return err
 		}
 	}
-	return nil
-}
-
-// put implements server. The upload of a large file has several parts; the file appears with the last.
-func (b *bucket) put(ctx context.Context, text string, u *upload) (string, error) {
-	name, key, err := b.split(text)
-	if err != nil {
-		return "", err
-	}
-	if u.over != nil && b.scheme == "s3" {
-		ctx = context.WithValue(ctx, conditionKey{}, *u.over)
-	}
-	// Each part has its MD5. Signatures of chunks, which minio-go would send over plain HTTP, are not
-	// understood by all servers.
-	info, err := b.client.FPutObject(ctx, name, key, u.path, minio.PutObjectOptions{
-		ContentType: "application/octet-stream", SendContentMd5: true, DisableContentSha256: true,
-		UserMetadata: map[string]string{sumHeader: u.sum, idHeader: u.id}})
-	if err != nil {
-		return "", about(text, b.explained(ctx, err))
-	}
-	return info.ETag, nil
-}
-
-// conditionKey is the key of an ETag in the context of an upload. The file is replaced if it has that
-// ETag still; "": if it does not exist.
-type conditionKey struct{}
-
-// conditional adds the condition of an upload to the request that lets the file appear. minio-go has
-// the condition for files of one part alone.
-type conditional struct{ http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (t *conditional) RoundTrip(r *http.Request) (*http.Response, error) {
-	etag, ok := r.Context().Value(conditionKey{}).(string)
-	query := r.URL.Query()
-	isWhole := r.Method == http.MethodPut && !query.Has("partNumber")
-	isLast := r.Method == http.MethodPost && query.Has("uploadId")
-	if ok && (isWhole || isLast) {
-		r = r.Clone(r.Context())
-		if etag == "" {
-			r.Header.Set("If-None-Match", "*")
-		} else {
-			r.Header.Set("If-Match", `"`+etag+`"`)
-		}
-	}
-	return t.RoundTripper.RoundTrip(r)
 }
 
 // probe implements server. It makes sure that the bucket can be reached.
@@ -271,9 +268,15 @@ func (b *bucket) probe(ctx context.Context, text string) error {
 	if key == "" || strings.HasSuffix(key, "/") {
 		return problem.Advise("add the name of a file", "%s names a folder", text)
 	}
+	ctx = withAnswer(ctx)
 	there, err := b.client.BucketExists(ctx, name)
 	if err != nil {
-		return about(text, b.explained(ctx, err))
+		return about(text, b.explained(ctx, b.reason(ctx, err, func(ctx context.Context) error {
+			for info := range b.client.ListObjectsIter(ctx, name, minio.ListObjectsOptions{MaxKeys: 1}) {
+				return info.Err
+			}
+			return nil
+		})))
 	}
 	if !there {
 		return problem.Advise("make the bucket first", "%s: there is no bucket %s", text, name)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -15,10 +16,19 @@ func (b *bucket) googleCredentials(o *minio.Options) {
 		return
 	}
 	o.Creds = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
-	o.Transport = &bearer{o.Transport, b.s}
+	o.Transport = &conditional{&bearer{o.Transport, b.s}, googleCondition}
 }
 
-// bearer adds a token to requests.
+// googleCondition sets the condition that a file has a generation; "": that it does not exist.
+func googleCondition(h http.Header, generation string) {
+	if generation == "" {
+		generation = "0"
+	}
+	h.Set("X-Goog-If-Generation-Match", generation)
+}
+
+// bearer adds a token to requests, and gives Amazon's headers Google's names, which is how requests with
+// tokens have them.
 type bearer struct {
 	http.RoundTripper
 	s *Store
@@ -30,9 +40,26 @@ func (t *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	r = r.Clone(r.Context())
 	if token != "" {
-		r = r.Clone(r.Context())
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	return t.RoundTripper.RoundTrip(r)
+	r.Header.Del("X-Amz-Content-Sha256")
+	r.Header.Del("X-Amz-Date")
+	renameHeaders(r.Header, "X-Amz-", "X-Goog-")
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		renameHeaders(response.Header, "X-Goog-Meta-", "X-Amz-Meta-")
+	}
+	return response, err
+}
+
+// renameHeaders replaces the beginning of the names of headers.
+func renameHeaders(h http.Header, from, to string) {
+	for name, values := range h {
+		if rest, ok := strings.CutPrefix(name, from); ok {
+			delete(h, name)
+			h[to+rest] = values
+		}
+	}
 }

@@ -227,9 +227,14 @@ func (h *hub) list(ctx context.Context, text string, add func(string, *object) b
 	if err != nil {
 		return err
 	}
-	commit, names, err := h.files(ctx, f)
-	if err != nil {
+	var commit string
+	var names []string
+	err = h.s.retry(ctx, text, func() error {
+		commit, names, err = h.files(ctx, f)
 		return about(text, err)
+	})
+	if err != nil {
+		return err
 	}
 	if f.path == "" {
 		names = choose(h.s.o.Main, names)
@@ -242,7 +247,11 @@ func (h *hub) list(ctx context.Context, text string, add func(string, *object) b
 		if !below {
 			continue
 		}
-		o, err := h.stat(ctx, "hf:"+f.repository+"@"+commit+"/"+name)
+		var o *object
+		err := h.s.retry(ctx, text, func() (err error) {
+			o, err = h.stat(ctx, "hf:"+f.repository+"@"+commit+"/"+name)
+			return err
+		})
 		if err != nil {
 			return err
 		}

@@ -80,33 +80,35 @@ type layer struct {
 	descriptor ocispec.Descriptor
 }
 
-// files returns the digest of an artifact, and its files by name.
-func (g *registry) files(ctx context.Context, text string) (string, map[string]*object, string, error) {
+// files returns the files of an artifact by their names, and the name in the URL.
+func (g *registry) files(ctx context.Context, text string) (map[string]*object, string, error) {
+	ctx = withAnswer(ctx)
 	r, reference, name, err := g.repository(text)
 	if err != nil {
-		return "", nil, "", err
+		return nil, "", err
 	}
 	at, err := r.Resolve(ctx, reference)
 	if err != nil {
-		return "", nil, "", about(text, g.explained(ctx, err))
+		return nil, "", about(text, g.explained(ctx, err))
 	}
 	if at.Size > maxManifest {
-		return "", nil, "", fmt.Errorf("%s: the manifest has more than %d bytes", Redact(text), maxManifest)
+		return nil, "", fmt.Errorf("%s: the manifest has more than %d bytes", Redact(text), maxManifest)
 	}
 	b, err := content.FetchAll(ctx, r, at) // it compares the digest
 	if err != nil {
-		return "", nil, "", about(text, g.explained(ctx, err))
+		return nil, "", about(text, g.explained(ctx, err))
 	}
 	layers, err := parseManifest(b)
 	if err != nil {
-		return "", nil, "", about(text, err)
+		return nil, "", about(text, err)
 	}
 	files := map[string]*object{}
 	for title, d := range layers {
-		files[title] = &object{url: Redact(text), size: d.Size, etag: d.Digest.String(), sum: d.Digest.Encoded(),
+		files[title] = &object{url: Redact(text), size: d.Size, etag: d.Digest.String(),
+			version: d.Digest.String(), sum: d.Digest.Encoded(),
 			fixed: strings.Contains(reference, ":"), from: g, where: layer{r, d}}
 	}
-	return at.Digest.String(), files, name, nil
+	return files, name, nil
 }
 
 // parseManifest returns the layers of a manifest by the names of their files.
@@ -144,7 +146,7 @@ func parseManifest(b []byte) (map[string]ocispec.Descriptor, error) {
 
 // stat implements server.
 func (g *registry) stat(ctx context.Context, text string) (*object, error) {
-	_, files, name, err := g.files(ctx, text)
+	files, name, err := g.files(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +164,12 @@ func (g *registry) stat(ctx context.Context, text string) (*object, error) {
 
 // list implements server.
 func (g *registry) list(ctx context.Context, text string, add func(string, *object) bool) error {
-	_, files, name, err := g.files(ctx, text)
+	var files map[string]*object
+	var name string
+	err := g.s.retry(ctx, text, func() (err error) {
+		files, name, err = g.files(ctx, text)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -181,7 +188,7 @@ func (g *registry) list(ctx context.Context, text string, add func(string, *obje
 
 // open implements server.
 func (g *registry) open(ctx context.Context, o *object, offset int64) (*body, error) {
-	l := o.where.(layer)
+	ctx, l := withAnswer(ctx), o.where.(layer)
 	content, err := l.repository.Blobs().Fetch(ctx, l.descriptor)
 	if err != nil {
 		return nil, g.explained(ctx, err)
@@ -198,8 +205,9 @@ func (g *registry) open(ctx context.Context, o *object, offset int64) (*body, er
 }
 
 // put implements server. The tag changes when all of the artifact is in the registry. The API of
-// registries has no conditions.
+// registries has no conditions: the error is errChanged if another program has moved the tag since.
 func (g *registry) put(ctx context.Context, text string, u *upload) (string, error) {
+	ctx = withAnswer(ctx)
 	r, reference, name, err := g.repository(text)
 	if err != nil {
 		return "", err
@@ -230,11 +238,19 @@ func (g *registry) put(ctx context.Context, text string, u *upload) (string, err
 	if err == nil {
 		err = r.Tag(ctx, manifest, reference)
 	}
+	if err != nil {
+		return "", about(text, g.explained(ctx, err))
+	}
+	now, err := r.Resolve(ctx, reference)
+	if err == nil && now.Digest != manifest.Digest {
+		return "", errChanged
+	}
 	return d.Digest.String(), about(text, g.explained(ctx, err))
 }
 
 // probe implements server.
 func (g *registry) probe(ctx context.Context, text string) error {
+	ctx = withAnswer(ctx)
 	r, reference, _, err := g.repository(text)
 	if err != nil {
 		return err
@@ -269,8 +285,9 @@ func (g *registry) explained(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(reason, fs.ErrPermission):
 		return problem.Advise("give credentials with docker login or oras login", "%w", reason)
-	case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= 500:
-		return &transient{reason, 0}
+	case isTransient(answer.StatusCode):
+		after, _ := answerOf(ctx)
+		return &transient{reason, after}
 	}
 	return reason
 }

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -29,20 +32,33 @@ const longestPause = 5 * time.Minute
 // firstPause is the time before the second attempt; it is doubled with each attempt.
 var firstPause = 500 * time.Millisecond
 
-// retry calls f until it succeeds, or returns an error that stays, a few times at most.
+// final is an error after the last attempt. Callers do not try again.
+type final struct{ error }
+
+// Unwrap returns the error itself.
+func (f *final) Unwrap() error { return f.error }
+
+// retry calls f until it succeeds, or returns an error that stays, a few times at most. It is the only
+// place that repeats requests, except for downloads, which continue.
 func (s *Store) retry(ctx context.Context, url string, f func() error) error {
 	for n := 1; ; n++ {
 		err := f()
-		if !s.pause(ctx, url, n, err) {
-			return err
+		if s.pause(ctx, url, n, err) {
+			continue
 		}
+		var t *transient
+		if errors.As(err, &t) {
+			return &final{err}
+		}
+		return err
 	}
 }
 
 // pause waits before another attempt after attempt number n, and reports whether there is one.
 func (s *Store) pause(ctx context.Context, url string, n int, err error) bool {
 	var t *transient
-	if !errors.As(err, &t) || n >= attempts || ctx.Err() != nil {
+	var last *final
+	if !errors.As(err, &t) || errors.As(err, &last) || n >= attempts || ctx.Err() != nil {
 		return false
 	}
 	wait := firstPause << (n - 1)
@@ -53,7 +69,74 @@ func (s *Store) pause(ctx context.Context, url string, n int, err error) bool {
 		return false
 	}
 	s.o.note("%s: %v; attempt %d of %d in %s", Redact(url), t.err, n+1, attempts, wait.Round(time.Millisecond))
-	return sleep(ctx, wait) == nil
+	return s.sleep(ctx, wait) == nil
+}
+
+// isTransient reports whether a server that answers with an HTTP status may answer otherwise later.
+func isTransient(code int) bool {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusInternalServerError,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// answer describes the newest response to a request with its context. The clients of S3 and of
+// registries do not return all of it.
+type answer struct {
+	mu         sync.Mutex
+	after      time.Duration // as Retry-After requests
+	generation string        // of a file of Google Cloud Storage
+	failure    error         // of the network, in place of a response
+}
+
+type answerKey struct{}
+
+// withAnswer returns a context for requests that note headers of their responses.
+func withAnswer(ctx context.Context) context.Context {
+	return context.WithValue(ctx, answerKey{}, &answer{})
+}
+
+// answerOf returns the headers that were noted.
+func answerOf(ctx context.Context) (after time.Duration, generation string) {
+	a, ok := ctx.Value(answerKey{}).(*answer)
+	if !ok {
+		return 0, ""
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.after, a.generation
+}
+
+// failureOf returns the error of the network that was noted, or err without one.
+func failureOf(ctx context.Context, err error) error {
+	a, ok := ctx.Value(answerKey{}).(*answer)
+	if !ok {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return cmp.Or(a.failure, err)
+}
+
+// noting is a transport that notes responses for withAnswer.
+type noting struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t *noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
+	a, ok := r.Context().Value(answerKey{}).(*answer)
+	if !ok {
+		return response, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.failure = err; err == nil {
+		a.after = retryAfter(response.Header.Get("Retry-After"))
+		a.generation = response.Header.Get("X-Goog-Generation")
+	}
+	return response, err
 }
 
 // transientError makes errors of the network transient, unless ctx has ended.

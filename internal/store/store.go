@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bnctl/bnctl/problem"
 )
@@ -29,6 +30,7 @@ type Store struct {
 	queries  queries
 	printed  map[string]string // names of URLs, by the paths of their local copies
 	netrc    func() string     // the text of the file
+	sleep    func(context.Context, time.Duration) error
 	ahead    ahead
 }
 
@@ -55,7 +57,7 @@ func New(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{o: o, ctx: ctx, cache: cache{folder}, pins: map[string]*pin{},
 		buckets: map[string]*bucket{}, mirrored: map[string]string{},
 		locked: map[string]string{}, printed: map[string]string{}}
-	s.web, s.netrc = newWeb(s), sync.OnceValue(s.readNetrc)
+	s.web, s.netrc, s.sleep = newWeb(s), sync.OnceValue(s.readNetrc), sleep
 	s.queries.whole, s.queries.ranges = map[string]string{}, map[string]*regexp.Regexp{}
 	s.ahead.slots, s.ahead.calls = make(chan struct{}, parallelReads), map[string]*objectCall{}
 	s.ahead.waiting = make(chan struct{}, parallelReads)
@@ -66,8 +68,10 @@ func New(ctx context.Context, o Options) (*Store, error) {
 type object struct {
 	url  string // as messages show it
 	size int64  // -1: unknown
-	etag string // of this version; "": unknown
-	sum  string // SHA-256 in hexadecimal, or its first digits; "": unknown
+	etag string // of this content; "": unknown
+	// version is the condition of an upload that replaces this file; "": unknown.
+	version string
+	sum     string // SHA-256 in hexadecimal, or its first digits; "": unknown
 	// fixed is true if the URL always names this content, for example by a commit or a digest.
 	fixed  bool
 	upload string // id of the upload; "": unknown
@@ -82,7 +86,7 @@ type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
 	id   string // of this upload: the server stores it if it can
-	// over is the ETag that the file on the server must have, "" if it must not exist: otherwise the
+	// over is the version that the file on the server must have, "" if it must not exist: otherwise the
 	// error is errChanged. nil: any. Servers without conditions ignore it.
 	over *string
 }
@@ -95,8 +99,8 @@ type server interface {
 	open(ctx context.Context, o *object, offset int64) (*body, error)
 	// list calls add for the files below a folder, in the order of their names.
 	list(ctx context.Context, url string, add func(name string, o *object) bool) error
-	// put creates or replaces the file at url, and returns its new ETag.
-	put(ctx context.Context, url string, u *upload) (etag string, err error)
+	// put creates or replaces the file at url, and returns its new version.
+	put(ctx context.Context, url string, u *upload) (version string, err error)
 	// probe returns the error that put would return, if it is known.
 	probe(ctx context.Context, url string) error
 }
@@ -148,7 +152,11 @@ func (s *Store) stat(url string) (*object, error) {
 	if err := s.checkOnline(url); err != nil {
 		return nil, err
 	}
-	o, err := from.stat(s.ctx, source.URL)
+	var o *object
+	err = s.retry(s.ctx, url, func() (err error) {
+		o, err = from.stat(s.ctx, source.URL)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -310,28 +310,6 @@ func TestChanged(t *testing.T) {
 	wantLocal(t, w.store(), server.URL+"/net.pth", now)
 }
 
-func TestPatience(t *testing.T) {
-	w, content := newWorld(t), random(5_000)
-	server := storetest.Web(t, serveFile(content))
-	asked := 0
-	server.Before(func(w http.ResponseWriter, r *http.Request) bool {
-		if asked++; asked <= 2 {
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusTooManyRequests)
-			return true
-		}
-		return false
-	})
-	begin := time.Now()
-	wantLocal(t, w.store(), server.URL+"/net.pth", content)
-	if took := time.Since(begin); took < 2*time.Second {
-		t.Errorf("it took %v, and the server asked for two seconds", took)
-	}
-	if !strings.Contains(w.noted(), "429 Too Many Requests; attempt 2 of 5 in 1s") {
-		t.Errorf("notes %q", w.noted())
-	}
-}
-
 func TestSlow(t *testing.T) {
 	w := newWorld(t)
 	server := storetest.Web(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

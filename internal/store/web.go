@@ -39,12 +39,12 @@ func newWeb(s *Store) *web {
 }
 
 // transport returns the transport of all requests. Proxies come from the environment.
-func (s *Store) transport() *http.Transport {
+func (s *Store) transport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: s.o.Timeout, KeepAlive: 30 * time.Second}).DialContext
 	t.ResponseHeaderTimeout, t.TLSHandshakeTimeout = s.o.Timeout, s.o.Timeout
 	t.MaxIdleConnsPerHost, t.DisableCompression = parallelReads, true
-	return t
+	return &noting{t}
 }
 
 // redirect follows a redirect. Another host does not get the credentials of the first.
@@ -70,17 +70,9 @@ type request struct {
 	follow      bool // redirects
 }
 
-// do sends a request, again if the server asks for patience. The body of the response is to be
-// closed. A status other than 2xx and 3xx is an error.
-func (w *web) do(ctx context.Context, q request) (answer *http.Response, err error) {
-	err = w.s.retry(ctx, q.url, func() error {
-		answer, err = w.send(ctx, q)
-		return err
-	})
-	return answer, err
-}
-
-func (w *web) send(ctx context.Context, q request) (*http.Response, error) {
+// do sends a request. The body of the response is to be closed. A status other than 2xx and 3xx is an
+// error.
+func (w *web) do(ctx context.Context, q request) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, q.method, q.url, nil)
 	if err != nil {
 		return nil, withoutURL(err)
@@ -143,12 +135,11 @@ func statusError(r *http.Response) error {
 		text += " (" + shortened(more) + ")"
 	}
 	err := error(&status{r.StatusCode, text})
-	switch r.StatusCode {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return problem.Advise("give the URL with its query, which is not stored, or credentials in .netrc; "+
 			"for the hub a token in HF_TOKEN", "%w", err)
-	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway,
-		http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInternalServerError:
+	case isTransient(r.StatusCode):
 		return &transient{err, retryAfter(r.Header.Get("Retry-After"))}
 	}
 	return err
@@ -194,7 +185,8 @@ func withoutURL(err error) error {
 func (w *web) stat(ctx context.Context, url string) (*object, error) {
 	o, err := w.head(ctx, request{url: url, method: http.MethodHead, follow: true})
 	var refused *status
-	if errors.As(err, &refused) && refused.code != http.StatusNotFound { // a signed URL is for GET alone
+	if errors.As(err, &refused) && refused.code != http.StatusNotFound && !isTransient(refused.code) {
+		// A signed URL is for GET alone.
 		header := http.Header{"Range": {"bytes=0-0"}}
 		o, err = w.head(ctx, request{url: url, method: http.MethodGet, header: header, follow: true})
 	}

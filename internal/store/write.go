@@ -25,7 +25,11 @@ func (s *Store) Writable(url string) error {
 		return problem.Advise("write to a file, or leave {offline} and BNCTL_OFFLINE off",
 			"%s cannot be written offline", Redact(url))
 	}
-	return from.probe(s.ctx, source.URL)
+	return s.probe(s.ctx, url, from, source.URL)
+}
+
+func (s *Store) probe(ctx context.Context, url string, from server, to string) error {
+	return s.retry(ctx, url, func() error { return from.probe(ctx, to) })
 }
 
 // Write implements regular.Remote. The file is complete on this machine before it is sent. It is also
@@ -39,7 +43,7 @@ func (s *Store) Write(url string, write func(io.Writer) error) error {
 	if s.o.Offline {
 		return s.Writable(url)
 	}
-	if err := from.probe(ctx, source.URL); err != nil {
+	if err := s.probe(ctx, url, from, source.URL); err != nil {
 		return err
 	}
 	file := s.cache.path("staging", keyOf(url), fileName(Redact(url)))
@@ -83,35 +87,35 @@ func (s *Store) send(ctx context.Context, url string, from server, to string, u 
 		})
 	}
 	u.over = &known
-	sent, etag := false, ""
+	sent, version := false, ""
 	err := s.retry(ctx, url, func() error {
 		now, err := s.versionOf(ctx, from, to)
-		if err == nil && now.etag != known {
+		if err == nil && now.version != known {
 			err = errChanged
 		}
 		if err == nil {
 			sent = true
-			etag, err = from.put(ctx, to, u)
+			version, err = from.put(ctx, to, u)
 		}
 		return err
 	})
 	if errors.Is(err, errChanged) {
-		now, failed := s.versionOf(ctx, from, to)
+		now, failed := s.askVersion(ctx, url, from, to)
 		// A server that accepts a file may not be able to tell: the next attempt finds it.
 		isOurs := failed == nil && sent && (now.upload == u.id || now.upload == "" && now.sum == u.sum)
 		if !isOurs {
 			return problem.Advise("let one of them run, or name another file", "%s: %w", Redact(url), errTaken)
 		}
-		etag, err = now.etag, nil
+		version, err = now.version, nil
 	}
 	if err != nil {
 		return err
 	}
 	// Some servers return another ETag for an upload in parts than they use afterwards.
-	if now, err := s.versionOf(ctx, from, to); err == nil && now.upload == u.id {
-		etag = now.etag
+	if now, err := s.askVersion(ctx, url, from, to); err == nil && now.upload == u.id {
+		version = now.version
 	}
-	s.setLocked(url, etag)
+	s.setLocked(url, version)
 	return nil
 }
 
@@ -124,17 +128,26 @@ func (s *Store) versionOf(ctx context.Context, from server, url string) (*object
 	return o, err
 }
 
-func (s *Store) lockedVersion(url string) (etag string, isLocked bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	etag, isLocked = s.locked[url]
-	return etag, isLocked
+// askVersion is versionOf with several attempts.
+func (s *Store) askVersion(ctx context.Context, url string, from server, to string) (o *object, err error) {
+	err = s.retry(ctx, url, func() error {
+		o, err = s.versionOf(ctx, from, to)
+		return err
+	})
+	return o, err
 }
 
-func (s *Store) setLocked(url, etag string) {
+func (s *Store) lockedVersion(url string) (version string, isLocked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.locked[url] = etag
+	version, isLocked = s.locked[url]
+	return version, isLocked
+}
+
+func (s *Store) setLocked(url, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.locked[url] = version
 }
 
 // Lock implements regular.Remote. Other programs on this machine cannot lock url. Programs on other
@@ -169,9 +182,9 @@ func (s *Store) noteVersion(url string) error {
 	if err != nil || s.o.Offline {
 		return err // Write returns the error
 	}
-	now, err := s.versionOf(context.WithoutCancel(s.ctx), from, source.URL)
+	now, err := s.askVersion(context.WithoutCancel(s.ctx), url, from, source.URL)
 	if err == nil {
-		s.setLocked(url, now.etag)
+		s.setLocked(url, now.version)
 	}
 	return err
 }

@@ -40,7 +40,10 @@ func TestTwoMachines(t *testing.T) {
 	w := newWorld(t)
 	w.s3("bucket")
 	registry := strings.TrimPrefix(storetest.Registry(t).URL, "http://")
-	for _, url := range []string{"s3://bucket/run.bnc", "oci://" + registry + "/runs/run:v1#run.bnc"} {
+	google := storetest.Google(t, "bucket")
+	w.env["STORAGE_EMULATOR_HOST"], w.env["GOOGLE_OAUTH_ACCESS_TOKEN"] = google.URL, "verysecrettoken"
+	for _, url := range []string{"s3://bucket/run.bnc", "gs://bucket/run.bnc",
+		"oci://" + registry + "/runs/run:v1#run.bnc"} {
 		one, other := w.machine(), w.machine()
 		lock(t, one, url)
 		lock(t, other, url)

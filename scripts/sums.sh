@@ -235,8 +235,7 @@ if os.environ.get("ZOO"): # a row for every network, once all its sums are there
     if os.path.exists(sys.argv[1]):
         earlier, here = json.load(open(sys.argv[1])), {row[0] for row in rows}
         for key in ("processor", "command", "conditions"):
-            if table[key] not in earlier[key]:
-                table[key] = earlier[key] + "; later rows: " + table[key]
+            table[key] = earlier[key] if table[key] in earlier[key] else earlier[key] + "; later rows: " + table[key]
         table["rows"] = [row for row in earlier["rows"] if row[0] not in here] + rows
 json.dump(table, open(sys.argv[1], "w"), indent=1)
 END

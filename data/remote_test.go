@@ -2,8 +2,11 @@ package data_test
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -11,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -272,6 +276,47 @@ func TestReadAhead(t *testing.T) {
 	defer src.Close()
 	if n := most.Load(); n < 16 {
 		t.Errorf("at most %d files were read at the same time, want 16", n)
+	}
+}
+
+// TestBadArchives reads archives at a URL and in a bucket with the limits of local ones: the errors are the
+// same.
+func TestBadArchives(t *testing.T) {
+	var large, bomb, escape bytes.Buffer
+	z := zip.NewWriter(&large)
+	member, err := z.CreateRaw(&zip.FileHeader{Name: "cat/1.png", UncompressedSize64: 256<<20 + 1})
+	if err == nil {
+		_, err = member.Write([]byte("x"))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	g := gzip.NewWriter(&bomb)
+	g.Write(tarOf(t, entry{"pad", make([]byte, 100<<20)}, entry{"cat/1.png", []byte("x")})) //nolint:errcheck // a buffer
+	g.Close()
+	escape.Write(tarOf(t, entry{"../cat/1.png", []byte("x")}))
+	files := map[string][]byte{"large.zip": large.Bytes(), "bomb.tar.gz": bomb.Bytes(), "escape.tar": escape.Bytes(),
+		"cut.zip": large.Bytes()[:large.Len()-10], "text.zip": []byte("what")}
+	bucket(t, files)
+	newStore(t, t.TempDir())
+	web, folder := storetest.Web(t, http.FileServer(http.Dir(t.TempDir()))), t.TempDir()
+	web.Before(func(w http.ResponseWriter, r *http.Request) bool {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[path.Base(r.URL.Path)]))
+		return true
+	})
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for _, at := range []string{folder, "s3://bucket", web.URL} {
+			_, err := data.Open(t.Context(), "folder:"+at+"/"+name, data.Options{})
+			got := strings.ReplaceAll(fmt.Sprint(err), at, "")
+			if err == nil || want != "" && got != want {
+				t.Errorf("%s/%s: %s, want %s", at, name, got, want)
+			}
+			want = got
+		}
 	}
 }
 

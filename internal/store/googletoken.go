@@ -56,7 +56,7 @@ func (s *Store) googleToken(ctx context.Context) (string, error) {
 	}
 	b, err := regular.Read(file, 1<<16)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("GOOGLE_APPLICATION_CREDENTIALS: %w", err)
 	}
 	var a account
 	if json.Unmarshal(b, &a) != nil || a.Type != "service_account" {

@@ -157,9 +157,9 @@ func (g *registry) stat(ctx context.Context, text string) (*object, error) {
 		}
 	}
 	if name == "" {
-		return nil, fmt.Errorf("%s has several files: %w", Redact(text), fs.ErrNotExist)
+		return nil, about(text, &status{http.StatusNotFound, "it has several files"}) // a folder
 	}
-	return nil, fmt.Errorf("%s: the artifact has no file %s: %w", Redact(text), name, fs.ErrNotExist)
+	return nil, about(text, &status{http.StatusNotFound, "the artifact has no file " + name})
 }
 
 // list implements server.

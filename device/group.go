@@ -20,6 +20,10 @@ type Group struct {
 	// in a plugin the SDK provides it. It is nil at levels at which members exchange data
 	// without the host.
 	Exchange collective.Exchanger
+	// Machine lists the ranks of the members on this member's machine, increasing, at level OnMachine.
+	// They add their values there along the tree. The first of them exchanges the sums with the other
+	// members unless the machine has all leaves.
+	Machine []int
 	// Tree is R, the number of leaves of the canonical tree (package
 	// collective): one for every replica of the run. 0 means that the members
 	// hold all of them. Where they do not, the host's Exchange includes the
@@ -33,6 +37,23 @@ func (g Group) Leaves() int {
 		return g.Tree
 	}
 	return g.replicaCount()
+}
+
+// Exchanged returns the replicas of the values that this member exchanges with the host, increasing:
+// its replicas, or all of its machine.
+func (g Group) Exchanged() []int {
+	switch {
+	case len(g.Machine) == 0:
+		return g.Replicas[g.Rank]
+	case g.Machine[0] != g.Rank:
+		return nil
+	}
+	var all []int
+	for _, rank := range g.Machine {
+		all = append(all, g.Replicas[rank]...)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // replicaCount counts the replicas of the members.
@@ -75,6 +96,14 @@ func (g *Group) LocalReplicas() int {
 func (g Group) Check() error {
 	if g.Rank < 0 || g.Rank >= len(g.Replicas) {
 		return fmt.Errorf("rank %d of %d members", g.Rank, len(g.Replicas))
+	}
+	for i, rank := range g.Machine {
+		if rank < 0 || rank >= len(g.Replicas) || i > 0 && rank <= g.Machine[i-1] {
+			return fmt.Errorf("ranks %v of a machine, of %d members", g.Machine, len(g.Replicas))
+		}
+	}
+	if len(g.Machine) > 0 && !slices.Contains(g.Machine, g.Rank) {
+		return fmt.Errorf("ranks %v of the machine of rank %d", g.Machine, g.Rank)
 	}
 	var all []int
 	for rank, local := range g.Replicas {

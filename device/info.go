@@ -55,6 +55,7 @@ const (
 	Stream     = "stream/1"   // tensors as messages over the socket
 	Shm        = "shm/1"      // tensors in memory that host and device share
 	CollShm    = "coll.shm/1" // exchanges in memory that the devices of a group share
+	OnMachine  = "machine/1"  // exchanges through the host, after sums over the devices of one machine
 	InProcess  = "process"    // the device is in the host's process
 	DefaultID  = "0"
 	ProtocolV1 = 1

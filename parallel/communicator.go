@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 
 	"github.com/bnctl/bnctl/device"
@@ -21,6 +22,9 @@ import (
 //	       hub in the host          the host watches for missing devices
 //	         |
 //	      uplink to other ranks     (with ranks always through the host)
+//
+// The devices of another machine add their values there, and one of them sends the sums to the hub
+// (OnMachine).
 //
 // A generation is one formation of the group. After a member was lost or came back,
 // values of an older generation are rejected.
@@ -47,12 +51,14 @@ type communicator struct {
 	hub        exchange           // where the members meet
 	memory     device.GroupMemory // the hub, if the host is not in the middle
 	slower     bool               // the members cannot meet by themselves
+	token      [16]byte           // distinguishes this run on other machines
 	generation uint64
 }
 
 func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator {
 	m := communicator{rendezvous: c.Rendezvous, replicas: c.Replicas, local: c.Local, toldSlower: c.Slower,
 		timeouts: l}
+	_, _ = rand.Read(m.token[:]) // it never fails
 	if c.Peers != nil {
 		m.uplink = fabric.NewUplink(c.Peers, ranks.Counts())
 	}
@@ -72,7 +78,8 @@ func (c *communicator) level(ms members) string {
 func (c *communicator) join(ctx context.Context, ms members) error {
 	c.generation++
 	c.closeMemory()
-	hub := c.newHub(len(ms))
+	points := pointsOf(ms)
+	hub := &pointsHub{c.newHub(len(points)), points, c.uplink != nil}
 	c.hub = hub
 	if c.local { // a device without a group has all replicas of its run
 		return nil
@@ -90,9 +97,7 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 		c.closeMemory()
 		c.hub = hub
 	}
-	return c.joinEach(ctx, ms, func(rank int) device.Group {
-		return device.Group{Level: device.Stream, Exchange: hub.Member(rank)}
-	})
+	return c.joinEach(ctx, ms, func(rank int) device.Group { return hub.group(rank, c.token[:]) })
 }
 
 // newHub returns a hub in this process for that number of devices.
@@ -139,13 +144,13 @@ func (c *communicator) closeMemory() {
 
 // drain waits until all exchanges with other ranks have ended.
 func (c *communicator) drain() {
-	if hub, ok := c.hub.(*collective.Hub); ok {
+	if hub, ok := c.hub.(*pointsHub); ok {
 		hub.Wait()
 	}
 }
 
 // calledOff reports whether another rank has called the run off.
 func (c *communicator) calledOff() bool {
-	hub, ok := c.hub.(*collective.Hub)
+	hub, ok := c.hub.(*pointsHub)
 	return ok && hub.CalledOff()
 }

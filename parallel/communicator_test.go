@@ -102,7 +102,7 @@ func TestGroupsMeetWhereAllCan(t *testing.T) {
 			t.Errorf("%s: %d memories, want %d; it says %q, want %q", c.what, p.made, c.made, said, c.says)
 		}
 		comm := &d.group.comm
-		_, here := comm.hub.(*collective.Hub)
+		_, here := comm.hub.(*pointsHub)
 		if here != (p.open == 0) || p.open > 1 || here == (comm.memory != nil) {
 			t.Errorf("%s: they meet here: %v, with %d memories elsewhere", c.what, here, p.open)
 		}

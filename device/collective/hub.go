@@ -41,6 +41,8 @@ type round struct {
 	arrived int
 	done    chan struct{}
 	err     error
+	begun   chan struct{} // closed when the uplink may begin the next one
+	once    sync.Once
 
 	forwarding bool // the uplink completes it
 }
@@ -183,7 +185,8 @@ func (h *Hub) round(rank int, tag Tag) *round {
 			return r
 		}
 	}
-	r := &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{})}
+	r := &round{tag: tag, values: make([][]Reduction, h.size), done: make(chan struct{}),
+		begun: make(chan struct{})}
 	h.rounds[tag.Lane] = append(h.rounds[tag.Lane], r)
 	return r
 }

@@ -20,6 +20,14 @@ type Uplink interface {
 	Complete(ctx context.Context, tag Tag, values []Reduction) error
 }
 
+// Starter is an Uplink that may begin an exchange of a lane before the one before it has ended.
+type Starter interface {
+	Uplink
+	// Start begins an exchange as Complete makes it. wait returns when it has ended; the caller
+	// must call it.
+	Start(ctx context.Context, tag Tag, values []Reduction) (wait func() error)
+}
+
 // NewHubBelow returns the exchange point of size members that hold a part of the
 // replicas: the uplink meets the machines that hold the others. Wait before the uplink is
 // used for anything else.
@@ -41,8 +49,9 @@ func (h *Hub) forward(r *round) {
 	r.forwarding = true
 	h.forwarding++
 	h.wait.Go(func() {
+		defer r.setBegun()
 		if before != nil {
-			<-before.done
+			<-before.begun
 		}
 		err := h.ctx.Err()
 		if err == nil {
@@ -80,11 +89,26 @@ func (h *Hub) complete(r *round) error {
 		}
 		values[i] = Reduction{Op: first.Op, Partials: combined, Result: first.Result}
 	}
-	if err := h.uplink.Complete(h.ctx, r.tag, values); err != nil {
+	if err := h.completeAbove(r, values); err != nil {
 		return err
 	}
 	return r.deliver(func(i int) tensor.Tensor { return values[i].Result })
 }
+
+// completeAbove makes an exchange of the uplink. The next one begins when this one has begun, if the uplink
+// permits it, or has ended.
+func (h *Hub) completeAbove(r *round, values []Reduction) error {
+	s, ok := h.uplink.(Starter)
+	if !ok {
+		return h.uplink.Complete(h.ctx, r.tag, values)
+	}
+	wait := s.Start(h.ctx, r.tag, values)
+	r.setBegun()
+	return wait()
+}
+
+// setBegun lets the next round of the lane begin.
+func (r *round) setBegun() { r.once.Do(func() { close(r.begun) }) }
 
 // CalledOff reports whether the group was ended by the uplink, because the machines
 // beyond it ended theirs.

@@ -80,7 +80,7 @@ func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 	if c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return errAlone
 	}
-	most := c.limits.all * int64(len(s.group.Replicas[s.group.Rank]))
+	most := c.limits.all * int64(len(s.group.Exchanged()))
 	n := wire.Bytes(partials)
 	if n > most-c.exchangedBytes {
 		return fmt.Errorf("an exchange of %d bytes after %d in the same run, at most %d can be in all",
@@ -160,7 +160,9 @@ func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 		err = s.checkPartials(tag, values)
 	}
 	if err == nil {
-		c.progress.SetReplicas(s.group.Replicas[s.group.Rank], c.rows)
+		if len(s.group.Machine) == 0 { // the rows of other devices are unknown here
+			c.progress.SetReplicas(s.group.Replicas[s.group.Rank], c.rows)
+		}
 		err = c.progress.Next(tag, values)
 	}
 	if err != nil {
@@ -180,7 +182,7 @@ func (s *session) checkPartials(tag collective.Tag, values []collective.Reductio
 	if tag.Generation != s.group.Generation {
 		return fmt.Errorf("an exchange of generation %d, this is %d", tag.Generation, s.group.Generation)
 	}
-	want := collective.Cover(s.group.Leaves(), s.group.Replicas[s.group.Rank])
+	want := collective.Cover(s.group.Leaves(), s.group.Exchanged())
 	is := func(p collective.Partial, n collective.Node) bool { return p.Node == n }
 	for _, v := range values {
 		if !slices.EqualFunc(v.Partials, want, is) {

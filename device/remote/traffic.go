@@ -37,6 +37,9 @@ func nodesWithRows(g device.Group, rows []int) (nodes []collective.Node) {
 	if g.Exchange == nil || g.Alone() {
 		return nil
 	}
+	if len(g.Machine) > 0 {
+		return collective.Cover(g.Leaves(), g.Exchanged())
+	}
 	replicas := g.Replicas[g.Rank]
 	return slices.DeleteFunc(collective.Cover(g.Leaves(), replicas), func(n collective.Node) bool {
 		for i, r := range replicas {

@@ -22,8 +22,9 @@ import (
 // nothing else: no memory is shared, no file of this machine is read, and devices exchange through
 // their host.
 type Apart struct {
-	server *grpc.Server
-	calls  allCalls
+	server   *grpc.Server
+	calls    allCalls
+	meetings meetings
 }
 
 // allCalls are the calls of all connections.
@@ -94,7 +95,7 @@ type serviceKey struct{}
 // TagConn implements stats.Handler.
 func (c *connections) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context {
 	s := newService(c.provider)
-	s.apart, s.maxBytes, s.calls.all = true, c.o.MaxBytes, &c.apart.calls
+	s.apart, s.maxBytes, s.calls.all, s.meetings = true, c.o.MaxBytes, &c.apart.calls, &c.apart.meetings
 	return context.WithValue(ctx, serviceKey{}, s)
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,9 +43,9 @@ func served(t *testing.T) (*Apart, pb.DeviceClient) {
 func TestApartSharesNothing(t *testing.T) {
 	_, c := served(t)
 	list, err := c.List(t.Context(), &pb.ListRequest{})
-	if err != nil || len(list.Devices) != 1 || len(list.Devices[0].Levels) != 1 ||
-		list.Devices[0].Levels[0] != device.Stream {
-		t.Fatalf("%v, %v: want one device with the level %s", list, err, device.Stream)
+	if err != nil || len(list.Devices) != 1 ||
+		!slices.Equal(list.Devices[0].Levels, []string{device.OnMachine, device.Stream}) {
+		t.Fatalf("%v, %v: want one device that shares no memory", list, err)
 	}
 	segment := &pb.Segment{File: 3, Bytes: 1 << 20, Bell: 4}
 	out, err := c.Open(t.Context(), &pb.OpenRequest{Id: "0", Segment: segment})

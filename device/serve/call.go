@@ -125,6 +125,9 @@ func (s *session) run(ctx context.Context, in *pb.Run, t []tensor.Tensor) (*pb.M
 		Profile: in.GetProfile(), Last: in.GetLast(), Slot: int(in.GetSlot()),
 		Replicas: replicasOf(in),
 	})
+	if err != nil && s.schedules[in.GetExecutable()][in.GetFunction()].Exchanges() {
+		s.together.abort(err)
+	}
 	s.exchanger.drain()
 	outcome.Blocked, outcome.Took = int64(o.Blocked), int64(o.Took)
 	outcome.Nodes = wire.Numbers[int64](o.Nodes)

@@ -35,12 +35,26 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 		}
 		meet = member
 	}
+	var together *meeting
+	if g.Level == device.OnMachine {
+		var err error
+		if s.meetings == nil {
+			return device.Errorf("", "", device.Invalid, "level %s is for devices of other machines", g.Level)
+		}
+		if together, meet, err = s.meetings.join(g, &s.exchanger); err != nil {
+			return device.Errorf("", "", device.Invalid, "level %s: %w", g.Level, err)
+		}
+		g.Level, g.Rendezvous, g.Machine = device.Stream, nil, nil // the device knows nothing of it
+	}
 	g.Exchange = &s.scheduled
 	if err := s.device.Join(ctx, g); err != nil {
 		leave(member)
+		together.leave()
 		return err
 	}
 	leave(s.member)
+	s.together.leave()
+	s.together = together
 	s.member, s.scheduled.Exchanger, s.scheduled.replicas = member, meet, nil
 	if g.Check() == nil {
 		s.scheduled.replicas = g.Replicas[g.Rank]

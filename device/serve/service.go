@@ -20,8 +20,9 @@ import (
 type service struct {
 	pb.UnimplementedDeviceServer
 	provider device.Provider
-	apart    bool  // the host is on another machine: nothing but messages is exchanged with it
-	maxBytes int64 // of the tensors of a message; 0: maxPayload
+	apart    bool      // the host is on another machine: nothing but messages is exchanged with it
+	maxBytes int64     // of the tensors of a message; 0: maxPayload
+	meetings *meetings // of all connections, if apart
 
 	mu         sync.Mutex
 	device     device.Device // nil before Open and after Close
@@ -80,7 +81,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 // levels lists what sessions and groups of this process can speak.
 func (s *service) levels() []string {
 	if s.apart {
-		return []string{device.Stream}
+		return []string{device.OnMachine, device.Stream}
 	}
 	return []string{device.CollShm, device.Shm, device.Stream}
 }
@@ -100,6 +101,7 @@ func (s *service) Session(stream grpc.BidiStreamingServer[pb.Message, pb.Message
 	}
 	defer conn.Close()
 	session := newSession(stream.Context(), d, conn, &s.calls)
+	session.meetings = s.meetings
 	session.concurrent, session.apart, session.maxBytes = concurrent, s.apart, cmp.Or(s.maxBytes, maxPayload)
 	err = session.serve()
 	s.close()

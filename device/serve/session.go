@@ -29,6 +29,8 @@ type session struct {
 	scheduled   scheduled   // through which the device exchanges
 	concurrent  bool        // the host accepts several exchanges at a time
 	apart       bool        // the host is on another machine
+	meetings    *meetings   // of this machine, if the host is on another one
+	together    *meeting    // of the present group, at level machine/1; else nil
 	maxBytes    int64       // of the tensors of a message from the host
 }
 
@@ -41,7 +43,10 @@ func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *se
 
 // serve returns nil when the host has ended the session.
 func (s *session) serve() error {
-	defer func() { leave(s.member) }()
+	defer func() {
+		leave(s.member)
+		s.together.leave()
+	}()
 	garbage := newGarbage()
 	for {
 		m, in, err := s.conn.Recv(s.allocate)

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"encoding/binary"
+
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 )
@@ -11,6 +13,13 @@ func EncodeGroup(g device.Group) *pb.Join {
 		Leaves: int32(g.Tree)}
 	for _, r := range g.Replicas {
 		out.Members = append(out.Members, &pb.Replicas{Replicas: Numbers[int32](r)})
+	}
+	if g.Level == device.OnMachine { // the ranks, and the bytes that distinguish the run
+		ranks := binary.AppendUvarint(nil, uint64(len(g.Machine)))
+		for _, r := range g.Machine {
+			ranks = binary.AppendUvarint(ranks, uint64(r))
+		}
+		out.Rendezvous = append(ranks, g.Rendezvous...)
 	}
 	return out
 }
@@ -24,7 +33,28 @@ func DecodeGroup(in *pb.Join) device.Group {
 	for _, r := range in.GetMembers() {
 		g.Replicas = append(g.Replicas, Numbers[int](r.GetReplicas()))
 	}
+	if g.Level == device.OnMachine {
+		g.Machine, g.Rendezvous = decodeMachine(g.Rendezvous, len(g.Replicas))
+	}
 	return g
+}
+
+// decodeMachine reads the ranks of a machine, at most the number of members. Bytes of another form give
+// no ranks.
+func decodeMachine(b []byte, members int) (ranks []int, rest []byte) {
+	count, n := binary.Uvarint(b)
+	if n <= 0 || count > uint64(members) {
+		return nil, nil
+	}
+	b = b[n:]
+	for range count {
+		rank, n := binary.Uvarint(b)
+		if n <= 0 || rank >= uint64(members) {
+			return nil, nil
+		}
+		ranks, b = append(ranks, int(rank)), b[n:]
+	}
+	return ranks, b
 }
 
 // EncodeCapacity writes a capacity.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -49,6 +50,11 @@ func ScheduleOf(f *graph.Function) *Schedule {
 		s.lanes[lane] = append(s.lanes[lane], due)
 	}
 	return s
+}
+
+// Exchanges reports whether the schedule, which may be nil, has any exchange.
+func (s *Schedule) Exchanges() bool {
+	return s != nil && slices.ContainsFunc(s.lanes[:], func(l []expectedExchange) bool { return len(l) > 0 })
 }
 
 // Progress is the position of a run in a schedule. The zero value has no schedule and is

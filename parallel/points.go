@@ -1,0 +1,60 @@
+package parallel
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
+)
+
+// pointsHub is a hub whose members are points: a device, or all devices of another machine.
+type pointsHub struct {
+	*collective.Hub
+	points [][]int // ranks of each
+	beyond bool    // other ranks of the run have replicas too
+}
+
+// pointsOf returns the points of some members, in the order of their first ranks.
+func pointsOf(ms members) (points [][]int) {
+	known := map[string]int{}
+	for rank, m := range ms {
+		machine := device.LinkOf(m.Device).Machine
+		at, ok := known[machine]
+		switch {
+		case machine == "" || !slices.Contains(m.Device.Info().Levels, device.OnMachine):
+			points = append(points, []int{rank})
+		case ok:
+			points[at] = append(points[at], rank)
+		default:
+			known[machine], points = len(points), append(points, []int{rank})
+		}
+	}
+	return points
+}
+
+// group returns the group of the member of a rank, without its replicas. token distinguishes the run. Devices
+// of one machine that have all replicas exchange nothing with the host.
+func (h *pointsHub) group(rank int, token []byte) device.Group {
+	at := slices.IndexFunc(h.points, func(p []int) bool { return slices.Contains(p, rank) })
+	g := device.Group{Level: device.Stream}
+	if p := h.points[at]; len(p) > 1 {
+		g.Level, g.Rendezvous, g.Machine = device.OnMachine, token, p
+	}
+	if h.points[at][0] == rank && !(len(h.points) == 1 && len(g.Machine) > 0 && !h.beyond) {
+		g.Exchange = h.Member(at)
+	}
+	return g
+}
+
+// Missing returns the ranks that others wait for: see collective.Hub. A machine is missing as a whole.
+func (h *pointsHub) Missing() []int {
+	missing := h.Hub.Missing()
+	if missing == nil {
+		return nil
+	}
+	ranks := []int{}
+	for _, at := range missing {
+		ranks = append(ranks, h.points[at]...)
+	}
+	return ranks
+}

@@ -55,7 +55,7 @@ func (r *Run) start(ctx context.Context, m *models.Model) (*train.Session, error
 // config returns how the recipe is run.
 func (r *Run) config() (c train.Config, err error) {
 	c = train.Config{Train: r.data, Validation: r.validation, Workers: r.o.Workers, Peers: r.o.Peers,
-		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout,
+		Fleet: r.fleet, BySpeed: r.o.Placement == bySpeed, DeviceTimeout: r.o.DeviceTimeout, Audit: r.o.Audit,
 		Recompute: r.o.Recompute, Stages: r.o.Stages, Checkpoint: r.checkpoint,
 		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, Settings: r.o.settings(), GoOn: r.resumeCommand(),
 		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Norms: r.o.Norms,

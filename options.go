@@ -75,6 +75,7 @@ type TrainOptions struct {
 	Peers         *fabric.Peers
 	Workers       int           // goroutines that read and augment; 0: one for each core
 	DeviceTimeout time.Duration // train.Config.DeviceTimeout
+	Audit         float64       // train.Config.Audit: 0 to 1
 	Recompute     string        // train.Config.Recompute
 	Stages        stage.Spec    // train.Config.Stages
 

@@ -52,6 +52,7 @@ type communicator struct {
 	memory     device.GroupMemory // the hub, if the host is not in the middle
 	slower     bool               // the members cannot meet by themselves
 	token      [16]byte           // distinguishes this run on other machines
+	recorder   *recorder          // of steps that are audited; nil without audits
 	generation uint64
 }
 
@@ -59,6 +60,9 @@ func newCommunicator(c Config, ranks placement.Ranks, l *timeouts) communicator 
 	m := communicator{rendezvous: c.Rendezvous, replicas: c.Replicas, local: c.Local, toldSlower: c.Slower,
 		timeouts: l}
 	_, _ = rand.Read(m.token[:]) // it never fails
+	if c.Audit != nil && c.Peers == nil && !c.Local {
+		m.recorder = &recorder{}
+	}
 	if c.Peers != nil {
 		m.uplink = fabric.NewUplink(c.Peers, ranks.Counts())
 	}
@@ -79,7 +83,7 @@ func (c *communicator) join(ctx context.Context, ms members) error {
 	c.generation++
 	c.closeMemory()
 	points := pointsOf(ms)
-	hub := &pointsHub{c.newHub(len(points)), points, c.uplink != nil}
+	hub := &pointsHub{c.newHub(len(points)), points, c.uplink != nil, c.recorder}
 	c.hub = hub
 	if c.local { // a device without a group has all replicas of its run
 		return nil
@@ -142,15 +146,21 @@ func (c *communicator) closeMemory() {
 	}
 }
 
+// pointsHub returns the hub of this process, or nil if the members meet without the host.
+func (c *communicator) pointsHub() *pointsHub {
+	hub, _ := c.hub.(*pointsHub)
+	return hub
+}
+
 // drain waits until all exchanges with other ranks have ended.
 func (c *communicator) drain() {
 	if hub, ok := c.hub.(*pointsHub); ok {
-		hub.Wait()
+		hub.hub.Wait()
 	}
 }
 
 // calledOff reports whether another rank has called the run off.
 func (c *communicator) calledOff() bool {
 	hub, ok := c.hub.(*pointsHub)
-	return ok && hub.CalledOff()
+	return ok && hub.hub.CalledOff()
 }

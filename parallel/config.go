@@ -68,6 +68,10 @@ type Config struct {
 	// Rendezvous makes places where devices meet without the host. nil: they
 	// meet at the host.
 	Rendezvous device.Rendezvous
+	// Audit returns the number of the step after version v, and replicas of it to run again on another
+	// device, whose bits must be equal. A machine that gives other bits is lost for good. It is not used
+	// with Peers, Local or stages, or if all replicas are on one machine. nil: nothing is repeated.
+	Audit func(v device.Version) (step int, replicas []int)
 	// Referee predicts one row on a built-in device, to decide which device is wrong. It
 	// may be nil.
 	Referee func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error)

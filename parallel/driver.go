@@ -37,6 +37,7 @@ type Driver struct {
 	commitErr error          // of a Commit that was not finite; the state is lost
 	ledger    *ledger
 	checks    stateChecks // of the members, on the state
+	audited   int         // replicas that were run again
 
 	predicted int           // rows of all calls of Predict that have returned outputs
 	computed  time.Duration // of the slowest member in each prediction; guarded by inFlight
@@ -99,6 +100,9 @@ func withZeros(p *graph.Program, state map[string]tensor.Tensor) map[string]tens
 
 // Group returns the participating devices.
 func (d *Driver) Group() *Group { return d.group }
+
+// Audited counts the runs of replicas that were repeated on another device: see Config.Audit.
+func (d *Driver) Audited() int { return d.audited }
 
 // Version counts the commits since Open.
 func (d *Driver) Version() device.Version { return d.version }

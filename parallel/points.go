@@ -9,9 +9,11 @@ import (
 
 // pointsHub is a hub whose members are points: a device, or all devices of another machine.
 type pointsHub struct {
-	*collective.Hub
+	hub    *collective.Hub
 	points [][]int // ranks of each
 	beyond bool    // other ranks of the run have replicas too
+
+	recorder *recorder // of the values; may be nil
 }
 
 // pointsOf returns the points of some members, in the order of their first ranks.
@@ -41,14 +43,16 @@ func (h *pointsHub) group(rank int, token []byte) device.Group {
 		g.Level, g.Rendezvous, g.Machine = device.OnMachine, token, p
 	}
 	if h.points[at][0] == rank && !(len(h.points) == 1 && len(g.Machine) > 0 && !h.beyond) {
-		g.Exchange = h.Member(at)
+		if g.Exchange = h.hub.Member(at); h.recorder != nil {
+			g.Exchange = recording{g.Exchange, h.recorder}
+		}
 	}
 	return g
 }
 
 // Missing returns the ranks that others wait for: see collective.Hub. A machine is missing as a whole.
 func (h *pointsHub) Missing() []int {
-	missing := h.Hub.Missing()
+	missing := h.hub.Missing()
 	if missing == nil {
 		return nil
 	}
@@ -58,3 +62,9 @@ func (h *pointsHub) Missing() []int {
 	}
 	return ranks
 }
+
+// Exchanges returns the number of completed exchanges.
+func (h *pointsHub) Exchanges() int { return h.hub.Exchanges() }
+
+// Abort ends the group: see collective.Hub.
+func (h *pointsHub) Abort(cause error) { h.hub.Abort(cause) }

@@ -46,7 +46,7 @@ func TestPoints(t *testing.T) {
 		if fmt.Sprint(points) != c.want {
 			t.Errorf("points %v, want %s", points, c.want)
 		}
-		h := &pointsHub{collective.NewHub(len(c.members), len(points)), points, false}
+		h := &pointsHub{collective.NewHub(len(c.members), len(points)), points, false, nil}
 		for rank, want := range c.exchanges {
 			g := h.group(rank, []byte("run"))
 			if (g.Exchange != nil) != want {
@@ -59,11 +59,11 @@ func TestPoints(t *testing.T) {
 			}
 		}
 	}
-	h := &pointsHub{collective.NewHub(4, 2), [][]int{{0}, {1, 2}}, false}
+	h := &pointsHub{collective.NewHub(4, 2), [][]int{{0}, {1, 2}}, false, nil}
 	if h.Missing() != nil {
 		t.Error("somebody is missing before any exchange")
 	}
-	h.Member(0).Start(t.Context(), collective.Tag{}, nil)
+	h.hub.Member(0).Start(t.Context(), collective.Tag{}, nil)
 	if got := h.Missing(); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("missing %v", got)
 	}

@@ -58,6 +58,9 @@ func (d *Driver) runToEnd(ctx context.Context, f *graph.Function, b Batch) (Resu
 	for {
 		outs, t, err := d.run(ctx, f, b)
 		if err == nil {
+			err = d.audit(ctx, f, b, outs)
+		}
+		if err == nil {
 			d.retained = f.Name == graph.Train
 			return resultOf(f, outs, t), nil
 		}
@@ -72,6 +75,7 @@ func (d *Driver) run(ctx context.Context, f *graph.Function, b Batch) ([]device.
 	if err := d.begin(ctx); err != nil {
 		return nil, Timing{}, err
 	}
+	d.beginAudit(f, b)
 	outs := make([]device.Outcome, len(d.group.members))
 	err := d.group.runTogether(func(rank int, m *member, _ *watchdog) error {
 		out, err := m.exe.Run(ctx, b.step(f, d.group.runs, m.replicas))

@@ -40,6 +40,9 @@ type Config struct {
 	Placement     []int                // parallel.Config.Placement
 	BySpeed       bool                 // parallel.Config.BySpeed
 	DeviceTimeout time.Duration        // parallel.Config.Timeout
+	// Audit is the fraction of the runs of replicas that are repeated on another device, to compare the
+	// bits: see parallel.Config.Audit. Seed and step choose them.
+	Audit float64
 	// Recompute determines whether activations are computed again for the backward pass
 	// instead of stored: "none", "all", or "auto", the meaning of "": if a device of any
 	// rank has too little free memory.

@@ -271,6 +271,8 @@ type Finished struct {
 	Seconds float64 `json:"seconds"`                          // since Session.Run began
 	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
 
+	Audited int `json:"audited,omitempty"` // runs of replicas that were repeated, with Config.Audit
+
 	Lost   []Losses     `json:"devices_lost,omitempty"` // of the devices that were lost in the run
 	Stages []StageShare `json:"stages,omitempty"`       // of Started, with the time that they waited
 	Step   *StagedStep  `json:"staged_step,omitempty"`

@@ -2,10 +2,12 @@ package train
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 )
@@ -18,6 +20,31 @@ func machinesOf(g *parallel.Group) (e Machines) {
 			RoundTrip: t.Link.RoundTrip.Seconds(), Rate: t.Link.Rate, Network: t.Expected().Seconds()})
 	}
 	return e
+}
+
+// audits returns the choice of the replicas to audit by seed and step, or nil without Config.Audit.
+func (s *Session) audits() func(device.Version) (int, []int) {
+	p, r := s.plan.config.Audit, s.plan.recipe
+	if p <= 0 {
+		return nil
+	}
+	return func(device.Version) (step int, replicas []int) {
+		step = s.trainer.progress.Step + 1
+		for i := range r.StepReplicas() {
+			if rand.New(rand.NewPCG(r.Seed, uint64(step)<<32|uint64(i))).Float64() < p {
+				replicas = append(replicas, i)
+			}
+		}
+		return step, replicas
+	}
+}
+
+// audited returns how many runs of replicas were repeated.
+func (s *Session) audited() int {
+	if d, ok := s.trainer.driver.(*parallel.Driver); ok {
+		return d.Audited()
+	}
+	return 0
 }
 
 // Lines describes the plan, with a line for each machine.

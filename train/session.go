@@ -171,6 +171,7 @@ func (s *Session) driverConfig() parallel.Config {
 		Template: r.WeightSync == parallel.Template, Local: r.HasSeparateWeights(),
 		Timeout: c.DeviceTimeout, Lost: s.lost, Back: s.back,
 		Rendezvous: s.devices.rendezvous, Slower: s.slower, Divided: s.divide, Moved: s.moved,
+		Audit:   s.audits(),
 		Measure: c.Divided != nil || r.TotalSteps() >= longRun}
 }
 

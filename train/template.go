@@ -126,7 +126,7 @@ const averageSamples = 8192
 // Finished returns the event for a template that the caller has written to
 // path, with the SHA-256 sum of the file.
 func (s *Session) Finished(path, sum string) Finished {
-	done := Finished{Model: path, SHA256: sum, Steps: s.trainer.progress.Step,
+	done := Finished{Model: path, Audited: s.audited(), SHA256: sum, Steps: s.trainer.progress.Step,
 		Seconds: time.Since(s.began).Seconds(), Lost: s.losses, Stages: s.stageShares(),
 		Step: s.stagedStep()}
 	if b := s.trainer.progress.BestEpoch(s.plan.recipe); b != nil {

@@ -72,6 +72,11 @@ func checkTrainFlags(c *cli.Context, resumed bool) error {
 	if n := c.Float64("device-timeout"); !(n >= 0.1 && n <= 86400) {
 		return misuse("--device-timeout %g: want 0.1 to 86400 seconds", n)
 	}
+	if p := c.Float64("audit"); !(p >= 0 && p <= 1) {
+		return misuse("--audit %g: want 0 to 1", p)
+	} else if p > 0 && !namesMachines(c) {
+		return misadvise("name them in --devices or --devices-file", "--audit is for devices of other machines")
+	}
 	err := cmp.Or(atLeast(c, 1, "epochs", "steps", "batch", "replicas", "checkpoint-every", "log-every"),
 		atLeast(c, 0, "workers"))
 	if err != nil {
@@ -97,7 +102,7 @@ func trainOptions(c *cli.Context, resumed bool) (o bnctl.TrainOptions, err error
 	o = bnctl.TrainOptions{Data: c.String("data"), Validation: c.String("val"), Output: files.Output,
 		Checkpoint: files.Checkpoint, CheckpointEvery: c.Int("checkpoint-every"),
 		Overwrite: c.Bool("overwrite"), AnyKernels: c.IsSet("kernels"), Placement: c.String("placement"),
-		Workers: c.Int("workers"), LogDir: c.String("log-dir"),
+		Workers: c.Int("workers"), Audit: c.Float64("audit"), LogDir: c.String("log-dir"),
 		SkipBad: c.String("skip-bad"), Masks: maskOptions(c), Columns: c.String("csv-columns"),
 		Task:          c.String("task"),
 		ValSplit:      data.Holdout{Seed: c.Uint64("split-seed"), Groups: c.String("split-groups")},

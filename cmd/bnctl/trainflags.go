@@ -126,6 +126,8 @@ func runFlags() []cli.Flag {
 				"same bits"},
 		&cli.Float64Flag{Name: "device-timeout", Value: 30,
 			Usage: "`SECONDS` after which a device that keeps others waiting is lost, and a run without any gives up"},
+		&cli.Float64Flag{Name: "audit", Usage: "repeat this `FRACTION` of the runs of replicas " +
+			"on another device, and use a machine with other bits no more"},
 		stagesFlag(), planFlag(),
 		&cli.StringFlag{Name: "recompute", Value: "auto", Usage: "compute activations again for gradients, " +
 			"with less memory and the same bits: none, auto (where memory lacks) or all"},

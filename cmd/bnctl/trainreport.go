@@ -21,6 +21,9 @@ func reportTrained(o *output, done train.Finished) {
 	if done.Dropped > 0 {
 		o.note("not applied: %s that waited after the last step", plural(int(done.Dropped), "gradient"))
 	}
+	if done.Audited > 0 {
+		o.note("audit: the runs of %s were repeated on another device", plural(done.Audited, "replica"))
+	}
 	for _, l := range done.Lost {
 		o.note("device %s was lost %s  %s", l.Device, plural(l.Times, "time"), l.Excluded)
 	}

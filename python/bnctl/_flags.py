@@ -57,6 +57,7 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "arch": "string",
         "attest": "string",
         "attest-key": "string",
+        "audit": "float",
         "augment": "string",
         "aux-weight": "float",
         "batch": "int",

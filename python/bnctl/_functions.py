@@ -15,20 +15,20 @@ from ._run import Run
 
 def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Optional[int] = None,
           allow_unlocked: Optional[bool] = None, arch: Value = None, attest: Value = None,
-          attest_key: Value = None, augment: Value = None, aux_weight: Optional[float] = None,
-          batch: Optional[int] = None, bn: Value = None, bn_min: Value = None,
-          bn_precise: Optional[int] = None, bn_precise_plain: Optional[bool] = None, bn_stats: Value = None,
-          bn_update: Value = None, checkpoint: Value = None, checkpoint_every: Optional[int] = None,
-          class_weights: Value = None, classes: Optional[int] = None, clip_norm: Optional[float] = None,
-          csv_columns: Value = None, decay_all: Optional[bool] = None, device_plugin: Value = None,
-          device_timeout: Optional[float] = None, devices: Value = None, devices_file: Value = None,
-          devices_tls: Value = None, discover: Value = None, drop: Value = None, ema: Optional[float] = None,
-          epochs: Optional[int] = None, eval_every: Optional[int] = None, exif: Value = None,
-          find_lr: Optional[bool] = None, freeze: Value = None, ignore: Value = None, init: Value = None,
-          input: Value = None, interpolation: Value = None, kernels: Value = None, key: Value = None,
-          label_smoothing: Optional[float] = None, labels: Value = None, log_dir: Value = None,
-          log_every: Optional[int] = None, loss: Value = None, lr: Value = None, lr_of: Value = None,
-          mask_values: Value = None, mean: Value = None, model: Value = None,
+          attest_key: Value = None, audit: Optional[float] = None, augment: Value = None,
+          aux_weight: Optional[float] = None, batch: Optional[int] = None, bn: Value = None,
+          bn_min: Value = None, bn_precise: Optional[int] = None, bn_precise_plain: Optional[bool] = None,
+          bn_stats: Value = None, bn_update: Value = None, checkpoint: Value = None,
+          checkpoint_every: Optional[int] = None, class_weights: Value = None, classes: Optional[int] = None,
+          clip_norm: Optional[float] = None, csv_columns: Value = None, decay_all: Optional[bool] = None,
+          device_plugin: Value = None, device_timeout: Optional[float] = None, devices: Value = None,
+          devices_file: Value = None, devices_tls: Value = None, discover: Value = None, drop: Value = None,
+          ema: Optional[float] = None, epochs: Optional[int] = None, eval_every: Optional[int] = None,
+          exif: Value = None, find_lr: Optional[bool] = None, freeze: Value = None, ignore: Value = None,
+          init: Value = None, input: Value = None, interpolation: Value = None, kernels: Value = None,
+          key: Value = None, label_smoothing: Optional[float] = None, labels: Value = None,
+          log_dir: Value = None, log_every: Optional[int] = None, loss: Value = None, lr: Value = None,
+          lr_of: Value = None, mask_values: Value = None, mean: Value = None, model: Value = None,
           momentum: Optional[float] = None, nesterov: Optional[bool] = None, optimizer: Value = None,
           output: Value = None, overwrite: Optional[bool] = None, patience: Optional[int] = None,
           placement: Value = None, pos_weights: Value = None, precision: Value = None,
@@ -62,6 +62,9 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         Write a signed statement about the template to FILE: in-toto and SLSA provenance, for bnctl verify.
     attest_key : str or number or sequence, optional
         FILE of the private key that signs it: ed25519, of bnctl keygen.
+    audit : float, optional
+        Repeat this FRACTION of the runs of replicas on another device, and use a machine with other bits no
+        more.
     augment : str or number or sequence, optional
         Random changes of pictures, 'crop flip jitter:0.4 ...' (docs/data.md lists them), or none, cifar
         (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours) (default: none).
@@ -258,7 +261,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     Run
     """
     options: Dict[str, Any] = {"accumulate": accumulate, "allow_unlocked": allow_unlocked, "arch": arch,
-                               "attest": attest, "attest_key": attest_key, "augment": augment,
+                               "attest": attest, "attest_key": attest_key, "audit": audit, "augment": augment,
                                "aux_weight": aux_weight, "batch": batch, "bn": bn, "bn_min": bn_min,
                                "bn_precise": bn_precise, "bn_precise_plain": bn_precise_plain,
                                "bn_stats": bn_stats, "bn_update": bn_update, "checkpoint": checkpoint,

@@ -1,0 +1,319 @@
+package parallel
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bnctl/bnctl/device"
+	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// An audit repeats the runs of some replicas on another device, before the commit:
+//
+//	step      a: replicas 0 1   b: replica 2      all send their values of the tree's nodes to the hub
+//	record    the values of the node [0,2), and all results
+//	repeat    b runs replicas 0 and 1 and gets the recorded results; its values are compared
+//	differs   the host's device is right, or a third device decides; the machine of the other is dropped
+//
+// A node has the replicas that a device, or a machine, sends one sum for. They are repeated together.
+
+// recorder keeps the exchanges of a step that is audited.
+type recorder struct {
+	mu    sync.Mutex
+	nodes []collective.Node // to be repeated; nil: nothing is recorded
+	all   map[exchangeKey]*recorded
+}
+
+// exchangeKey identifies an exchange of a run.
+type exchangeKey struct {
+	lane     collective.Lane
+	sequence uint64
+}
+
+// recorded is an exchange: the bytes of each value by node, and of each result.
+type recorded struct {
+	partials map[collective.Node][][]byte
+	results  [][]byte
+}
+
+// begin starts to record the values of some nodes.
+func (r *recorder) begin(nodes []collective.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.nodes, r.all = nodes, map[exchangeKey]*recorded{}
+}
+
+// exchange returns the record of an exchange, or nil if nothing is recorded.
+func (r *recorder) exchange(tag collective.Tag) *recorded {
+	if r.nodes == nil {
+		return nil
+	}
+	key := exchangeKey{tag.Lane, tag.Sequence}
+	if r.all[key] == nil {
+		r.all[key] = &recorded{partials: map[collective.Node][][]byte{}}
+	}
+	return r.all[key]
+}
+
+// recordPartials copies the values of the nodes that are audited.
+func (r *recorder) recordPartials(tag collective.Tag, values []collective.Reduction) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := r.exchange(tag)
+	if x == nil {
+		return
+	}
+	for _, v := range values {
+		for _, p := range v.Partials {
+			if slices.Contains(r.nodes, p.Node) {
+				x.partials[p.Node] = append(x.partials[p.Node], bytes.Clone(p.Value.Bytes))
+			}
+		}
+	}
+}
+
+// recordResults copies the results of an exchange, once.
+func (r *recorder) recordResults(tag collective.Tag, values []collective.Reduction) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := r.exchange(tag)
+	if x == nil || x.results != nil {
+		return
+	}
+	for _, v := range values {
+		x.results = append(x.results, bytes.Clone(v.Result.Bytes))
+	}
+}
+
+// recording is an Exchanger that keeps the values.
+type recording struct {
+	collective.Exchanger
+	recorder *recorder
+}
+
+// Start implements collective.Exchanger.
+func (x recording) Start(ctx context.Context, tag collective.Tag,
+	values []collective.Reduction) func() error {
+	x.recorder.recordPartials(tag, values)
+	wait := x.Exchanger.Start(ctx, tag, values)
+	return func() error {
+		err := wait()
+		if err == nil {
+			x.recorder.recordResults(tag, values)
+		}
+		return err
+	}
+}
+
+// repetition is an Exchanger that compares values with the record, and returns the recorded results.
+type repetition struct {
+	recorder *recorder
+	mu       sync.Mutex
+	differs  bool
+}
+
+// Start implements collective.Exchanger.
+func (x *repetition) Start(_ context.Context, tag collective.Tag,
+	values []collective.Reduction) func() error {
+	x.recorder.mu.Lock()
+	defer x.recorder.mu.Unlock()
+	was := x.recorder.exchange(tag)
+	if was == nil || len(was.results) != len(values) {
+		return func() error { return fmt.Errorf("exchange %s was not recorded", tag.Name) }
+	}
+	for i, v := range values {
+		for _, p := range v.Partials {
+			if of := was.partials[p.Node]; i >= len(of) || !bytes.Equal(of[i], p.Value.Bytes) {
+				x.setDiffers()
+			}
+		}
+		copy(v.Result.Bytes, was.results[i])
+	}
+	return func() error { return nil }
+}
+
+func (x *repetition) setDiffers() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.differs = true
+}
+
+// beginAudit chooses the nodes to repeat of the next run of f, and records their values.
+func (d *Driver) beginAudit(f *graph.Function, b Batch) {
+	r, h := d.group.comm.recorder, d.group.comm.pointsHub()
+	if r == nil {
+		return
+	}
+	r.begin(nil)
+	if f.Name != graph.Train || h == nil || len(h.points) < 2 || d.group.mixed {
+		return
+	}
+	_, replicas := d.config.Audit(d.version)
+	var nodes []collective.Node
+	for _, ranks := range h.points {
+		var all []int
+		for _, rank := range ranks {
+			all = append(all, d.group.members[rank].replicas...)
+		}
+		slices.Sort(all)
+		for _, n := range collective.Cover(d.config.Replicas, all) {
+			if slices.ContainsFunc(replicas, func(r int) bool { return n.From <= r && r < n.To && b.Sizes[r] > 0 }) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	r.begin(nodes)
+}
+
+// audit repeats the nodes that beginAudit has chosen. If a device lies, the error is its loss.
+func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome) error {
+	r := d.group.comm.recorder
+	if r == nil || len(r.nodes) == 0 {
+		return nil
+	}
+	defer r.begin(nil)
+	for _, n := range r.nodes {
+		if err := d.auditNode(ctx, f, b, outs, n); err != nil {
+			return err
+		}
+	}
+	return d.group.join(ctx)
+}
+
+// auditNode repeats a node on a device that is not at its point of the hub: one of this machine if there is
+// one.
+func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
+	n collective.Node) error {
+	h, ms := d.group.comm.pointsHub(), d.group.members
+	holds := func(m *member) bool { return slices.Contains(m.replicas, n.From) }
+	suspect := slices.IndexFunc(ms, holds)
+	var judges []*member // of other points, one each, those of this machine first
+	for _, ranks := range h.points {
+		if !slices.Contains(ranks, suspect) {
+			judges = append(judges, ms[ranks[0]])
+		}
+	}
+	slices.SortStableFunc(judges, func(a, b *member) int { return order(a.Foreign) - order(b.Foreign) })
+	same, err := d.repeat(ctx, f, b, outs, n, judges[0])
+	d.audited += n.To - n.From
+	if err != nil || same {
+		return err
+	}
+	liar, judge := ms[suspect], judges[0]
+	switch {
+	case !judge.Foreign: // the host's own device is right
+	case !liar.Foreign:
+		liar, judge = judge, liar
+	case len(judges) == 1:
+		step, _ := d.config.Audit(d.version)
+		return problem.Advise("add cpu to the devices: the host's own device decides", "audit: %s and %s give "+
+			"different bits for replica %d of step %d", liar.Name, judge.Name, n.From, step)
+	default:
+		if same, err = d.repeat(ctx, f, b, outs, n, judges[1]); err != nil {
+			return err
+		}
+		if same {
+			liar, judge = judge, judges[1]
+		}
+	}
+	return d.dropLiar(n, liar, judge)
+}
+
+// order sorts devices of this machine before others.
+func order(foreign bool) int {
+	if foreign {
+		return 1
+	}
+	return 0
+}
+
+// dropLiar returns the loss of a device that gave wrong bits, after it has dropped the other devices of the
+// same machine. They are not opened again.
+func (d *Driver) dropLiar(n collective.Node, liar, judge *member) error {
+	step, _ := d.config.Audit(d.version)
+	machine := device.LinkOf(liar.Device).Machine
+	where := liar.Name
+	if machine != "" {
+		where = "machine " + machine
+	}
+	why := func(m *member) error {
+		return &lost{m, device.Errorf(m.Name, "Audit", device.Unsupported,
+			"%s gives other bits for replica %d of step %d than %s: it is not used any more", where, n.From, step,
+			judge.Name)}
+	}
+	for _, m := range d.group.members {
+		if m != liar && machine != "" && device.LinkOf(m.Device).Machine == machine {
+			if err := d.recovery.drop(why(m)); err != nil {
+				return err
+			}
+		}
+	}
+	return why(liar)
+}
+
+// repeat runs the replicas of a node on m, and reports whether all bits are those of the record.
+func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
+	n collective.Node, m *member) (same bool, err error) {
+	var replicas []int
+	for r := n.From; r < n.To; r++ {
+		replicas = append(replicas, r)
+	}
+	x, comm := &repetition{recorder: d.group.comm.recorder}, &d.group.comm
+	comm.generation++
+	g := device.Group{Generation: comm.generation, Level: device.Stream, Replicas: [][]int{replicas},
+		Tree: comm.replicas, Exchange: x}
+	step, rows := b.step(f, d.group.runs, replicas), 0
+	for _, of := range step.Rows {
+		rows += of
+	}
+	c := m.capacity
+	c.Rows, c.Replicas = max(c.Rows, rows), max(c.Replicas, len(replicas))
+	var out device.Outcome
+	err = d.group.timeouts.call(m, func() (err error) {
+		if c != m.capacity {
+			if err = m.exe.Grow(ctx, c); err != nil {
+				return err
+			}
+			m.capacity = c
+		}
+		if err = m.Device.Join(ctx, g); err == nil {
+			out, err = m.exe.Run(ctx, step)
+		}
+		return err
+	})
+	if err != nil {
+		d.group.stale = true
+		return false, m.named(err)
+	}
+	return !x.differs && d.sameOutputs(f, outs, out, replicas), nil
+}
+
+// sameOutputs reports whether the outputs of replicas are those of the step.
+func (d *Driver) sameOutputs(f *graph.Function, outs []device.Outcome, again device.Outcome,
+	replicas []int) bool {
+	i := 0
+	for _, o := range f.Outputs {
+		if o.Keep {
+			continue
+		}
+		for at, r := range replicas {
+			for rank, m := range d.group.members {
+				was := slices.Index(m.replicas, r)
+				if was < 0 || f.Values[o.Value].Type.Kind != graph.Replica {
+					continue
+				}
+				before := outs[rank].Outputs[i].Rows(was, was+1)
+				if !bytes.Equal(before.Bytes, again.Outputs[i].Rows(at, at+1).Bytes) {
+					return false
+				}
+			}
+		}
+		i++
+	}
+	return true
+}

@@ -8,7 +8,8 @@
 # first, and the others have to do without it.
 # avx2: before a device holds the CPU device to AVX2, purego: takes its plain Go, arm64: its build for arm64 under
 # qemu-user, threads1, threads2: that number of threads. resumed: kills the run once it has a checkpoint, which goes on; ranks3: trains on
-# three ranks (mpirun.openmpi); accumulate2: makes each step of two halves of batch and replicas: the template has
+# three ranks (mpirun.openmpi); stages2:2xcpu divides the layers over two devices; accumulate2: makes each step of two halves of batch and
+# replicas: the template has
 # another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
 # efficientnet-b0 mobilenetv3-large convnext-tiny vit-4, which are trained, too. JSON=FILE keeps the sums for docs/results.
 # ZOO=1 takes every network of the zoo in place of those recipes, at its published size, the smallest first: 2 steps of
@@ -51,6 +52,8 @@ recipes=( # full steps, then the recipe, as a shell reads it
 	"10 --model $root/plugins/internal/bitwise/norms.graph --data npy:f.npy,y.npy --batch 10 --replicas 8"
 	"10 --model $root/plugins/internal/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
 )
+detector="6 --model yolox-nano --size 64x64 --data voc:$data/bccd.tar.gz --batch 6 --replicas 3"
+[ ! -e "$data/bccd.tar.gz" ] || recipes+=("$detector --augment segment" "$detector --loss yolox --augment 'mosaic flip jitter'")
 for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
 	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
 done
@@ -108,6 +111,7 @@ train() {
 	ranks*) launcher=(mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "${how#ranks}") options=(--threads 1) ;;
 	accumulate*) shares "${how#accumulate}" ;;
 	resumed) options=(--checkpoint-every 1) ;;
+	stages*) options=(--stages "${how#stages}") ;;
 	kill) ;;
 	*) on=$1 how= ;;
 	esac

@@ -172,13 +172,17 @@ func (c *trainingCut) earliest(n *graph.Node) int {
 	return first % c.stages
 }
 
-// latest returns the last of the stages that a node reads from.
+// latest returns the last of the stages that a node reads from. It is the last stage, which has the loss, for
+// a node that reads inputs alone.
 func (c *trainingCut) latest(n *graph.Node) int {
-	last := 0
+	last := -1
 	for _, v := range n.In {
 		if s, ok := c.stageOf(v); ok {
 			last = max(last, s)
 		}
+	}
+	if last < 0 {
+		return c.stages - 1
 	}
 	return last
 }

@@ -55,7 +55,8 @@ COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|T
 .PHONY: check-race
 check-race: ## the race detector
 	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \
-		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train ./inprocess ./bnctltest
+		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train ./inprocess ./bnctltest \
+		./device/serve ./device/machine ./fleet
 
 # macOS on arm64 is built by check-systems: here only what has files for arm64 is vetted, with its tests.
 .PHONY: check-machines
@@ -248,6 +249,10 @@ chaos-mpi: build ## machines in namespaces, devices and ranks killed (Linux, roo
 chaos-machines: build ## a host and machines that join, leave, are killed and cut off, over two slow networks: one template for each of 12 recipes (Linux, root, an hour; goes on where it was ended)
 	$(GO) build -o bin/slowlink ./scripts/slowlink
 	bash scripts/chaosmachines.sh bin/bnctl bin/slowlink
+
+.PHONY: test-machine-languages
+test-machine-languages: build ## the example devices in Python and Node.js behind devices serve: the template of the same devices here
+	bash scripts/machinelanguages.sh bin/bnctl
 
 .PHONY: test-peers
 test-peers: ## goldens and formats against PyTorch and others, which it installs

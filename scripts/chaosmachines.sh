@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# chaosmachines.sh [BNCTL [SLOWLINK]]: a host and two machines that offer a device (bnctl devices serve), in namespaces of
+# chaosmachines.sh [BNCTL [SLOWLINK]]: a host and two machines that offer devices (bnctl devices serve), in namespaces of
 # network, processes and mounts, each with its own /tmp. The host reaches them over a slow network: 1 Gbit/s and 1 ms each
 # way, or 100 Mbit/s and 20 ms (scripts/slowlink, since not every kernel can delay packets). Twelve recipes are trained
 # on the host's own CPU, and then RUNS (5) times on each network, each time disturbed at random: machines join, leave by
@@ -47,9 +47,9 @@ inside() { nsenter -t "$(cat m$1.pid)" -n -m -p -- "${@:2}"; }
 sum() { sha256sum <"$1" | cut -c1-16; }
 fail() { echo "chaosmachines.sh: $*" >&2; tail -n 30 log >&2; exit 1; }
 
-# offer I: machine I offers its device.
+# offer I: machine I offers its devices. 2 has two, which add their sums there.
 offer() {
-	inside "$1" "$bnctl" devices serve --listen :7443 --devices cpu --threads 1 --tls "$work/keys/device" >>"served$1" 2>&1 &
+	inside "$1" "$bnctl" devices serve --listen :7443 --devices "$([ "$1" = 2 ] && echo 2xcpu || echo cpu)" --threads 1 --tls "$work/keys/device" >>"served$1" 2>&1 &
 }
 stop() { inside "$2" pkill "-$1" -f "^$bnctl devices serve" || true; }
 

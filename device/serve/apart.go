@@ -55,7 +55,7 @@ const (
 // NewApart returns a server of the devices of p.
 func NewApart(p device.Provider, o ApartOptions) *Apart {
 	a := &Apart{}
-	a.server = grpc.NewServer(grpc.Creds(o.Credentials), grpc.ConnectionTimeout(handshakeTimeout),
+	a.server = grpc.NewServer(grpc.Creds(trusting{o.Credentials}), grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.InitialWindowSize(wire.Window), grpc.InitialConnWindowSize(wire.Window),
 		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody),
 		grpc.MaxConcurrentStreams(8), grpc.MaxHeaderListSize(16<<10),
@@ -67,8 +67,8 @@ func NewApart(p device.Provider, o ApartOptions) *Apart {
 	return a
 }
 
-// Serve accepts connections until Leave or Close.
-func (a *Apart) Serve(l net.Listener) error { return a.server.Serve(l) }
+// Serve accepts connections until Leave or Close. It bounds the connections of trusted hosts, and of others.
+func (a *Apart) Serve(l net.Listener) error { return a.server.Serve(newCrowd(l, maxStrangers)) }
 
 // Leave opens no more devices, waits until no call is in progress or ctx ends, and closes all
 // connections.

@@ -7,8 +7,6 @@ import (
 	"net"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/bnctl/bnctl/device/machine"
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/fleet"
@@ -16,12 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-const (
-	// maxConnections bounds the connections, and so the memory, of clients that are not trusted.
-	maxConnections = 256
-	// lastCalls is the time for the calls in progress after a signal.
-	lastCalls = 6 * time.Second
-)
+// lastCalls is the time for the calls in progress after a signal.
+const lastCalls = 6 * time.Second
 
 // offer offers devices at an address until ctx ends.
 func offer(ctx context.Context, address, folder string, o fleet.Options, out Output) (err error) {
@@ -45,7 +39,7 @@ func offer(ctx context.Context, address, folder string, o fleet.Options, out Out
 	server := newServer(devices, side, out)
 	announce(ctx, listener.Addr(), devices, out)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(netutil.LimitListener(listener, maxConnections)) }()
+	go func() { ended <- server.Serve(listener) }()
 	select {
 	case err := <-ended:
 		return err

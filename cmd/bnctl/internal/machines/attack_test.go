@@ -1,0 +1,231 @@
+package machines
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bnctl/bnctl/device/machine"
+	"github.com/bnctl/bnctl/fleet"
+)
+
+// tapped passes a connection on, and keeps the bytes that the client has sent. cut is after how many bytes of
+// the client it ends; 0: never.
+func tapped(t *testing.T, to string, cut int64) (address string, sent func() []byte) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var mu sync.Mutex
+	var kept bytes.Buffer
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", to)
+			if err != nil {
+				client.Close()
+				return
+			}
+			go func() {
+				_, _ = io.Copy(client, server)
+				client.Close()
+			}()
+			go func() {
+				defer server.Close()
+				defer client.Close()
+				from := io.Reader(client)
+				if cut > 0 {
+					from = io.LimitReader(client, cut)
+				}
+				_, _ = io.Copy(server, io.TeeReader(from, writer(func(b []byte) {
+					mu.Lock()
+					defer mu.Unlock()
+					kept.Write(b)
+				})))
+			}()
+		}
+	}()
+	return l.Addr().String(), func() []byte {
+		mu.Lock()
+		defer mu.Unlock()
+		return bytes.Clone(kept.Bytes())
+	}
+}
+
+type writer func([]byte)
+
+func (w writer) Write(b []byte) (int, error) {
+	w(b)
+	return len(b), nil
+}
+
+// works reports whether a trusted host can open a device of a machine.
+func (m *served) works(t *testing.T) {
+	t.Helper()
+	for range 100 { // an earlier connection may still have the device
+		f, err := fleet.Open(t.Context(), host(m.keys, "tls://"+m.address+"/*"))
+		if err == nil {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		if !strings.Contains(err.Error(), "in use") {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the device stays in use")
+}
+
+// The recorded bytes of a host, sent again, open nothing: the keys of a connection are new. The machine
+// continues to serve.
+func TestReplayedConnections(t *testing.T) {
+	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
+	address, sent := tapped(t, m.address, 0)
+	f, err := fleet.Open(t.Context(), host(m.keys, "tls://"+address+"/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	recorded := sent()
+	if len(recorded) < 1000 {
+		t.Fatalf("%d bytes were recorded", len(recorded))
+	}
+	c, err := net.Dial("tcp", m.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write(recorded); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.Copy(io.Discard, c); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("the machine keeps a replayed connection open: %v", err)
+	}
+	m.works(t)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if all := strings.Join(m.notes, "\n"); !strings.Contains(all, "is refused") {
+		t.Errorf("the machine notes %q", all)
+	}
+}
+
+// A connection that ends after any number of bytes is an error on the host, and the machine continues.
+func TestTruncatedConnections(t *testing.T) {
+	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
+	whole := int64(0)
+	for _, cut := range []int64{0, 1, 5, 300, 1200, 1600, 2000, 2400} {
+		address, sent := tapped(t, m.address, cut)
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		f, err := fleet.Open(ctx, host(m.keys, "tls://"+address+"/*"))
+		switch {
+		case cut == 0 && err != nil:
+			t.Fatal(err)
+		case cut == 0:
+			whole = int64(len(sent()))
+		case cut < whole && err == nil:
+			t.Errorf("cut after %d of %d bytes: the device opens", cut, whole)
+		}
+		if err == nil {
+			_ = f.Close() // a device whose connection was cut is lost
+		}
+		stop()
+		m.works(t)
+	}
+}
+
+// Connections that send nothing, and others with a wrong authority, neither shut a trusted host out nor fill
+// the memory.
+func TestFloodOfHandshakes(t *testing.T) {
+	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
+	m.works(t)
+	stranger, err := machine.Open(filepath.Join(newKeys(t), "host"), machine.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	ctx, stop := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	for i := range 400 {
+		flood.Go(func() {
+			for ctx.Err() == nil {
+				c, err := net.Dial("tcp", m.address)
+				if err != nil {
+					time.Sleep(10 * time.Millisecond)
+					continue
+				}
+				_ = c.SetDeadline(time.Now().Add(15 * time.Second))
+				if i%8 == 0 {
+					s := tls.Client(c, stranger.Config())
+					_ = s.HandshakeContext(ctx)
+				} else {
+					end := context.AfterFunc(ctx, func() { c.Close() })
+					_, _ = c.Read(make([]byte, 1))
+					end()
+				}
+				c.Close()
+			}
+		})
+	}
+	time.Sleep(time.Second)
+	began := time.Now()
+	m.works(t)
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	stop()
+	flood.Wait()
+	t.Logf("a host was served after %v", took)
+	if took > 8*time.Second { // a handshake may last ten
+		t.Errorf("a trusted host waited %v", took)
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 256<<20 {
+		t.Errorf("the memory has grown by %d MiB", grown>>20)
+	}
+}
+
+// Nothing of a key is in what machines and hosts print, whatever fails.
+func TestNoKeysInMessages(t *testing.T) {
+	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
+	others := newKeys(t)
+	_, err := fleet.Open(t.Context(), host(others, "tls://"+m.address+"/*"))
+	if err == nil {
+		t.Fatal("a stranger is served")
+	}
+	m.works(t)
+	m.mu.Lock()
+	text := strings.Join(m.notes, "\n") + err.Error()
+	m.mu.Unlock()
+	for _, folder := range []string{m.keys, others} {
+		for _, name := range []string{"host/tls.key", "device/tls.key", "authority/ca.key"} {
+			key, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(key)) {
+				if line = strings.TrimSpace(line); strings.Contains(text, line) {
+					t.Errorf("a message has a line of %s", name)
+				}
+			}
+		}
+	}
+}

@@ -171,7 +171,7 @@ func TestSettled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			up := slow{make(chan error)}
 			hub := collective.NewHubBelow(up, 2, 1)
-			c := communicator{hub: hub}
+			c := communicator{hub: &pointsHub{hub: hub}}
 			part := collective.Partial{Node: collective.Node{From: 0, To: 1}, Value: tensor.Of([]float32{1}, 1)}
 			wait := hub.Member(0).Start(t.Context(), collective.Tag{}, []collective.Reduction{{Op: collective.Sum,
 				Partials: []collective.Partial{part}, Result: tensor.New(tensor.F32, 1)}})

@@ -60,7 +60,7 @@ func ofModel(path string) (f File, err error) {
 
 // otherFields are fields of a recipe that are not options, or that optionsOf sets itself.
 var otherFields = []string{"release", "graph", "init", "data", "validation", "val_split", "mask_ignore",
-	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling", "decoder"}
+	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling", "decoder", "most_boxes"}
 
 // optionsOf returns the options that give the recipe again.
 func optionsOf(r *recipe.Recipe, m *models.Model) map[string]string {

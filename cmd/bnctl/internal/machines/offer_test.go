@@ -90,14 +90,25 @@ func host(keys, devices string) fleet.Options {
 // trained returns the state of a small network after it was trained on devices.
 func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]tensor.Tensor {
 	t.Helper()
+	r := recipe.Default("mlp-bn")
+	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 4, 3
+	return trainOn(t, o, "glyphs:32", r, func(e train.Event) {
+		if e, ok := e.(train.EpochDone); ok && onEpoch != nil {
+			onEpoch(e.Epoch)
+		}
+	})
+}
+
+// trainOn trains mlp-bn by a recipe on devices, and returns its state.
+func trainOn(t *testing.T, o fleet.Options, samples string, r *recipe.Recipe,
+	events func(train.Event)) map[string]tensor.Tensor {
+	t.Helper()
 	ctx := t.Context()
-	src, err := data.Open(ctx, "glyphs:32", data.Options{})
+	src, err := data.Open(ctx, samples, data.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	r := recipe.Default("mlp-bn")
-	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 4, 3
 	started, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,11 +123,7 @@ func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]
 	}
 	defer f.Close()
 	c := train.Config{Train: src, Fleet: f}
-	c.Events = func(e train.Event) {
-		if e, ok := e.(train.EpochDone); ok && onEpoch != nil {
-			onEpoch(e.Epoch)
-		}
-	}
+	c.Events = events
 	s, err := train.New(ctx, r, started.Model, c)
 	if err != nil {
 		t.Fatal(err)

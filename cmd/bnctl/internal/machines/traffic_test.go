@@ -3,9 +3,8 @@ package machines
 import (
 	"testing"
 
-	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/bn"
 	"github.com/bnctl/bnctl/fleet"
-	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
@@ -15,15 +14,16 @@ func TestTrafficIsThatOfTheConnections(t *testing.T) {
 	keys := newKeys(t)
 	a, b := start(t, "127.0.0.1:0", keys, "2xref"), start(t, "127.0.0.1:0", keys, "ref")
 	for _, c := range []struct {
-		devices, bn string
-		replicas    int
+		devices  string
+		mode     bn.Mode
+		replicas int
 	}{
-		{"tls://" + a.address + "/ref:0,ref", "sync", 2},
-		{"tls://" + a.address + "/*", "sync", 5},
-		{"tls://" + a.address + "/*,tls://" + b.address + "/*", "sync", 7},
-		{"tls://" + a.address + "/*,ref", "replica", 4},
+		{"tls://" + a.address + "/ref:0,ref", bn.Sync, 2},
+		{"tls://" + a.address + "/*", bn.Sync, 5},
+		{"tls://" + a.address + "/*,tls://" + b.address + "/*", bn.Sync, 7},
+		{"tls://" + a.address + "/*,ref", bn.Replica, 4},
 	} {
-		plan, sent, received := counted(t, host(keys, c.devices), c.bn, c.replicas)
+		plan, sent, received := counted(t, host(keys, c.devices), c.mode, c.replicas)
 		for i, m := range plan.Machines {
 			near(t, c.devices+" "+m.Machine+" sent", sent[i], float64(m.Sent))
 			near(t, c.devices+" "+m.Machine+" received", received[i], float64(m.Received))
@@ -43,35 +43,12 @@ func near(t *testing.T, what string, got, want float64) {
 }
 
 // counted trains a small network, and returns its plan and the bytes of a step by machine.
-func counted(t *testing.T, o fleet.Options, bn string, replicas int) (
+func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 	plan train.Machines, sent, received []float64) {
 	t.Helper()
-	ctx := t.Context()
-	src, err := data.Open(ctx, "glyphs:128", data.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
 	r := recipe.Default("mlp-bn")
-	r.Epochs, r.Batch, r.Replicas = 1, 16, replicas
-	if bn == "replica" {
-		r.BN = "replica"
-	}
-	started, err := modelfile.Start("mlp-bn", src.Info(), modelfile.StartOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.SetModel(started.Model)
-	if err := r.SetData(ctx, src, nil); err != nil {
-		t.Fatal(err)
-	}
-	f, err := fleet.Open(ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	c := train.Config{Train: src, Fleet: f}
-	c.Events = func(e train.Event) {
+	r.Epochs, r.Batch, r.Replicas, r.BN = 1, 16, replicas, mode
+	trainOn(t, o, "glyphs:128", r, func(e train.Event) {
 		switch e := e.(type) {
 		case train.Machines:
 			plan = e
@@ -86,14 +63,6 @@ func counted(t *testing.T, o fleet.Options, bn string, replicas int) (
 				}
 			}
 		}
-	}
-	s, err := train.New(ctx, r, started.Model, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := s.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	})
 	return plan, sent, received
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,9 +84,7 @@ func (m *served) works(t *testing.T) {
 			}
 			return
 		}
-		// A flood may have closed this connection too.
-		passing := []string{"in use", "nothing answers there", "reset", "EOF"}
-		if !slices.ContainsFunc(passing, func(s string) bool { return strings.Contains(err.Error(), s) }) {
+		if !strings.Contains(err.Error(), "in use") {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -158,6 +155,10 @@ func TestTruncatedConnections(t *testing.T) {
 // Connections that send nothing, and others with a wrong authority, neither shut a trusted host out nor fill
 // the memory.
 func TestFloodOfHandshakes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has the addresses 127.0.0.2 and so on")
+	}
+	strangers := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	m := start(t, "127.0.0.1:0", newKeys(t), "ref")
 	m.works(t)
 	stranger, err := machine.Open(filepath.Join(newKeys(t), "host"), machine.Host)
@@ -172,7 +173,7 @@ func TestFloodOfHandshakes(t *testing.T) {
 	for i := range 400 {
 		flood.Go(func() {
 			for ctx.Err() == nil {
-				c, err := net.Dial("tcp", m.address)
+				c, err := strangers.Dial("tcp", m.address)
 				if err != nil {
 					time.Sleep(10 * time.Millisecond)
 					continue

@@ -59,7 +59,7 @@ func (r *Run) config() (c train.Config, err error) {
 		Recompute: r.o.Recompute, Stages: r.o.Stages, Checkpoint: r.checkpoint,
 		CheckpointEvery: r.o.CheckpointEvery, Paths: r.paths, Settings: r.o.settings(), GoOn: r.resumeCommand(),
 		Option: r.o.Start.Option, LogEvery: r.o.LogEvery, Norms: r.o.Norms,
-		Chained: r.writeChain}
+		Chained: r.writeChain, Rebuild: r.rebuild}
 	r.observe(&r.o, &c)
 	c.Placement, err = placement(r.o.Placement, len(r.fleet.Members), r.replicas())
 	return c, err

@@ -61,6 +61,19 @@ func (r *Run) trainsInt8(ctx context.Context, m *models.Model, drawn bool) (*mod
 			"add {init} FILE")
 	}
 	r.doing("measuring ranges")
-	return quantize.Trainable(ctx, m, quantize.Options{Data: r.data, Samples: rangeSamples,
-		Batch: min(r.recipe.Batch, rangeBatch), Workers: r.o.Workers, Fleet: r.o.Fleet, Note: r.note})
+	return quantize.Trainable(ctx, m, r.rangeOptions())
+}
+
+// rebuild is train.Config.Rebuild.
+func (r *Run) rebuild(ctx context.Context, m *models.Model, epoch int) (*models.Model, error) {
+	o := r.rangeOptions()
+	o.Opened = r.fleet
+	return quantize.Rebuild(ctx, m, epoch, o)
+}
+
+// rangeOptions returns how the ranges of a training for int8 are measured.
+func (r *Run) rangeOptions() quantize.Options {
+	return quantize.Options{Data: r.data, Samples: rangeSamples, Batch: min(r.recipe.Batch, rangeBatch),
+		Workers: r.o.Workers, Fleet: r.o.Fleet, Note: r.note,
+		Follow: quantize.Follow{Ranges: r.recipe.QATRanges, Fold: r.recipe.QATFold}}
 }

@@ -49,6 +49,10 @@ type Model struct {
 	// graph; nil for most models.
 	Tail *Tail
 
+	// Float is the float32 model of a training for int8 that measures ranges again or folds batch norms later,
+	// as package modelfile/quantize writes it; nil for other models.
+	Float json.RawMessage
+
 	boxes Layout // see WithBoxes
 }
 

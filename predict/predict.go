@@ -22,7 +22,10 @@ type Options struct {
 	// Fleet are the devices. Its Precision "" means the precision in training, which gives
 	// the results of evaluation during training.
 	Fleet fleet.Options
-	Batch int // rows at once, over all devices: at least 1
+	// Opened are devices to use in place of Fleet. The caller closes them, and they may also have the
+	// program of a run that is idle meanwhile.
+	Opened *fleet.Fleet
+	Batch  int // rows at once, over all devices: at least 1
 	// Stages divides the network into parts on different devices, with the same number of
 	// devices for each part.
 	Stages  stage.Spec
@@ -46,9 +49,10 @@ type Options struct {
 // call Predict. Predict accepts rows in memory; All and Evaluate read a source.
 type Predictor struct {
 	Model *models.Model
-	Fleet *fleet.Fleet // the devices, which Close closes
+	Fleet *fleet.Fleet // the devices
 
-	driver driver // used for prediction only
+	close  func() error // closes the devices
+	driver driver       // used for prediction only
 	peers  *fabric.Peers
 	batch  int  // of all ranks
 	staged bool // layers are on several devices
@@ -135,8 +139,11 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 	}
 	p := &Predictor{Model: m, peers: o.Peers, batch: o.Batch, staged: !o.Stages.One()}
 	o.Fleet.Peers = o.Peers
-	if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
-		return nil, err
+	if p.Fleet, p.close = o.Opened, func() error { return nil }; p.Fleet == nil {
+		if p.Fleet, err = fleet.Open(ctx, o.Fleet); err != nil {
+			return nil, err
+		}
+		p.close = p.Fleet.Close
 	}
 	c := o.config(p.Fleet)
 	c.Referee = func(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor, error) {
@@ -146,7 +153,7 @@ func Open(ctx context.Context, m *models.Model, o Options) (*Predictor, error) {
 		p.driver, err = o.drive(ctx, m, program, p.Fleet.Members, p.Fleet.Precision(), c)
 	}
 	if err != nil {
-		return nil, errors.Join(err, p.Fleet.Close())
+		return nil, errors.Join(err, p.close())
 	}
 	return p, nil
 }
@@ -165,7 +172,10 @@ func (o *Options) drive(ctx context.Context, m *models.Model, p *graph.Program, 
 // config returns the configuration of the driver of f.
 func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	n := len(f.Members)
-	joins := f.Joins()
+	var joins <-chan parallel.Member
+	if o.Opened == nil {
+		joins = f.Joins()
+	}
 	if joins != nil {
 		n = max(n, o.Batch) // a device that joins needs a replica
 	}
@@ -189,8 +199,9 @@ func (o *Options) config(f *fleet.Fleet) parallel.Config {
 	return c
 }
 
-// Close frees the executables and closes the devices. It joins the errors of both.
-func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.Fleet.Close()) }
+// Close frees the executables and closes the devices, except those of Options.Opened. It joins the errors
+// of both.
+func (p *Predictor) Close() error { return errors.Join(p.driver.Close(), p.close()) }
 
 // Terms returns the terms on which p runs the model.
 func (p *Predictor) Terms() Terms {

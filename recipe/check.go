@@ -1,6 +1,7 @@
 package recipe
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,7 +68,8 @@ func (r *Recipe) checkSizes() error {
 	}{
 		{"batch", r.Batch, 1}, {"replicas", r.Replicas, 1}, {"accumulate", r.Accumulate, 1},
 		{"epochs", r.Epochs, 0}, {"steps", r.Steps, 0}, {"bn-precise", r.BNPrecise, 0},
-		{"patience", r.Patience, 0}, {"eval-every", r.EvalEvery, 1},
+		{"patience", r.Patience, 0}, {"eval-every", r.EvalEvery, 1}, {"qat-ranges", r.QATRanges, 0},
+		{"qat-fold", r.QATFold, 0},
 	} {
 		if f.n < f.low {
 			return problem.New(f.option, strconv.Itoa(f.n), fmt.Sprintf("want at least %d", f.low), "")
@@ -142,7 +144,7 @@ func (r *Recipe) checkDrops() error {
 
 // checkTogether refuses options that contradict each other.
 func (r *Recipe) checkTogether() error {
-	if err := r.checkStatistics(); err != nil {
+	if err := cmp.Or(r.checkStatistics(), r.checkFollowing()); err != nil {
 		return err
 	}
 	_, stale := r.WeightSync.Span()
@@ -176,6 +178,33 @@ func (r *Recipe) checkTogether() error {
 		return problem.New("schedule", r.Schedule, "it needs validation data", "add {val} or {val-split}")
 	case r.Nesterov && r.Optimizer != "sgd":
 		return problem.New("nesterov", "", "it has a meaning only with {optimizer} sgd", "")
+	}
+	return nil
+}
+
+// Rebuilds reports whether the model of a training for int8 is rebuilt after an epoch, counted from 1.
+func (r *Recipe) Rebuilds(epoch int) bool {
+	return epoch >= 1 && (epoch <= r.QATRanges || epoch == r.QATFold)
+}
+
+// checkFollowing refuses epochs of a training for int8 that it does not have.
+func (r *Recipe) checkFollowing() error {
+	for _, f := range []struct {
+		option, what string
+		epochs       int
+	}{{"qat-ranges", "its ranges would never stay", r.QATRanges},
+		{"qat-fold", "its batch norms would never become part of the layers", r.QATFold}} {
+		switch {
+		case f.epochs == 0:
+		case !r.QAT:
+			return problem.New(f.option, strconv.Itoa(f.epochs), "it has a meaning only with {qat}", "add {qat}")
+		case f.epochs*r.StepsPerEpoch() >= r.TotalSteps():
+			return problem.New(f.option, strconv.Itoa(f.epochs), "the run ends before the next epoch: "+f.what,
+				"use fewer, or more {epochs}")
+		case r.HasSeparateWeights() || r.HasLateGradients():
+			return problem.New(f.option, strconv.Itoa(f.epochs), "it needs one model for all replicas, which "+
+				"{weight-sync} "+string(r.WeightSync)+" has not", "use {weight-sync} allreduce or template")
+		}
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func (u *usedParts) training(r *Recipe) {
 
 // statistics adds the parts that keep running statistics.
 func (u *usedParts) statistics(r *Recipe, m *models.Model) {
-	if !m.Normalises() || r.BN == bn.Frozen {
+	if !m.Normalises() && r.QATFold == 0 || r.BN == bn.Frozen {
 		return
 	}
 	if u.add("statistics." + string(r.BN)); r.BN == bn.Replica {

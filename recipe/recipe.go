@@ -104,6 +104,11 @@ type Recipe struct {
 
 	// QAT: the weights are trained for an int8 template, with its forward pass.
 	QAT bool `json:"qat,omitempty"`
+	// QATRanges: after each of so many epochs the ranges of the template follow the weights; 0: they are
+	// measured before the first step alone. QATFold: batch norms become part of the layers after so many
+	// epochs; 0: before the first step. See quantize.Follow.
+	QATRanges int `json:"qat_ranges,omitempty"`
+	QATFold   int `json:"qat_fold,omitempty"`
 
 	Precision string `json:"precision"` // device.F32 or device.BF16
 	Kernels   string `json:"kernels"`   // resolved class, never "auto"

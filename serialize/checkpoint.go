@@ -21,6 +21,7 @@ type Checkpoint struct {
 	FileTypes    []models.FileType   // of models.Model
 	FileTensors  []models.FileTensor // of models.Model
 	Recipe       json.RawMessage
+	Float        json.RawMessage // of models.Model
 	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
 	// State holds what Graph.State and Training declare, and nothing else.
@@ -98,7 +99,7 @@ func WriteCheckpoint(path string, c *Checkpoint) error {
 	h := &header{Architecture: c.Architecture, Graph: string(c.Graph.Text()), Preprocess: c.Preprocess,
 		Labels: some(c.Labels), Recipe: string(c.Recipe), Best: c.Best,
 		Training: &training{Progress: string(c.Progress)}, Types: outputTypes(c.FileTypes),
-		FileTensors: fileTensors(c.FileTensors)}
+		FileTensors: fileTensors(c.FileTensors), Float: string(c.Float)}
 	tensors := declaredTensors(slices.Concat(c.Graph.State, c.Training), c.State)
 	for _, s := range c.Training {
 		h.Training.State = append(h.Training.State, declared{s.Name, string(s.Role)})
@@ -164,6 +165,9 @@ func (h *header) checkpoint(tensors []named) (*Checkpoint, error) {
 	c := &Checkpoint{Architecture: h.Architecture, Graph: g, Preprocess: h.Preprocess, Labels: h.Labels,
 		Best: h.Best}
 	if c.Recipe, err = toJSON(h.Recipe, "recipe"); err != nil {
+		return nil, err
+	}
+	if c.Float, err = toJSON(h.Float, "float"); err != nil {
 		return nil, err
 	}
 	if c.FileTypes, err = h.fileTypes(); err != nil {

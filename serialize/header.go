@@ -27,6 +27,7 @@ type header struct {
 	Chain        string            `msgpack:"chain,omitempty"`  // digest of the training's chain; in templates
 	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // of a template with several
 	Thresholds   list[float64]     `msgpack:"thresholds,omitempty"`
+	Float        string            `msgpack:"float,omitempty"` // JSON of models.Model.Float
 }
 
 // training is the part of a header that only checkpoints have.

@@ -43,7 +43,7 @@ func modelWriter(m *models.Model) (func(io.Writer) error, error) {
 		Labels: some(m.Labels), Recipe: string(m.Recipe), Best: m.Best,
 		Int8: m.Quantised, Types: outputTypes(m.FileTypes),
 		FileTensors: fileTensors(m.FileTensors), Chain: m.Chain,
-		Inputs: inputFields(m.Fields), Thresholds: some(m.Thresholds)}
+		Inputs: inputFields(m.Fields), Thresholds: some(m.Thresholds), Float: string(m.Float)}
 	return container(Template, h, declaredTensors(m.Graph.State, m.State))
 }
 
@@ -89,6 +89,10 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	float, err := toJSON(h.Float, "float")
+	if err != nil {
+		return nil, err
+	}
 	sets, err := bySet(tensors)
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func (h *header) model(tensors []named) (*models.Model, error) {
 	m := &models.Model{Architecture: h.Architecture, Graph: g, State: sets[""], Preprocess: h.Preprocess,
 		Labels: h.Labels, Recipe: recipe, Best: h.Best, Quantised: h.Int8,
 		FileTypes: types, FileTensors: fileTensors, Chain: h.Chain, Fields: fields,
-		Thresholds: h.Thresholds}
+		Thresholds: h.Thresholds, Float: float}
 	return m, checkTemplate(m)
 }
 

@@ -88,7 +88,7 @@ func Unwrap(c *Checkpoint) (*models.Model, error) {
 func (c *Checkpoint) template(g *graph.Graph) (*models.Model, error) {
 	m := &models.Model{Architecture: c.Architecture, Graph: g, State: map[string]tensor.Tensor{},
 		Preprocess: c.Preprocess, Labels: c.Labels, Recipe: c.Recipe, FileTypes: c.FileTypes,
-		FileTensors: c.FileTensors}
+		FileTensors: c.FileTensors, Float: c.Float}
 	for _, s := range g.State {
 		m.State[s.Name] = c.State[s.Name]
 	}

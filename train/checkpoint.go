@@ -29,8 +29,11 @@ type checkpointer struct {
 }
 
 // take makes a checkpoint of the current state of the run, and keeps it in case all devices
-// are lost later.
+// are lost later. While the run has no driver the last checkpoint is its state.
 func (r *checkpointer) take(ctx context.Context) (*serialize.Checkpoint, error) {
+	if r.trainer.driver == nil {
+		return r.snapshot, nil
+	}
 	k, err := r.trainer.checkpoint(ctx)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/fabric"
 	"github.com/bnctl/bnctl/evaluation"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/recipe/progress"
@@ -72,6 +73,9 @@ type Config struct {
 	// Chained is called at the end of every epoch with the chain of the run so far, which a template has
 	// the digest of. An error ends the run. It may be nil.
 	Chained func(*chain.Chain) error
+	// Rebuild returns the model that a training for int8 continues with after an epoch, from the model with the
+	// trained weights: quantize.Rebuild. Recipes with QATRanges or QATFold need it.
+	Rebuild func(ctx context.Context, m *models.Model, epoch int) (*models.Model, error)
 	// Norms enables the event Norms at the end of every epoch, which reads the weights.
 	Norms    bool
 	LogEvery int // steps between Stepped events

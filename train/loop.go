@@ -69,6 +69,11 @@ func (s *Session) betweenSteps(ctx context.Context, epoch, log *meter) error {
 		}
 		log.leaveOut(time.Since(began), times, s.trainer.driver.Group().Times())
 	}
+	if s.rebuilds() {
+		if err := s.rebuild(ctx, epoch, log); err != nil {
+			return err
+		}
+	}
 	return s.checkpointer.saveIfDue(ctx)
 }
 

@@ -193,7 +193,7 @@ func (p *plan) pack(state map[string]tensor.Tensor) *serialize.Checkpoint {
 	return &serialize.Checkpoint{Architecture: p.template.Architecture, Graph: p.wrapped,
 		Preprocess: p.template.Preprocess, Labels: p.template.Labels, FileTypes: p.template.FileTypes,
 		FileTensors: p.template.FileTensors,
-		Recipe:      p.recipe.JSON(), State: state, Training: p.trainingState()}
+		Recipe:      p.recipe.JSON(), Float: p.template.Float, State: state, Training: p.trainingState()}
 }
 
 // trainingState returns the state that only training needs.

@@ -40,11 +40,9 @@ func recipeFlags() []cli.Flag {
 		&cli.IntFlag{Name: "steps", Usage: "stop after `N` optimizer steps, instead of epochs",
 			DefaultText: "--epochs"},
 		&cli.IntFlag{Name: "batch", Value: d.Batch, Usage: "samples of one optimizer step, over all devices"},
-		&cli.IntFlag{Name: "replicas", Value: d.Replicas,
-			Usage:       "logical copies that share the batch",
+		&cli.IntFlag{Name: "replicas", Value: d.Replicas, Usage: "logical copies that share the batch",
 			DefaultText: fmt.Sprintf("%d, or the batch if that is smaller", d.Replicas)},
-		&cli.IntFlag{Name: "accumulate", Value: d.Accumulate,
-			Usage: "the same as `N` times --batch and --replicas"},
+		&cli.IntFlag{Name: "accumulate", Value: d.Accumulate, Usage: "as `N` times --batch and --replicas"},
 		&cli.StringFlag{Name: "tail", Value: string(d.Tail),
 			Usage: "the last, incomplete batch: keep, pad, repeat or drop"},
 		&cli.StringFlag{Name: "bn", Value: string(d.BN),
@@ -95,6 +93,9 @@ func recipeFlags() []cli.Flag {
 				"cifar (shift, flip), imagenet (resized crop, flip), segment (scale, crop, flip, colours)"},
 		&cli.BoolFlag{Name: "qat",
 			Usage: "train the weights of --init or --model for int8, and write an int8 template"},
+		&cli.IntFlag{Name: "qat-ranges", DefaultText: "none", Usage: "with --qat, move ranges halfway to those " +
+			"of the trained weights after each of the first `EPOCHS`"},
+		&cli.IntFlag{Name: "qat-fold", DefaultText: "0", Usage: "with --qat, keep batch norms for `EPOCHS`"},
 		&cli.StringFlag{Name: "precision", Value: d.Precision,
 			Usage: "f32, or bf16: operands of products and stored feature maps are bfloat16, sums stay float32"},
 		&cli.StringFlag{Name: "kernels", Value: "auto", Usage: "kernel class: auto, amx, fma or generic"},
@@ -158,7 +159,7 @@ func fromFlags(c *cli.Context, r *recipe.Recipe, resume bool) error {
 	use := func(flag string) bool { return !resume || c.IsSet(flag) }
 	for flag, to := range map[string]*int{"steps": &r.Steps, "batch": &r.Batch, "replicas": &r.Replicas,
 		"accumulate": &r.Accumulate, "bn-precise": &r.BNPrecise, "eval-every": &r.EvalEvery,
-		"patience": &r.Patience, "epochs": &r.Epochs} {
+		"patience": &r.Patience, "epochs": &r.Epochs, "qat-ranges": &r.QATRanges, "qat-fold": &r.QATFold} {
 		if use(flag) {
 			*to = c.Int(flag)
 		}

@@ -34,8 +34,12 @@ type builder struct {
 	layers []Layer
 	warned []Warning
 	index  int // of the current node
-	// trains keeps the weights of products in float32, to be trained: see Trainable.
+	// trains keeps the weights of products in float32, to be trained: see Trainable. names has the names of
+	// trained tensors by their names in model.
 	trains bool
+	names  map[string]string
+	// plain leaves out divisors of channels, so that trained weights are those of the model.
+	plain bool
 }
 
 // built is an int8 template with the results for layers and values.
@@ -50,13 +54,13 @@ type built struct {
 
 // build returns the int8 template of m.
 func build(m *models.Model, known knowledge, float stays) (*built, error) {
-	b := &builder{model: m, knowledge: known, stays: float, users: m.Graph.Main.Users()}
-	return b.build()
+	return (&builder{model: m, knowledge: known, stays: float}).build()
 }
 
 func (b *builder) build() (*built, error) {
 	m, f := b.model, b.model.Graph.Main
 	b.state, b.bytes, b.done = map[string]tensor.Tensor{}, map[graph.Value]byteMap{}, map[int]bool{}
+	b.names, b.users = map[string]string{}, f.Users()
 	b.Copier = graph.NewCopier(f, graph.NewBuilder(f.Name, &b.table))
 	b.Inputs()
 	for b.index = range f.Nodes {

@@ -102,10 +102,10 @@ func (b *builder) fractions(n *graph.Node, s scale) []float64 {
 }
 
 // concatDivisors returns the divisor of each channel of a concatenation. It returns nil,
-// which means 1 for all, if the operands are alike or something other than a product reads
-// them.
+// which means 1 for all, if the operands are alike, if something other than a product reads
+// them, or in a plain builder.
 func (b *builder) concatDivisors(n *graph.Node, fractions []float64) []float64 {
-	if slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
+	if b.plain || slices.Min(fractions) >= unlike || n.Int("axis") != 0 || !b.onlyProductsRead(n.Out[0]) {
 		return nil
 	}
 	var per []float64

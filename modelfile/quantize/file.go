@@ -35,6 +35,8 @@ type Options struct {
 	Batch   int    // samples at once; 0: 128
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
+	Opened  *fleet.Fleet // in place of Fleet: predict.Options.Opened
+	Follow  Follow       // of Trainable and Rebuild
 	File    modelfile.Options
 	// Note is called with messages about the data, with options in braces. OnOpen is called
 	// with the parts used of a file of another program. Both may be nil.

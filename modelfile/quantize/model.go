@@ -31,31 +31,7 @@ func (s stays) and(name, why string) stays {
 // prepare returns m without dropout, with activations joined and batch norms folded. keep are patterns
 // of names of nodes that stay float32.
 func prepare(m *models.Model, keep []string) (*prepared, error) {
-	if m.Fields != nil {
-		return nil, problem.Advise("predict, bench and serve run it in float32 as it is",
-			"quantization needs a model with one input; model %s has %d: %s", m.Architecture, len(m.Fields),
-			m.DescribeInputs())
-	}
-	if err := m.CheckWhole(); err != nil {
-		return nil, err
-	}
-	if m.Int8() {
-		advice := "take the template that it was made of"
-		if m.Quantised != nil {
-			advice += ", sha256 " + m.Quantised.From
-		}
-		return nil, problem.New("", "", "the model is int8 already", advice)
-	}
-	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
-	if err != nil {
-		return nil, err
-	}
-	eval := m.Clone()
-	eval.Graph = &graph.Graph{Name: m.Graph.Name, State: m.Graph.State, Main: main}
-	if err := eval.JoinActivations(); err != nil {
-		return nil, err
-	}
-	float, err := keeps(eval.Graph.Main, keep)
+	eval, float, err := evaluated(m, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -68,4 +44,37 @@ func prepare(m *models.Model, keep []string) (*prepared, error) {
 		norms: normMoments(eval)}
 	s.learn(folded.Graph.Main)
 	return &prepared{folded, s, float}, nil
+}
+
+// evaluated returns m without dropout and with activations joined, and the nodes that match keep.
+func evaluated(m *models.Model, keep []string) (*models.Model, stays, error) {
+	if m.Fields != nil {
+		return nil, nil, problem.Advise("predict, bench and serve run it in float32 as it is",
+			"quantization needs a model with one input; model %s has %d: %s", m.Architecture, len(m.Fields),
+			m.DescribeInputs())
+	}
+	if err := m.CheckWhole(); err != nil {
+		return nil, nil, err
+	}
+	if m.Int8() {
+		advice := "take the template that it was made of"
+		if m.Quantised != nil {
+			advice += ", sha256 " + m.Quantised.From
+		}
+		return nil, nil, problem.New("", "", "the model is int8 already", advice)
+	}
+	main, err := graph.Eval(m.Graph.Main, m.Graph.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	eval := m.Clone()
+	eval.Graph = &graph.Graph{Name: m.Graph.Name, State: m.Graph.State, Main: main}
+	if err := eval.JoinActivations(); err != nil {
+		return nil, nil, err
+	}
+	float, err := keeps(eval.Graph.Main, keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	return eval, float, nil
 }

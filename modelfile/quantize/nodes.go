@@ -1,6 +1,7 @@
 package quantize
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -87,10 +88,28 @@ func (b *builder) weights(n *graph.Node, q *weights, x, y scale) []graph.Value {
 		return []graph.Value{b.declare(name, q.weight, graph.Weight), b.declare(base+".bias", q.bias, graph.Bias),
 			b.declare(base+".by", q.by, graph.Constant)}
 	}
+	bias := graph.None
+	if len(n.In) > 2 {
+		bias = n.In[2]
+	}
 	made := b.Builder.Node(graph.QuantizeWeight, b.Builder.UniqueName(b.From.NodeName(n)+".int8"),
-		graph.Attrs{}.With("scale", y.of).With("x_scale", x.of), b.declare(name, q.trained, graph.Weight),
-		b.declare(base+".bias", q.trainedBias, graph.Bias))
+		graph.Attrs{}.With("scale", y.of).With("x_scale", x.of),
+		b.declareTrained(n.In[1], name, q.trained, graph.Weight),
+		b.declareTrained(bias, base+".bias", q.trainedBias, graph.Bias))
 	return made[:min(len(made), 3)]
+}
+
+// declareTrained declares a state tensor that is trained in place of the state tensor of v, if there is one.
+func (b *builder) declareTrained(v graph.Value, name string, t tensor.Tensor, role graph.Role) graph.Value {
+	made := b.declare(name, t, role)
+	if v != graph.None {
+		from := b.From.Values[v].State
+		if _, shared := b.names[from]; shared && b.plain {
+			b.Builder.Fail(fmt.Errorf("several layers have the weights %s, and each would train its own", from))
+		}
+		b.names[from] = b.table[len(b.table)-1].Name
+	}
+	return made
 }
 
 // pairs returns attributes as alternating keys and values.

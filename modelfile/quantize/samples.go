@@ -25,6 +25,7 @@ type samples struct {
 	info    data.Info
 	count   int
 	fleet   fleet.Options
+	opened  *fleet.Fleet
 	batch   int
 	numbers []string // of the parts that made the inputs
 	classes []string // numbers of the kernel class that ran the model; set by each
@@ -81,7 +82,7 @@ func readSamples(ctx context.Context, m *models.Model, o Options) (_ *samples, e
 		}
 	}
 	o.Batch = cmp.Or(o.Batch, 128)
-	s := &samples{info: src.Info(), fleet: o.Fleet, batch: o.Batch}
+	s := &samples{info: src.Info(), fleet: o.Fleet, opened: o.Opened, batch: o.Batch}
 	fed, err := fit.Model(m, s.info)
 	if err != nil {
 		return nil, err
@@ -124,7 +125,8 @@ func (s *samples) each(ctx context.Context, do func(outputs [][]tensor.Tensor) e
 		if err != nil {
 			return err
 		}
-		if ps[i], err = predict.Open(ctx, fed, predict.Options{Fleet: s.fleet, Batch: s.batch}); err != nil {
+		if ps[i], err = predict.Open(ctx, fed, predict.Options{Fleet: s.fleet, Opened: s.opened, Batch: s.batch,
+			Reopen: s.opened != nil}); err != nil {
 			return err
 		}
 		defer ps[i].Close()

@@ -42,7 +42,7 @@ func Template(m *models.Model) (*models.Model, error) {
 	}
 	out := *m
 	out.Graph, out.State = &graph.Graph{Name: m.Graph.Name, State: f.table, Main: main}, f.state
-	out.Quantised = origin(m)
+	out.Quantised, out.Float = origin(m), nil
 	return &out, out.Check()
 }
 

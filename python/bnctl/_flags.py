@@ -119,6 +119,8 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "preset": "string",
         "print-recipe": "bool",
         "qat": "bool",
+        "qat-fold": "int",
+        "qat-ranges": "int",
         "qdq": "string",
         "recipe": "string",
         "recompute": "string",

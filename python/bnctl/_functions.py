@@ -32,7 +32,8 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
           momentum: Optional[float] = None, nesterov: Optional[bool] = None, optimizer: Value = None,
           output: Value = None, overwrite: Optional[bool] = None, patience: Optional[int] = None,
           placement: Value = None, pos_weights: Value = None, precision: Value = None,
-          preprocess: Value = None, preset: Value = None, qat: Optional[bool] = None, qdq: Value = None,
+          preprocess: Value = None, preset: Value = None, qat: Optional[bool] = None,
+          qat_fold: Optional[int] = None, qat_ranges: Optional[int] = None, qdq: Value = None,
           recipe: Value = None, recompute: Value = None, rename: Value = None, replicas: Optional[int] = None,
           resume: Value = None, sampling: Value = None, save: Value = None, schedule: Value = None,
           seed: Optional[int] = None, size: Value = None, skip_bad: Value = None, split_groups: Value = None,
@@ -53,7 +54,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     progress : bool, optional
         Show the progress; by default in terminals and notebooks.
     accumulate : int, optional
-        The same as N times batch and replicas (default: 1).
+        As N times batch and replicas (default: 1).
     allow_unlocked : bool, optional
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
@@ -192,6 +193,11 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
         (default: none).
     qat : bool, optional
         Train the weights of init or model for int8, and write an int8 template.
+    qat_fold : int, optional
+        With qat, keep batch norms for EPOCHS.
+    qat_ranges : int, optional
+        With qat, move ranges halfway to those of the trained weights after each of the first EPOCHS (default:
+        none).
     qdq : str or number or sequence, optional
         Bytes or float: how ONNX in QDQ form runs (default: bytes).
     recipe : str or number or sequence, optional
@@ -280,14 +286,14 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
                                "optimizer": optimizer, "output": output, "overwrite": overwrite,
                                "patience": patience, "placement": placement, "pos_weights": pos_weights,
                                "precision": precision, "preprocess": preprocess, "preset": preset, "qat": qat,
-                               "qdq": qdq, "recipe": recipe, "recompute": recompute, "rename": rename,
-                               "replicas": replicas, "resume": resume, "sampling": sampling, "save": save,
-                               "schedule": schedule, "seed": seed, "size": size, "skip_bad": skip_bad,
-                               "split_groups": split_groups, "split_seed": split_seed, "stages": stages,
-                               "std": std, "steps": steps, "tail": tail, "task": task, "threads": threads,
-                               "train_tensors": train_tensors, "val": val, "val_split": val_split,
-                               "warmup": warmup, "weight_decay": weight_decay, "weight_sync": weight_sync,
-                               "workers": workers}
+                               "qat_fold": qat_fold, "qat_ranges": qat_ranges, "qdq": qdq, "recipe": recipe,
+                               "recompute": recompute, "rename": rename, "replicas": replicas,
+                               "resume": resume, "sampling": sampling, "save": save, "schedule": schedule,
+                               "seed": seed, "size": size, "skip_bad": skip_bad, "split_groups": split_groups,
+                               "split_seed": split_seed, "stages": stages, "std": std, "steps": steps,
+                               "tail": tail, "task": task, "threads": threads, "train_tensors": train_tensors,
+                               "val": val, "val_split": val_split, "warmup": warmup,
+                               "weight_decay": weight_decay, "weight_sync": weight_sync, "workers": workers}
     return _implementation.train(data, options, progress)
 
 

@@ -19,6 +19,7 @@ type Position struct {
 	Repeated int     `json:"repeated"`           //
 	LeftOut  int     `json:"left_out,omitempty"` // steps without a label that counts
 	Closed   int     `json:"closed"`             // step at the end of the last epoch
+	Rebuilt  int     `json:"rebuilt,omitempty"`  // epoch after which the model was last rebuilt, for int8
 	Stale    int     `json:"stale"`              // evaluations since the best
 	BestStep int     `json:"best_step"`          // 0 before the first
 	Best     float64 `json:"best"`               // figure of the best

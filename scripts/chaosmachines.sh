@@ -4,9 +4,10 @@
 # way, or 100 Mbit/s and 20 ms (scripts/slowlink, since not every kernel can delay packets). Twelve recipes are trained
 # on the host's own CPU, and then RUNS (5) times on each network, each time disturbed at random: machines join, leave by
 # SIGTERM, are killed, stopped, or cut off, and come back; at every fifth run the host is killed as well, and resumed in
-# the namespace of another machine. Each run must have the template of the host alone. A line for each run goes to
-# the file KEEP (bin/chaos-machines), whose runs are not repeated. ONLY picks recipes by a regular expression, SEED another
-# chance. Needs root and iproute2.
+# the namespace of another machine. Each run must have the template of the host alone. All recipes are run once on both
+# networks, then again, so that an early end leaves some runs of each. A line for each run goes to the file KEEP
+# (bin/chaos-machines), whose runs are not repeated. JSON names a file of docs/results that is written from KEEP at the end.
+# ONLY picks recipes by a regular expression, SEED another chance. Needs root and iproute2.
 set -euo pipefail
 bnctl=$(realpath "${1:-bin/bnctl}") slowlink=$(realpath "${2:-bin/slowlink}")
 lines=$(realpath -m "${KEEP:-bin/chaos-machines}"); mkdir -p "$(dirname "$lines")"; touch "$lines"
@@ -40,6 +41,7 @@ up() {
 }
 down() {
 	for f in "$work"/m*.pid "$work"/m*.parent; do kill -9 "$(cat "$f")" 2>/dev/null || true; done
+	for job in $(jobs -p); do kill -9 "$job" 2>/dev/null || true; done # nsenter stops with its child
 	wait 2>/dev/null || true
 	rm -rf "$work"
 }
@@ -47,24 +49,32 @@ inside() { nsenter -t "$(cat m$1.pid)" -n -m -p -- "${@:2}"; }
 sum() { sha256sum <"$1" | cut -c1-16; }
 fail() { echo "chaosmachines.sh: $*" >&2; tail -n 30 log >&2; exit 1; }
 
+# begin NAME I COMMAND...: runs a command in machine I. Its process there has the number in the file NAME.
+begin() { exec nsenter -t "$(cat "m$2.pid")" -n -m -p -- sh -c "echo \$\$ >$work/$1; exec \"\$@\"" sh "${@:3}"; }
+# signal NAME I SIGNAL: sends a signal to the process NAME in machine I.
+signal() { inside "$2" kill "-$3" "$(cat "$1")" 2>/dev/null || true; }
+
 # offer I: machine I offers its devices. 2 has two, which add their sums there.
 offer() {
-	inside "$1" "$bnctl" devices serve --listen :7443 --devices "$([ "$1" = 2 ] && echo 2xcpu || echo cpu)" --threads 1 --tls "$work/keys/device" >>"served$1" 2>&1 &
+	local devices=cpu
+	[ "$1" = 2 ] && devices=2xcpu
+	begin "serve$1" "$1" "$bnctl" devices serve --listen :7443 --devices $devices --threads 1 \
+		--tls "$work/keys/device" >>"served$1" 2>&1 &
 }
-stop() { inside "$2" pkill "-$1" -f "^$bnctl devices serve" || true; }
+stop() { signal "serve$2" "$2" "$1"; }
 
 # network RATE DELAY: the ways from the hosts in m1 and m4 to m2 and m3, at 127.0.0.1:7442 and 7443 there.
 network() {
-	pkill -f "^$work/slowlink" || true
 	for host in 1 4; do for i in 2 3; do
-		inside $host "$work/slowlink" -rate "$1" -delay "$2" 127.0.0.1:744$i 10.79.0.$i:7443 >/dev/null 2>&1 &
+		[ ! -f "link$host$i" ] || signal "link$host$i" $host KILL
+		begin "link$host$i" $host "$work/slowlink" -rate "$1" -delay "$2" 127.0.0.1:744$i 10.79.0.$i:7443 >/dev/null 2>&1 &
 	done; done
 	sleep 0.5
 }
 
 # host I ARGUMENTS...: trains in the namespace of machine I.
 host() {
-	inside "$1" env TMPDIR=/tmp "$bnctl" train "${common[@]}" $recipe --device-timeout 8 --devices-tls "$work/keys/host" \
+	begin host "$1" env TMPDIR=/tmp "$bnctl" train "${common[@]}" $recipe --device-timeout 8 --devices-tls "$work/keys/host" \
 		--devices-file "$work/machines" --checkpoint "$work/r.bnc" --checkpoint-every 4 -o "$work/r.bnm" "${@:2}"
 }
 
@@ -96,7 +106,7 @@ run() {
 		job=$!
 		disturb $job & local hand=$!
 		for _ in $(seq 600); do [ -s r.bnc ] && break; kill -0 $job 2>/dev/null || break; sleep 0.1; done
-		inside 1 pkill -KILL -f "^$bnctl train" || true
+		signal host 1 KILL
 		wait $job || true
 		wait $hand
 		host 4 --resume auto >>log 2>&1 &
@@ -109,27 +119,64 @@ run() {
 	wait $hand
 }
 
+# summary: writes the lines of KEEP as a file of docs/results.
+summary() {
+	python3 - "$lines" "$JSON" "$(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | xargs)" <<'EOF'
+import collections, datetime, json, re, sys
+lines, path, processor = sys.argv[1:]
+runs = collections.defaultdict(list)
+for line in open(lines):
+    network, recipe, _, got, how, figures, did = [x.strip() for x in line.split("|")]
+    lost, joined = map(int, re.findall(r"\d+", figures))
+    runs[recipe, network].append((got, how, lost, joined, did))
+rows, total = [], 0
+for recipe in dict.fromkeys(r for r, _ in runs):
+    row = [recipe]
+    for network in ("125000000 1ms", "12500000 20ms"):
+        of = runs.get((recipe, network), [])
+        total += len(of)
+        row.append("%d of %d" % (sum(r[1] == "equal" for r in of), len(of)))
+    both = [r for (name, _), of in runs.items() if name == recipe for r in of]
+    row += [str(sum(r[2] for r in both)), str(sum(r[3] for r in both)), min(r[0] for r in both)]
+    rows.append(row)
+json.dump({"processor": processor, "command": "make chaos-machines", "measured": str(datetime.date.today()),
+    "conditions": "%d of 120 runs; equal: the template of the host alone" % total,
+    "columns": ["recipe", "equal at 1 Gbit/s, 1 ms", "at 100 Mbit/s, 20 ms", "devices lost", "joined or back", "sha256"],
+    "rows": rows}, open(path, "w"), indent=1, ensure_ascii=False)
+open(path, "a").write("\n")
+EOF
+}
+
+# baseline RECIPE: the sum of the template that the host alone makes.
+declare -A alone
+baseline() {
+	local key=${1:-sync}
+	[ -z "${alone[$key]:-}" ] || return 0
+	"$bnctl" train "${common[@]}" $1 --quiet -o one.bnm --overwrite >log 2>&1 || fail "$1: on one machine"
+	alone[$key]=$(sum one.bnm)
+}
+
 up
 "$bnctl" devices keys keys >/dev/null
 "$bnctl" train --model lenet-bn --data glyphs:64 --epochs 1 --batch 32 --quiet -o first.bnm >/dev/null
 for i in 2 3; do offer $i; done
 RANDOM=${SEED:-1}
 bad=0
-for recipe in "${recipes[@]}"; do
-	[[ "$recipe" =~ ${ONLY:-} ]] || continue
-	"$bnctl" train "${common[@]}" $recipe --quiet -o one.bnm --overwrite >log 2>&1 || fail "$recipe: on one machine"
-	want=$(sum one.bnm)
+for n in $(seq "${RUNS:-5}"); do
 	for net in "125000000 1ms" "12500000 20ms"; do
 		network $net
-		for n in $(seq "${RUNS:-5}"); do
+		for recipe in "${recipes[@]}"; do
+			[[ "$recipe" =~ ${ONLY:-} ]] || continue
 			key="$net | ${recipe:-sync} | ${SEED:-1}.$n"
 			grep -qF "$key | " "$lines" && continue
+			baseline "$recipe"
 			run "$n"
-			got=$(sum r.bnm)
+			got=$(sum r.bnm) want=${alone[${recipe:-sync}]}
 			lost=$(grep -c ' lost at step' log || true) joined=$(grep -cE ' (joins|is back) at step' log || true)
 			echo "$key | $got | $([ "$got" = "$want" ] && echo equal || echo OTHER) | lost $lost, joined $joined | $(cat did)" | tee -a "$lines"
 			[ "$got" = "$want" ] || bad=1
 		done
 	done
 done
+[ -z "${JSON:-}" ] || summary
 exit $bad

@@ -49,7 +49,8 @@ type Fleet struct {
 	options   Options
 	device    device.Options
 	targets   map[string]target // of the members, by name
-	mu        sync.Mutex        // guards providers, while plugins are started
+	wrong     map[string]error  // of devices on machines that have other bits than their class, by name
+	mu        sync.Mutex        // guards providers, while plugins are started, and wrong
 	providers map[string]Provider
 	visitors  *visitors // nil without Options.Machines
 	closed    bool      // guarded by mu, as lent
@@ -99,7 +100,8 @@ func prepare(o Options) (*Fleet, []spec, error) {
 		return nil, nil, err
 	}
 	return &Fleet{options: o, device: device.Options{Kernels: o.Kernels, Precision: precision},
-		providers: map[string]Provider{}, targets: map[string]target{}}, specs, nil
+		providers: map[string]Provider{}, targets: map[string]target{},
+		wrong: map[string]error{}}, specs, nil
 }
 
 // specs reads Devices.
@@ -245,7 +247,7 @@ func (f *Fleet) Reopen(ctx context.Context, name string) (device.Device, error) 
 	if closed {
 		return nil, f.closedError()
 	}
-	return p.OpenAs(ctx, name, t.id, f.device)
+	return f.openTarget(ctx, p, name, t)
 }
 
 // name numbers devices that are opened more than once: cpu:0, cpu:1.

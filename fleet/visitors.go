@@ -192,7 +192,7 @@ func (v *visitors) open(ctx context.Context, address string) (members []parallel
 		f.device.Kernels = commonClass(f.device.Kernels, f.device.Precision, targets)
 	}
 	for _, t := range targets {
-		m, e := v.openTarget(ctx, t)
+		m, e := v.openMember(ctx, t)
 		if e != nil {
 			err = errors.Join(err, e)
 			continue
@@ -213,8 +213,8 @@ func (v *visitors) setOpen(address string, devices int) {
 	v.known[address] = &visitor{devices: devices}
 }
 
-// openTarget opens a device of a machine as a member of the run, if it has the run's kernel class.
-func (v *visitors) openTarget(ctx context.Context, t target) (parallel.Member, error) {
+// openMember opens a device of a machine as a member of the run, if it has the run's kernel class.
+func (v *visitors) openMember(ctx context.Context, t target) (parallel.Member, error) {
 	f := v.fleet
 	if err := t.info.CheckPrecision(f.device.Precision); err != nil {
 		return parallel.Member{}, err
@@ -222,7 +222,7 @@ func (v *visitors) openTarget(ctx context.Context, t target) (parallel.Member, e
 	f.mu.Lock()
 	p := f.providers[t.plugin]
 	f.mu.Unlock()
-	d, err := p.OpenAs(ctx, t.name, t.id, f.device)
+	d, err := f.openTarget(ctx, p, t.name, t)
 	if err != nil {
 		return parallel.Member{}, err
 	}

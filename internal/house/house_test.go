@@ -103,7 +103,7 @@ cmd/bnctl/internal/study: internal/chart internal/style problem
 problem:
 device/machine: problem
 fleet: device device/class device/machine device/ref device/remote device/fabric
-fleet: device/fabric/launcher parallel
+fleet: device/fabric/launcher parallel spec
 cmd/bnctl/internal/machines: device/machine device/serve fleet internal/memory problem
 fleet: plugins/cpu problem
 modelfile: bn data data/images formats graph models models/fit problem internal/regular serialize tensor

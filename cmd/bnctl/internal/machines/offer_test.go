@@ -92,16 +92,16 @@ func trained(t *testing.T, o fleet.Options, onEpoch func(epoch int)) map[string]
 	t.Helper()
 	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 4, 3
-	return trainOn(t, o, "glyphs:32", r, func(e train.Event) {
+	return trainOn(t, o, "glyphs:32", r, train.Config{Events: func(e train.Event) {
 		if e, ok := e.(train.EpochDone); ok && onEpoch != nil {
 			onEpoch(e.Epoch)
 		}
-	})
+	}})
 }
 
-// trainOn trains mlp-bn by a recipe on devices, and returns its state.
+// trainOn trains mlp-bn by a recipe on devices, and returns its state. c has neither data nor devices.
 func trainOn(t *testing.T, o fleet.Options, samples string, r *recipe.Recipe,
-	events func(train.Event)) map[string]tensor.Tensor {
+	c train.Config) map[string]tensor.Tensor {
 	t.Helper()
 	ctx := t.Context()
 	src, err := data.Open(ctx, samples, data.Options{})
@@ -122,8 +122,7 @@ func trainOn(t *testing.T, o fleet.Options, samples string, r *recipe.Recipe,
 		t.Fatal(err)
 	}
 	defer f.Close()
-	c := train.Config{Train: src, Fleet: f}
-	c.Events = events
+	c.Train, c.Fleet = src, f
 	s, err := train.New(ctx, r, started.Model, c)
 	if err != nil {
 		t.Fatal(err)

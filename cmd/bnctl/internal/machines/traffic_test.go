@@ -48,7 +48,7 @@ func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 	t.Helper()
 	r := recipe.Default("mlp-bn")
 	r.Epochs, r.Batch, r.Replicas, r.BN = 1, 16, replicas, mode
-	trainOn(t, o, "glyphs:128", r, func(e train.Event) {
+	trainOn(t, o, "glyphs:128", r, train.Config{Events: func(e train.Event) {
 		switch e := e.(type) {
 		case train.Machines:
 			plan = e
@@ -63,6 +63,6 @@ func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 				}
 			}
 		}
-	})
+	}})
 	return plan, sent, received
 }

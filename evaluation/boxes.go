@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/average"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
@@ -17,19 +19,19 @@ var detections = cells.Options{Score: 0.01, Overlap: 0.65, Most: 100}
 
 // boxes collects detections and objects in the coordinates of the input.
 type boxes struct {
-	grid   *cells.Grid
+	slots  cells.Slots
 	set    objects.Set
 	found  []average.Detection
 	figure *average.COCOFigures
 }
 
 // newBoxes returns nil unless the labels are boxes and the size of the input is known.
-func newBoxes(info data.Info, height, width int) (*boxes, error) {
+func newBoxes(info data.Info, form graph.BoxForm, height, width int) (*boxes, error) {
 	if !info.Boxes {
 		return nil, nil
 	}
-	grid, err := cells.New(height, width)
-	return &boxes{grid: grid, set: objects.Set{Classes: info.Classes}}, err
+	slots, err := anchors.New(form, height, width)
+	return &boxes{slots: slots, set: objects.Set{Classes: info.Classes}}, err
 }
 
 // objectsOf returns the objects of a label of a source with Info.Boxes, in pixels of the input.
@@ -46,9 +48,9 @@ func objectsOf(label []int32) (all []cells.Object) {
 }
 
 // BoxInputs returns the inputs of the training function for a loss of boxes, for labels [N, M, BoxFields] and
-// the number of classes of the model.
-func (l Loss) BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
-	n, a, m := labels.Shape[0], grid.Len(), labels.Shape[1]
+// the number of classes of the model. A loss that IsMatched needs the slots of YOLOX.
+func (l Loss) BoxInputs(slots cells.Slots, labels tensor.Tensor, classes int) map[string]tensor.Tensor {
+	n, a, m := labels.Shape[0], slots.Len(), labels.Shape[1]
 	all := map[string]tensor.Tensor{}
 	each := labels.Count() / max(n, 1)
 	fill := func(shapes map[string][2]int, row func(of func(name string) []float32, objects []cells.Object)) {
@@ -61,6 +63,7 @@ func (l Loss) BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map
 		}
 	}
 	if l.IsMatched() {
+		grid := slots.(*cells.Grid)
 		fill(map[string][2]int{parallel.InputObjects: {m, cells.Columns}, parallel.InputClasses: {m, classes},
 			parallel.InputNear: {m, grid.AllSides()}, parallel.InputCells: {cells.PerCell, a}},
 			func(of func(name string) []float32, objects []cells.Object) {
@@ -71,9 +74,10 @@ func (l Loss) BoxInputs(grid *cells.Grid, labels tensor.Tensor, classes int) map
 		return all
 	}
 	fill(map[string][2]int{parallel.InputBoxes: {4, a}, parallel.InputMask: {1, a},
-		parallel.InputPositive: {1 + classes, a}, parallel.InputNegative: {1 + classes, a}},
+		parallel.InputPositive: {slots.TargetRows(classes), a},
+		parallel.InputNegative: {slots.TargetRows(classes), a}},
 		func(of func(name string) []float32, objects []cells.Object) {
-			grid.Fill(targetsIn(of), objects, classes)
+			slots.Fill(targetsIn(of), objects, classes)
 		})
 	return all
 }
@@ -83,45 +87,46 @@ func targetsIn(of func(name string) []float32) cells.Targets {
 		Positive: of(parallel.InputPositive), Negative: of(parallel.InputNegative)}
 }
 
-// BoxLosses returns the sum of the losses of predictions [N, 5+C, A] for labels [N, M, BoxFields], and the
+// BoxLosses returns the sum of the losses of predictions [N, R, A] for labels [N, M, BoxFields], and the
 // number of cells with objects.
-func (l Loss) BoxLosses(grid *cells.Grid, scores, labels tensor.Tensor) (sum, n float64) {
+func (l Loss) BoxLosses(slots cells.Slots, scores, labels tensor.Tensor) (sum, n float64) {
 	for i := range scores.Shape[0] {
-		loss, positives := l.boxLoss(grid, scores.Rows(i, i+1), labels.Rows(i, i+1))
+		loss, positives := l.boxLoss(slots, scores.Rows(i, i+1), labels.Rows(i, i+1))
 		sum, n = sum+loss, n+positives
 	}
 	return sum, n
 }
 
 // boxLoss is BoxLosses for one row.
-func (l Loss) boxLoss(grid *cells.Grid, scores, labels tensor.Tensor) (loss, n float64) {
+func (l Loss) boxLoss(slots cells.Slots, scores, labels tensor.Tensor) (loss, n float64) {
 	rows := scores.F32()
 	if l.IsMatched() {
-		loss, positives := grid.MatchedLoss(rows, objectsOf(labels.I32()), labels.Shape[1])
+		loss, positives := slots.(*cells.Grid).MatchedLoss(rows, objectsOf(labels.I32()), labels.Shape[1])
 		return loss, float64(positives)
 	}
-	inputs := l.BoxInputs(grid, labels, scores.Shape[1]-cells.Fields)
+	inputs := l.BoxInputs(slots, labels, scores.Shape[1]-slots.Fields())
 	t := targetsIn(func(name string) []float32 { return inputs[name].F32() })
 	for _, v := range t.Mask {
 		n += float64(v)
 	}
-	return grid.Loss(rows, t), n
+	return slots.Loss(rows, t), n
 }
 
-// addBoxes counts N predictions [N, 5+C, A] with labels [N, M, BoxFields].
+// addBoxes counts N predictions [N, R, A] with labels [N, M, BoxFields].
 func (e *Evaluation) addBoxes(scores, labels tensor.Tensor) error {
 	b := e.boxes
-	if len(scores.Shape) != 3 || scores.Shape[2] != b.grid.Len() || scores.Shape[1] <= cells.Fields {
+	if len(scores.Shape) != 3 || scores.Shape[2] != b.slots.Len() ||
+		scores.Shape[1] <= b.slots.Fields() {
 		return fmt.Errorf("labels are boxes for an output of %v", scores)
 	}
 	n := scores.Shape[0]
 	each := labels.Count() / max(n, 1)
 	for i := range n { // sums in the order of samples do not depend on the batch
-		loss, positives := e.loss.boxLoss(b.grid, scores.Rows(i, i+1), labels.Rows(i, i+1))
+		loss, positives := e.loss.boxLoss(b.slots, scores.Rows(i, i+1), labels.Rows(i, i+1))
 		e.LossSum, e.WeightSum = e.LossSum+loss, e.WeightSum+positives
 		all := objectsOf(labels.I32()[i*each : (i+1)*each])
 		e.Counted += len(all)
-		b.add(all, b.grid.Detections(scores.Rows(i, i+1).F32(), detections))
+		b.add(all, b.slots.Detections(scores.Rows(i, i+1).F32(), detections))
 	}
 	e.Samples += n
 	return nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
@@ -109,7 +110,7 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	}
 	defer l.Close()
 	e := newEvaluation(src.Info(), o.Loss)
-	if e.boxes, err = newBoxes(src.Info(), o.Transform.Height, o.Transform.Width); err != nil {
+	if e.boxes, err = newBoxes(src.Info(), o.Form, o.Transform.Height, o.Transform.Width); err != nil {
 		return nil, err
 	}
 	e.thresholds = o.Thresholds
@@ -309,6 +310,7 @@ type Options struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
 	Transform      data.Transform // how samples become input: see func Transform
 	Loss           Loss           // of the figure Loss: see LossOf
+	Form           graph.BoxForm  // of the output of a detector
 	Probabilities  bool           // the output has passed a softmax: see Loss.Probabilities
 	Thresholds     []float64      // of models.Model: from which on labels that do not exclude each other hold
 	// OwnRows returns the range of rows of a batch that the predictor reads:

@@ -20,7 +20,7 @@ const (
 	LabelLogits                      // logits of labels that do not exclude each other
 	LabelProbabilities               // probabilities of labels that do not exclude each other
 	Numbers                          // one for each of the labels, in the units of the data
-	Boxes                            // rows for cells: see outputYOLOX
+	Boxes                            // rows for slots: see graph.BoxForm
 )
 
 // Answer returns the meaning of the given outputs of m together, and the number of the
@@ -33,7 +33,7 @@ const (
 //     for each number, because these labels do not exclude each other; else Values.
 //   - One that ends in a log-softmax over all of them: Logits.
 //   - One that training has named outputLabels, or outputNumbers: LabelLogits, Numbers.
-//   - One that is named outputYOLOX: Boxes.
+//   - The first, if it has a graph.BoxForm: Boxes.
 //
 // Any other output of C >= 2 numbers is Logits if it was trained as logits (the
 // model has a recipe), if its name ends in "logits" as in the zoo, if there are
@@ -59,7 +59,7 @@ func (m *Model) Answer(outputs ...int) (Answer, int) {
 	switch name := f.Outputs[k].Name; {
 	case name == outputLabels && m.line(k):
 		return LabelLogits, k
-	case name == outputYOLOX && m.detects(k):
+	case k == 0 && m.BoxForm() != "":
 		return Boxes, k
 	case name == outputNumbers && m.line(k) && len(m.Labels) == m.outputElements(k):
 		return Numbers, k

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,15 +22,15 @@ func (s Size) String() string { return fmt.Sprintf("%dx%dx%d", s.Height, s.Width
 // Architecture is one row of the zoo.
 type Architecture struct {
 	Name    string
-	Family  string    // a word for networks of one kind: "resnet"
-	About   string    // description, half a sentence with the paper
-	Input   Size      // default input size; most architectures support other sizes too
-	Classes int       // as published
-	LR      float64   // default learning rate for SGD with momentum 0.9 and a batch of 128
-	Mean    []float64 // mean of pixels for each channel, in units of x/255
-	Std     []float64 // deviation, likewise
-	Pixels  bool      // predicts a class for each pixel
-	Boxes   bool      // predicts boxes with classes: the output is outputYOLOX
+	Family  string        // a word for networks of one kind: "resnet"
+	About   string        // description, half a sentence with the paper
+	Input   Size          // default input size; most architectures support other sizes too
+	Classes int           // as published
+	LR      float64       // default learning rate for SGD with momentum 0.9 and a batch of 128
+	Mean    []float64     // mean of pixels for each channel, in units of x/255
+	Std     []float64     // deviation, likewise
+	Pixels  bool          // predicts a class for each pixel
+	Boxes   graph.BoxForm // predicts boxes with classes, in this form
 
 	// SameAs is another architecture with tensors of the same names and shapes. It is
 	// assumed if only these are known. "" if there is no other.
@@ -149,16 +150,13 @@ func Build(name string, o Options) (*Model, error) {
 
 // output names the first output.
 func (a Architecture) output() string {
-	if a.Boxes {
-		return outputYOLOX
-	}
-	return "logits"
+	return string(cmp.Or(a.Boxes, "logits"))
 }
 
-// image returns the attributes of the image operation. Detectors take pixels unchanged, with blue
+// image returns the attributes of the image operation. YOLOX takes pixels unchanged, with blue
 // first, unless o normalises them.
 func (a Architecture) image(o Options) []any {
-	if a.Boxes && o.Mean == nil && o.Std == nil {
+	if a.Boxes == graph.YOLOXForm && o.Mean == nil && o.Std == nil {
 		return []any{"scale", 1.0, "bgr", o.Input.Channels == 3}
 	}
 	return []any{"mean", o.Mean, "std", o.Std}
@@ -181,7 +179,7 @@ func (a Architecture) withDefaults(o Options) Options {
 // normalisation returns mean and deviation for images with that number of channels:
 // the architecture's if they fit, else MNIST's for grey and ImageNet's for colour.
 func (a Architecture) normalisation(channels int) (mean, std []float64) {
-	if a.Boxes {
+	if a.Boxes == graph.YOLOXForm {
 		return nil, nil
 	}
 	switch channels {
@@ -216,9 +214,9 @@ func (o Options) check(a Architecture) error {
 // preprocess returns the preprocessing of image files: that of ImageNet for sizes like
 // ImageNet's, else images are scaled to just cover the input.
 func (a Architecture) preprocess(s Size) Preprocess {
-	p := Preprocess{Known: true, Interpolation: a.interpolation, Letterbox: a.Boxes}
+	p := Preprocess{Known: true, Interpolation: a.interpolation, Letterbox: a.Boxes != ""}
 	switch {
-	case a.Boxes:
+	case a.Boxes != "":
 	case a.resize != 0 && s.Height == a.Input.Height && s.Width == a.Input.Width:
 		p.Resize = a.resize
 	case s.Height == 224 && s.Width == 224:

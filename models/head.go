@@ -61,7 +61,8 @@ func InitHead(m, from *Model, seed uint64) error {
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
-	state               []string // state: its weight and bias, and the tensors of a batch norm after it
+	form                graph.BoxForm // of a detector
+	state               []string      // state: its weight and bias, and the tensors of a batch norm after it
 }
 
 // find finds the head of the first output, and gives the reshapes after it the new number
@@ -71,8 +72,8 @@ func (h *head) find() error {
 	if s := h.f.Values[v].Type.Shape; len(s) > 0 {
 		h.oldClasses = s[0]
 	}
-	if h.f.Outputs[0].Name == outputYOLOX && h.oldClasses > yoloxFields {
-		h.oldClasses -= yoloxFields
+	if h.form = h.f.BoxForm(); h.form != "" {
+		h.oldClasses -= h.form.Fields()
 		return h.findBoxes(h.maker(v))
 	}
 	return h.trace(v)

@@ -88,13 +88,16 @@ func some(names []string) string {
 // classifier may have been trained before.
 const backbone = "backbone."
 
+// body follows backbone in networks with a feature pyramid, as torchvision's detectors are.
+const body = "body."
+
 // features begins them in classifiers that are a list of layers, as torchvision's
 // MobileNetV3 is.
 const features = "features."
 
 // InitFrom copies tensors, statistics included, from another model's state into m,
 // which has been initialised, by name and shape. A classifier's tensor also fits one
-// of m with "backbone." in front of its name, or in place of "features.". Tensors of
+// of m with "backbone." or "backbone.body." in front of its name, or in place of "features.". Tensors of
 // other types become f32 where m has f32. It is an error if no tensor fits, or if values that training goes
 // on from are NaN or infinite; m does not change then.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
@@ -131,6 +134,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 // first.
 func names(s graph.State) []string {
 	if inner, ok := strings.CutPrefix(s.Name, backbone); ok {
+		inner = strings.TrimPrefix(inner, body)
 		return []string{s.Name, inner, features + inner}
 	}
 	return []string{s.Name}

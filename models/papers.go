@@ -133,6 +133,10 @@ var papers = []paper{
 	{"espnet-c", "Adam, 300 epochs, a rate of 0.0005 that is halved every 100 epochs, weight decay " +
 		"0.0005", "Mehta et al. 2018", "optimizer=adam lr=0.0005 epochs=300 batch=10 weight-decay=0.0005 " +
 		"class-weights=median augment=segment", ""},
+	{"fcos-resnet50-fpn", "SGD with momentum 0.9, batch 16, 90000 steps, a rate of 0.01 that is divided by " +
+		"10 at 60000 and 80000, weight decay 0.0001, mirror images; its classifier's weights at first, with " +
+		"frozen batch norms", "Tian et al. 2019, section 4", detectionOptions,
+		"torchvision's references/detection"},
 	{"detection", "SGD with momentum 0.9 and Nesterov, 300 epochs, batch 128, a rate of 0.01 for 64 pictures " +
 		"that rises in 5 epochs and falls as a cosine, weight decay 0.0005, averaged weights, mosaic, " +
 		"mixup, mirror images, colours, other sizes", "Ge et al. 2021, sections 2.1 and 2.2",
@@ -147,5 +151,7 @@ const (
 		"bn-precise=8192" + inceptionAugment
 	transformerOptions = "label-smoothing=0.1 " +
 		"augment=resizedcrop+flip+randaugment:2,9+erase:0.25+mixup:0.8+cutmix:1"
+	detectionOptions = "lr=0.01@16 epochs=26 batch=16 schedule=step:16,22 weight-decay=0.0001 decay-all=true " +
+		"augment=flip bn=frozen"
 	segmentOptions = "epochs=30 batch=16 schedule=poly:0.9 weight-decay=0.0001 augment=segment"
 )

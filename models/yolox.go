@@ -8,15 +8,6 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// outputYOLOX names the output of detectors that predict boxes as YOLOX does: f32 [5+C, A] for C
-// classes and A cells. The rows are the offset of the centre, the logarithms of width and height,
-// and the logits of the presence of an object and of its classes. Package objects/cells has the
-// order of cells and the units. The name is part of every file format that names outputs.
-const outputYOLOX = "yolox"
-
-// yoloxFields is the number of rows before the rows of classes.
-const yoloxFields = 5
-
 // yolox is YOLOX (Ge et al. 2021, arXiv 2107.08430) in the form and names of its authors: a
 // CSPDarknet, a PAFPN and a decoupled head on maps of an eighth, a 16th and a 32nd of the picture.
 type yolox struct {
@@ -145,7 +136,7 @@ func (n *net) upsampled(name string, x, like graph.Value) graph.Value {
 	return n.Op(graph.Upsample, name, []graph.Value{x}, "size", s[1:], "mode", "nearest")
 }
 
-// head predicts the rows of outputYOLOX for the cells of each map.
+// head predicts the rows of graph.YOLOXForm for the cells of each map.
 func (y yolox) head(n *net, maps []graph.Value, classes int) graph.Value {
 	width := y.channels(256)
 	twice := func(name string, x graph.Value) graph.Value {
@@ -163,67 +154,18 @@ func (y yolox) head(n *net, maps []graph.Value, classes int) graph.Value {
 		box := n.byStyleBias(at("reg_preds"), ofBox, convSpec{out: 4, kernel: 1, stride: 1},
 			n.pytorchBound(ofBox, convSpec{kernel: 1}))
 		x = n.concat(at("join"), box, n.prior(at("obj_preds"), ofBox, 1), class)
-		if s := n.Type(x).Shape; len(s) == 3 {
-			x = n.Op(graph.Reshape, at("cells"), []graph.Value{x}, "shape", []int{s[0], s[1] * s[2]})
-		}
-		cells = append(cells, x)
+		cells = append(cells, n.slots(at("cells"), x))
 	}
 	return n.Op(graph.Concat, "head.cells", cells, "axis", 1)
 }
 
-// prior adds a prediction of logits that begin at a probability of 1 % (Lin et al. 2017).
+// priorLogit is the logit of a probability of 1 %, with which predictions of classes begin (Lin et al. 2017).
+var priorLogit = -tensor.Log(99)
+
+// prior adds a prediction of logits that begin at priorLogit.
 func (n *net) prior(name string, x graph.Value, out int) graph.Value {
 	c := convSpec{out: out, kernel: 1, stride: 1}
 	w := n.styled(name, x, c)
-	bias := n.declare(name+".bias", graph.Bias, "constant", []float64{-tensor.Log(99)}, out)
+	bias := n.declare(name+".bias", graph.Bias, "constant", []float64{priorLogit}, out)
 	return n.convolve(name, c, x, w, bias)
-}
-
-// DetectedClasses returns the number of classes of a detector: the last rows of outputYOLOX. ok is false
-// for other models.
-func (m *Model) DetectedClasses() (classes int, ok bool) {
-	if m.Graph.Main.Outputs[0].Name != outputYOLOX || !m.detects(0) {
-		return 0, false
-	}
-	return m.outputType(0).Shape[0] - yoloxFields, true
-}
-
-// detects reports whether an output has the type of outputYOLOX.
-func (m *Model) detects(output int) bool {
-	t := m.outputType(output)
-	return t.Kind == graph.Rows && t.DType == tensor.F32 && len(t.Shape) == 2 && t.Shape[0] > yoloxFields
-}
-
-// Classes returns the number of classes of the first output: its first axis, or DetectedClasses.
-func (m *Model) Classes() int {
-	if n, ok := m.DetectedClasses(); ok {
-		return n
-	}
-	if s := m.outputType(0).Shape; len(s) > 0 {
-		return s[0]
-	}
-	return 0
-}
-
-// findBoxes finds the predictions of classes of outputYOLOX: the last rows of each map, before the
-// cells of all maps are joined.
-func (h *head) findBoxes(cells *graph.Node) error {
-	if cells == nil || cells.Op != graph.Concat {
-		return fmt.Errorf("output %s joins no maps", outputYOLOX)
-	}
-	for _, v := range cells.In {
-		flat := h.maker(v)
-		if flat == nil || flat.Op != graph.Reshape {
-			return fmt.Errorf("output %s joins other values than maps", outputYOLOX)
-		}
-		rows := h.maker(flat.In[0])
-		if rows == nil || rows.Op != graph.Concat {
-			return fmt.Errorf("%s (%v) does not join boxes and classes", h.f.NodeName(flat), flat.Op)
-		}
-		flat.Attrs = flat.Attrs.With("shape", []int{h.classes + yoloxFields, flat.Ints("shape")[1]})
-		if err := h.trace(rows.In[len(rows.In)-1]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

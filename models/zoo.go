@@ -1,6 +1,10 @@
 package models
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/graph"
+)
 
 var (
 	glyph    = Size{28, 28, 1}
@@ -115,7 +119,9 @@ var zoo = slices.Concat(
 		boxNet("yolox-nano", "boxes by depthwise convolutions (Ge et al. 2021)", 416,
 			yolox{depth: 0.33, width: 0.25, depthwise: true}),
 		boxNet("yolox-tiny", "boxes (Ge et al. 2021)", 416, yolox{depth: 0.33, width: 0.375}),
-		boxNet("yolox-s", "boxes (Ge et al. 2021)", 640, yolox{depth: 0.33, width: 0.5})),
+		boxNet("yolox-s", "boxes (Ge et al. 2021)", 640, yolox{depth: 0.33, width: 0.5}),
+		anchorNet("fcos-resnet50-fpn", "boxes without anchors (Tian et al. 2019) on a ResNet-50",
+			Size{800, 1088, 3}, graph.FCOSForm, fcos)),
 )
 
 // family gives architectures the name of their family.
@@ -146,10 +152,17 @@ func pixelNet(name, about string, f forward) Architecture {
 		Mean: ImageNetMean, Std: ImageNetStd, Pixels: true, forward: f}
 }
 
-// boxNet is a detector of the form outputYOLOX, for pictures with blue first and from 0 to 255.
+// boxNet is a YOLOX, for pictures with blue first and from 0 to 255.
 func boxNet(name, about string, side int, y yolox) Architecture {
 	return Architecture{Name: name, About: about, Input: Size{side, side, 3}, Classes: 80, LR: 0.02,
-		Boxes: true, forward: y.forward}
+		Boxes: graph.YOLOXForm, forward: y.forward}
+}
+
+// anchorNet is a detector of torchvision. Its input holds a picture with sides in the ratio 4 to 3 as
+// torchvision scales it.
+func anchorNet(name, about string, input Size, form graph.BoxForm, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: input, Classes: 91, LR: 0.01, Mean: ImageNetMean,
+		Std: ImageNetStd, Boxes: form, forward: f}
 }
 
 func (a Architecture) sameAs(name string) Architecture {

@@ -68,6 +68,7 @@ var zooCases = []struct {
 	{"yolox-nano", 912159, 104, "head.obj_preds.2.bias"},
 	{"yolox-tiny", 5055855, 74, "head.obj_preds.2.bias"},
 	{"yolox-s", 8968255, 74, "head.obj_preds.2.bias"},
+	{"fcos-resnet50-fpn", 32322720, 53, "head.classification_head.cls_logits.bias"},
 }
 
 func TestZoo(t *testing.T) {

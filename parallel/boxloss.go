@@ -7,11 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BoxLoss is the loss of a detector with an output f32 [5+C, A] of A cells, in the units of package
-// objects/cells: binary cross-entropies of the logits of objects and classes, and 5*(1 - GIoU) of the
-// box of each cell with an object. The sum is divided by the number of these cells in the whole
-// batch. The assignment of objects to cells depends on labels alone, so that the host knows it and
-// that number before the step.
+// BoxLoss is the loss of a detector with an assignment of objects that depends on labels alone, so that the
+// host knows it, and the number of slots with an object in the whole batch, before the step. The sum is
+// divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package objects/cells, it is
+// binary cross-entropies of the logits of objects and classes, and 5*(1 - GIoU) of the box of each cell
+// with an object. See fcosLoss for graph.FCOSForm.
 const BoxLoss = "boxes"
 
 // These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative
@@ -30,7 +30,10 @@ const boxWeight = 5.0
 // boxLoss returns BoxLoss. Its elements are [2+C, A]: of the box, of the presence of an object, and of
 // its classes.
 func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
-	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
+	switch form := t.From.BoxForm(); {
+	case form == graph.FCOSForm:
+		return t.fcosLoss(outputs, shape)
+	case len(shape) != 2 || shape[0] <= rowsOfBox+1:
 		return n, notBoxes(t, outputs)
 	}
 	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None

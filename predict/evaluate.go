@@ -49,9 +49,9 @@ func (p *Predictor) Evaluate(ctx context.Context, src data.Source, workers int) 
 func (p *Predictor) evaluate(ctx context.Context, src data.Source, workers int, d *Details) (
 	*evaluation.Evaluation, error) {
 	l := evaluation.LossOf(p.Model.Recipe, src.Info())
-	o := evaluation.Options{Loss: l, Batch: p.Rows(), Workers: workers, OwnRows: p.driver.OwnRows,
-		Transform: fit.Transform(p.Model, src.Info()), Probabilities: l.Probabilities(p.Model.Graph),
-		Thresholds: p.Model.Thresholds}
+	o := evaluation.Options{Loss: l, Form: p.Model.BoxForm(), Batch: p.Rows(), Workers: workers,
+		OwnRows: p.driver.OwnRows, Transform: fit.Transform(p.Model, src.Info()),
+		Probabilities: l.Probabilities(p.Model.Graph), Thresholds: p.Model.Thresholds}
 	if d != nil {
 		o.Observers = d.Observers()
 	}

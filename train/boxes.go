@@ -5,14 +5,15 @@ import (
 
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// takeGrid finds the cells of a detector.
-func (p *plan) takeGrid() error {
+// takeSlots finds the slots of a detector.
+func (p *plan) takeSlots() error {
 	if !p.loss.IsBoxes() {
 		return nil
 	}
@@ -21,9 +22,14 @@ func (p *plan) takeGrid() error {
 		return problem.New("model", "", "the labels of {data} are boxes, and model "+p.template.Architecture+
 			" predicts none", "use a detector, for example yolox-nano")
 	}
+	form := p.template.BoxForm()
+	if p.loss.IsMatched() && form != graph.YOLOXForm {
+		return problem.New("loss", p.loss.Of, "it is for detectors of the form of YOLOX, and model "+
+			p.template.Architecture+" has another", "use {loss} boxes")
+	}
 	in := p.template.Input().Shape
 	var err error
-	if p.grid, err = cells.New(in[0], in[1]); err != nil {
+	if p.slots, err = anchors.New(form, in[0], in[1]); err != nil {
 		return problem.Wrap("size", err)
 	}
 	p.detected = classes
@@ -46,10 +52,10 @@ func mapsOf(l evaluation.Loss, template *graph.Graph) [][2]int {
 
 // withBoxes adds the inputs of the loss of boxes to rows.
 func (p *plan) withBoxes(rows map[string]tensor.Tensor) {
-	maps.Copy(rows, p.loss.BoxInputs(p.grid, rows[parallel.InputLabels], p.detected))
+	maps.Copy(rows, p.loss.BoxInputs(p.slots, rows[parallel.InputLabels], p.detected))
 }
 
-// positives returns the number of cells with an object, and at least 1. It is 1 where the prediction
+// positives returns the number of slots with an object, and at least 1. It is 1 where the prediction
 // determines them.
 func positives(rows map[string]tensor.Tensor) float64 {
 	n := 0.0

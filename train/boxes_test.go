@@ -93,7 +93,9 @@ func TestDetectorOnDevices(t *testing.T) {
 		"yolox, mosaic": func(r *recipe.Recipe) {
 			r.Loss, r.MostBoxes, r.Augment = "yolox", 12, augmentation.MustParse("mosaic flip")
 		},
-		"yolox": func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
+		"fcos":          func(r *recipe.Recipe) { r.Model = "fcos" },
+		"fcos, replica": func(r *recipe.Recipe) { r.Model, r.BN, r.Batch, r.Accumulate = "fcos", bn.Replica, 8, 2 },
+		"yolox":         func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
 		"yolox, replica": func(r *recipe.Recipe) {
 			r.Loss, r.MostBoxes, r.BN, r.Batch, r.Accumulate = "yolox", 3, bn.Replica, 8, 2
 		},

@@ -96,8 +96,9 @@ func (s *Session) evaluate(ctx context.Context) (*evaluation.Evaluation, error) 
 	t := s.plan.transform
 	t.Augment = augmentation.Augmentation{}
 	o := evaluation.Options{Batch: s.plan.recipe.StepBatch(), Workers: s.plan.config.Workers, Transform: t,
-		Loss: s.plan.loss.Loss, Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
-		OwnRows: s.trainer.driver.OwnRows, KeepScores: s.plan.recipe.Criterion() == "auroc"}
+		Loss: s.plan.loss.Loss, Form: s.plan.template.BoxForm(),
+		Probabilities: s.plan.loss.Probabilities(s.plan.template.Graph),
+		OwnRows:       s.trainer.driver.OwnRows, KeepScores: s.plan.recipe.Criterion() == "auroc"}
 	if s.plan.config.Peers == nil {
 		o.Batch = s.trainer.driver.Rows()
 	}

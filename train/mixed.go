@@ -47,7 +47,7 @@ func byFraction(rows map[string]tensor.Tensor, sum func(labels tensor.Tensor) fl
 // lossInUse returns the loss of training of scores that a template gives.
 func (p *plan) lossInUse(scores tensor.Tensor, rows map[string]tensor.Tensor) (float64, error) {
 	if p.loss.IsBoxes() {
-		sum, n := p.loss.BoxLosses(p.grid, scores, rows[parallel.InputLabels])
+		sum, n := p.loss.BoxLosses(p.slots, scores, rows[parallel.InputLabels])
 		return ratio(sum, n), nil
 	}
 	first, err := p.evaluated(scores, rows[parallel.InputLabels])

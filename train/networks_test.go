@@ -36,6 +36,57 @@ func main(x rows u8[32,32,3]) {
   return yolox rows = all
 }
 `,
+	"fcos": `bnctl graph 1
+graph "fcos"
+state fine.weight f32[4,3,8,8] weight he_normal(0)
+state half.weight f32[4,4,2,2] weight he_normal(0)
+state same.weight f32[4,4,1,1] weight he_normal(0)
+state sides.weight f32[4,4,1,1] weight he_normal(0)
+state sides.bias f32[4] bias ones
+state head.weight f32[3,4,1,1] weight he_normal(0)
+state head.bias f32[3] bias zeros
+state bn1.weight f32[4] gamma ones
+state bn1.bias f32[4] beta zeros
+state bn1.running_mean f32[4] mean zeros
+state bn1.running_var f32[4] variance ones
+func main(x rows u8[32,32,3]) {
+  image = image(x)
+  fine = conv(image, @fine.weight, stride=[8,8])
+  bn1 = batch_norm(fine, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  p3 = relu(bn1)
+  p4 = conv(p3, @half.weight, stride=[2,2])
+  p5 = conv(p4, @half.weight, stride=[2,2])
+  p6 = conv(p5, @same.weight)
+  p7 = conv(p6, @same.weight)
+  raw3 = conv(p3, @sides.weight, @sides.bias)
+  sides3 = relu(raw3)
+  class3 = conv(p3, @head.weight, @head.bias)
+  join3 = concat(sides3, class3, axis=0)
+  flat3 = reshape(join3, shape=[7,16])
+  raw4 = conv(p4, @sides.weight, @sides.bias)
+  sides4 = relu(raw4)
+  class4 = conv(p4, @head.weight, @head.bias)
+  join4 = concat(sides4, class4, axis=0)
+  flat4 = reshape(join4, shape=[7,4])
+  raw5 = conv(p5, @sides.weight, @sides.bias)
+  sides5 = relu(raw5)
+  class5 = conv(p5, @head.weight, @head.bias)
+  join5 = concat(sides5, class5, axis=0)
+  flat5 = reshape(join5, shape=[7,1])
+  raw6 = conv(p6, @sides.weight, @sides.bias)
+  sides6 = relu(raw6)
+  class6 = conv(p6, @head.weight, @head.bias)
+  join6 = concat(sides6, class6, axis=0)
+  flat6 = reshape(join6, shape=[7,1])
+  raw7 = conv(p7, @sides.weight, @sides.bias)
+  sides7 = relu(raw7)
+  class7 = conv(p7, @head.weight, @head.bias)
+  join7 = concat(sides7, class7, axis=0)
+  flat7 = reshape(join7, shape=[7,1])
+  all = concat(flat3, flat4, flat5, flat6, flat7, axis=1)
+  return fcos rows = all
+}
+`,
 	"deep": `bnctl graph 1
 graph "deep"
 state conv1.weight f32[3,1,3,3] weight he_normal(0)

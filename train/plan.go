@@ -29,7 +29,7 @@ type plan struct {
 	program      *graph.Program
 	trained      []string
 	loss         evaluation.TrainingLoss
-	grid         *cells.Grid // of a detector; nil for others
+	slots        cells.Slots // of a detector; nil for others
 	detected     int         // classes of a detector
 	classWeights []float64   // in the loss; nil: 1
 	layers       []bn.Layer  // layers with statistics that the run updates; empty in frozen mode
@@ -68,7 +68,7 @@ func newPlan(r *recipe.Recipe, template *models.Model, c Config) (*plan, error) 
 	if p.loss, err = r.TrainingLoss(classesOf(p.template.Graph)); err != nil {
 		return nil, err
 	}
-	if err = p.takeGrid(); err != nil {
+	if err = p.takeSlots(); err != nil {
 		return nil, err
 	}
 	if p.classWeights, err = r.WeightsOfClasses(classesOf(p.template.Graph)); err != nil {

@@ -79,6 +79,8 @@ objects: data data/images data/tables internal/regular problem tensor
 objects/average: objects problem
 objects/suppress:
 objects/cells: objects/suppress problem tensor
+objects/anchors: graph objects/cells objects/suppress problem tensor
+objects/detect: objects/anchors
 objects/detect: data models models/fit objects objects/cells objects/suppress predict/answer problem tensor
 objects/samples: data data/images objects problem tensor
 serialize: bn graph models models/qat problem internal/regular serialize/chain tensor
@@ -88,7 +90,7 @@ parallel: internal/awake internal/memory bn device/collective device device/fabr
 parallel: parallel/internal/placement parallel/stage
 parallel/internal/placement: device
 parallel/stage: device device/class graph problem tensor
-evaluation: data graph models parallel problem tensor objects objects/average objects/cells
+evaluation: data graph models parallel problem tensor objects objects/anchors objects/average objects/cells
 evaluation/estimation: bn data graph models parallel problem tensor
 train/internal/tfevents:
 recipe: bn data data/augmentation device device/class evaluation graph models parallel parts problem tensor
@@ -96,7 +98,7 @@ recipe/progress: evaluation models parallel recipe serialize
 internal/style:
 internal/chart: internal/style
 train: internal/awake bn data data/augmentation device device/fabric graph models parallel problem serialize
-train: serialize/chain tensor objects/cells internal/regular
+train: serialize/chain tensor objects/anchors objects/cells internal/regular
 train: train/internal/tfevents evaluation evaluation/estimation models/fit recipe recipe/progress
 cmd/bnctl/internal/study: internal/chart internal/style problem
 

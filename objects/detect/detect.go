@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
 	"github.com/bnctl/bnctl/objects"
+	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/predict/answer"
 	"github.com/bnctl/bnctl/tensor"
@@ -29,7 +30,8 @@ type Detector struct {
 	model   *models.Model
 	layout  models.Layout // of another program; "" for detectors of the zoo
 	first   int           // output that has the layout, of a layout with one
-	grid    *cells.Grid
+	grid    *cells.Grid   // of a layout with cells
+	slots   cells.Slots   // of a detector of the zoo
 	frames  data.Transform
 	options cells.Options
 }
@@ -54,16 +56,22 @@ func New(m *models.Model, o cells.Options) (*Detector, error) {
 	if !native && d.layout == models.NoLayout {
 		return nil, fmt.Errorf("model %s predicts no boxes", m.Architecture)
 	}
-	if !native && d.layout != models.YOLOX {
-		return d, nil
-	}
 	var err error
-	if d.grid, err = cells.New(d.frames.Height, d.frames.Width); err != nil {
+	switch {
+	case native:
+		d.slots, err = anchors.New(m.BoxForm(), d.frames.Height, d.frames.Width)
+	case d.layout == models.YOLOX:
+		d.grid, err = cells.New(d.frames.Height, d.frames.Width)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Architecture, err)
 	}
-	if n := m.Computed(0).Type.Shape[1]; native && n != d.grid.Len() {
-		return nil, fmt.Errorf("model %s has %d cells for an input of %d x %d, want %d", m.Architecture, n,
-			d.frames.Width, d.frames.Height, d.grid.Len())
+	if !native {
+		return d, nil
+	}
+	if n := m.Computed(0).Type.Shape[1]; n != d.slots.Len() {
+		return nil, fmt.Errorf("model %s has %d slots for an input of %d x %d, want %d", m.Architecture, n,
+			d.frames.Width, d.frames.Height, d.slots.Len())
 	}
 	return d, nil
 }
@@ -86,7 +94,7 @@ func (d *Detector) Boxes(outs []tensor.Tensor, height, width int) ([]Box, error)
 	}
 	var found []cells.Detection
 	if d.layout == models.NoLayout {
-		found = d.grid.Detections(outs[0].F32(), d.options)
+		found = d.slots.Detections(outs[0].F32(), d.options)
 	} else {
 		if err := d.checkCorners(outs); err != nil {
 			return nil, err

@@ -19,12 +19,22 @@ import (
 //go:embed testdata/torch_yolox.txt
 var torchYOLOX string
 
-func TestYOLOXAsInPyTorch(t *testing.T) {
-	for line := range strings.Lines(torchYOLOX) {
+// torchDetection is what testdata/torch_detection.py printed: see there.
+//
+//go:embed testdata/torch_detection.txt
+var torchDetection string
+
+func TestYOLOXAsInPyTorch(t *testing.T) { checkDetectors(t, torchYOLOX, 2) }
+
+func TestDetectionAsInPyTorch(t *testing.T) { checkDetectors(t, torchDetection, 1) }
+
+// checkDetectors compares detectors with lines for a number of images.
+func checkDetectors(t *testing.T, lines string, images int) {
+	for line := range strings.Lines(lines) {
 		f := strings.Fields(line)
 		var height, width, parameters, norms int
 		fmt.Sscan(strings.Join(f[1:5], " "), &height, &width, &parameters, &norms)
-		checkYOLOXState(t, f[0], parameters, norms, f[5])
+		checkDetectorState(t, f[0], parameters, norms, f[5])
 		m, err := models.Build(f[0], models.Options{Input: models.Size{Height: height, Width: width, Channels: 3},
 			Classes: 3})
 		if err != nil {
@@ -39,7 +49,7 @@ func TestYOLOXAsInPyTorch(t *testing.T) {
 		for k, s := range sorted {
 			state[s.Name] = fill(k, s)
 		}
-		x := tensor.New(tensor.U8, 2, height, width, 3)
+		x := tensor.New(tensor.U8, images, height, width, 3)
 		for i := range x.U8() {
 			x.U8()[i] = uint8(words(1000, i) >> 24)
 		}
@@ -47,7 +57,7 @@ func TestYOLOXAsInPyTorch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := ref.Eval64(eval, state, []tensor.Tensor{x}, []int{2})
+		out, err := ref.Eval64(eval, state, []tensor.Tensor{x}, []int{images})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,8 +65,8 @@ func TestYOLOXAsInPyTorch(t *testing.T) {
 	}
 }
 
-// checkYOLOXState compares the state of the published form with the state of the authors' layers.
-func checkYOLOXState(t *testing.T, name string, parameters, norms int, digest string) {
+// checkDetectorState compares the state of the published form with the state of the authors' layers.
+func checkDetectorState(t *testing.T, name string, parameters, norms int, digest string) {
 	m, err := models.Build(name, models.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,216 @@
+package evaluation
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/bn"
+	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/device/ref"
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/objects/anchors"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/parallel"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// detectionGolden is an element of testdata/torch_detection.json, which torch_detection.py writes with
+// torchvision in float64.
+type detectionGolden struct {
+	Form                   graph.BoxForm
+	Height, Width, Classes int
+	Anchors                []float64
+	Outputs                [][]float64   // [pictures][rows * slots]
+	All                    [][][]float64 `json:"objects"` // [pictures][objects]: corners in pixels, class
+	Assigned               [][]int       // [pictures][slots]: an object, or below 0
+	Positives, Loss        float64
+	Gradients              [][]float64
+	Found                  [][][]float64 // [pictures][boxes]: corners, score, class
+}
+
+// eachDetectionGolden calls check for the golden of each form.
+func eachDetectionGolden(t *testing.T, check func(t *testing.T, g *detectionGolden, slots cells.Slots)) {
+	b, err := os.ReadFile("testdata/torch_detection.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []detectionGolden
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range all {
+		t.Run(string(g.Form), func(t *testing.T) {
+			slots, err := anchors.New(g.Form, g.Height, g.Width)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(g.Assigned[0]) != slots.Len() {
+				t.Fatalf("%d slots, want %d", slots.Len(), len(g.Assigned[0]))
+			}
+			check(t, &g, slots)
+		})
+	}
+}
+
+// rows returns the number of rows of an output.
+func (g *detectionGolden) rows() int { return len(g.Outputs[0]) / len(g.Assigned[0]) }
+
+// scores returns the output for a picture.
+func (g *detectionGolden) scores(picture int) tensor.Tensor {
+	all := tensor.New(tensor.F32, 1, g.rows(), len(g.Assigned[0]))
+	for i, v := range g.Outputs[picture] {
+		all.F32()[i] = float32(v)
+	}
+	return all
+}
+
+// labels returns the objects of all pictures as labels.
+func (g *detectionGolden) labels() tensor.Tensor {
+	most := 0
+	for _, objects := range g.All {
+		most = max(most, len(objects))
+	}
+	all := tensor.New(tensor.I32, len(g.All), most, data.BoxFields)
+	for n, objects := range g.All {
+		for k := range most {
+			box := data.Box{Class: data.NoBox}
+			if k < len(objects) {
+				box.Class = int32(objects[k][4])
+				for i := range 4 {
+					box.Corners[i] = float32(objects[k][i])
+				}
+			}
+			box.Put(all.Rows(n, n+1).I32()[k*data.BoxFields:])
+		}
+	}
+	return all
+}
+
+// TestAnchorsAsTorchvision: anchors, assignments and the boxes of a prediction are torchvision's.
+func TestAnchorsAsTorchvision(t *testing.T) {
+	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
+		grid, labels := slots.(*anchors.Grid), g.labels()
+		for i, want := range g.Anchors {
+			if got := float64(grid.Anchor(i / 4)[i%4]); math.Abs(got-want) > 1e-4 {
+				t.Fatalf("anchor %d has corner %d at %v, want %v", i/4, i%4, got, want)
+			}
+		}
+		for n, want := range g.Assigned {
+			if got := grid.Assign(objectsOf(labels.Rows(n, n+1).I32())); !slices.Equal(got, want) {
+				t.Errorf("picture %d: objects %v, want %v", n, got, want)
+			}
+			found := slots.Detections(g.scores(n).F32(), authors[g.Form])
+			if len(found) != len(g.Found[n]) {
+				t.Fatalf("picture %d: %d boxes, want %d", n, len(found), len(g.Found[n]))
+			}
+			for k, f := range found {
+				want := g.Found[n][k]
+				for i, v := range append(slices.Clone(f.Corners[:]), f.Score) {
+					if math.Abs(float64(v)-want[i]) > 1e-4 {
+						t.Fatalf("picture %d: box %d is %v, want %v", n, k, f, want)
+					}
+				}
+				if f.Class != int(want[5]) {
+					t.Fatalf("picture %d: box %d has class %d, want %v", n, k, f.Class, want[5])
+				}
+			}
+		}
+	})
+}
+
+// authors are the options of torchvision's detectors.
+var authors = map[graph.BoxForm]cells.Options{graph.FCOSForm: {Score: 0.2, Overlap: 0.6, Most: 100}}
+
+// TestDetectionLossAsTorchvision: the training function on two replicas has torchvision's loss and
+// gradients, and validation its loss.
+func TestDetectionLossAsTorchvision(t *testing.T) {
+	eachDetectionGolden(t, func(t *testing.T, g *detectionGolden, slots cells.Slots) {
+		l := Loss{Of: parallel.BoxLoss}
+		sum, positives := 0.0, 0.0
+		for n := range g.Outputs {
+			loss, found := l.BoxLosses(slots, g.scores(n), g.labels().Rows(n, n+1))
+			sum, positives = sum+loss, positives+found
+		}
+		if positives != g.Positives || math.Abs(sum/positives-g.Loss) > 1e-6*g.Loss {
+			t.Errorf("validation has the loss %v for %v slots, want %v for %v", sum/positives, positives, g.Loss,
+				g.Positives)
+		}
+		n, size := len(g.Outputs), len(g.Outputs[0])
+		f := g.function(t)
+		inputs := map[string]tensor.Tensor{"x": tensor.New(tensor.F64, n, n),
+			parallel.InputInverse: tensor.Scalar(1 / g.Positives)}
+		for name, v := range l.BoxInputs(slots, g.labels(), g.Classes) {
+			inputs[name] = tensor.New(tensor.F64, v.Shape...)
+			for i, x := range v.F32() {
+				inputs[name].F64()[i] = float64(x)
+			}
+		}
+		w := tensor.New(tensor.F64, size, n)
+		for i := range n {
+			inputs["x"].F64()[i*n+i] = 1
+			for k, v := range g.Outputs[i] {
+				w.F64()[k*n+i] = v
+			}
+		}
+		var in []tensor.Tensor
+		for _, v := range f.Inputs {
+			in = append(in, inputs[f.Values[v].Name])
+		}
+		out, err := ref.Eval64(f, map[string]tensor.Tensor{"w": w}, in, []int{1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(name string) []float64 {
+			return out[slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == name })].F64()
+		}
+		moments, loss := of(parallel.OutputLoss), 0.0 // a count, then the mean of each row of elements
+		for _, mean := range moments[1:][:len(moments)/2] {
+			loss += moments[0] * mean / g.Positives
+		}
+		if math.Abs(loss-g.Loss) > 1e-6*g.Loss {
+			t.Errorf("loss %v, want %v", loss, g.Loss)
+		}
+		largest := 0.0
+		for k, got := range of(parallel.Gradient("w")) {
+			want := g.Gradients[k%n][k/n]
+			largest = max(largest, math.Abs(got-want)/max(1e-4, math.Abs(want)))
+		}
+		if !(largest < 1e-5) {
+			t.Errorf("gradients differ by %g", largest)
+		}
+	})
+}
+
+// function returns the training function of a dense layer. The outputs are the columns of its weight, so
+// that its gradient has theirs.
+func (g *detectionGolden) function(t *testing.T) *graph.Function {
+	t.Helper()
+	n, rows, a := len(g.Outputs), g.rows(), len(g.Assigned[0])
+	net, err := graph.ParseGraph(fmt.Appendf(nil, `bnctl graph 1
+graph "boxes"
+
+state w f32[%d,%d] weight he_normal(0)
+
+func main(x rows f32[%d]) {
+  y = dense(x, @w)
+  z = reshape(y, shape=[%d,%d])
+  return %s rows = z
+}
+`, rows*a, n, n, rows, a, g.Form))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: 2, BN: bn.Sync})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parallel.TrainFunction(wrapped, parallel.Loss{Of: parallel.BoxLoss, Trained: []string{"w"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

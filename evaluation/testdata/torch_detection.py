@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""Assignments, losses and gradients of torchvision's detectors in float64, for outputs and objects that float32
+holds. Losses are divided by the number of slots with an object of both pictures, as bnctl divides them. Needs
+Debian's python3-torchvision.
+
+usage: torch_detection.py > torch_detection.json
+"""
+import json
+
+import torch
+from torch import nn
+from torchvision.models.detection import fcos
+from torchvision.models.detection.anchor_utils import AnchorGenerator
+from torchvision.models.detection.image_list import ImageList
+
+torch.manual_seed(4)
+HEIGHT, WIDTH, CLASSES = 96, 128, 3
+SIDES = [(12, 16), (6, 8), (3, 4), (2, 2), (1, 1)]
+
+
+def rounded(x):
+    return (x * 1024).round().double() / 1024
+
+
+def grid(generator, sides):
+    images = ImageList(torch.zeros(1, 3, HEIGHT, WIDTH, dtype=torch.float64), [(HEIGHT, WIDTH)])
+    return generator(images, [torch.zeros(1, 1, *s, dtype=torch.float64) for s in sides])[0]
+
+
+def objects(count):
+    """Objects of all sizes; some are the same box, and some have centres at a slot."""
+    size = 6 + torch.rand(count, 2) ** 2 * 110
+    centre = torch.rand(count, 2) * torch.tensor([WIDTH, HEIGHT])
+    centre[0] = (centre[0] / 8).round() * 8
+    corners = torch.cat([centre - size / 2, centre + size / 2], 1)
+    corners[:, 0::2].clamp_(0, WIDTH)
+    corners[:, 1::2].clamp_(0, HEIGHT)
+    corners = rounded(corners)
+    corners[-1] = corners[-2]
+    return corners, torch.randint(0, CLASSES, (count,))
+
+
+def of_fcos(outputs, boxes, classes):
+    generator = AnchorGenerator(tuple((s,) for s in (8, 16, 32, 64, 128)), ((1.0,),) * 5)
+    anchors = grid(generator, SIDES)
+
+    class Backbone(nn.Module):
+        out_channels = 32
+
+    model = fcos.FCOS(Backbone(), CLASSES, anchor_generator=generator)
+    matched = []
+    head = model.head.compute_loss
+
+    def keep(targets, out, anchors, matches):
+        matched.extend(matches)
+        return head(targets, out, anchors, matches)
+
+    model.head.compute_loss = keep
+    out = torch.stack(outputs).transpose(1, 2)
+    losses = model.compute_loss([{"boxes": b, "labels": c} for b, c in zip(boxes, classes)],
+                                {"bbox_regression": out[..., :4], "bbox_ctrness": out[..., 4:5],
+                                 "cls_logits": out[..., 5:]}, [anchors] * len(outputs),
+                                [h * w for h, w in SIDES])
+    found = model.eval().postprocess_detections(
+        {"cls_logits": [v for v in out[:, :, 5:].split([h * w for h, w in SIDES], 1)],
+         "bbox_regression": [v for v in out[:, :, :4].split([h * w for h, w in SIDES], 1)],
+         "bbox_ctrness": [v for v in out[:, :, 4:5].split([h * w for h, w in SIDES], 1)]},
+        [list(anchors.split([h * w for h, w in SIDES]))] * len(outputs), [(HEIGHT, WIDTH)] * len(outputs))
+    return sum(losses.values()), matched, [anchors] * len(outputs), found
+
+
+def golden(form, fields, slots, compute):
+    outputs, boxes, classes = [], [], []
+    for n in range(2):
+        out = torch.randn(fields + CLASSES, slots)
+        if form == "fcos":
+            out[:4] = out[:4].abs() * 2
+        outputs.append(rounded(out).requires_grad_())
+        b, c = objects(7 + 5 * n)
+        boxes.append(b)
+        classes.append(c)
+    total, matched, anchors, found = compute(outputs, boxes, classes)
+    gradients = torch.autograd.grad(total, outputs)
+    return {"form": form, "height": HEIGHT, "width": WIDTH, "classes": CLASSES,
+            "anchors": anchors[0].flatten().tolist(),
+            "outputs": [o.flatten().tolist() for o in outputs],
+            "objects": [[x + [k] for x, k in zip(b.tolist(), c.tolist())] for b, c in zip(boxes, classes)],
+            "assigned": [m.tolist() for m in matched], "positives": sum(int((m >= 0).sum()) for m in matched),
+            "loss": total.item(), "gradients": [[round(v, 12) for v in g.flatten().tolist()] for g in gradients],
+            "found": [[b + [s, k] for b, s, k in zip(f["boxes"].tolist(), f["scores"].tolist(),
+                                                     f["labels"].tolist())] for f in found]}
+
+
+def main():
+    print(json.dumps([golden("fcos", 5, sum(h * w for h, w in SIDES), of_fcos)]))
+
+
+if __name__ == "__main__":
+    main()

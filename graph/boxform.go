@@ -1,0 +1,35 @@
+package graph
+
+// BoxForm is the form of the predictions of a detector. It is the name of the first output, which is f32
+// [R, A]: a column for each of A slots, with rows for its box and a row for each class at the end. The names
+// are part of every file format that names outputs. Packages objects/cells and objects/anchors have the order
+// of slots and the units.
+type BoxForm string
+
+// These are the forms of detectors. YOLOXForm is YOLOX's (Ge et al. 2021), and FCOSForm torchvision's FCOS
+// (Tian et al. 2019).
+const (
+	YOLOXForm BoxForm = "yolox"
+	FCOSForm  BoxForm = "fcos"
+)
+
+// Fields returns the number of rows before the rows of classes; 0 for other names.
+func (f BoxForm) Fields() int {
+	switch f {
+	case YOLOXForm, FCOSForm: // a box, and the logit of an object or of the centre
+		return 5
+	}
+	return 0
+}
+
+// BoxForm returns the form of the predictions of f, or "" if f is no detector.
+func (f *Function) BoxForm() BoxForm {
+	if len(f.Outputs) == 0 {
+		return ""
+	}
+	form, t := BoxForm(f.Outputs[0].Name), f.Values[f.Outputs[0].Value].Type
+	if n := form.Fields(); n == 0 || t.Kind != Rows || len(t.Shape) != 2 || t.Shape[0] <= n {
+		return ""
+	}
+	return form
+}

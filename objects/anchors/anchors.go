@@ -1,0 +1,99 @@
+// Package anchors relates boxes to the slots of torchvision's detectors. Use New with the form of a
+// detector, Grid.Fill in training, to assign objects to slots, and Grid.Detections to read the boxes of a
+// prediction.
+//
+// A slot has an anchor, a box in pixels of the input. Slots are ordered as in torchvision: by map, from
+// fine to coarse, then row by row, and then by the anchors of a cell. Anchors are a cell's side apart, the
+// first around the upper left corner of the input. For FCOS, graph.FCOSForm, each cell has a square of 8,
+// 16, 32, 64 or 128 pixels, and the rows of a prediction are
+//
+//	0 ... 3   distances from the centre of the anchor to the left, upper, right and lower side of the box,
+//	          divided by the side of the anchor
+//	4         logit of the centre
+//	5 ...     logits of the classes
+//
+// All functions are defined to the bit, and depend on their arguments alone.
+package anchors
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/problem"
+)
+
+// Grid has the anchors for inputs of one size.
+type Grid struct {
+	Height, Width int // of the input, in pixels
+	form          graph.BoxForm
+	anchors       []box
+	starts        []int // index of the first slot of each map
+}
+
+// box has the corners x1, y1, x2, y2.
+type box [4]float32
+
+// step is the number that sides of inputs are multiples of.
+const step = 32
+
+// New returns the slots of a detector for inputs of a size.
+func New(form graph.BoxForm, height, width int) (cells.Slots, error) {
+	if form == graph.YOLOXForm {
+		return cells.New(height, width)
+	}
+	return newGrid(form, height, width)
+}
+
+func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
+	if height < step || width < step || height%step != 0 || width%step != 0 {
+		return nil, problem.Advise(fmt.Sprintf("use sides that are multiples of %d", step),
+			"an input of %d x %d has no whole cells of %d pixels", width, height, step)
+	}
+	g := &Grid{Height: height, Width: width, form: form}
+	if form != graph.FCOSForm {
+		return nil, fmt.Errorf("%q is no form of a detector", form)
+	}
+	rows, columns := height/4, width/4
+	for m := range 5 {
+		rows, columns = (rows+1)/2, (columns+1)/2
+		side := float32(int(8) << m)
+		g.add(rows, columns, []box{{-side / 2, -side / 2, side / 2, side / 2}})
+	}
+	return g, nil
+}
+
+// add adds the slots of a map.
+func (g *Grid) add(rows, columns int, around []box) {
+	g.starts = append(g.starts, len(g.anchors))
+	down, across := g.Height/rows, g.Width/columns
+	for y := range rows {
+		for x := range columns {
+			at := box{float32(x * across), float32(y * down), float32(x * across), float32(y * down)}
+			for _, a := range around {
+				for i := range a {
+					a[i] += at[i]
+				}
+				g.anchors = append(g.anchors, a)
+			}
+		}
+	}
+}
+
+// Len returns the number of slots.
+func (g *Grid) Len() int { return len(g.anchors) }
+
+// Anchor returns the corners x1, y1, x2, y2 of the anchor of a slot, in pixels.
+func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
+
+// Fields returns the number of rows of a prediction before the rows of classes.
+func (g *Grid) Fields() int { return g.form.Fields() }
+
+// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of the centre, and of
+// each class.
+func (g *Grid) TargetRows(classes int) int { return 1 + classes }
+
+// centre returns the centre of a box.
+func (b box) centre() (x, y float32) { return (b[0] + b[2]) / 2, (b[1] + b[3]) / 2 }
+
+func (b box) area() float32 { return float32((b[2] - b[0]) * (b[3] - b[1])) }

@@ -1,0 +1,89 @@
+package anchors
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// before is the number of candidates of a map that compete, the best ones.
+const before = 1000
+
+// candidate is a class of a slot.
+type candidate struct {
+	slot, class int
+	score       float32
+}
+
+// Detections returns the boxes of one prediction [5+C, A] for slots of g, the highest score first, as
+// torchvision computes them: a slot may have several classes, the best of each map compete, and boxes end
+// at the border of the input. The score is the root of the probabilities of centre and class. Of equal
+// scores the lower slot is first, then the lower class. Boxes with NaN are left out. Numbers are computed
+// in float64 and rounded once.
+func (g *Grid) Detections(rows []float32, o cells.Options) (all []cells.Detection) {
+	var boxes []suppress.Corners
+	var scores []float32
+	var classes []int
+	for m, from := range g.starts {
+		to := len(g.anchors)
+		if m+1 < len(g.starts) {
+			to = g.starts[m+1]
+		}
+		for _, c := range g.candidates(rows, from, to, o.Score) {
+			corners, ok := g.corners(rows, c.slot)
+			if ok {
+				boxes, scores, classes = append(boxes, corners), append(scores, c.score), append(classes, c.class)
+			}
+		}
+	}
+	for _, k := range suppress.Classwise(boxes, scores, classes, suppress.Options{Overlap: o.Overlap,
+		Score: o.Score, Most: o.Most}) {
+		all = append(all, cells.Detection{Corners: boxes[k], Class: classes[k], Score: scores[k]})
+	}
+	return all
+}
+
+// candidates returns the best classes of slots from to to-1.
+func (g *Grid) candidates(rows []float32, from, to int, least float32) (all []candidate) {
+	n := len(g.anchors)
+	for i := from; i < to; i++ {
+		centre := probability(rows[4*n+i])
+		for c := range len(rows)/n - 5 {
+			score := float32(math.Sqrt(float64(centre * probability(rows[(5+c)*n+i]))))
+			if score > least {
+				all = append(all, candidate{i, c, score})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	return all[:min(len(all), before)]
+}
+
+// corners returns the box of a slot within the input; ok is false for NaN.
+func (g *Grid) corners(rows []float32, i int) (c suppress.Corners, ok bool) {
+	n, a := len(g.anchors), g.anchors[i]
+	x, y := a.centre()
+	for j := range c {
+		side, at, limit := float64(a[2]-a[0]), float64(x), float64(g.Width)
+		if j%2 == 1 {
+			side, at, limit = float64(a[3]-a[1]), float64(y), float64(g.Height)
+		}
+		d := float64(float64(rows[j*n+i]) * side)
+		if j < 2 {
+			d = -d
+		}
+		v := min(max(at+d, 0), limit)
+		if v != v {
+			return c, false
+		}
+		c[j] = float32(v)
+	}
+	return c, true
+}
+
+// probability returns the sigmoid of a logit; NaN for NaN.
+func probability(logit float32) float64 { return 1 / (1 + tensor.Exp(-float64(logit))) }

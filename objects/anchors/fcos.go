@@ -1,0 +1,135 @@
+package anchors
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/objects/cells"
+)
+
+// These are values of an assignment. Other values are the index of the object of a slot.
+const (
+	background = -1 // no object
+	unknown    = -2 // an ignored object, which has no loss
+)
+
+// These are the limits of assign for FCOS, in sides of a cell.
+const (
+	radius    = 1.5 // of the centre of an object
+	low, high = 4, 8
+)
+
+// largestArea is the area in pixels from which on FCOS assigns no object.
+const largestArea = 1e8
+
+// Assign returns the object of each slot, or a negative number. Like torchvision's FCOS (Tian et al.
+// 2019), it needs no predictions:
+//
+//   - An object has the slots inside its box and within radius of its centre, along both axes, on the map
+//     where its farthest side is more than low and less than high cells away. The finest map has no lower
+//     limit, and the coarsest no upper one.
+//   - A slot in several objects has the object with the smallest area; of equal areas, the first.
+//   - A slot without an object has no loss if it is inside an ignored object.
+func (g *Grid) Assign(objects []cells.Object) []int {
+	owner := make([]int, len(g.anchors))
+	for i, a := range g.anchors {
+		owner[i] = background
+		best := float32(0)
+		for k, o := range objects {
+			area := box(o.Corners).area()
+			if o.Ignored || !(area > 0) || !(area < largestArea) || owner[i] >= 0 && !(area < best) {
+				continue
+			}
+			if g.holds(i, a, box(o.Corners)) {
+				owner[i], best = k, area
+			}
+		}
+	}
+	g.exclude(objects, owner)
+	return owner
+}
+
+// exclude makes the background in ignored objects unknown.
+func (g *Grid) exclude(objects []cells.Object, owner []int) {
+	for _, o := range objects {
+		if !o.Ignored {
+			continue
+		}
+		for i, a := range g.anchors {
+			if x, y := a.centre(); owner[i] == background && x > o.Corners[0] && x < o.Corners[2] &&
+				y > o.Corners[1] && y < o.Corners[3] {
+				owner[i] = unknown
+			}
+		}
+	}
+}
+
+// holds reports whether an object may have slot i with anchor a.
+func (g *Grid) holds(i int, a, o box) bool {
+	x, y := a.centre()
+	cx, cy := o.centre()
+	side := a[2] - a[0]
+	if !(max(abs(x-cx), abs(y-cy)) < float32(radius*side)) {
+		return false
+	}
+	d := distances(x, y, o)
+	if !(min(d[0], d[1], d[2], d[3]) > 0) {
+		return false
+	}
+	farthest := max(d[0], d[1], d[2], d[3])
+	fine, coarse := i < g.starts[1], i >= g.starts[len(g.starts)-1]
+	return (fine || farthest > low*side) && (coarse || farthest < high*side)
+}
+
+// distances returns the distances of a point to the left, upper, right and lower side of a box.
+func distances(x, y float32, b box) [4]float32 {
+	return [4]float32{x - b[0], y - b[1], b[2] - x, b[3] - y}
+}
+
+func abs(v float32) float32 { return float32(math.Abs(float64(v))) }
+
+// Fill writes the targets for objects with one of a number of classes, and returns the number of slots
+// that have one. All elements are overwritten. In the units of a prediction they are
+//
+//	Boxes      [4, A]     distances to the sides of the box, 1 without an object
+//	Mask       [1, A]     1 for a slot with an object, otherwise 0
+//	Positive   [1+C, A]   weights of log(sigmoid(logit)): the target of the centre, and 1 for the class
+//	Negative   [1+C, A]   weights of log(1 - sigmoid(logit)): 1 minus that target, and 1 for other classes
+func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (positives int) {
+	n := len(g.anchors)
+	for _, all := range [][]float32{t.Mask, t.Positive, t.Negative} {
+		clear(all)
+	}
+	for i, k := range g.Assign(objects) {
+		target, class := [4]float32{1, 1, 1, 1}, -1
+		if k >= 0 {
+			positives++
+			a := g.anchors[i]
+			x, y := a.centre()
+			target, class = distances(x, y, box(objects[k].Corners)), objects[k].Class
+			for j := range target {
+				target[j] /= a[2+j%2] - a[j%2]
+			}
+			q := centreness(target)
+			t.Mask[i], t.Positive[i], t.Negative[i] = 1, q, 1-q
+		}
+		for j, v := range target {
+			t.Boxes[j*n+i] = v
+		}
+		for c := range classes {
+			switch at := (1+c)*n + i; {
+			case c == class:
+				t.Positive[at] = 1
+			case k != unknown:
+				t.Negative[at] = 1
+			}
+		}
+	}
+	return positives
+}
+
+// centreness returns the target of the centre: 1 in the middle of a box, and 0 at its sides.
+func centreness(d [4]float32) float32 {
+	across := float64(min(d[0], d[2])) / float64(max(d[0], d[2]))
+	down := float64(min(d[1], d[3])) / float64(max(d[1], d[3]))
+	return float32(math.Sqrt(float64(across * down)))
+}

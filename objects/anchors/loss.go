@@ -1,0 +1,60 @@
+package anchors
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// alpha is the weight of an object in the focal loss, and 1 - alpha that of the background (Lin et al. 2017).
+// The exponent is 2.
+const alpha = 0.25
+
+// Loss returns the sum of the losses of one prediction [5+C, A] with its targets, in float64: the focal
+// loss of the classes, 1 - GIoU (Rezatofighi et al. 2019) of the box of each slot with an object, and the
+// binary cross-entropy of its centre.
+func (g *Grid) Loss(rows []float32, t cells.Targets) (sum float64) {
+	n := len(g.anchors)
+	for i := range n {
+		if t.Mask[i] == 0 {
+			continue
+		}
+		sum += 1 - generalised([4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]},
+			[4]float32{t.Boxes[i], t.Boxes[n+i], t.Boxes[2*n+i], t.Boxes[3*n+i]})
+		z := float64(rows[4*n+i])
+		sum += float64(float64(t.Positive[i])*softplus(-z)) + float64(float64(t.Negative[i])*softplus(z))
+	}
+	return sum + focal(rows[5*n:], t.Positive[n:], t.Negative[n:])
+}
+
+// focal returns the sum of the focal losses of logits.
+func focal(logits, positive, negative []float32) (sum float64) {
+	for i, logit := range logits {
+		z := float64(logit)
+		p, q := 1/(1+tensor.Exp(-z)), 1/(1+tensor.Exp(z))
+		if positive[i] != 0 {
+			sum += float64(float64(alpha*q*q) * softplus(-z))
+		}
+		if negative[i] != 0 {
+			sum += float64(float64((1-alpha)*p*p) * softplus(z))
+		}
+	}
+	return sum
+}
+
+// generalised returns the generalised intersection over union of two boxes around a point, by the distances
+// of their sides.
+func generalised(a, b [4]float32) float64 {
+	side := func(d [4]float32, axis int) float64 { return float64(d[axis]) + float64(d[axis+2]) }
+	common, enclosing := 1.0, 1.0
+	for axis := range 2 {
+		common *= float64(min(a[axis], b[axis])) + float64(min(a[axis+2], b[axis+2]))
+		enclosing *= float64(max(a[axis], b[axis])) + float64(max(a[axis+2], b[axis+2]))
+	}
+	union := float64(side(a, 0)*side(a, 1)) + float64(side(b, 0)*side(b, 1)) - common
+	return common/union - 1 + union/enclosing
+}
+
+// softplus returns log(1 + exp(z)).
+func softplus(z float64) float64 { return max(z, 0) + tensor.Log(1+tensor.Exp(-math.Abs(z))) }

@@ -1,0 +1,108 @@
+package parallel
+
+import (
+	"fmt"
+
+	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// rowOfCentre is the row of the logit of the centre of graph.FCOSForm.
+const rowOfCentre = 4
+
+// alpha is the weight of an object in the focal loss, and 1 - alpha that of the background.
+const alpha = 0.25
+
+// lossTerm is a term of a loss of boxes: rows f32 [R, A], and the weights of the elements.
+type lossTerm struct{ elements, weights graph.Value }
+
+// fcosLoss returns BoxLoss for an output of graph.FCOSForm: the focal loss of the classes (Lin et al. 2017),
+// 1 - GIoU of the box of each slot with an object, and the binary cross-entropy of its centre. Package
+// objects/anchors has the targets.
+func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, error) {
+	rows, slots := shape[0], shape[1]
+	mask := t.input(InputMask, []int{1, slots})
+	logits := t.rows("loss.logits", outputs, rowOfCentre, rows)
+	weights := []int{rows - rowOfCentre, slots}
+	positive, negative := t.input(InputPositive, weights), t.input(InputNegative, weights)
+	weight := func(of graph.Value, from, to int) graph.Value { return t.rows("loss.weight", of, from, to) }
+	missed, wrong := t.softplus("loss", logits)
+	centre := func(v graph.Value) graph.Value { return t.rows("loss.centre", v, 0, 1) }
+	hit, spurious := t.focal("loss.focal", t.rows("loss.classes", logits, 1, weights[0]))
+	return t.ofTerms(outputs, []lossTerm{
+		{t.distanceElements(outputs, mask, slots), mask},
+		{centre(missed), weight(positive, 0, 1)}, {centre(wrong), weight(negative, 0, 1)},
+		{hit, weight(positive, 1, weights[0])}, {spurious, weight(negative, 1, weights[0])},
+	})
+}
+
+// ofTerms returns a loss that is the sum of all elements times their weights, divided by the number of slots
+// with an object in the whole batch.
+func (t *trainBuilder) ofTerms(outputs graph.Value, terms []lossTerm) (n lossNodes, err error) {
+	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
+	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
+	var all []graph.Value
+	seeds := map[graph.Value]graph.Value{}
+	for _, p := range terms {
+		all = append(all, t.step(graph.Mul, "loss.weighted", []graph.Value{p.elements, p.weights}))
+		seeds[p.elements] = t.step(graph.Mul, "loss.seed", []graph.Value{p.weights, inverse})
+	}
+	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{
+		t.step(graph.Concat, "loss.all", all, "axis", 0)})
+	n.seed = func(_ string, of graph.Value) graph.Value {
+		if of != outputs {
+			t.Builder.Fail(fmt.Errorf("graph %s: auxiliary heads have no loss of boxes", t.From.Name))
+			return graph.None
+		}
+		grads, err := graph.Gradient(t.Builder, seeds, []graph.Value{outputs})
+		if err != nil {
+			t.Builder.Fail(err)
+			return graph.None
+		}
+		return grads[outputs]
+	}
+	return n, nil
+}
+
+// softplus returns the losses of logits for the label 1, softplus(-x), and for the label 0, softplus(x).
+func (t *trainBuilder) softplus(name string, x graph.Value) (missed, wrong graph.Value) {
+	opposite := t.step(graph.Affine, name+".opposite", []graph.Value{x}, "by", -1.0)
+	return t.step(graph.Softplus, name+".missed", []graph.Value{opposite}),
+		t.step(graph.Softplus, name+".wrong", []graph.Value{x})
+}
+
+// focal returns the focal losses of logits for the label 1, alpha*(1-p)^2*softplus(-x), and for the label 0,
+// (1-alpha)*p^2*softplus(x), where p is the sigmoid of x.
+func (t *trainBuilder) focal(name string, x graph.Value) (hit, wrong graph.Value) {
+	missed, found := t.softplus(name, x)
+	opposite := t.step(graph.Affine, name+".minus", []graph.Value{x}, "by", -1.0)
+	of := func(what string, factor float64, logit, loss graph.Value) graph.Value {
+		p := t.step(graph.Sigmoid, name+"."+what, []graph.Value{logit})
+		square := t.step(graph.Mul, name+"."+what+".square", []graph.Value{p, p})
+		return t.step(graph.Affine, name+"."+what+".loss",
+			[]graph.Value{t.step(graph.Mul, name+"."+what+".product", []graph.Value{square, loss})}, "by", factor)
+	}
+	return of("other", alpha, opposite, missed), of("p", 1-alpha, x, found)
+}
+
+// distanceElements returns 1 - GIoU = 2 - IoU - union/enclosing box of boxes by the distances of their sides
+// from a slot, [1, A]. Slots without an object have a prediction of 0.
+func (t *trainBuilder) distanceElements(outputs, mask graph.Value, slots int) graph.Value {
+	op := func(op graph.Op, name string, in ...graph.Value) graph.Value {
+		return t.step(op, "loss.box."+name, in)
+	}
+	target := t.input(InputBoxes, []int{rowsOfBox, slots})
+	raw := op(graph.Mul, "masked", t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask)
+	area := func(name string, distances graph.Value) graph.Value {
+		sides := op(graph.Add, name+".sides", t.rows("loss.box."+name+".low", distances, 0, 2),
+			t.rows("loss.box."+name+".high", distances, 2, 4))
+		return op(graph.Mul, name, t.rows("loss.box."+name+".w", sides, 0, 1),
+			t.rows("loss.box."+name+".h", sides, 1, 2))
+	}
+	common := area("common", op(graph.Min, "near", raw, target))
+	enclosing := area("enclosing", op(graph.Max, "far", raw, target))
+	both := op(graph.Add, "both", area("area", raw), area("target.area", target))
+	union := op(graph.Sub, "union", both, common)
+	sum := op(graph.Add, "sum", op(graph.Div, "iou", common, union), op(graph.Div, "share", union, enclosing))
+	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -1.0, "add", 2.0)
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/formats/safetensors"
 	"github.com/bnctl/bnctl/formats/torch"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/serialize"
 )
@@ -25,6 +26,8 @@ const (
 type ExportOptions struct {
 	Format string // "onnx", "safetensors" or "torch"; "": by the extension of the name
 	Opset  int    // ONNX's operator set; 0 is onnx.DefaultOpset
+	// Suppress ends the ONNX file of a detector in non-maximum suppression: see onnx.WriteSuppressed.
+	Suppress *cells.Options
 }
 
 // Export writes a model: graph and weights as ONNX, or only the weights as safetensors or
@@ -46,6 +49,9 @@ func Export(path string, m *models.Model, o ExportOptions) (string, error) {
 			o.Opset = onnx.DefaultOpset
 		}
 		write = func(w io.Writer) error { return onnx.WriteOpset(w, m, o.Opset) }
+		if o.Suppress != nil {
+			write = func(w io.Writer) error { return onnx.WriteSuppressed(w, m, o.Opset, *o.Suppress) }
+		}
 	case "safetensors":
 		write = func(w io.Writer) error { return safetensors.Write(w, Tensors(m), m.Labels...) }
 	case "torch":

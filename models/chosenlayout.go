@@ -36,7 +36,7 @@ func WithBoxes(m *Model, name string) (*Model, error) {
 	if _, native := m.DetectedClasses(); native {
 		return nil, problem.New("boxes", name, "the outputs of "+m.Architecture+" are known", "leave it off")
 	}
-	if height, width := m.inputSides(); height == 0 || l == YOLOX && (height%32 != 0 || width%32 != 0) {
+	if height, width := m.PictureSides(); height == 0 || l == YOLOX && (height%32 != 0 || width%32 != 0) {
 		return nil, problem.New("boxes", name, "the input is not one picture"+map[bool]string{
 			true: " with sides that are multiples of 32"}[l == YOLOX], "")
 	}
@@ -88,7 +88,7 @@ func (m *Model) BoxOutput() int {
 		at, ok := findSuppressed(outs, false)
 		return map[bool]int{true: at[0], false: -1}[ok]
 	}
-	height, width := m.inputSides()
+	height, width := m.PictureSides()
 	return slices.IndexFunc(outs, func(o OutputInfo) bool {
 		s := o.Type.Shape
 		if o.Type.DType != tensor.F32 || len(s) != 2 {

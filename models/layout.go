@@ -43,7 +43,7 @@ func (m *Model) BoxLayout() Layout {
 }
 
 func (m *Model) recognisedLayout() Layout {
-	height, width := m.inputSides()
+	height, width := m.PictureSides()
 	outs := m.Outputs()
 	if _, native := m.DetectedClasses(); native || height == 0 {
 		return NoLayout
@@ -109,8 +109,8 @@ func (m *Model) has(op graph.Op) bool {
 	return slices.ContainsFunc(m.Graph.Main.Nodes, func(n graph.Node) bool { return n.Op == op })
 }
 
-// inputSides returns the height and width of a model with one picture as its input, and 0 for others.
-func (m *Model) inputSides() (height, width int) {
+// PictureSides returns the height and width of a model with one picture as its input, and 0 for others.
+func (m *Model) PictureSides() (height, width int) {
 	t := m.Input()
 	if len(t.Shape) != 3 || m.Fields != nil {
 		return 0, 0

@@ -10,7 +10,9 @@ import (
 
 type boxOptions = detect.Options
 
-var predictsBoxes, formFlags = detect.Detects, detect.FormFlags
+var predictsBoxes, formFlags, limitFlags = detect.Detects, detect.FormFlags, detect.LimitFlags
+
+var suppressFlag, parseSuppression = detect.SuppressFlag, detect.ParseSuppression
 
 // boxes evaluates a detector. It refuses options without a meaning for boxes.
 func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadOnly) error {

@@ -24,6 +24,7 @@ to show by how much they differ.
 
    bnctl export model.bnm -o model.onnx
    bnctl export model.bnm -o model.onnx --fold-bn --opset 15
+   bnctl export detector.bnm -o detector.onnx --nms --box-score 0.25
    bnctl export model.bnm -o model.pth
    bnctl export model.h5 -o model.safetensors`,
 		Flags: slices.Concat([]cli.Flag{
@@ -34,8 +35,8 @@ to show by how much they differ.
 				"before it"},
 			&cli.IntFlag{Name: "opset", Value: formats.NewestOpset,
 				Usage: fmt.Sprintf("operator set of ONNX: %d to %d", formats.OldestOpset, formats.NewestOpset)},
-			labelsFlag(),
-		}, fileFlags(), preprocessFlags(), runningFlags()),
+			suppressFlag(), labelsFlag(),
+		}, limitFlags(), fileFlags(), preprocessFlags(), runningFlags()),
 		Action: exportAction,
 	}
 }
@@ -75,6 +76,9 @@ func exportOptions(c *cli.Context, path string) (o export.Options, err error) {
 		if err := wantExtension("export", o.Output, ".onnx", ".safetensors", ".pth", ".pt"); err != nil {
 			return o, err
 		}
+	}
+	if o.Suppress, err = parseSuppression(c); err != nil {
+		return o, err
 	}
 	if o.File, err = modelOptions(c); err != nil {
 		return o, err

@@ -11,15 +11,7 @@ func reportExport(o *output, r *export.Report) {
 		noteOfPictures(o, r.Output, r.Model, "export")
 	}
 	o.event("export", r)
-	if r.FoldBN {
-		o.result("folded %s; outputs differ by at most %.2g of the largest (%.2g of %.2g)",
-			plural(len(r.Folded), "batch norm"), r.Relative(), r.MaxDifference, r.LargestOutput)
-	}
-	for i, name := range r.Unfolded {
-		o.result("kept %s: %s", name, r.Why[i])
-	}
-	o.result("wrote %s  sha256 %s  (%s, %s)", r.Output, r.SHA256, r.Architecture,
-		plural(r.Parameters, "parameter"))
+	o.results(r.Lines())
 	if r.Temperature != 0 {
 		o.note("the model is calibrated, and a file of tensors alone has no graph for that: divide its logits "+
 			"by %.6g", r.Temperature)

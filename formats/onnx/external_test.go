@@ -17,7 +17,7 @@ import (
 // TestExternalData: tensors in another file of the model's folder are those inside it.
 func TestExternalData(t *testing.T) {
 	m := fromText(t, everyOp)
-	p, err := encode.Model(m, DefaultOpset)
+	p, err := encode.Model(m, DefaultOpset, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

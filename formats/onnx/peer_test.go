@@ -40,7 +40,7 @@ func written(t *testing.T, m *models.Model) string {
 	return path
 }
 
-// ort runs a model in ONNX Runtime and returns its outputs by name.
+// ort runs a model in ONNX Runtime and returns its outputs of f32 and i64 by name.
 func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
 	t.Helper()
 	raw := filepath.Join(t.TempDir(), "input")
@@ -59,8 +59,8 @@ func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
 		t.Fatalf("onnxruntime-node: %v", err)
 	}
 	var outputs map[string]struct {
-		Dims []int
-		Data string
+		Type, Data string
+		Dims       []int
 	}
 	if err := json.Unmarshal(answer, &outputs); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func ort(t *testing.T, model string, x tensor.Tensor) map[string]tensor.Tensor {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := tensor.FromBytes(tensor.F32, o.Dims, b)
+		v, err := tensor.FromBytes(map[string]tensor.DType{"float32": tensor.F32, "int64": tensor.I64}[o.Type], o.Dims, b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func main(x rows u8[3,5,3]) {
 }
 `)
 	for rank := range 7 {
-		p, err := encode.Model(m, DefaultOpset)
+		p, err := encode.Model(m, DefaultOpset, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/encode"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/problem"
 )
 
 // The operator sets that can be written. In all of them the operations that
@@ -26,14 +28,28 @@ const (
 func Write(w io.Writer, m *models.Model) error { return WriteOpset(w, m, DefaultOpset) }
 
 // WriteOpset is Write with another operator set, OldestOpset to DefaultOpset.
-func WriteOpset(w io.Writer, m *models.Model, opset int) error {
+func WriteOpset(w io.Writer, m *models.Model, opset int) error { return write(w, m, opset, nil) }
+
+// WriteSuppressed is WriteOpset for a detector of the zoo, with non-maximum suppression. The file is for one
+// picture. Its outputs are the K boxes that cells.Grid.Detections finds, from the highest score to the
+// lowest: boxes, f32 [K,4] with the corners x1, y1, x2, y2 in pixels of the input, scores, f32 [K], and
+// labels, i64 [K], the classes. The error is a *problem.Error for other models.
+func WriteSuppressed(w io.Writer, m *models.Model, opset int, o cells.Options) error {
+	if _, ok := m.DetectedClasses(); !ok {
+		return problem.New("nms", "", "model "+m.Architecture+" is no detector of the zoo, so that its boxes "+
+			"cannot be suppressed in the file", "leave it off")
+	}
+	return write(w, m, opset, &o)
+}
+
+func write(w io.Writer, m *models.Model, opset int, suppress *cells.Options) error {
 	if opset < OldestOpset || opset > DefaultOpset {
 		return fmt.Errorf("onnx: operator set %d: %d to %d can be written", opset, OldestOpset, DefaultOpset)
 	}
 	if err := m.CheckWhole(); err != nil {
 		return err
 	}
-	p, err := encode.Model(m, opset)
+	p, err := encode.Model(m, opset, suppress)
 	if err != nil {
 		return fmt.Errorf("onnx: model %s: %w", m.Architecture, err)
 	}

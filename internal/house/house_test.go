@@ -115,7 +115,8 @@ modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
 modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict
 modelfile/quantize: parts problem internal/regular serialize tensor recipe
-modelfile/export: modelfile/doctor fleet formats modelfile models predict problem internal/regular
+modelfile/export: modelfile/doctor fleet formats modelfile models objects/cells predict problem
+modelfile/export: internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor
 modelfile/inspect: models/qat recipe/progress
 modelfile/doctor: bn data fleet formats graph modelfile models parallel predict problem serialize
@@ -163,7 +164,7 @@ formats/onnx: formats/onnx/internal/qdq
 formats/onnx/internal/qdq: formats/onnx/internal/decode formats/onnx/internal/element
 formats/onnx/internal/qdq: formats/onnx/internal/onnxpb tensor
 formats/onnx: formats/onnx/internal/onnxpb
-formats/onnx: formats/internal/foreign device/class graph internal/memory models problem
+formats/onnx: formats/internal/foreign device/class graph internal/memory models objects/cells problem
 formats/onnx: tensor
 formats/onnx/internal/batchaxis: formats/onnx/internal/element
 formats/onnx/internal/batchaxis: formats/onnx/internal/node tensor
@@ -180,7 +181,7 @@ formats/onnx/internal/decode: formats/internal/foreign formats/internal/message
 formats/onnx/internal/decode: internal/regular problem tensor
 formats/onnx/internal/element: tensor
 formats/onnx/internal/encode: formats/onnx/internal/onnxpb
-formats/onnx/internal/encode: formats/internal/foreign graph models tensor
+formats/onnx/internal/encode: formats/internal/foreign graph models objects/cells tensor
 formats/onnx/internal/onnxpb: tensor
 formats/safetensors: formats/internal/foreign problem tensor
 formats/tensorflow: formats/internal/foreign formats/internal/message problem
@@ -193,7 +194,7 @@ formats/internal/timm:
 formats: formats/caffe formats/keras formats/onnx
 formats: formats/safetensors formats/tensorflow formats/torch
 formats: formats/internal/timm
-formats: formats/internal/foreign bn graph models problem internal/regular serialize
+formats: formats/internal/foreign bn graph models objects/cells problem internal/regular serialize
 formats: tensor
 
 plugins/cpu/internal/amxemulation:

@@ -18,16 +18,18 @@ import (
 	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/modelfile/doctor"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
 )
 
 // Options define the output and its format.
 type Options struct {
-	Input, Output string // files
-	Format        string // "onnx", "safetensors" or "torch"; "": by the extension of Output
-	Opset         int    // ONNX's operator set; 0: formats.NewestOpset
-	FoldBN        bool   // make every batch norm part of the layer before it
+	Input, Output string         // files
+	Format        string         // "onnx", "safetensors" or "torch"; "": by the extension of Output
+	Opset         int            // ONNX's operator set; 0: formats.NewestOpset
+	FoldBN        bool           // make every batch norm part of the layer before it
+	Suppress      *cells.Options // the file of a detector ends in non-maximum suppression: see formats
 	File          modelfile.Options
 	Fleet         fleet.Options // with FoldBN: devices that run both models, to compare them
 	// OnOpen is called with the parts used of the file, nil for a bnctl file. It may be
@@ -50,6 +52,19 @@ type Report struct {
 	FoldBN      bool             `json:"-"` // Options.FoldBN
 	Model       *models.Model    `json:"-"` // as it was written
 	Sick        doctor.Diagnosis `json:"-"` // faults of the input
+}
+
+// Lines describes the result for people.
+func (r *Report) Lines() (lines []string) {
+	if r.FoldBN {
+		lines = append(lines, fmt.Sprintf("folded %s; outputs differ by at most %.2g of the largest (%.2g of %.2g)",
+			problem.Plural(len(r.Folded), "batch norm"), r.Relative(), r.MaxDifference, r.LargestOutput))
+	}
+	for i, name := range r.Unfolded {
+		lines = append(lines, fmt.Sprintf("kept %s: %s", name, r.Why[i]))
+	}
+	return append(lines, fmt.Sprintf("wrote %s  sha256 %s  (%s, %s)", r.Output, r.SHA256, r.Architecture,
+		problem.Plural(r.Parameters, "parameter")))
 }
 
 // formatNames are the values of Options.Format.
@@ -82,7 +97,8 @@ func File(ctx context.Context, o Options) (*Report, error) {
 		r.Temperature = t
 	}
 	r.Architecture, r.Parameters = r.Model.Architecture, r.Model.Summary().Parameters
-	r.SHA256, err = formats.Export(o.Output, r.Model, formats.ExportOptions{Format: o.Format, Opset: o.Opset})
+	r.SHA256, err = formats.Export(o.Output, r.Model, formats.ExportOptions{Format: o.Format, Opset: o.Opset,
+		Suppress: o.Suppress})
 	return r, err
 }
 
@@ -99,6 +115,8 @@ func (o *Options) check() error {
 		return e
 	case o.Format != "onnx" && o.Opset != 0:
 		return problem.New("", "", "{opset} is for ONNX, this writes "+o.Format, "")
+	case o.Format != "onnx" && o.Suppress != nil:
+		return problem.New("", "", "{nms} is for ONNX, this writes "+o.Format, "")
 	case o.Opset != 0 && (o.Opset < formats.OldestOpset || o.Opset > formats.NewestOpset):
 		return problem.New("opset", fmt.Sprint(o.Opset),
 			fmt.Sprintf("want %d to %d", formats.OldestOpset, formats.NewestOpset), "")

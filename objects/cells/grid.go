@@ -54,5 +54,10 @@ func New(height, width int) (*Grid, error) {
 	return g, nil
 }
 
+// Position returns the column and row of cell i in its map, and its side in pixels.
+func (g *Grid) Position(i int) (column, row, side int) {
+	return g.cells[i].x, g.cells[i].y, g.cells[i].stride
+}
+
 // Len returns the number of cells.
 func (g *Grid) Len() int { return len(g.cells) }

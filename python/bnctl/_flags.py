@@ -215,6 +215,8 @@ FLAGS: Dict[str, Dict[str, str]] = {
     "export": {
         "allow-unlocked": "bool",
         "arch": "string",
+        "box-overlap": "float",
+        "box-score": "float",
         "device-plugin": "strings",
         "devices": "string",
         "devices-tls": "string",
@@ -227,6 +229,7 @@ FLAGS: Dict[str, Dict[str, str]] = {
         "key": "string",
         "labels": "string",
         "mean": "string",
+        "nms": "bool",
         "opset": "int",
         "output": "string",
         "preprocess": "string",

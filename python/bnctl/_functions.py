@@ -482,12 +482,13 @@ def strip(checkpoints: Files, output: PathLike, *, arch: Value = None, drop: Val
 
 
 def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool] = None, arch: Value = None,
+           box_overlap: Optional[float] = None, box_score: Optional[float] = None,
            device_plugin: Value = None, devices: Value = None, devices_tls: Value = None, drop: Value = None,
            exif: Value = None, fold_bn: Optional[bool] = None, input: Value = None,
            interpolation: Value = None, kernels: Value = None, key: Value = None, labels: Value = None,
-           mean: Value = None, opset: Optional[int] = None, preprocess: Value = None, qdq: Value = None,
-           rename: Value = None, size: Value = None, std: Value = None, threads: Optional[int] = None,
-           to: Value = None) -> Exported:
+           mean: Value = None, nms: Optional[bool] = None, opset: Optional[int] = None,
+           preprocess: Value = None, qdq: Value = None, rename: Value = None, size: Value = None,
+           std: Value = None, threads: Optional[int] = None, to: Value = None) -> Exported:
     """Write a model in the format of another program.
 
     Parameters
@@ -500,6 +501,11 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
         Run plugins that are not in devices.lock.
     arch : str or number or sequence, optional
         NAME of the zoo, a graph file, .onnx, Keras .json or deploy.prototxt: the graph in a file.
+    box_overlap : float, optional
+        Of two boxes of a class with an overlap above SHARE, the one with the higher score stays (default:
+        0.44999998807907104).
+    box_score : float, optional
+        Boxes have a score above SCORE, 0 to 1, of a detector (default: 0.30000001192092896).
     device_plugin : str or sequence of str, optional
         PATH of a device plugin.
     devices : str or number or sequence, optional
@@ -527,6 +533,9 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
         Names of the model's classes, in their order: A,B,C, or a file with one on a line.
     mean : str or number or sequence, optional
         R,G,B to subtract, in units of x/255 (0 to 1); with raw and caffe (B,G,R) of pixels (0 to 255).
+    nms : bool, optional
+        End the ONNX file of a detector, for one picture, in NonMaxSuppression: its outputs are boxes, scores
+        and labels.
     opset : int, optional
         Operator set of ONNX: 14 to 17 (default: 17).
     preprocess : str or number or sequence, optional
@@ -548,10 +557,11 @@ def export(model: ModelLike, output: PathLike, *, allow_unlocked: Optional[bool]
     -------
     Exported
     """
-    options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "device_plugin": device_plugin,
-                               "devices": devices, "devices_tls": devices_tls, "drop": drop, "exif": exif,
-                               "fold_bn": fold_bn, "input": input, "interpolation": interpolation,
-                               "kernels": kernels, "key": key, "labels": labels, "mean": mean, "opset": opset,
+    options: Dict[str, Any] = {"allow_unlocked": allow_unlocked, "arch": arch, "box_overlap": box_overlap,
+                               "box_score": box_score, "device_plugin": device_plugin, "devices": devices,
+                               "devices_tls": devices_tls, "drop": drop, "exif": exif, "fold_bn": fold_bn,
+                               "input": input, "interpolation": interpolation, "kernels": kernels, "key": key,
+                               "labels": labels, "mean": mean, "nms": nms, "opset": opset,
                                "preprocess": preprocess, "qdq": qdq, "rename": rename, "size": size,
                                "std": std, "threads": threads, "to": to}
     return _implementation.export(model, output, options)

@@ -3,8 +3,8 @@
 //	node ort.js MODEL TYPE DIMS INPUT
 //
 // TYPE is float32 or uint8, DIMS are joined by commas, INPUT is a file of raw
-// elements. The answer is one line of JSON: an object of {dims, data} by name,
-// data being the raw elements in base64.
+// elements. The answer is one line of JSON: an object of {type, dims, data} by
+// name, data being the raw elements in base64.
 const fs = require("fs");
 const ort = require("onnxruntime-node");
 
@@ -17,7 +17,7 @@ async function main([model, type, dims, input]) {
   const answer = {};
   for (const [name, t] of Object.entries(await session.run(feeds))) {
     const view = Buffer.from(t.data.buffer, t.data.byteOffset, t.data.byteLength);
-    answer[name] = { dims: t.dims, data: view.toString("base64") };
+    answer[name] = { type: t.type, dims: t.dims, data: view.toString("base64") };
   }
   console.log(JSON.stringify(answer));
 }

@@ -24,13 +24,18 @@ type Options struct {
 
 // Flags returns the flags of predict about boxes.
 func Flags() []cli.Flag {
-	return append(FormFlags(),
-		&cli.StringFlag{Name: "draw", DefaultText: "none",
-			Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"},
+	return append(append(FormFlags(), &cli.StringFlag{Name: "draw", DefaultText: "none",
+		Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"}), LimitFlags()...)
+}
+
+// LimitFlags returns the flags of the limits of boxes.
+func LimitFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.Float64Flag{Name: "box-score", Value: float64(detect.Default.Score),
 			Usage: "boxes have a score above `SCORE`, 0 to 1, of a detector"},
 		&cli.Float64Flag{Name: "box-overlap", Value: float64(detect.Default.Overlap),
-			Usage: "of two boxes of a class with an overlap above `SHARE`, the one with the higher score stays"})
+			Usage: "of two boxes of a class with an overlap above `SHARE`, the one with the higher score stays"},
+	}
 }
 
 // FormFlags returns the flag of the form of boxes.
@@ -42,24 +47,54 @@ func FormFlags() []cli.Flag {
 
 // ParseOptions returns the options that the flags of predict set.
 func ParseOptions(c *cli.Context) (Options, error) {
-	o := Options{limits: detect.Default, draw: c.String("draw"),
+	o := Options{draw: c.String("draw"),
 		unchanged: c.Bool("logits") || c.String("only") != "" || c.String("boxes") == string(models.Unread),
 		chosen:    c.IsSet("boxes")}
-	for _, f := range []struct {
-		name string
-		to   *float32
-	}{{"box-score", &o.limits.Score}, {"box-overlap", &o.limits.Overlap}} {
-		if !c.IsSet(f.name) {
-			continue
-		}
-		v := c.Float64(f.name)
-		if !(v >= 0 && v <= 1) {
-			return o, problem.New(f.name, fmt.Sprint(v), "want a number from 0 to 1", "")
-		}
-		*f.to, o.given = float32(v), f.name
+	var err error
+	if o.limits, o.given, err = parseLimits(c); err != nil {
+		return o, err
 	}
 	if o.draw != "" {
 		o.given = "draw"
 	}
 	return o, nil
+}
+
+// parseLimits returns the limits that LimitFlags set, and the last flag that was given.
+func parseLimits(c *cli.Context) (limits cells.Options, given string, err error) {
+	limits = detect.Default
+	for _, f := range []struct {
+		name string
+		to   *float32
+	}{{"box-score", &limits.Score}, {"box-overlap", &limits.Overlap}} {
+		if !c.IsSet(f.name) {
+			continue
+		}
+		v := c.Float64(f.name)
+		if !(v >= 0 && v <= 1) {
+			return limits, "", problem.New(f.name, fmt.Sprint(v), "want a number from 0 to 1", "")
+		}
+		*f.to, given = float32(v), f.name
+	}
+	return limits, given, nil
+}
+
+// SuppressFlag returns the flag of export that writes the suppression of boxes.
+func SuppressFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "nms", Usage: "end the ONNX file of a detector, for one picture, in " +
+		"NonMaxSuppression: its outputs are boxes, scores and labels"}
+}
+
+// ParseSuppression returns the limits of SuppressFlag; nil without it.
+func ParseSuppression(c *cli.Context) (*cells.Options, error) {
+	limits, given, err := parseLimits(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Bool("nms"):
+		return &limits, nil
+	case given != "":
+		return nil, problem.New(given, "", "it has a meaning only with {nms}", "add {nms}")
+	}
+	return nil, nil
 }

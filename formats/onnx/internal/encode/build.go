@@ -8,10 +8,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// info declares a value of rows: an axis of open length in front.
+// info declares a value of rows: an axis of open length in front, or of length 1 in a file for one picture.
 func (w *writer) info(name string, t graph.Type) *onnxpb.ValueInfoProto {
 	shape := &onnxpb.TensorShapeProto{}
-	shape.Dim = append(shape.Dim, &onnxpb.TensorShapeProto_Dimension{DimParam: proto.String(batchName)})
+	rows := &onnxpb.TensorShapeProto_Dimension{DimParam: proto.String(batchName)}
+	if w.suppress != nil {
+		rows = &onnxpb.TensorShapeProto_Dimension{DimValue: proto.Int64(1)}
+	}
+	shape.Dim = append(shape.Dim, rows)
 	for _, n := range t.Shape {
 		shape.Dim = append(shape.Dim, &onnxpb.TensorShapeProto_Dimension{DimValue: proto.Int64(int64(n))})
 	}

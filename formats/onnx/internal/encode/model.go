@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,22 +28,25 @@ type writer struct {
 	takenNames foreign.Names          // names that are taken
 	written    map[*graph.Node]bool   // nodes that inputs replace
 	opset      int
+	suppress   *cells.Options // of a detector with non-maximum suppression; nil for other files
 	err        error
 }
 
-// Model returns a model as ONNX of an operator set. The error names operations that have no counterpart.
-func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
+// Model returns a model as ONNX of an operator set. With suppress the file is for one picture and ends in
+// the non-maximum suppression of a detector. The error names operations that have no counterpart.
+func Model(m *models.Model, opset int, suppress *cells.Options) (*onnxpb.ModelProto, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	w := &writer{m: m, f: m.Graph.Main, g: &onnxpb.GraphProto{Name: m.Graph.Name},
-		names: map[graph.Value]string{}, rows: map[graph.Value]string{}, opset: opset}
+		names: map[graph.Value]string{}, rows: map[graph.Value]string{}, opset: opset,
+		suppress: suppress}
 	for _, s := range m.Graph.State {
 		w.takenNames.Free(s.Name)
 	}
-	for _, o := range m.Outputs() {
-		if w.takenNames.Free(o.Name) != o.Name {
-			w.fail("output %s is called like a tensor or another output", o.Name)
+	for _, name := range w.outputNames() {
+		if w.takenNames.Free(name) != name {
+			w.fail("output %s is called like a tensor or another output", name)
 		}
 	}
 	w.inputs()
@@ -51,7 +55,11 @@ func Model(m *models.Model, opset int) (*onnxpb.ModelProto, error) {
 			w.node(n)
 		}
 	}
-	w.outputs()
+	if suppress != nil {
+		w.suppressed(*suppress)
+	} else {
+		w.outputs()
+	}
 	p := &onnxpb.ModelProto{IrVersion: writtenIR, ProducerName: onnxpb.Producer, Graph: w.g,
 		OpsetImport: []*onnxpb.OperatorSetIdProto{{Version: int64(opset)}}}
 	if w.biased() {

@@ -10,6 +10,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// outputNames returns the names of the outputs of the file.
+func (w *writer) outputNames() (names []string) {
+	if w.suppress != nil {
+		return []string{boxesName, scoresName, labelsName}
+	}
+	for _, o := range w.m.Outputs() {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 // outputs names the results: each gets an Identity, so that values keep their names, or a
 // conversion to the type that it has in the file of the model.
 func (w *writer) outputs() {

@@ -1,0 +1,237 @@
+package onnx
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+var keep = flag.Bool("keep", false, "TestPeerSuppressed writes testdata/suppressed.json")
+
+// suppressedBox is a box of ONNX Runtime.
+type suppressedBox struct {
+	Corners [4]float32
+	Score   float32
+	Class   int
+}
+
+// suppressedCases are detectors with predictions that are the first numbers of their picture of 64 x 64, and
+// options of the boxes. Without steps the numbers are from -1 to 1, and otherwise multiples of 1/steps, so that
+// many scores are equal.
+var suppressedCases = []struct {
+	name    string
+	classes int
+	steps   float64
+	options cells.Options
+}{
+	{"default", 3, 0, cells.Options{Score: 0.3, Overlap: 0.45, Most: 300}},
+	{"all", 3, 0, cells.Options{Score: 0, Overlap: 0.65, Most: 300}},
+	{"most", 3, 0, cells.Options{Score: 0.1, Overlap: 0.65, Most: 7}},
+	{"one class", 1, 0, cells.Options{Score: 0.2, Overlap: 0.3, Most: 300}},
+	{"ties", 4, 2, cells.Options{Score: 0.25, Overlap: 0.5, Most: 300}},
+	{"no box", 3, 0, cells.Options{Score: 1, Overlap: 0.45, Most: 300}},
+}
+
+// detectorOf returns a detector and a picture of a case.
+func detectorOf(t *testing.T, classes int, steps float64) (*models.Model, tensor.Tensor) {
+	m := fromText(t, fmt.Sprintf(`bnctl graph 1
+graph "detector"
+func main(x rows f32[3,64,64]) {
+  flat = reshape(x, shape=[12288])
+  part = slice(flat, begin=[0], end=[%d])
+  rows = reshape(part, shape=[%d,84])
+  scaled = affine(rows, by=2)
+  return yolox rows = scaled
+}
+`, (5+classes)*84, 5+classes))
+	x := ramp(m, 1)
+	for i, v := range x.F32() {
+		if steps > 0 {
+			x.F32()[i] = float32(math.Round(float64(v)*steps) / steps)
+		}
+	}
+	return m, x
+}
+
+// suppressedFile writes a detector with its suppression.
+func suppressedFile(t *testing.T, m *models.Model, o cells.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := WriteSuppressed(&b, m, DefaultOpset, o); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "model.onnx")
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// boxesOf returns boxes in the outputs of a file.
+func boxesOf(boxes, scores, labels tensor.Tensor) (all []suppressedBox) {
+	for i, score := range scores.F32() {
+		all = append(all, suppressedBox{[4]float32(boxes.F32()[4*i:]), score, int(labels.I64()[i])})
+	}
+	return all
+}
+
+// compareBoxes compares boxes within 1e-3 of a pixel. Boxes with equal scores have any order.
+func compareBoxes(t *testing.T, what string, got, want []suppressedBox) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d boxes, want %d", what, len(got), len(want))
+		return
+	}
+	falling := func(a, b suppressedBox) int { return cmp.Compare(b.Score, a.Score) }
+	if !slices.IsSortedFunc(got, falling) {
+		t.Errorf("%s: scores are not sorted", what)
+	}
+	order := func(a, b suppressedBox) int {
+		score := cmp.Compare(math.Round(float64(b.Score)*1e5), math.Round(float64(a.Score)*1e5))
+		return cmp.Or(score, cmp.Compare(a.Class, b.Class), slices.Compare(a.Corners[:], b.Corners[:]))
+	}
+	got, want = slices.Clone(got), slices.Clone(want)
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	for i, w := range want {
+		d := math.Abs(float64(got[i].Score-w.Score)) * 100
+		for k, v := range w.Corners {
+			d = max(d, math.Abs(float64(got[i].Corners[k]-v)))
+		}
+		if !(d <= 1e-3) || got[i].Class != w.Class {
+			t.Errorf("%s: box %d is %v, want %v", what, i, got[i], w)
+		}
+	}
+}
+
+// detections returns the boxes of cells.Grid for the output of a model.
+func detections(t *testing.T, m *models.Model, x tensor.Tensor, o cells.Options) (all []suppressedBox) {
+	t.Helper()
+	outs, err := evalF32(m, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := cells.New(m.PictureSides())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range grid.Detections(outs[0].F32(), o) {
+		all = append(all, suppressedBox{d.Corners, d.Score, d.Class})
+	}
+	return all
+}
+
+// TestSuppressed: a detector that is written with its suppression has ONNX Runtime's boxes, which are those of
+// its template, and those of the file when it is read again.
+func TestSuppressed(t *testing.T) {
+	b, err := os.ReadFile("testdata/suppressed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden map[string][]suppressedBox
+	if err := json.Unmarshal(b, &golden); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range suppressedCases {
+		m, x := detectorOf(t, c.classes, c.steps)
+		want := golden[c.name]
+		if c.name != "no box" && len(want) < 7 {
+			t.Errorf("%s: only %d boxes", c.name, len(want))
+		}
+		compareBoxes(t, c.name, detections(t, m, x, c.options), want)
+
+		again, err := opened(suppressedFile(t, m, c.options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := again.BoxLayout(); l != models.Suppressed {
+			t.Errorf("%s: layout %q", c.name, l)
+		}
+		outs, err := evalF32(again, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := again.FileRows(outs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareBoxes(t, c.name+", read again", boxesOf(rows[0][0], rows[0][1], rows[0][2]), want)
+	}
+}
+
+// TestSuppressedIsForDetectors: other models are refused.
+func TestSuppressedIsForDetectors(t *testing.T) {
+	m, err := models.Build("mlp-bn", models.Options{})
+	if err == nil {
+		err = models.Init(m, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p *problem.Error
+	err = WriteSuppressed(&bytes.Buffer{}, m, DefaultOpset, cells.Options{})
+	if !errors.As(err, &p) || p.Field != "nms" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPeerSuppressed: ONNX Runtime finds the boxes of the template in the written file.
+func TestPeerSuppressed(t *testing.T) {
+	needPeers(t)
+	golden := map[string][]suppressedBox{}
+	compare := func(name string, m *models.Model, x tensor.Tensor, o cells.Options) {
+		path := suppressedFile(t, m, o)
+		check := "import onnx, sys; m = onnx.load(sys.argv[1]); onnx.checker.check_model(m, full_check=True)"
+		if out, err := exec.Command("/usr/bin/python3", "-c", check, path).CombinedOutput(); err != nil {
+			t.Fatalf("onnx.checker: %v\n%s", err, out)
+		}
+		outs := ort(t, path, x)
+		golden[name] = boxesOf(outs["boxes"], outs["scores"], outs["labels"])
+		compareBoxes(t, name, detections(t, m, x, o), golden[name])
+		t.Logf("%s: %d boxes", name, len(golden[name]))
+	}
+	for _, c := range suppressedCases {
+		m, x := detectorOf(t, c.classes, c.steps)
+		compare(c.name, m, x, c.options)
+	}
+	if *keep {
+		b, err := json.Marshal(golden)
+		if err == nil {
+			err = os.WriteFile("testdata/suppressed.json", append(b, '\n'), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := models.Build("yolox-nano", models.Options{Classes: 5,
+		Input: models.Size{Height: 96, Width: 64, Channels: 3}})
+	if err == nil {
+		err = models.Init(m, 7)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range m.State {
+		if ok, _ := filepath.Match("head.*_preds.*.bias", name); ok { // probabilities near a half
+			clear(s.Bytes)
+		}
+	}
+	compare("yolox-nano", m, ramp(m, 1), cells.Options{Score: 0.2, Overlap: 0.45, Most: 300})
+	if len(golden["yolox-nano"]) < 10 {
+		t.Errorf("yolox-nano has only %d boxes", len(golden["yolox-nano"]))
+	}
+}

@@ -138,7 +138,7 @@ func build(a models.Architecture, tensors []Tensor) (*models.Model, error) {
 	}
 	v, _ := published.Load(a.Name)
 	m := v.(*models.Model)
-	n, input := classes(m, a.Classes, tensors), a.Input
+	n, input := classes(m, a, tensors), a.Input
 	input.Channels = inputChannels(m, input.Channels, tensors)
 	if input.Channels > 0 && n >= 1 && (n != a.Classes || input != a.Input) {
 		o := models.Options{Classes: n, OneOutput: n == 1}
@@ -179,13 +179,16 @@ func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 
 // classes returns the number of classes of the last layer: the first length of the tensor
 // named like the last parameter of m.
-func classes(m *models.Model, published int, tensors []Tensor) int {
+func classes(m *models.Model, a models.Architecture, tensors []Tensor) int {
 	last := m.Graph.State[len(m.Graph.State)-1]
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == last.Name })
-	if i < 0 || len(last.Shape) == 0 || last.Shape[0] != published || len(tensors[i].Shape) != len(last.Shape) {
-		return published
+	if i < 0 || len(last.Shape) == 0 || len(tensors[i].Shape) != len(last.Shape) {
+		return a.Classes
 	}
-	return tensors[i].Shape[0]
+	if n, ok := a.ClassesOf(last.Shape[0], tensors[i].Shape[0]); ok {
+		return n
+	}
+	return a.Classes
 }
 
 // dropPrefix removes the first component of all names if they share it. Tensors that

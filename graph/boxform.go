@@ -7,10 +7,13 @@ package graph
 type BoxForm string
 
 // These are the forms of detectors. YOLOXForm is YOLOX's (Ge et al. 2021), and FCOSForm torchvision's FCOS
-// (Tian et al. 2019).
+// (Tian et al. 2019). RetinaNetForm is torchvision's RetinaNet (Lin et al. 2017), and RetinaNetV2Form its
+// second version, with the same rows and another loss.
 const (
-	YOLOXForm BoxForm = "yolox"
-	FCOSForm  BoxForm = "fcos"
+	YOLOXForm       BoxForm = "yolox"
+	FCOSForm        BoxForm = "fcos"
+	RetinaNetForm   BoxForm = "retinanet"
+	RetinaNetV2Form BoxForm = "retinanet_v2"
 )
 
 // Fields returns the number of rows before the rows of classes; 0 for other names.
@@ -18,6 +21,8 @@ func (f BoxForm) Fields() int {
 	switch f {
 	case YOLOXForm, FCOSForm: // a box, and the logit of an object or of the centre
 		return 5
+	case RetinaNetForm, RetinaNetV2Form: // a box
+		return 4
 	}
 	return 0
 }

@@ -43,18 +43,50 @@ func (h *head) findBoxes(cells *graph.Node) error {
 		return fmt.Errorf("output %s joins no maps", h.form)
 	}
 	for _, v := range cells.In {
-		flat := h.maker(v)
-		if flat == nil || flat.Op != graph.Reshape {
-			return fmt.Errorf("output %s joins other values than maps", h.form)
+		rows := h.maker(v)
+		if rows != nil && rows.Op == graph.Reshape {
+			rows.Attrs = rows.Attrs.With("shape", []int{h.classes + h.form.Fields(), rows.Ints("shape")[1]})
+			rows = h.maker(rows.In[0])
 		}
-		rows := h.maker(flat.In[0])
 		if rows == nil || rows.Op != graph.Concat {
-			return fmt.Errorf("%s (%v) does not join boxes and classes", h.f.NodeName(flat), flat.Op)
+			return fmt.Errorf("output %s does not join boxes and classes of maps", h.form)
 		}
-		flat.Attrs = flat.Attrs.With("shape", []int{h.classes + h.form.Fields(), flat.Ints("shape")[1]})
-		if err := h.trace(rows.In[len(rows.In)-1]); err != nil {
+		if err := h.trace(h.anchored(rows.In[len(rows.In)-1])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// anchored returns the map [A*R, H, W] of columns for the slots of A anchors, with the shapes for the new
+// number of classes on the way: see net.anchored. Other values are returned as they are.
+func (h *head) anchored(v graph.Value) graph.Value {
+	flat := h.maker(v)
+	if flat == nil || flat.Op != graph.Reshape {
+		return v
+	}
+	turned := h.maker(flat.In[0])
+	if turned == nil || turned.Op != graph.Transpose {
+		return v
+	}
+	split := h.maker(turned.In[0])
+	if split == nil || split.Op != graph.Reshape {
+		return v
+	}
+	shape := split.Ints("shape")
+	rows := shape[1] + h.classes - h.oldClasses
+	split.Attrs = split.Attrs.With("shape", []int{shape[0], rows, shape[2]})
+	flat.Attrs = flat.Attrs.With("shape", []int{rows, flat.Ints("shape")[1]})
+	h.outputs = shape[0] * rows
+	return split.In[0]
+}
+
+// ClassesOf returns the number of classes of a network of a that has a length in the place of the first
+// length of a's last tensor as published; ok is false if that is no length of a head.
+func (a Architecture) ClassesOf(published, length int) (classes int, ok bool) {
+	each := published / a.Classes // anchors of a cell
+	if each == 0 || published != each*a.Classes || length%each != 0 {
+		return 0, false
+	}
+	return length / each, true
 }

@@ -18,7 +18,7 @@ func WithClasses(m *Model, classes int) (*Model, error) {
 			problem.Plural(classes, "class"), maxClasses)
 	}
 	f := m.Graph.Main.Clone()
-	h := &head{f: f, classes: classes}
+	h := &head{f: f, classes: classes, outputs: classes}
 	if err := h.find(); err != nil {
 		return nil, fmt.Errorf("model %s: no head for %s: %w", m.Architecture,
 			problem.Plural(classes, "class"), err)
@@ -61,6 +61,7 @@ func InitHead(m, from *Model, seed uint64) error {
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
+	outputs             int           // of the layer
 	form                graph.BoxForm // of a detector
 	state               []string      // state: its weight and bias, and the tensors of a batch norm after it
 }
@@ -160,7 +161,7 @@ func (h *head) resized(table []graph.State) []graph.State {
 	table = slices.Clone(table)
 	for i, s := range table {
 		if slices.Contains(h.state, s.Name) {
-			table[i].Shape = append([]int{h.classes}, s.Shape[1:]...)
+			table[i].Shape = append([]int{h.outputs}, s.Shape[1:]...)
 		}
 	}
 	return table

@@ -121,7 +121,11 @@ var zoo = slices.Concat(
 		boxNet("yolox-tiny", "boxes (Ge et al. 2021)", 416, yolox{depth: 0.33, width: 0.375}),
 		boxNet("yolox-s", "boxes (Ge et al. 2021)", 640, yolox{depth: 0.33, width: 0.5}),
 		anchorNet("fcos-resnet50-fpn", "boxes without anchors (Tian et al. 2019) on a ResNet-50",
-			Size{800, 1088, 3}, graph.FCOSForm, fcos)),
+			graph.FCOSForm, fcos),
+		anchorNet("retinanet-resnet50-fpn", "boxes from anchors (Lin et al. 2017) on a ResNet-50",
+			graph.RetinaNetForm, retinaNet(false)),
+		anchorNet("retinanet-resnet50-fpn-v2", "boxes from anchors (Lin et al. 2017) on a ResNet-50, group norm",
+			graph.RetinaNetV2Form, retinaNet(true))),
 )
 
 // family gives architectures the name of their family.
@@ -160,9 +164,9 @@ func boxNet(name, about string, side int, y yolox) Architecture {
 
 // anchorNet is a detector of torchvision. Its input holds a picture with sides in the ratio 4 to 3 as
 // torchvision scales it.
-func anchorNet(name, about string, input Size, form graph.BoxForm, f forward) Architecture {
-	return Architecture{Name: name, About: about, Input: input, Classes: 91, LR: 0.01, Mean: ImageNetMean,
-		Std: ImageNetStd, Boxes: form, forward: f}
+func anchorNet(name, about string, form graph.BoxForm, f forward) Architecture {
+	return Architecture{Name: name, About: about, Input: Size{800, 1088, 3}, Classes: 91, LR: 0.01,
+		Mean: ImageNetMean, Std: ImageNetStd, Boxes: form, forward: f}
 }
 
 func (a Architecture) sameAs(name string) Architecture {

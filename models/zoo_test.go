@@ -69,6 +69,8 @@ var zooCases = []struct {
 	{"yolox-tiny", 5055855, 74, "head.obj_preds.2.bias"},
 	{"yolox-s", 8968255, 74, "head.obj_preds.2.bias"},
 	{"fcos-resnet50-fpn", 32322720, 53, "head.classification_head.cls_logits.bias"},
+	{"retinanet-resnet50-fpn", 34068119, 53, "head.classification_head.cls_logits.bias"},
+	{"retinanet-resnet50-fpn-v2", 38198935, 53, "head.classification_head.cls_logits.bias"},
 }
 
 func TestZoo(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // host knows it, and the number of slots with an object in the whole batch, before the step. The sum is
 // divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package objects/cells, it is
 // binary cross-entropies of the logits of objects and classes, and 5*(1 - GIoU) of the box of each cell
-// with an object. See fcosLoss for graph.FCOSForm.
+// with an object. See fcosLoss and retinaNetLoss for the other forms.
 const BoxLoss = "boxes"
 
 // These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative
@@ -33,13 +33,15 @@ func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, e
 	switch form := t.From.BoxForm(); {
 	case form == graph.FCOSForm:
 		return t.fcosLoss(outputs, shape)
+	case form == graph.RetinaNetForm, form == graph.RetinaNetV2Form:
+		return t.retinaNetLoss(outputs, shape, form)
 	case len(shape) != 2 || shape[0] <= rowsOfBox+1:
 		return n, notBoxes(t, outputs)
 	}
 	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
 	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 	logits := t.rows("loss.logits", outputs, rowsOfBox, shape[0])
-	l, boxes := t.binaryCrossEntropy("loss", logits), t.boxElements(outputs, shape[1])
+	l, boxes := t.binaryCrossEntropy("loss", logits), t.boxElements(outputs, shape[1], boxWeight)
 	all := t.step(graph.Concat, "loss.all", []graph.Value{boxes, l.elements}, "axis", 0)
 	n.sum = t.step(graph.Moments, "loss.moments", []graph.Value{all})
 	n.seed = func(name string, of graph.Value) graph.Value {
@@ -104,12 +106,12 @@ func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
 	return b
 }
 
-// boxElements returns 5*(1 - GIoU) = 5*(2 - IoU - union/enclosing box) for each cell, [1, A].
-func (t *trainBuilder) boxElements(outputs graph.Value, cells int) graph.Value {
+// boxElements returns weight*(1 - GIoU) = weight*(2 - IoU - union/enclosing box) for each cell, [1, A].
+func (t *trainBuilder) boxElements(outputs graph.Value, cells int, weight float64) graph.Value {
 	b := t.boxParts(t.rows("loss.box.raw", outputs, 0, rowsOfBox), cells)
 	enclosing := b.area("enclosing", b.op(graph.Sub, "reach", b.op(graph.Max, "far", b.high, b.targetHigh),
 		b.op(graph.Min, "near", b.low, b.targetLow)))
 	sum := b.op(graph.Add, "sum", b.op(graph.Div, "iou", b.common, b.union),
 		b.op(graph.Div, "share", b.union, enclosing))
-	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -boxWeight, "add", 2*boxWeight)
+	return t.step(graph.Affine, "loss.box.elements", []graph.Value{sum}, "by", -weight, "add", 2*weight)
 }

@@ -36,6 +36,40 @@ func (t *trainBuilder) fcosLoss(outputs graph.Value, shape []int) (lossNodes, er
 	})
 }
 
+// retinaNetLoss returns BoxLoss for an output of graph.RetinaNetForm: the focal loss of the classes (Lin et
+// al. 2017), and for each slot with an object the sum of the absolute errors of its box, or 1 - GIoU in
+// graph.RetinaNetV2Form.
+func (t *trainBuilder) retinaNetLoss(outputs graph.Value, shape []int, form graph.BoxForm) (lossNodes,
+	error) {
+	rows, slots := shape[0], shape[1]
+	mask, weights := t.input(InputMask, []int{1, slots}), []int{rows - rowsOfBox, slots}
+	hit, spurious := t.focal("loss.focal", t.rows("loss.logits", outputs, rowsOfBox, rows))
+	boxes := graph.None
+	if form == graph.RetinaNetV2Form {
+		boxes = t.boxElements(outputs, slots, 1)
+	} else {
+		boxes = t.absoluteElements(outputs, mask, slots)
+	}
+	return t.ofTerms(outputs, []lossTerm{{boxes, mask}, {hit, t.input(InputPositive, weights)},
+		{spurious, t.input(InputNegative, weights)}})
+}
+
+// absoluteElements returns the sum of the absolute errors of the first four rows, [1, A]. Slots without an
+// object have a prediction of 0.
+func (t *trainBuilder) absoluteElements(outputs, mask graph.Value, slots int) graph.Value {
+	raw := t.step(graph.Mul, "loss.box.masked",
+		[]graph.Value{t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask})
+	wrong := t.step(graph.Sub, "loss.box.error",
+		[]graph.Value{raw, t.input(InputBoxes, []int{rowsOfBox, slots})})
+	opposite := t.step(graph.Affine, "loss.box.opposite", []graph.Value{wrong}, "by", -1.0)
+	all := t.step(graph.Max, "loss.box.absolute", []graph.Value{wrong, opposite})
+	sum := t.rows("loss.box.first", all, 0, 1)
+	for k := 1; k < rowsOfBox; k++ {
+		sum = t.step(graph.Add, "loss.box.elements", []graph.Value{sum, t.rows("loss.box.next", all, k, k+1)})
+	}
+	return sum
+}
+
 // ofTerms returns a loss that is the sum of all elements times their weights, divided by the number of slots
 // with an object in the whole batch.
 func (t *trainBuilder) ofTerms(outputs graph.Value, terms []lossTerm) (n lossNodes, err error) {

@@ -95,7 +95,11 @@ func TestDetectorOnDevices(t *testing.T) {
 		},
 		"fcos":          func(r *recipe.Recipe) { r.Model = "fcos" },
 		"fcos, replica": func(r *recipe.Recipe) { r.Model, r.BN, r.Batch, r.Accumulate = "fcos", bn.Replica, 8, 2 },
-		"yolox":         func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
+		"retinanet": func(r *recipe.Recipe) {
+			r.Model, r.Augment = "retinanet", augmentation.MustParse("mosaic flip")
+		},
+		"retinanet v2": func(r *recipe.Recipe) { r.Model, r.BN = "retinanet2", bn.Replica },
+		"yolox":        func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
 		"yolox, replica": func(r *recipe.Recipe) {
 			r.Loss, r.MostBoxes, r.BN, r.Batch, r.Accumulate = "yolox", 3, bn.Replica, 8, 2
 		},

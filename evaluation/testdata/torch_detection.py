@@ -6,16 +6,18 @@ Debian's python3-torchvision.
 usage: torch_detection.py > torch_detection.json
 """
 import json
+from functools import partial
 
 import torch
 from torch import nn
-from torchvision.models.detection import fcos
+from torchvision.models.detection import fcos, retinanet
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.image_list import ImageList
+from torchvision.ops import box_iou
 
 torch.manual_seed(4)
-HEIGHT, WIDTH, CLASSES = 96, 128, 3
-SIDES = [(12, 16), (6, 8), (3, 4), (2, 2), (1, 1)]
+HEIGHT, WIDTH, CLASSES = 32, 96, 3
+SIDES = [(4, 12), (2, 6), (1, 3), (1, 2), (1, 1)]
 
 
 def rounded(x):
@@ -29,7 +31,7 @@ def grid(generator, sides):
 
 def objects(count):
     """Objects of all sizes; some are the same box, and some have centres at a slot."""
-    size = 6 + torch.rand(count, 2) ** 2 * 110
+    size = 6 + torch.rand(count, 2) ** 2 * 80
     centre = torch.rand(count, 2) * torch.tensor([WIDTH, HEIGHT])
     centre[0] = (centre[0] / 8).round() * 8
     corners = torch.cat([centre - size / 2, centre + size / 2], 1)
@@ -69,12 +71,39 @@ def of_fcos(outputs, boxes, classes):
     return sum(losses.values()), matched, [anchors] * len(outputs), found
 
 
+def of_retinanet(loss, outputs, boxes, classes):
+    generator = retinanet._default_anchorgen()
+    anchors = grid(generator, SIDES)
+
+    class Backbone(nn.Module):
+        out_channels = 32
+
+    model = retinanet.RetinaNet(Backbone(), CLASSES, anchor_generator=generator)
+    model.head.regression_head._loss_type = loss
+    out = torch.stack(outputs).transpose(1, 2)
+    total, matched, n = 0, [], 0
+    for o, b, c in zip(out, boxes, classes):  # matched in float32, as in training
+        m = model.proposal_matcher(box_iou(b.float(), anchors.float()))
+        losses = model.head.compute_loss([{"boxes": b, "labels": c}], {"bbox_regression": o[None, :, :4],
+                                                                       "cls_logits": o[None, :, 4:]}, [anchors], [m])
+        total = total + sum(losses.values()) * max(1, int((m >= 0).sum()))
+        n += int((m >= 0).sum())
+        matched.append(m)
+    counts = [9 * h * w for h, w in SIDES]
+    found = model.eval().postprocess_detections(
+        {"cls_logits": list(out[:, :, 4:].split(counts, 1)), "bbox_regression": list(out[:, :, :4].split(counts, 1))},
+        [list(anchors.split(counts))] * len(outputs), [(HEIGHT, WIDTH)] * len(outputs))
+    return total / n, matched, [anchors] * len(outputs), found
+
+
 def golden(form, fields, slots, compute):
     outputs, boxes, classes = [], [], []
     for n in range(2):
         out = torch.randn(fields + CLASSES, slots)
         if form == "fcos":
             out[:4] = out[:4].abs() * 2
+        else:
+            out[:4] = out[:4] * 0.3
         outputs.append(rounded(out).requires_grad_())
         b, c = objects(7 + 5 * n)
         boxes.append(b)
@@ -82,17 +111,20 @@ def golden(form, fields, slots, compute):
     total, matched, anchors, found = compute(outputs, boxes, classes)
     gradients = torch.autograd.grad(total, outputs)
     return {"form": form, "height": HEIGHT, "width": WIDTH, "classes": CLASSES,
-            "anchors": anchors[0].flatten().tolist(),
+            "anchors": rounded(anchors[0]).flatten().tolist(),
             "outputs": [o.flatten().tolist() for o in outputs],
             "objects": [[x + [k] for x, k in zip(b.tolist(), c.tolist())] for b, c in zip(boxes, classes)],
             "assigned": [m.tolist() for m in matched], "positives": sum(int((m >= 0).sum()) for m in matched),
-            "loss": total.item(), "gradients": [[round(v, 12) for v in g.flatten().tolist()] for g in gradients],
-            "found": [[b + [s, k] for b, s, k in zip(f["boxes"].tolist(), f["scores"].tolist(),
+            "loss": total.item(), "gradients": [[float(f"{v:.9g}") for v in g.flatten().tolist()] for g in gradients],
+            "found": [[[float(f"{v:.9g}") for v in b + [s]] + [k] for b, s, k in zip(f["boxes"].tolist(), f["scores"].tolist(),
                                                      f["labels"].tolist())] for f in found]}
 
 
 def main():
-    print(json.dumps([golden("fcos", 5, sum(h * w for h, w in SIDES), of_fcos)]))
+    slots = sum(h * w for h, w in SIDES)
+    print(json.dumps([golden("fcos", 5, slots, of_fcos),
+                      golden("retinanet", 4, 9 * slots, partial(of_retinanet, "l1")),
+                      golden("retinanet_v2", 4, 9 * slots, partial(of_retinanet, "giou"))]))
 
 
 if __name__ == "__main__":

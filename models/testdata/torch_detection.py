@@ -26,12 +26,18 @@ def fcos(out):
     return torch.cat([out["bbox_regression"], out["bbox_ctrness"], out["cls_logits"]], 2)
 
 
+def retinanet(out):
+    return torch.cat([out["bbox_regression"], out["cls_logits"]], 2)
+
+
 def build(make, classes):
     return make(weights=None, weights_backbone=None, num_classes=classes)
 
 
 def main():
-    for name, make, rows in (("fcos-resnet50-fpn", detection.fcos_resnet50_fpn, fcos),):
+    for name, make, rows in (("fcos-resnet50-fpn", detection.fcos_resnet50_fpn, fcos),
+                             ("retinanet-resnet50-fpn", detection.retinanet_resnet50_fpn, retinanet),
+                             ("retinanet-resnet50-fpn-v2", detection.retinanet_resnet50_fpn_v2, retinanet)):
         whole = build(make, 91)
         digest = hashlib.sha256("".join(f"{k} {list(v.shape)}\n" for k, v in state(whole).items()).encode())
         norms = sum(isinstance(m, nn.BatchNorm2d) for m in whole.modules())

@@ -5,12 +5,15 @@
 // A slot has an anchor, a box in pixels of the input. Slots are ordered as in torchvision: by map, from
 // fine to coarse, then row by row, and then by the anchors of a cell. Anchors are a cell's side apart, the
 // first around the upper left corner of the input. For FCOS, graph.FCOSForm, each cell has a square of 8,
-// 16, 32, 64 or 128 pixels, and the rows of a prediction are
+// 16, 32, 64 or 128 pixels. For RetinaNet it has nine anchors: squares of 32 to 512 pixels and their
+// multiples by the third roots of 2 and 4, and boxes of half and twice the height with the same area. The
+// rows of a prediction are
 //
-//	0 ... 3   distances from the centre of the anchor to the left, upper, right and lower side of the box,
-//	          divided by the side of the anchor
-//	4         logit of the centre
-//	5 ...     logits of the classes
+//	0 ... 3   of FCOS the distances from the centre of the anchor to the left, upper, right and lower side of
+//	          the box; of RetinaNet the offset of the centre, and the logarithms of width and height; all
+//	          divided by the sides of the anchor
+//	4         of FCOS alone, the logit of the centre
+//	then      logits of the classes
 //
 // All functions are defined to the bit, and depend on their arguments alone.
 package anchors
@@ -51,14 +54,18 @@ func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
 			"an input of %d x %d has no whole cells of %d pixels", width, height, step)
 	}
 	g := &Grid{Height: height, Width: width, form: form}
-	if form != graph.FCOSForm {
+	if form.Fields() == 0 {
 		return nil, fmt.Errorf("%q is no form of a detector", form)
 	}
 	rows, columns := height/4, width/4
 	for m := range 5 {
 		rows, columns = (rows+1)/2, (columns+1)/2
-		side := float32(int(8) << m)
-		g.add(rows, columns, []box{{-side / 2, -side / 2, side / 2, side / 2}})
+		if form != graph.FCOSForm {
+			g.add(rows, columns, aroundCell(32<<m))
+			continue
+		}
+		half := float32(int(4) << m)
+		g.add(rows, columns, []box{{-half, -half, half, half}})
 	}
 	return g, nil
 }
@@ -89,9 +96,17 @@ func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
 // Fields returns the number of rows of a prediction before the rows of classes.
 func (g *Grid) Fields() int { return g.form.Fields() }
 
-// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of the centre, and of
+// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of FCOS's centre, and of
 // each class.
-func (g *Grid) TargetRows(classes int) int { return 1 + classes }
+func (g *Grid) TargetRows(classes int) int { return g.Fields() - 4 + classes }
+
+// Assign returns the object of each slot, or a negative number.
+func (g *Grid) Assign(objects []cells.Object) []int {
+	if g.form == graph.FCOSForm {
+		return g.assignInside(objects)
+	}
+	return g.assignByOverlap(objects)
+}
 
 // centre returns the centre of a box.
 func (b box) centre() (x, y float32) { return (b[0] + b[2]) / 2, (b[1] + b[3]) / 2 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/suppress"
 	"github.com/bnctl/bnctl/tensor"
@@ -50,10 +51,13 @@ func (g *Grid) Detections(rows []float32, o cells.Options) (all []cells.Detectio
 // candidates returns the best classes of slots from to to-1.
 func (g *Grid) candidates(rows []float32, from, to int, least float32) (all []candidate) {
 	n := len(g.anchors)
+	first := g.Fields()
 	for i := from; i < to; i++ {
-		centre := probability(rows[4*n+i])
-		for c := range len(rows)/n - 5 {
-			score := float32(math.Sqrt(float64(centre * probability(rows[(5+c)*n+i]))))
+		for c := range len(rows)/n - first {
+			score := float32(probability(rows[(first+c)*n+i]))
+			if g.form == graph.FCOSForm {
+				score = float32(math.Sqrt(float64(probability(rows[4*n+i]) * probability(rows[(first+c)*n+i]))))
+			}
 			if score > least {
 				all = append(all, candidate{i, c, score})
 			}
@@ -66,23 +70,29 @@ func (g *Grid) candidates(rows []float32, from, to int, least float32) (all []ca
 // corners returns the box of a slot within the input; ok is false for NaN.
 func (g *Grid) corners(rows []float32, i int) (c suppress.Corners, ok bool) {
 	n, a := len(g.anchors), g.anchors[i]
-	x, y := a.centre()
-	for j := range c {
-		side, at, limit := float64(a[2]-a[0]), float64(x), float64(g.Width)
+	v := [4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]}
+	all := decoded(a, v)
+	if g.form == graph.FCOSForm {
+		all = around(a, v)
+	}
+	for j, x := range all {
+		limit := float64(g.Width)
 		if j%2 == 1 {
-			side, at, limit = float64(a[3]-a[1]), float64(y), float64(g.Height)
+			limit = float64(g.Height)
 		}
-		d := float64(float64(rows[j*n+i]) * side)
-		if j < 2 {
-			d = -d
-		}
-		v := min(max(at+d, 0), limit)
-		if v != v {
+		if x != x {
 			return c, false
 		}
-		c[j] = float32(v)
+		c[j] = float32(min(max(x, 0), limit))
 	}
 	return c, true
+}
+
+// around returns the corners of the box with sides at distances from the centre of an anchor.
+func around(anchor box, v [4]float32) [4]float64 {
+	x, y, w, h := anchor.sides()
+	return [4]float64{x - float64(float64(v[0])*w), y - float64(float64(v[1])*h), x + float64(float64(v[2])*w),
+		y + float64(float64(v[3])*h)}
 }
 
 // probability returns the sigmoid of a logit; NaN for NaN.

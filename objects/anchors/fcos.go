@@ -21,7 +21,7 @@ const (
 // largestArea is the area in pixels from which on FCOS assigns no object.
 const largestArea = 1e8
 
-// Assign returns the object of each slot, or a negative number. Like torchvision's FCOS (Tian et al.
+// assignInside returns the object of each slot, or a negative number. Like torchvision's FCOS (Tian et al.
 // 2019), it needs no predictions:
 //
 //   - An object has the slots inside its box and within radius of its centre, along both axes, on the map
@@ -29,7 +29,7 @@ const largestArea = 1e8
 //     limit, and the coarsest no upper one.
 //   - A slot in several objects has the object with the smallest area; of equal areas, the first.
 //   - A slot without an object has no loss if it is inside an ignored object.
-func (g *Grid) Assign(objects []cells.Object) []int {
+func (g *Grid) assignInside(objects []cells.Object) []int {
 	owner := make([]int, len(g.anchors))
 	for i, a := range g.anchors {
 		owner[i] = background
@@ -86,46 +86,6 @@ func distances(x, y float32, b box) [4]float32 {
 }
 
 func abs(v float32) float32 { return float32(math.Abs(float64(v))) }
-
-// Fill writes the targets for objects with one of a number of classes, and returns the number of slots
-// that have one. All elements are overwritten. In the units of a prediction they are
-//
-//	Boxes      [4, A]     distances to the sides of the box, 1 without an object
-//	Mask       [1, A]     1 for a slot with an object, otherwise 0
-//	Positive   [1+C, A]   weights of log(sigmoid(logit)): the target of the centre, and 1 for the class
-//	Negative   [1+C, A]   weights of log(1 - sigmoid(logit)): 1 minus that target, and 1 for other classes
-func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (positives int) {
-	n := len(g.anchors)
-	for _, all := range [][]float32{t.Mask, t.Positive, t.Negative} {
-		clear(all)
-	}
-	for i, k := range g.Assign(objects) {
-		target, class := [4]float32{1, 1, 1, 1}, -1
-		if k >= 0 {
-			positives++
-			a := g.anchors[i]
-			x, y := a.centre()
-			target, class = distances(x, y, box(objects[k].Corners)), objects[k].Class
-			for j := range target {
-				target[j] /= a[2+j%2] - a[j%2]
-			}
-			q := centreness(target)
-			t.Mask[i], t.Positive[i], t.Negative[i] = 1, q, 1-q
-		}
-		for j, v := range target {
-			t.Boxes[j*n+i] = v
-		}
-		for c := range classes {
-			switch at := (1+c)*n + i; {
-			case c == class:
-				t.Positive[at] = 1
-			case k != unknown:
-				t.Negative[at] = 1
-			}
-		}
-	}
-	return positives
-}
 
 // centreness returns the target of the centre: 1 in the middle of a box, and 0 at its sides.
 func centreness(d [4]float32) float32 {

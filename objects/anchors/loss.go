@@ -3,6 +3,7 @@ package anchors
 import (
 	"math"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -11,21 +12,33 @@ import (
 // The exponent is 2.
 const alpha = 0.25
 
-// Loss returns the sum of the losses of one prediction [5+C, A] with its targets, in float64: the focal
-// loss of the classes, 1 - GIoU (Rezatofighi et al. 2019) of the box of each slot with an object, and the
-// binary cross-entropy of its centre.
+// Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64: the focal loss
+// of the classes, and for each slot with an object the loss of its box. That is 1 - GIoU (Rezatofighi et
+// al. 2019), of FCOS with the binary cross-entropy of the centre, and of the first RetinaNet the absolute
+// errors.
 func (g *Grid) Loss(rows []float32, t cells.Targets) (sum float64) {
 	n := len(g.anchors)
+	column := func(of []float32, i int) [4]float32 { return [4]float32{of[i], of[n+i], of[2*n+i], of[3*n+i]} }
 	for i := range n {
 		if t.Mask[i] == 0 {
 			continue
 		}
-		sum += 1 - generalised([4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]},
-			[4]float32{t.Boxes[i], t.Boxes[n+i], t.Boxes[2*n+i], t.Boxes[3*n+i]})
-		z := float64(rows[4*n+i])
-		sum += float64(float64(t.Positive[i])*softplus(-z)) + float64(float64(t.Negative[i])*softplus(z))
+		predicted, target := column(rows, i), column(t.Boxes, i)
+		switch g.form {
+		case graph.FCOSForm:
+			sum += 1 - generalised(predicted, target)
+			z := float64(rows[4*n+i])
+			sum += float64(float64(t.Positive[i])*softplus(-z)) + float64(float64(t.Negative[i])*softplus(z))
+		case graph.RetinaNetV2Form:
+			sum += 1 - cells.Generalised(predicted, target)
+		default:
+			for j, v := range predicted {
+				sum += math.Abs(float64(v) - float64(target[j]))
+			}
+		}
 	}
-	return sum + focal(rows[5*n:], t.Positive[n:], t.Negative[n:])
+	from := (g.Fields() - 4) * n
+	return sum + focal(rows[g.Fields()*n:], t.Positive[from:], t.Negative[from:])
 }
 
 // focal returns the sum of the focal losses of logits.

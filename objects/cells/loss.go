@@ -26,7 +26,7 @@ func (g *Grid) Loss(rows []float32, t Targets) (sum float64) {
 		if t.Mask[i] == 0 {
 			continue
 		}
-		giou := generalised([4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]},
+		giou := Generalised([4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]},
 			[4]float32{t.Boxes[i], t.Boxes[n+i], t.Boxes[2*n+i], t.Boxes[3*n+i]})
 		sum += float64(boxWeight * (1 - giou))
 	}
@@ -60,9 +60,9 @@ func (g *Grid) MatchedLoss(rows []float32, objects []Object, most int) (sum floa
 	return sum, positives
 }
 
-// generalised returns the generalised intersection over union of a prediction and corners, both in cells:
-// IoU - 1 + union/enclosing box.
-func generalised(raw, corners [4]float32) float64 {
+// Generalised returns the generalised intersection over union of a prediction, the first four rows, and
+// corners, both in cells from the same origin: IoU - 1 + union/enclosing box.
+func Generalised(raw, corners [4]float32) float64 {
 	x, y := float64(raw[0]), float64(raw[1])
 	w, h := tensor.Exp(float64(raw[2])), tensor.Exp(float64(raw[3]))
 	x1, y1, x2, y2 := float64(corners[0]), float64(corners[1]), float64(corners[2]), float64(corners[3])

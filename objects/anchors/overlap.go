@@ -1,0 +1,122 @@
+package anchors
+
+import (
+	"math"
+
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// These are the overlaps from which RetinaNet assigns an object to an anchor, and below which an anchor is
+// background.
+const (
+	leastOverlap   = 0.5
+	mostBackground = 0.4
+)
+
+// assignByOverlap returns the object of each slot, or a negative number, like torchvision's RetinaNet (Lin
+// et al. 2017):
+//
+//   - An anchor has the object that overlaps it most (IoU), from leastOverlap on; of equal overlaps, the
+//     first. Below mostBackground it is background, and it has no loss between the two.
+//   - The anchors with the largest overlap with an object are not background, however small it is: they have
+//     the object that overlaps them most.
+//   - Background with a centre inside an ignored object has no loss.
+//
+// Overlaps are float32, rounded after each operation.
+func (g *Grid) assignByOverlap(objects []cells.Object) []int {
+	owner, best := make([]int, len(g.anchors)), make([]int, len(g.anchors))
+	overlaps, closest := make([]float32, len(g.anchors)), make([]bool, len(g.anchors))
+	for k, o := range objects {
+		if b := box(o.Corners); !o.Ignored && b.area() > 0 {
+			g.compete(k, b, best, overlaps, closest)
+		}
+	}
+	for i, v := range overlaps {
+		switch {
+		case v >= leastOverlap || closest[i]:
+			owner[i] = best[i]
+		case v >= mostBackground:
+			owner[i] = unknown
+		default:
+			owner[i] = background
+		}
+	}
+	g.exclude(objects, owner)
+	return owner
+}
+
+// compete gives object k with box b the slots that it overlaps more than earlier objects, and keeps those
+// that it overlaps most.
+func (g *Grid) compete(k int, b box, best []int, overlaps []float32, closest []bool) {
+	of, most := make([]float32, len(g.anchors)), float32(0)
+	for i, a := range g.anchors {
+		of[i] = overlap(b, a)
+		most = max(most, of[i])
+		if of[i] > overlaps[i] {
+			best[i], overlaps[i] = k, of[i]
+		}
+	}
+	for i, v := range of {
+		if v > 0 && v == most {
+			closest[i] = true
+		}
+	}
+}
+
+// overlap returns the intersection over union of two boxes with an area.
+func overlap(a, b box) float32 {
+	across := max(0, min(a[2], b[2])-max(a[0], b[0]))
+	down := max(0, min(a[3], b[3])-max(a[1], b[1]))
+	common := float32(across * down)
+	return common / (float32(a.area()+b.area()) - common)
+}
+
+// sides returns centre, width and height of a box.
+func (b box) sides() (x, y, w, h float64) {
+	w, h = float64(b[2])-float64(b[0]), float64(b[3])-float64(b[1])
+	return float64(b[0]) + w/2, float64(b[1]) + h/2, w, h
+}
+
+// offsets returns the prediction of RetinaNet for a box: the offset of its centre divided by the sides of the
+// anchor, and the logarithms of its sides divided by the anchor's.
+func offsets(anchor, b box) [4]float32 {
+	ax, ay, aw, ah := anchor.sides()
+	x, y, w, h := b.sides()
+	return [4]float32{float32((x - ax) / aw), float32((y - ay) / ah), float32(tensor.Log(w / aw)),
+		float32(tensor.Log(h / ah))}
+}
+
+// inSides returns the corners of a box from the centre of an anchor, in sides of the anchor.
+func inSides(anchor, b box) [4]float32 {
+	x, y, w, h := anchor.sides()
+	return [4]float32{float32((float64(b[0]) - x) / w), float32((float64(b[1]) - y) / h),
+		float32((float64(b[2]) - x) / w), float32((float64(b[3]) - y) / h)}
+}
+
+// longest is the largest logarithm of a side that counts.
+var longest = tensor.Log(1000. / 16)
+
+// decoded returns the corners of the box that offsets mean.
+func decoded(anchor box, v [4]float32) [4]float64 {
+	x, y, w, h := anchor.sides()
+	x, y = x+float64(float64(v[0])*w), y+float64(float64(v[1])*h)
+	w = float64(w * tensor.Exp(min(float64(v[2]), longest)) / 2)
+	h = float64(h * tensor.Exp(min(float64(v[3]), longest)) / 2)
+	return [4]float64{x - w, y - h, x + w, y + h}
+}
+
+// aroundCell returns the anchors of a cell of RetinaNet around the origin: for each ratio of height to
+// width, the side of a square, and its multiples by the third roots of 2 and 4, rounded down.
+func aroundCell(side int) (all []box) {
+	for _, ratio := range []float64{0.5, 1, 2} {
+		tall := float32(math.Sqrt(ratio))
+		for _, power := range []float64{0, 1. / 3, 2. / 3} {
+			size := float32(int(float64(side) * math.Pow(2, power)))
+			w := float32(math.RoundToEven(float64(float32(1/tall)*size) / 2))
+			h := float32(math.RoundToEven(float64(float32(tall*size)) / 2))
+			all = append(all, box{-w, -h, w, h})
+		}
+	}
+	return all
+}

@@ -38,7 +38,7 @@ type TrainOptions struct {
 	// Samples and ValidationSamples are how many samples of the data are used, drawn by
 	// data.Subset; 0: all.
 	Samples, ValidationSamples int
-	// Task is "segment" for labels that are masks, "classify" for others: other data is
+	// Task is "segment" for labels that are masks, "detect" for boxes, "classify" for others: other data is
 	// refused. "" accepts both.
 	Task string
 	// SkipBad is how many unreadable picture files are left out, as data.ParseSkip accepts

@@ -9,17 +9,20 @@ import (
 
 // checkTask refuses an unknown task, and a task that contradicts the data.
 func (o *TrainOptions) checkTask(info data.Info) error {
-	is, labels := "classify", "no masks"
-	if info.Masks {
+	is, labels := "classify", "neither masks nor boxes"
+	switch {
+	case info.Masks:
 		is, labels = "segment", "masks"
+	case info.Boxes:
+		is, labels = "detect", "boxes"
 	}
 	switch o.Task {
 	case "", is:
 		return nil
-	case "classify", "segment":
+	case "classify", "segment", "detect":
 		return problem.New("task", o.Task, "contradicts {data}: the labels of "+info.Kind+" are "+labels,
 			"leave it off: the data decides it")
 	}
-	return &problem.Error{Field: "task", Value: strconv.Quote(o.Task), Known: []string{"classify", "segment"},
-		Text: "want classify or segment"}
+	return &problem.Error{Field: "task", Value: strconv.Quote(o.Task), Text: "want classify, segment or detect",
+		Known: []string{"classify", "segment", "detect"}}
 }

@@ -3,12 +3,15 @@ package train
 import (
 	"maps"
 
+	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -66,4 +69,23 @@ func positives(rows map[string]tensor.Tensor) float64 {
 		n += float64(v)
 	}
 	return max(n, 1)
+}
+
+// AddNoObjects adds the inputs of the recipe's loss of boxes to the rows of a batch, for pictures without
+// objects. It adds nothing for other losses.
+func AddNoObjects(rows map[string]tensor.Tensor, m *models.Model, r *recipe.Recipe) error {
+	l, err := evaluation.ParseLoss(r.Loss)
+	if err != nil {
+		return err
+	}
+	p := &plan{template: m, loss: evaluation.TrainingLoss{Loss: l}}
+	if err := p.takeSlots(); err != nil || p.slots == nil {
+		return err
+	}
+	labels := tensor.New(tensor.I32, r.Batch, r.MostBoxes, data.BoxFields)
+	for all := labels.I32(); len(all) > 0; all = all[data.BoxFields:] {
+		data.Box{Class: data.NoBox}.Put(all)
+	}
+	maps.Copy(rows, p.loss.BoxInputs(p.slots, labels, p.detected))
+	return nil
 }

@@ -54,10 +54,10 @@ func studyFlags() []cli.Flag {
 	flags := slices.DeleteFunc(trainFlags(),
 		func(f cli.Flag) bool { return slices.Contains(decided, f.Names()[0]) })
 	return append(flags,
-		&cli.StringFlag{Name: "task",
-			Usage: "segment: masks, by its recipe, unless flags change it"},
+		&cli.StringFlag{Name: "task", Usage: "segment: masks, or detect: boxes, by a recipe; flags change it"},
 		&cli.StringFlag{Name: "arms", Value: "single,sync,replica",
 			Usage: "ways of batch normalising: single, sync, replica, frozen"},
+		&cli.IntFlag{Name: "frozen-after", Usage: "with frozen, train `EPOCHS` first, and then the others"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "study",
 			Usage: "`DIR` to write to; its results are used again"},
 		&cli.StringFlag{Name: "seeds", Value: "1,2,3", Usage: "train with each of these"},
@@ -109,7 +109,7 @@ func applyTask(c *cli.Context) error {
 	task := c.String("task")
 	flags, ok := experiment.Tasks[task]
 	if !ok && task != "" {
-		return misuse("--task %q: want segment", task)
+		return misuse("--task %q: want segment or detect", task)
 	}
 	for name, value := range flags {
 		if c.IsSet(name) || name == "epochs" && c.IsSet("steps") {
@@ -127,7 +127,7 @@ func studyOptions(c *cli.Context) (o experiment.Options, err error) {
 	o = experiment.Options{Measure: strings.Split(c.String("measure"), ","), Async: c.Int("async"),
 		Precise: c.Int("precise"), SamplingSamples: c.Int("sampling-samples"), SpeedSteps: c.Int("speed-steps"),
 		Single: c.String("single"), Folder: c.String("output"), Command: commandLine(),
-		Workers: c.Int("workers")}
+		Workers: c.Int("workers"), FrozenAfter: c.Int("frozen-after")}
 	for arm := range strings.SplitSeq(c.String("arms"), ",") {
 		o.Arms = append(o.Arms, experiment.Arm(arm))
 	}

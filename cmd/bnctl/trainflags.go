@@ -110,7 +110,7 @@ func recipeFlags() []cli.Flag {
 // runFlags say how and where: nothing here changes what comes out.
 func runFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "task", Usage: "refuse data that is not for it: segment (masks) or classify",
+		&cli.StringFlag{Name: "task", Usage: "refuse other data: segment wants masks, detect boxes, or classify",
 			DefaultText: "by the data"},
 		&cli.StringFlag{Name: "data", Usage: "`SRC` to train on: " + sources},
 		&cli.StringFlag{Name: "val", Usage: "`SRC` to evaluate on after an epoch: its part val, else test"},

@@ -242,7 +242,7 @@ def train(data: Data = None, *, progress: Optional[bool] = None, accumulate: Opt
     tail : str or number or sequence, optional
         The last, incomplete batch: keep, pad, repeat or drop (default: keep).
     task : str or number or sequence, optional
-        Refuse data that is not for it: segment (masks) or classify (default: by the data).
+        Refuse other data: segment wants masks, detect boxes, or classify (default: by the data).
     threads : int, optional
         N per CPU device (default: the cores, shared evenly).
     train_tensors : str or sequence of str, optional

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
@@ -13,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/train"
 )
 
 // able is a device in a process, here this one, that accepts state all at once.
@@ -87,6 +89,45 @@ func TestLossIsAMeanOverLabels(t *testing.T) {
 		}
 		if want := 1 / float32(6*perSample); b.Inverse != want {
 			t.Errorf("%s: losses are summed up by %g, want %g", name, b.Inverse, want)
+		}
+	}
+}
+
+// The batch of a detector has all inputs of its loss.
+func TestBatchOfADetector(t *testing.T) {
+	m, err := models.Build("yolox-nano", models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}, Classes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loss := range []string{"boxes", "yolox"} {
+		r := recipe.Default("yolox-nano")
+		r.Batch, r.Loss, r.MostBoxes = 2, loss, 3
+		b, err := randomBatch(m, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrapped, err := parallel.Wrap(m.Graph, parallel.Options{Replicas: 1, BN: r.BN, Stats: r.BNStats})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trained, err := train.Trained(m.Graph, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		program, err := train.Program(r, m.Graph, wrapped, trained)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := program.Function(graph.Train)
+		for _, i := range f.Inputs {
+			v := f.Values[i]
+			if v.Type.Kind != graph.Rows {
+				continue
+			}
+			want := v.Type.Sized(r.Batch, r.Replicas)
+			if got := b.Rows[v.Name]; !slices.Equal(got.Shape, want) || got.DType != v.Type.DType {
+				t.Errorf("%s: %s is %v %v, want %v %v", loss, v.Name, got.DType, got.Shape, v.Type.DType, want)
+			}
 		}
 	}
 }

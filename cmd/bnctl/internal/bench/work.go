@@ -158,7 +158,8 @@ func (t *Training) Step(ctx context.Context) (parallel.Timing, error) {
 // Close frees the training's state on the devices.
 func (t *Training) Close() error { return t.driver.Close() }
 
-// randomBatch makes a batch of random inputs with the labels 0, 0, 0, ...
+// randomBatch makes a batch of random inputs with the labels 0, 0, 0, ..., or, for a loss of
+// boxes, without objects.
 func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 	f := m.Graph.Main
 	x, err := models.RandomInput(m, r.Batch)
@@ -170,10 +171,11 @@ func randomBatch(m *models.Model, r *recipe.Recipe) (parallel.Batch, error) {
 		return parallel.Batch{}, err
 	}
 	labels := tensor.New(tensor.I32, append([]int{r.Batch}, shape[1:]...)...)
-	return parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(labels.Count()),
+	b := parallel.Batch{Sizes: parallel.Split(r.Batch, r.Replicas), Inverse: 1 / float32(labels.Count()),
 		Rows: map[string]tensor.Tensor{
 			f.Values[f.Inputs[0]].Name: x,
 			parallel.InputLabels:       labels,
 			parallel.InputIdent:        tensor.New(tensor.I64, r.Batch, 2),
-		}}, nil
+		}}
+	return b, train.AddNoObjects(b.Rows, m, r)
 }

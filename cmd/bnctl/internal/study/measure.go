@@ -3,23 +3,32 @@ package study
 import "strings"
 
 // fraction returns the measure of a score: the mean intersection over union of
-// masks, or accuracy.
+// masks, the average precision of boxes, or accuracy.
 func (s Score) fraction() float64 {
-	if s.MIoU != nil {
+	switch {
+	case s.MIoU != nil:
 		return *s.MIoU
+	case s.AP50 != nil:
+		return *s.AP50
 	}
 	return s.Accuracy
 }
 
 // fraction returns the measure of an epoch, like Score.fraction.
 func (e Epoch) fraction() float64 {
-	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU}.fraction()
+	return Score{Accuracy: e.Accuracy, MIoU: e.MIoU, AP50: e.AP50}.fraction()
 }
 
 // worded replaces accuracy by the name of the measure that the runs are judged by.
 func (r *Results) worded(text string) string {
-	if !r.Masks {
+	measure := ""
+	switch {
+	case r.Masks:
+		measure = "mIoU"
+	case r.Boxes:
+		measure = "AP50"
+	default:
 		return text
 	}
-	return strings.NewReplacer("accuracy", "mIoU", "Accuracy", "mIoU").Replace(text)
+	return strings.NewReplacer("accuracy", measure, "Accuracy", measure).Replace(text)
 }

@@ -10,9 +10,9 @@ func manyWays() *Results {
 	r.Runs, r.Speeds = nil, nil
 	for _, s := range r.Settings() {
 		for _, seed := range r.Seeds {
-			run := Run{Setting: s, Seed: seed, Epochs: []Epoch{{1, 0.999, 2, nil}, {2, 0.9991, 1, nil}}}
+			run := Run{Setting: s, Seed: seed, Epochs: []Epoch{{1, 0.999, 2, nil, nil}, {2, 0.9991, 1, nil, nil}}}
 			for _, name := range []string{"pooled", "mean", "first", "async:16", "posthoc", "precise"} {
-				run.Scores = append(run.Scores, Score{name, 1000, 0.0001 * float64(seed), 2, nil})
+				run.Scores = append(run.Scores, Score{name, 1000, 0.0001 * float64(seed), 2, nil, nil})
 			}
 			r.SetRun(run)
 		}

@@ -50,6 +50,8 @@ type Epoch struct {
 	Loss     float64 `json:"loss"`
 	// MIoU is the mean intersection over union where labels are masks; else nil.
 	MIoU *float64 `json:"miou,omitempty"`
+	// AP50 is COCO's average precision at an overlap of 0.5 where labels are boxes; else nil.
+	AP50 *float64 `json:"ap50,omitempty"`
 }
 
 // Score has the figures of a run's weights with one set of running statistics.
@@ -60,6 +62,8 @@ type Score struct {
 	Loss       float64 `json:"loss"`     // mean cross-entropy
 	// MIoU is the mean intersection over union where labels are masks; else nil.
 	MIoU *float64 `json:"miou,omitempty"`
+	// AP50 is COCO's average precision at an overlap of 0.5 where labels are boxes; else nil.
+	AP50 *float64 `json:"ap50,omitempty"`
 }
 
 // Refusal is a setting that cannot be trained, and the reason.
@@ -125,6 +129,7 @@ type Results struct {
 	Seeds        []uint64   `json:"seeds"`
 	Arms         []Arm      `json:"arms,omitempty"`  // nil: DefaultArms
 	Masks        bool       `json:"masks,omitempty"` // runs are measured by MIoU
+	Boxes        bool       `json:"boxes,omitempty"` // runs are measured by AP50
 	LearningRate float64    `json:"learning_rate"`
 	Schedule     string     `json:"schedule"`
 	Augment      string     `json:"augment"`

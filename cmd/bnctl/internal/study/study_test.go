@@ -22,9 +22,9 @@ func made(drop, noise float64) *Results {
 	for _, seed := range r.Seeds {
 		for _, s := range r.Settings() {
 			base := 60 + noise*random.Float64()
-			run := Run{Setting: s, Seed: seed, Epochs: []Epoch{{1, 0.3, 2, nil}, {2, base / 100, 1, nil}}}
+			run := Run{Setting: s, Seed: seed, Epochs: []Epoch{{1, 0.3, 2, nil, nil}, {2, base / 100, 1, nil, nil}}}
 			add := func(name string, points float64) {
-				run.Scores = append(run.Scores, Score{name, 1000, points / 100, 2 - points/100, nil})
+				run.Scores = append(run.Scores, Score{name, 1000, points / 100, 2 - points/100, nil, nil})
 			}
 			first := base
 			if s.Arm == Replica && s.PerReplica == 2 {

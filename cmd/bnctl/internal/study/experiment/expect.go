@@ -49,7 +49,12 @@ func (s *runner) made(at study.Setting) bool {
 
 // refused returns why a setting cannot be trained, or "" if it can.
 func (s *runner) refused(ctx context.Context, at study.Setting) (why string, err error) {
-	session, devices, err := s.start(ctx, &study.Run{Setting: at, Seed: s.results.Seeds[0]})
+	seed := s.results.Seeds[0]
+	m, err := s.initialised(seed)
+	if err != nil {
+		return "", err
+	}
+	session, devices, err := s.start(ctx, &study.Run{Setting: at, Seed: seed}, m, s.recipeOf(at, seed))
 	if why = refusal(at, err); why != "" {
 		return why, nil
 	}

@@ -95,6 +95,35 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
+// Statistics can be frozen after the first epochs: the weights of these go on in a second training.
+func TestFrozenAfter(t *testing.T) {
+	o := small(t)
+	o.Arms, o.FrozenAfter, o.Recipe.Epochs = []Arm{study.Frozen}, 1, 3
+	found, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Runs) != 1 || len(found.Refused) != 0 {
+		t.Fatalf("%d runs, %v refused, want one run", len(found.Runs), found.Refused)
+	}
+	var epochs []int
+	for _, e := range found.Runs[0].Epochs {
+		epochs = append(epochs, e.Number)
+	}
+	if !slices.Equal(epochs, []int{1, 2, 3}) {
+		t.Errorf("epochs %v, want 1 to 3", epochs)
+	}
+	first := small(t)
+	first.Arms, first.Recipe.Epochs = []Arm{study.Single}, 1
+	before, err := Run(t.Context(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := found.Runs[0].Epochs[0], before.Runs[0].Epochs[0]; got.Loss != want.Loss {
+		t.Errorf("the loss after the first epoch is %g, and that of a training of one epoch %g", got.Loss, want.Loss)
+	}
+}
+
 // A folder of one study is not written over by another.
 func TestOtherStudyIsRefused(t *testing.T) {
 	o := small(t)
@@ -129,6 +158,7 @@ func TestMistakes(t *testing.T) {
 		"seeds":            func(o *Options) { o.Seeds = []uint64{1, 1} },
 		"per-replica":      func(o *Options) { o.PerReplica = nil },
 		"batch":            func(o *Options) { o.PerReplica = []int{3} },
+		"frozen-after":     func(o *Options) { o.FrozenAfter = 1 },
 		"accumulate":       func(o *Options) { o.Recipe.Accumulate = 2 },
 		"lr":               func(o *Options) { o.Recipe.LR = -1 },
 		"devices":          func(o *Options) { o.Fleet.Devices = "0xcpu" },

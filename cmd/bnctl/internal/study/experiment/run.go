@@ -55,6 +55,7 @@ type Options struct {
 	Precise         int      // samples for re-estimated ("precise") statistics, at least 2
 	SamplingSamples int      // samples for Sampling, at least 16
 	SpeedSteps      int      // steps that are timed for each way, at least 1
+	FrozenAfter     int      // epochs before study.Frozen is frozen, trained apart; 0: initial statistics
 
 	Folder  string // for the results; existing results of the same study are reused
 	Command string // command line of the study, kept with the results
@@ -85,6 +86,9 @@ func (o *Options) Check() error {
 	}
 	if err := o.CheckNumbers(); err != nil {
 		return err
+	}
+	if n := o.FrozenAfter; n < 0 || n > 0 && n >= o.Recipe.Epochs {
+		return problem.New("frozen-after", strconv.Itoa(n), "want at least 0 and fewer than {epochs}", "")
 	}
 	return o.checkPerReplica()
 }
@@ -158,7 +162,7 @@ func Run(ctx context.Context, o Options) (*study.Results, error) {
 		return nil, err
 	}
 	s := &runner{o: o, recipe: withDefaults(o.Recipe), results: &study.Results{Seeds: slices.Clone(o.Seeds),
-		Arms: slices.Clone(o.Arms), Masks: o.Data.Info().Masks,
+		Arms: slices.Clone(o.Arms), Masks: o.Data.Info().Masks, Boxes: o.Data.Info().Boxes,
 		PerReplica: slices.Sorted(slices.Values(o.PerReplica))}}
 	if err := s.recipe.Check(); err != nil {
 		return nil, err
@@ -227,6 +231,9 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	switch at.Arm {
 	case study.Frozen:
 		r.BN = bn.Frozen
+		if n := s.o.FrozenAfter; n > 0 {
+			r.Epochs, r.Warmup, r.Init = r.Epochs-n, 0, "after "+problem.Plural(n, "epoch")
+		}
 	case study.Replica:
 		r.BN, r.BNPrecise = bn.Replica, min(s.o.Precise, r.Data.Samples)
 	}

@@ -91,13 +91,21 @@ func (s *runner) initialised(seed uint64) (*models.Model, error) {
 // trainOne makes one run and scores it with every set of statistics.
 func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*study.Run, error) {
 	run := &study.Run{Setting: at, Seed: seed, Recipe: s.digestOf(at, seed), Epochs: []study.Epoch{}}
-	session, devices, err := s.start(ctx, run)
+	began := time.Now()
+	r := s.recipeOf(at, seed)
+	m, err := s.initialised(seed)
+	if err == nil && s.freezesLater(at) {
+		m, r.Init, err = s.trainFirst(ctx, m, run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	session, devices, err := s.start(ctx, run, m, r)
 	if err != nil {
 		return nil, err
 	}
 	defer devices.Close()
 	defer session.Close()
-	began := time.Now()
 	made, err := session.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -109,13 +117,38 @@ func (s *runner) trainOne(ctx context.Context, at study.Setting, seed uint64) (*
 	return run, s.score(ctx, session, made, run)
 }
 
-// start prepares a run on devices that are opened for it. The caller closes the
-// session, and then the devices.
-func (s *runner) start(ctx context.Context, run *study.Run) (*train.Session, *fleet.Fleet, error) {
-	m, err := s.initialised(run.Seed)
+// freezesLater reports whether the runs of a setting begin with epochs whose statistics are not frozen.
+func (s *runner) freezesLater(at study.Setting) bool {
+	return at.Arm == study.Frozen && s.o.FrozenAfter > 0
+}
+
+// trainFirst trains the epochs before the statistics of a run are frozen, with batch norm over
+// the whole batch. It returns the model and its SHA-256.
+func (s *runner) trainFirst(ctx context.Context, m *models.Model, run *study.Run) (
+	*models.Model, string, error,
+) {
+	r := s.recipeOf(study.Setting{Arm: study.Single, PerReplica: run.PerReplica, Replicas: 1}, run.Seed)
+	r.Epochs = s.o.FrozenAfter
+	session, devices, err := s.start(ctx, run, m, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
+	defer devices.Close()
+	defer session.Close()
+	made, err := session.Run(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	path := s.modelPath(run.Setting, run.Seed)
+	sum, err := serialize.WriteModel(path, made)
+	return made, sum, err
+}
+
+// start prepares the training of m on devices that are opened for it. The caller closes the
+// session, and then the devices.
+func (s *runner) start(ctx context.Context, run *study.Run, m *models.Model, r *recipe.Recipe) (
+	*train.Session, *fleet.Fleet, error,
+) {
 	devices, err := s.open(ctx, s.devicesOf(run.Setting), run.Replicas)
 	if err != nil {
 		return nil, nil, err
@@ -123,7 +156,7 @@ func (s *runner) start(ctx context.Context, run *study.Run) (*train.Session, *fl
 	config, err := s.configOf(run.Setting, devices, run)
 	if err == nil {
 		var session *train.Session
-		if session, err = train.New(ctx, s.recipeOf(run.Setting, run.Seed), m, config); err == nil {
+		if session, err = train.New(ctx, r, m, config); err == nil {
 			return session, devices, nil
 		}
 	}
@@ -137,17 +170,21 @@ func (s *runner) modelPath(at study.Setting, seed uint64) string {
 
 // configOf returns the configuration of a run. The results of its epochs are stored in run.
 func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run) (train.Config, error) {
+	before := 0
+	if len(run.Epochs) > 0 {
+		before = s.o.FrozenAfter
+	}
 	config := train.Config{Train: s.o.Data, Validation: s.o.Validation, Workers: s.o.Workers,
 		Fleet: devices, ExtraStatistics: s.extraStatistics(at), LogEvery: 1 << 30, Option: s.o.Option,
-		Events: func(e train.Event) { s.see(e, run) }}
+		Events: func(e train.Event) { s.see(e, run, before) }}
 	return config, os.MkdirAll(filepath.Join(s.o.Folder, "models"), 0o777)
 }
 
-// see handles an event of a run.
-func (s *runner) see(e train.Event, run *study.Run) {
+// see handles an event of a run, which trained that number of epochs before.
+func (s *runner) see(e train.Event, run *study.Run, before int) {
 	if e, ok := e.(train.EpochDone); ok && e.ValAccuracy != nil {
-		run.Epochs = append(run.Epochs, study.Epoch{Number: e.Epoch, Accuracy: *e.ValAccuracy,
-			Loss: float64(*e.ValLoss), MIoU: (*float64)(e.ValMIoU)})
+		run.Epochs = append(run.Epochs, study.Epoch{Number: before + e.Epoch, Accuracy: *e.ValAccuracy,
+			Loss: float64(*e.ValLoss), MIoU: (*float64)(e.ValMIoU), AP50: (*float64)(e.ValAP50)})
 	}
 	if s.o.Training != nil {
 		s.o.Training(e)
@@ -183,6 +220,9 @@ func (s *runner) score(ctx context.Context, session *train.Session, made *models
 		score := study.Score{Statistics: names[i], Samples: e.Counted, Accuracy: e.Accuracy(), Loss: e.Loss()}
 		if overlap := float64(e.MeanOverlap()); e.Masks {
 			score.MIoU = &overlap
+		}
+		if f := e.AveragePrecision(); f != nil {
+			score.AP50 = &f.AP50
 		}
 		run.Scores = append(run.Scores, score)
 	}

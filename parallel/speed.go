@@ -19,6 +19,7 @@ type pace struct {
 	times int           // number of measurements
 
 	took, blocked, sending time.Duration // of all training since the device was opened
+	trained                int           // rows of it
 }
 
 // DeviceTime is the time that a device has trained since it was opened, and the part of it
@@ -27,6 +28,7 @@ type DeviceTime struct {
 	Device        string // its name
 	Stage         int    // of a divided network, from 1; 0: the device has all layers
 	Replicas      int    // at present
+	Rows          int    // trained
 	Took, Blocked time.Duration
 	Sending       time.Duration // part of Blocked: for messages of a device on another machine
 	Link          device.Link   // with that machine
@@ -38,7 +40,8 @@ func (g *Group) Times() []DeviceTime {
 	var all []DeviceTime
 	for _, m := range g.members {
 		all = append(all, DeviceTime{Device: m.Name, Stage: m.stage, Replicas: len(m.replicas),
-			Took: m.pace.took, Blocked: m.pace.blocked, Sending: m.pace.sending, Link: device.LinkOf(m.Device)})
+			Rows: m.pace.trained, Took: m.pace.took, Blocked: m.pace.blocked, Sending: m.pace.sending,
+			Link: device.LinkOf(m.Device)})
 	}
 	return all
 }
@@ -49,7 +52,7 @@ func (p *pace) add(f *graph.Function, b Batch, replicas []int, o device.Outcome)
 		return
 	}
 	for _, r := range replicas {
-		p.rows += b.Sizes[r]
+		p.rows, p.trained = p.rows+b.Sizes[r], p.trained+b.Sizes[r]
 	}
 	p.busy += o.Took - o.Blocked
 	p.took, p.blocked, p.sending = p.took+o.Took, p.blocked+o.Blocked, p.sending+o.Sending

@@ -12,6 +12,8 @@ type MachineTraffic struct {
 	Devices  []string
 	Replicas int
 	Traffic  device.Traffic // by the sizes of the messages
+	Rows     int            // of a full batch, on this machine
+	RowBytes int64          // the part of Traffic that grows with the rows
 }
 
 // Expected returns the time that the traffic needs on the link if nothing overlaps; 0: unknown.
@@ -35,12 +37,15 @@ func (g *Group) Traffic() (all []*MachineTraffic) {
 			known[link.Machine], all = t, append(all, t)
 		}
 		t.Devices, t.Replicas = append(t.Devices, m.Name), t.Replicas+len(m.replicas)
-		var counts []int
+		var counts, doubled []int
 		for _, r := range m.replicas {
-			counts = append(counts, rows[r])
+			t.Rows += rows[r]
+			counts, doubled = append(counts, rows[r]), append(doubled, 2*rows[r])
 		}
 		if x, ok := m.exe.(device.Costed); ok {
-			t.Traffic.Add(x.StepTraffic(counts))
+			once, twice := x.StepTraffic(counts), x.StepTraffic(doubled)
+			t.Traffic.Add(once)
+			t.RowBytes += twice.Out + twice.In - once.Out - once.In
 		}
 	}
 	return all

@@ -21,6 +21,7 @@ func (s *Session) endEpoch(ctx context.Context, m *meter) error {
 		InputWait: m.fraction(m.input), SyncWait: m.fraction(m.sync), Seen: p.Seen, Repeated: p.Repeated,
 		Dropped: s.unread(), Devices: m.deviceShares(times), Machines: m.machineShares(times),
 		Ranks: m.rankShares()}
+	m.addBreakEven(done.Machines, times, s.trainer.driver.Group(), r.StepBatch())
 	evaluation := ""
 	if s.plan.config.Validation != nil && (number%max(r.EvalEvery, 1) == 0 || p.Step == r.TotalSteps()) {
 		e, err := s.validate(ctx, &done)

@@ -48,7 +48,9 @@ type Started struct {
 // Machines reports the data of a step that the host exchanges with other machines. It follows Started if
 // some devices are on other machines.
 type Machines struct {
-	Machines []MachinePlan `json:"machines"`
+	Machines []MachinePlan `json:"machines,omitempty"`
+	// Measured is set in a second event, after a few steps. It has no plan.
+	Measured []MachineShare `json:"measured,omitempty"`
 }
 
 // MachinePlan is the expected traffic with a machine in a step of a full batch.
@@ -104,6 +106,8 @@ type MachineShare struct {
 	Sending  float64 `json:"sending"`        // neither: messages were on their way
 	Sent     int64   `json:"sent_bytes"`     // by the host
 	Received int64   `json:"received_bytes"` // by the host
+	// BreakEven is measured; nil if no other device computes, or if the rate of the link is unknown.
+	BreakEven *BreakEven `json:"break_even,omitempty"`
 }
 
 // StageShare describes the layers of a stage, and the share of the time of steps that its

@@ -52,6 +52,7 @@ func (s *Session) run(ctx context.Context) (*models.Model, error) {
 		if err := s.advance(ctx, loader, &epoch, &log); err != nil {
 			return nil, s.checkpointer.stopped(ctx, err)
 		}
+		s.reportMachines(&epoch)
 	}
 	m, err := s.finish(ctx)
 	if err != nil {

@@ -59,6 +59,9 @@ func (e Machines) Lines() (lines []string) {
 			m.Machine, problem.Plural(len(m.Devices), "device"), problem.Plural(m.Replicas, "replica"),
 			float64(m.Sent)/1e6, float64(m.Received)/1e6, network))
 	}
+	if line := machinesLine(e.Measured); line != "" {
+		lines = append(lines, line)
+	}
 	return lines
 }
 
@@ -104,9 +107,13 @@ func (m *meter) machineShares(now []parallel.DeviceTime) (all []MachineShare) {
 func machinesLine(machines []MachineShare) string {
 	var texts []string
 	for _, m := range machines {
-		texts = append(texts, fmt.Sprintf("%s: computing %.0f %%, waiting %.0f %%, sending %.0f %%, %.1f MB sent, "+
+		text := fmt.Sprintf("%s: computing %.0f %%, waiting %.0f %%, sending %.0f %%, %.1f MB sent, "+
 			"%.1f MB received", m.Machine, 100*m.Compute, 100*m.Waiting, 100*m.Sending, float64(m.Sent)/1e6,
-			float64(m.Received)/1e6))
+			float64(m.Received)/1e6)
+		if m.BreakEven != nil {
+			text += ", " + m.BreakEven.String()
+		}
+		texts = append(texts, text)
 	}
 	if len(texts) == 0 {
 		return ""

@@ -31,6 +31,7 @@ func (m *meter) leaveOut(d time.Duration, before, after []parallel.DeviceTime) {
 		d := &m.devices[i]
 		s := spent(d.Device, before, after)
 		d.Took, d.Blocked, d.Sending = d.Took+s.Took, d.Blocked+s.Blocked, d.Sending+s.Sending
+		d.Rows += s.Rows
 		d.Link.Sent, d.Link.Received = d.Link.Sent+s.Link.Sent, d.Link.Received+s.Link.Received
 	}
 }
@@ -49,6 +50,7 @@ func spent(name string, before, after []parallel.DeviceTime) (s parallel.DeviceT
 		}
 		if d.Took <= s.Took {
 			s.Took, s.Blocked, s.Sending = s.Took-d.Took, s.Blocked-d.Blocked, s.Sending-d.Sending
+			s.Rows -= d.Rows
 		}
 		if d.Link.Sent <= s.Link.Sent && d.Link.Received <= s.Link.Received {
 			s.Link.Sent, s.Link.Received = s.Link.Sent-d.Link.Sent, s.Link.Received-d.Link.Received

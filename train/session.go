@@ -29,6 +29,7 @@ type Session struct {
 	losses       []Losses       // of devices
 	divided      *parallel.Plan // of stages; nil: all devices have all layers
 	began        time.Time
+	measured     int // steps until reportMachines
 }
 
 // New returns a session that is ready to run r from m, with the initialised state of m. The

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/bn"
@@ -51,7 +52,14 @@ func counted(t *testing.T, o fleet.Options, mode bn.Mode, replicas int) (
 	trainOn(t, o, "glyphs:128", r, train.Config{Events: func(e train.Event) {
 		switch e := e.(type) {
 		case train.Machines:
-			plan = e
+			if e.Measured == nil {
+				plan = e
+			}
+			for _, m := range e.Measured {
+				if others := strings.Contains(o.Devices, ","); (m.BreakEven != nil) != others {
+					t.Errorf("%s: the break-even of %s is %v", o.Devices, m.Machine, m.BreakEven)
+				}
+			}
 		case train.Stepped:
 			if e.Step != 7 { // after steps 1, 2, 4 and 8 the states of the devices are compared
 				return

@@ -133,6 +133,8 @@ type portion struct {
 	InputWait  figure `json:"input_wait"`
 	SyncWait   figure `json:"sync_wait"`
 	Throughput figure `json:"images_per_s"`
+
+	BreakEven *train.BreakEven `json:"break_even"` // of a machine
 }
 
 // score returns the figure that measures the run after the epoch: mIoU, else validation

@@ -102,6 +102,9 @@ func portions(title string, of []portion, input float64) *times {
 		if p.Machine != "" {
 			name = fmt.Sprintf("%s, sending %s", p.Machine, coarse(p.Sending.or()))
 			sync = p.Waiting.or() + p.Sending.or()
+			if p.BreakEven != nil {
+				t.Note += p.Machine + " " + p.BreakEven.String() + ". "
+			}
 		}
 		if name == "" {
 			name = "rank " + strconv.Itoa(i)

@@ -51,7 +51,7 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 # numbers of other programs.
 COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestCutArchives|$\
 	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile|$\
-	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)
+	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)|TestStripUndoesWrap
 .PHONY: check-race
 check-race: ## the race detector
 	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \

@@ -35,7 +35,7 @@ func (p Plugins) List(ctx context.Context, name string) []Listed {
 	return listed(name, about, list, reason)
 }
 
-// reasonOf writes err as the reason of a Listed.
+// reasonOf returns the text and the advice of err, for the field Reason of a Listed.
 func reasonOf(err error) string {
 	text, advice := problem.Split(err)
 	if advice == "" {

@@ -19,8 +19,8 @@ type Image struct {
 	Pixels tensor.Tensor // u8 [H,W,1 or 3], if File is nil
 }
 
-// ImageOf returns the pixels of an image without its alpha. Go's decoders give other pixels for
-// some files than bnctl, so a file is better an Image with File.
+// ImageOf returns the pixels of an image without its alpha. Go decodes some files to other
+// pixels than bnctl: for a file, prefer an Image with File.
 func ImageOf(m image.Image) Image {
 	b := m.Bounds()
 	rgba, ok := m.(*image.RGBA)

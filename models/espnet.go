@@ -50,8 +50,8 @@ func (n *net) espDown(name string, x graph.Value, out int) graph.Value {
 	return n.normPrelu(name+".bn", name+".act", n.espPyramid(name, y, out))
 }
 
-// espModules adds ESP modules: reduce to a fifth of the channels, a pyramid, and
-// the sum with what went in.
+// espModules adds ESP modules: a convolution to a fifth of the channels,
+// a pyramid, and the sum with the input.
 func (n *net) espModules(name string, x graph.Value, count int) graph.Value {
 	for i := range count {
 		module, out := fmt.Sprintf("%s.%d", name, i), n.channels(x)

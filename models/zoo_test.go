@@ -94,8 +94,8 @@ func TestZoo(t *testing.T) {
 	}
 }
 
-// With their auxiliary heads networks for pixels have the parameters, and the names,
-// that torchvision 0.14 has.
+// Networks for pixels with their auxiliary heads have the parameters and names of
+// torchvision 0.14.
 func TestAuxiliaryHeads(t *testing.T) {
 	for name, want := range map[string]int{"fcn-resnet50": 35322218, "deeplabv3-resnet50": 42004074} {
 		m, err := models.Build(name, models.Options{Auxiliary: true})

@@ -54,8 +54,8 @@ func TestWhatTheLedgerKeeps(t *testing.T) {
 	}
 }
 
-// Moments returns the moments of a step, and counts as progress; so do predictions and
-// local steps.
+// TestWhatGetsOn: Moments returns the moments of a step. Moments, predictions and local steps
+// count as progress.
 func TestWhatGetsOn(t *testing.T) {
 	b := batchOf(13, 5, Keep, 20)
 	b.Inverses = []float32{1, 1, 1, 1, 1}

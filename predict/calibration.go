@@ -18,8 +18,8 @@ import (
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
 	Samples     int     `json:"samples"` // that it was fitted to
-	// The mean loss of a label, without and with the temperature, on these samples; and of classes that
-	// exclude each other the calibration error (Report.ECE).
+	// LossBefore is the mean loss of a label on these samples without the temperature, and Loss
+	// the mean loss with it. Classes that exclude each other also have a calibration error.
 	LossBefore evaluation.Figure `json:"loss_before"`
 	Loss       evaluation.Figure `json:"loss"`
 	// ECE is Report.ECE, the expected calibration error.

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 )
 
-// A difference in any field is found and named, but that epochs may grow
-// where the schedule does not look ahead.
+// A difference in any field is found and named. The only exception: epochs may grow if the
+// schedule does not depend on their number.
 func TestDifferences(t *testing.T) {
 	was := exampleRecipe(42)
 	typ := reflect.TypeOf(was)

@@ -43,7 +43,8 @@ func TestPythonReader(t *testing.T) {
 	}
 }
 
-// pythonWithMsgpack finds an interpreter, the system's too where another comes first.
+// pythonWithMsgpack returns an interpreter that has msgpack: python3 of the path, or else that
+// of the system.
 func pythonWithMsgpack(t *testing.T) string {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(python, "-c", "import msgpack").Run() == nil {

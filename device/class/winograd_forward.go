@@ -18,7 +18,8 @@ type winograd struct {
 	window   func(p product, o, y, x int) float32
 }
 
-// newWinograd transforms weights: kernel gives those from an input to an output channel.
+// newWinograd transforms the weights of a layer. kernel(c, o) returns the weights from input
+// channel c to output channel o.
 func newWinograd(p product, a Algorithm, l Layer, kernel func(c, o int) []float32,
 	window func(p product, o, y, x int) float32) *winograd {
 	k := &winograd{product: p, Tiles: a.Tiles(), l: l, phase: l.Phase(), even: evenKernels(l, kernel),

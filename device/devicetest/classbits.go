@@ -49,8 +49,8 @@ func (s *setting) defined(ctx context.Context, claim string) ([]tensor.Tensor, e
 	return want, nil
 }
 
-// bitsDiffer returns an error that names the first element with other bits. A NaN
-// is any other NaN; the sign of zero counts.
+// bitsDiffer returns an error that names the first element with other bits. All
+// NaNs count as equal; zeros of different sign do not.
 func bitsDiffer(got, want tensor.Tensor) error {
 	if tensor.Equal(got, want) {
 		return nil

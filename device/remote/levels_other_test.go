@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels are those that this system has.
+// levels lists the levels that this system has.
 var levels = []string{device.Stream}
 
 // groupLevels lists the levels of groups that can meet.

@@ -25,7 +25,7 @@ func Example_export() {
 	check(err)
 	fmt.Println(r.Folded, "are gone;", again.Choice.Format, "with", again.Summary().Parameters, "parameters")
 
-	// Of a model in memory.
+	// A model in memory.
 	folded, _, err := formats.Fold(m)
 	check(err)
 	_, err = formats.Export(weights, folded, formats.ExportOptions{})

@@ -64,8 +64,8 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 // defaultDecay is the standard's value where the attribute is absent.
 const defaultDecay = 0.9
 
-// readDecay returns the weight of the old statistics. 1 counts as absent: it would never update them,
-// and PyTorch long wrote it whatever the model was trained with.
+// readDecay returns the weight of the old statistics. 1 counts as absent: with it, statistics would
+// never change. Old versions of PyTorch wrote 1 for every model.
 func readDecay(c *call) float64 {
 	d := shortest(c.Float("momentum", defaultDecay))
 	if d == 1 {

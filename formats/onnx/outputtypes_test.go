@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// TestOutputTypes: outputs of integers and truth values have the types and names of the file. The numbers are
-// NumPy's of x = 0 1 2 ... turned round by Neg or taken as they are.
+// TestOutputTypes: outputs of integers and truth values have the types and names of the file. NumPy
+// computed the numbers for x = 0 1 2 ..., and for -x.
 func TestOutputTypes(t *testing.T) {
 	of := func(name string, d onnxpb.TensorProto_DataType, dims ...int64) *onnxpb.ValueInfoProto {
 		shape := &onnxpb.TensorShapeProto{}

@@ -163,7 +163,7 @@ func pyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch "+format, task, model, batch, threads, format, (*bench).system)
 }
 
-// newPyTorch is the same by the PyTorch of Debian 13.
+// newPyTorch returns the side that runs the PyTorch of Debian 13.
 func newPyTorch(task, model string, batch, threads int, format string) side {
 	return torch("PyTorch of Debian 13 "+format, task, model, batch, threads, format, (*bench).newer)
 }

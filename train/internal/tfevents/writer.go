@@ -106,8 +106,8 @@ func (w *Writer) record(message []byte) error {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// masked is the checksum of TFRecord: CRC-32C, rotated and shifted by a
-// constant, so that a checksum over checksums is one too.
+// masked returns the checksum of TFRecord: CRC-32C, rotated, plus a constant. The change
+// avoids the CRC of data that contains CRCs.
 func masked(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli())
 	return (c>>15 | c<<17) + 0xa282ead8

@@ -1,8 +1,8 @@
 // Package live shows the progress of a training run on a terminal, from its first second
 // on.
 //
-// Line follows the run by its events and moments; waiting.Screen handles the terminal and
-// the time.
+// Line turns the events and moments of the run into text. waiting.Screen handles the terminal
+// and the time.
 package live
 
 import (

@@ -86,7 +86,8 @@ func (g *Geometry) offsets(p class.Product) float64 {
 func (g *Geometry) narrow() bool { return class.Layer{Window: g.Window, C: g.c}.Narrow() }
 
 // byLines reports whether a row of the kernel should be read as one run of a padded line.
-// With few channels most of the time of a tap is needed to find it. The chain is the same.
+// With few channels, finding a tap takes longer than computing it. The order of the sum is the
+// same either way.
 func (g *Geometry) byLines() bool {
 	const few = 16
 	return g.c <= few && g.Groups == 1 && g.Dilation[1] == 1 && g.Kernel[1] > 1

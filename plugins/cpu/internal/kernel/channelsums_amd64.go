@@ -96,7 +96,7 @@ var (
 	}
 )
 
-// The walks of a set; the first that processes some of the channels is taken.
+// The walks of each set of kernels. The first walk that supports some of the channels is used.
 var (
 	sumColumnsAVX512 = []*sumColumns[float32]{&sumAVX512Masked, &sumAVX512Wide, &sumAVX512x4, &sumAVX512x2,
 		&sumAVX512x1, &sumAVX2x1}

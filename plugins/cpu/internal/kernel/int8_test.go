@@ -105,7 +105,7 @@ func (c *int8Case) exact(p, o int) uint8 {
 	return exactByte(c.Requantise.Int8, float32(sum)*c.By[o])
 }
 
-// exactByte rounds v, which is finite, with numbers that have no bounds.
+// exactByte rounds v, which is finite, by exact fractions.
 func exactByte(q class.Int8, v float32) uint8 {
 	x := new(big.Rat).SetFloat64(float64(v))
 	two := big.NewInt(2)

@@ -243,8 +243,8 @@ func addRounded(acc, row []float32, v float32) {
 	}
 }
 
-// addFused adds v*row to acc with one rounding. A product of two float32 is
-// exact in float64; what FMA adds to it keeps the rounding single.
+// addFused adds v*row to acc. Each element is rounded once, as by an FMA instruction
+// (class.Fuse).
 func addFused(acc, row []float32, v float32) {
 	for c, r := range row {
 		acc[c] = class.Fuse(v, r, acc[c])

@@ -78,7 +78,7 @@ func pair(t *testing.T, kind string, w int, x, y uint64) {
 	}
 }
 
-// TestShifts: by more than the width as by the width.
+// TestShifts: a shift by more than the width equals a shift by the width.
 func TestShifts(t *testing.T) {
 	for _, w := range []int{16, 32, 64} {
 		for _, x := range integers(w) {

@@ -18,6 +18,7 @@ func State(f *File, m *models.Model) (map[string]tensor.Tensor, error) {
 	if f.Model != nil {
 		return f.Model.State, nil
 	}
+	renameOld(f)
 	original := f
 	f, err := arranged(f, m)
 	if err != nil {

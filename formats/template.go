@@ -15,6 +15,7 @@ func Template(f *File, as *models.Model) (*models.Model, error) {
 		return nil, problem.Failure("", "the graph in the file is not supported: "+f.NoModel.Error(),
 			"name the model with {arch}").Because(f.NoModel)
 	}
+	renameOld(f)
 	if as == nil {
 		var err error
 		if as, err = Identify(f); err != nil {

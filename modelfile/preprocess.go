@@ -78,7 +78,7 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 		resize = shorterSide(out.Input().Shape)
 	}
 	out.Preprocess.Resize, out.Preprocess.Known = resize, true
-	if out.BoxLayout() != models.NoLayout {
+	if out.BoxLayout() != models.NoLayout || out.BoxForm() != "" {
 		out.Preprocess.Resize, out.Preprocess.Letterbox = 0, true // all of the picture is in the input
 	}
 	return p.resized(out), nil

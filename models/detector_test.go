@@ -84,3 +84,18 @@ func checkDetectorState(t *testing.T, name string, parameters, norms int, digest
 			sum, parameters, norms, digest)
 	}
 }
+
+// TestBackboneOfPyramid: a detector with a feature pyramid begins with the weights of a classifier.
+func TestBackboneOfPyramid(t *testing.T) {
+	m, err := models.Build("fcos-resnet50-fpn", models.Options{Classes: 2,
+		Input: models.Size{Height: 32, Width: 32, Channels: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.New(tensor.F32, 64, 64, 1, 1)
+	x.F32()[5] = 3
+	l, err := models.InitFrom(m, map[string]tensor.Tensor{"layer1.0.conv1.weight": x})
+	if err != nil || len(l.Matched) != 1 || m.State["backbone.body.layer1.0.conv1.weight"].F32()[5] != 3 {
+		t.Errorf("matched %v, %v", l.Matched, err)
+	}
+}

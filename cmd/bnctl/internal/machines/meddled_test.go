@@ -1,0 +1,111 @@
+package machines
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/bnctl/bnctl/fleet"
+	"github.com/bnctl/bnctl/recipe"
+	"github.com/bnctl/bnctl/train"
+)
+
+// meddler passes connections on. In the first one that has passed a number of bytes in one direction it
+// changes the next piece, once.
+type meddler struct {
+	change   func(piece []byte) []byte
+	after    int64
+	backward bool // the pieces are from the machine
+
+	mu   sync.Mutex
+	done bool
+}
+
+// copy passes the bytes of a direction on.
+func (m *meddler) copy(to io.Writer, from io.Reader, backward bool) {
+	buffer, passed := make([]byte, 32<<10), int64(0)
+	for {
+		n, err := from.Read(buffer)
+		piece := buffer[:n]
+		m.mu.Lock()
+		if backward == m.backward && passed >= m.after && !m.done && n > 0 {
+			piece, m.done = m.change(piece), true
+		}
+		m.mu.Unlock()
+		passed += int64(n)
+		if _, e := to.Write(piece); e != nil || err != nil {
+			return
+		}
+	}
+}
+
+// listen returns the address of the meddler in front of a machine.
+func (m *meddler) listen(t *testing.T, machine string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", machine)
+			if err != nil {
+				client.Close()
+				return
+			}
+			for _, way := range []bool{false, true} {
+				to, from := server, client
+				if way {
+					to, from = client, server
+				}
+				go func() {
+					m.copy(to, from, way)
+					client.Close()
+					server.Close()
+				}()
+			}
+		}
+	}()
+	return l.Addr().String()
+}
+
+// Frames of a run that are sent again, shortened, left out or changed on their way, in either direction, lose
+// the device: no wrong byte is used, and the template is the one of an undisturbed run.
+func TestMeddledFrames(t *testing.T) {
+	r := recipe.Default("mlp-bn")
+	r.Epochs, r.Batch, r.Replicas, r.Seed = 4, 16, 2, 3
+	want := trainOn(t, fleet.Options{Devices: "ref"}, "glyphs:32", r, train.Config{})
+	keys := newKeys(t)
+	machine := start(t, "127.0.0.1:0", keys, "ref")
+	for what, change := range map[string]func([]byte) []byte{
+		"sent again": func(b []byte) []byte { return append(b[:len(b):len(b)], b...) },
+		"shortened":  func(b []byte) []byte { return b[:len(b)-1] },
+		"left out":   func(b []byte) []byte { return nil },
+		"changed": func(b []byte) []byte {
+			b[len(b)/2] ^= 1
+			return b
+		},
+	} {
+		for _, backward := range []bool{false, true} {
+			m := &meddler{change: change, after: 4 << 20, backward: backward}
+			o := host(keys, "ref,tls://"+m.listen(t, machine.address)+"/*")
+			lost := 0
+			got := trainOn(t, o, "glyphs:32", r, train.Config{Events: func(e train.Event) {
+				if _, ok := e.(train.DeviceLost); ok {
+					lost++
+				}
+			}})
+			equal(t, what, got, want)
+			if m.mu.Lock(); !m.done || lost == 0 {
+				t.Errorf("%s, from the machine %v: happened %v, %d devices lost", what, backward, m.done, lost)
+			}
+			m.mu.Unlock()
+		}
+	}
+}

@@ -88,3 +88,43 @@ func TestRanksGoOn(t *testing.T) {
 		t.Errorf("written: %v, %v; want run and alone, .bnm, .bnc and .chain.jsonl", files, err)
 	}
 }
+
+// TestRanksFollowForInt8: a training for int8 whose ranges and batch norms follow writes one template on one
+// and on two ranks. Each rank measures ranges on its devices, and rebuilds the model between two epochs.
+func TestRanksFollowForInt8(t *testing.T) {
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	options := func(model, output string) bnctl.TrainOptions {
+		return bnctl.TrainOptions{Model: model, Data: "glyphs:32", Output: path(output),
+			Fleet: fleet.Options{Devices: "ref"}}
+	}
+	steps := func(epochs int) func(*recipe.Recipe) {
+		return func(r *recipe.Recipe) {
+			r.Epochs, r.Batch, r.Replicas, r.QAT = epochs, 16, 2, epochs > 1
+			if r.QAT {
+				r.QATRanges, r.QATFold, r.LR = 2, 1, 0.01
+			}
+		}
+	}
+	if err := trainAs(t.Context(), options("mlp-bn", "float.bnm"), steps(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := trainAs(t.Context(), options(path("float.bnm"), "alone.bnm"), steps(3)); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	errs := make([]error, 2)
+	for i, r := range inprocess.New(2) {
+		all.Go(func() {
+			o := options(path("float.bnm"), "ranks.bnm")
+			o.Peers = fabric.New(r, 20*time.Second)
+			errs[i] = errors.Join(trainAs(t.Context(), o, steps(3)), o.Peers.Close())
+		})
+	}
+	all.Wait()
+	one, err1 := os.ReadFile(path("alone.bnm"))
+	two, err2 := os.ReadFile(path("ranks.bnm"))
+	if err := errors.Join(errs[0], errs[1], err1, err2); err != nil || !bytes.Equal(one, two) {
+		t.Errorf("two ranks wrote another template than one process: %v", err)
+	}
+}

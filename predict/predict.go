@@ -22,8 +22,7 @@ type Options struct {
 	// Fleet are the devices. Its Precision "" means the precision in training, which gives
 	// the results of evaluation during training.
 	Fleet fleet.Options
-	// Opened are devices to use in place of Fleet. The caller closes them, and they may also have the
-	// program of a run that is idle meanwhile.
+	// Opened are devices to use in place of Fleet. The caller closes them.
 	Opened *fleet.Fleet
 	Batch  int // rows at once, over all devices: at least 1
 	// Stages divides the network into parts on different devices, with the same number of

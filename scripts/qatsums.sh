@@ -31,7 +31,7 @@ trained() {
 	echo "$1"
 	shift
 	first=
-	recipe=(--qat --model f.bnm --data glyphs:400 --val glyphs:200 --lr 0.002 --seed 1 --overwrite "$@")
+	recipe=(--qat --model f.bnm --data glyphs:400 --val glyphs:200 --lr 0.002 --seed 1 --device-timeout 600 --overwrite "$@")
 	for devices in ${DEVICES:-cpu 2xcpu 3xcpu cpu,opencl:0}; do
 		if ! "$bnctl" train "${recipe[@]}" --devices "$devices" -o "$devices.bnm" --json >"$devices.log" 2>&1; then
 			echo "$devices: not run: $(tail -n 1 "$devices.log")"

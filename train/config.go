@@ -74,7 +74,8 @@ type Config struct {
 	// the digest of. An error ends the run. It may be nil.
 	Chained func(*chain.Chain) error
 	// Rebuild returns the model that a training for int8 continues with after an epoch, from the model with the
-	// trained weights: quantize.Rebuild. Recipes with QATRanges or QATFold need it.
+	// trained weights: quantize.Rebuild. The session has given its devices back meanwhile. Recipes with
+	// QATRanges or QATFold need it.
 	Rebuild func(ctx context.Context, m *models.Model, epoch int) (*models.Model, error)
 	// Norms enables the event Norms at the end of every epoch, which reads the weights.
 	Norms    bool

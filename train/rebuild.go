@@ -39,15 +39,15 @@ func (s *Session) rebuild(ctx context.Context, epoch, log *meter) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Close(); err != nil {
+		return err
+	}
 	m, err := c.Rebuild(ctx, was, number)
 	if err != nil {
 		return err
 	}
 	from, err := withModel(k, was, m, number)
 	if err != nil {
-		return err
-	}
-	if err := s.Close(); err != nil {
 		return err
 	}
 	next, err := Resume(ctx, from, s.plan.recipe, c)

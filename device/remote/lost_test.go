@@ -58,6 +58,10 @@ func TestPluginDiesInARun(t *testing.T) {
 		if err := x.Close(); err != nil {
 			t.Errorf("%s: Close of an executable of a lost device: %v", level, err)
 		}
+		_ = d.Close() // a run does it, before it opens the device again
+		if _, err := d.Load(t.Context(), regression(t), device.Capacity{}); !errors.Is(err, device.Lost) {
+			t.Errorf("%s: Load of a lost device that was closed: %v", level, err)
+		}
 		again := open(t, p) // the plugin itself is not lost
 		load(t, again, regression(t))
 		again.Close()

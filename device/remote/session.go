@@ -189,10 +189,10 @@ func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 // ended, or the bytes of a tensor do not match its shape.
 func (s *session) check(ctx context.Context, c *call) error {
 	switch {
+	case s.loss.err() != nil: // also after Close, so that the next run opens the device again
+		return s.loss.err()
 	case s.closing.Load():
 		return device.Errorf(s.name, c.name, device.Invalid, "the device is closed")
-	case s.loss.err() != nil:
-		return s.loss.err()
 	case ctx.Err() != nil:
 		return device.Errorf(s.name, c.name, device.Canceled, "%w", ctx.Err())
 	}

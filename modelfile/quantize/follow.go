@@ -11,7 +11,6 @@ import (
 	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/problem"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -67,7 +66,7 @@ func Rebuild(ctx context.Context, m *models.Model, epoch int, o Options) (*model
 	p := &prepared{Model: float, stays: f.Stays}
 	all, err := p.measure(ctx, s, p.wanted())
 	if err != nil {
-		return nil, problem.Advise("train with a lower {lr}", "measuring ranges after epoch %d: %w", epoch, err)
+		return nil, fmt.Errorf("measuring ranges after epoch %d: %w", epoch, err)
 	}
 	known := p.knownBy(all, f.Method)
 	known.channels = nil // training has corrected the biases

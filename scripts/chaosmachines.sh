@@ -74,7 +74,7 @@ network() {
 
 # host I ARGUMENTS...: trains in the namespace of machine I.
 host() {
-	begin host "$1" env TMPDIR=/tmp "$bnctl" train "${common[@]}" $recipe --device-timeout 8 --devices-tls "$work/keys/host" \
+	begin host "$1" env TMPDIR=/tmp "$bnctl" train "${common[@]}" ${recipe//first.bnm/$work/first.bnm} --device-timeout 8 --devices-tls "$work/keys/host" \
 		--devices-file "$work/machines" --checkpoint "$work/r.bnc" --checkpoint-every 4 -o "$work/r.bnm" "${@:2}"
 }
 

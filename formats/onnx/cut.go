@@ -13,15 +13,16 @@ import (
 // nodes that follow them.
 
 // openResults lists the operators for which a file is cut: their results have any length. Every tail has
-// one of these, or begins with a TopK of many elements.
+// one of these, a GatherElements of computed indices, or begins with a TopK of many elements.
 var openResults = []string{"NonMaxSuppression", "NonZero"}
 
 // cut is a division of a file. Its lists have the nodes of the file by number.
 type cut struct {
 	graph    *onnxpb.GraphProto
-	inTail   []bool   // nodes that only the tail has
-	copied   []bool   // nodes of constants and shapes, which head and tail have
-	frontier []string // values of the head that the tail reads
+	inTail   []bool          // nodes that only the tail has
+	copied   []bool          // nodes of constants and shapes, which head and tail have
+	frontier []string        // values of the head that the tail reads
+	varies   map[string]bool // values that depend on the input
 }
 
 // newCut divides a file before the nodes that make the given values.
@@ -52,6 +53,7 @@ func newCut(g *onnxpb.GraphProto, starts map[string]bool) *cut {
 			}
 		}
 	}
+	c.varies = varies
 	c.addNeeds(makers, varies)
 	return c
 }
@@ -82,16 +84,28 @@ func (c *cut) addNeeds(makers map[string]int, varies map[string]bool) {
 }
 
 // isHosted reports whether the host can compute all nodes of the tail, and needs to: it has results of
-// any length.
+// any length, or picks elements by computed indices.
 func (c *cut) isHosted(manyPicks map[string]bool) bool {
 	needed := false
 	for i, n := range c.graph.Node {
 		if c.inTail[i] && !isHosted(n) {
 			return false
 		}
-		needed = needed || c.inTail[i] && (hasOpenResults(n) || n.OpType == "TopK" && manyPicks[n.Output[0]])
+		needed = needed || c.inTail[i] && (hasOpenResults(n) || c.picksInRows(n) ||
+			n.OpType == "TopK" && manyPicks[n.Output[0]])
 	}
 	return needed
+}
+
+// picksInRows reports whether a node picks elements of each row by indices that are computed from the input.
+func (c *cut) picksInRows(n *onnxpb.NodeProto) bool {
+	axis := int64(0)
+	for _, a := range n.Attribute {
+		if a.Name == "axis" {
+			axis = a.GetI()
+		}
+	}
+	return n.OpType == "GatherElements" && (axis > 0 || axis == -1) && len(n.Input) == 2 && c.varies[n.Input[1]]
 }
 
 // hasOpenResults reports whether a node, or one in its branches, has results of any length.

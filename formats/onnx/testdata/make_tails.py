@@ -116,6 +116,14 @@ case("nonzero", above, picture(10, 30, 2, ties=True), {"w": np.ones(30, np.float
      {"at": ("i", [3, "k"]), "sorted": ("f", ["k"]), "order": ("i", ["k"])})
 case("topk-300", head + [node("TopK", ["d", "many"], ["v", "i"], axis=2)], picture(11, 400, 1),
      {"w": np.ones(400, np.float32), "many": i64(300)}, {"v": ("f", ["n", 5, 300]), "i": ("i", ["n", 5, 300])})
+# The boxes of the best scores of all classes, as DETR's post-processing picks them.
+case("best-of-all", split + [node("Transpose", ["scores"], ["by_box"], perm=[0, 2, 1]), node("Reshape", ["by_box", "flat"], ["all"]),
+                             node("TopK", ["all", "many"], ["best", "at"], axis=1), node("Div", ["at", "classes"], ["place"]),
+                             node("Unsqueeze", ["place", "two"], ["column"]), node("Expand", ["column", "four"], ["index"]),
+                             node("GatherElements", ["boxes", "index"], ["found"], axis=1), node("Mod", ["at", "classes"], ["label"])],
+     picture(14, 40, 3, ties=True), {**parts(3, 40), "flat": i64(0, 120), "many": i64(9), "classes": i64(3), "two": i64(2),
+                                     "four": i64(1, 1, 4)},
+     {"found": ("f", ["n", 9, 4]), "best": ("f", ["n", 9]), "label": ("i", ["n", 9])})
 # torchvision suppresses in a branch, if there are boxes.
 inner = helper.make_graph([node("NonMaxSuppression", ["boxes", "scores", "many", "iou"], ["found"]),
                            node("Constant", [], ["last"], value=numpy_helper.from_array(i64(2), "t")),

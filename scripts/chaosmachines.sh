@@ -41,7 +41,7 @@ up() {
 }
 down() {
 	for f in "$work"/m*.pid "$work"/m*.parent; do kill -9 "$(cat "$f")" 2>/dev/null || true; done
-	for job in $(jobs -p); do kill -9 "$job" 2>/dev/null || true; done # nsenter stops with its child
+	for p in $(jobs -p) $(pgrep -f "^nsenter .*$work/"); do kill -9 "$p" 2>/dev/null || true; done # they stop with their child
 	wait 2>/dev/null || true
 	rm -rf "$work"
 }

@@ -191,6 +191,9 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 	}
 	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == parallel.Gradient("w") })
 	grad := out[at].F64() // of a logit: the probability minus the target
+	if slices.ContainsFunc(grad, math.IsNaN) {
+		t.Error("a gradient is NaN")
+	}
 	for i := range a {
 		class := -1
 		for c := range g.Classes {
@@ -234,6 +237,33 @@ func TestMatchInBlocks(t *testing.T) {
 			}
 			if class != want {
 				t.Errorf("seed %d: cell %d has class %d, want %d", seed, i, class, want)
+			}
+		}
+	}
+}
+
+// TestMatchOfVanishingBoxes: predictions so small that their sides are 0 have no overlap, also where a picture has
+// fewer objects than others.
+func TestMatchOfVanishingBoxes(t *testing.T) {
+	g := &simOTAGolden{Most: 4}
+	g.Height, g.Width, g.Classes = 64, 64, 2
+	grid, err := cells.New(g.Height, g.Width)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, objects := range [][][]float64{{{10, 10, 30, 40, 1}}, {{10, 10, 30, 40, 1}, {35, 4, 60, 20, 0}}, {}} {
+		a := grid.Len()
+		g.All, g.Outputs = [][][]float64{objects}, [][]float64{make([]float64, 7*a)}
+		single := make([]float32, 7*a)
+		for i := range a {
+			for _, side := range []int{2, 3} {
+				single[side*a+i], g.Outputs[0][side*a+i] = -60, -60
+			}
+		}
+		owner, _ := grid.Match(single, objectsOf(g.labels().I32()), g.Most)
+		for i, class := range matched(t, g) {
+			if has, want := class >= 0, owner[i] >= 0; has != want { // without overlap no class is a target
+				t.Errorf("%d objects: cell %d has an object: %t, want %t", len(objects), i, has, want)
 			}
 		}
 	}

@@ -9,7 +9,8 @@ const PerCell = 5
 // Candidates are the inputs of SimOTA for one sample with at most M objects, row-major. They depend on
 // labels alone:
 //
-//	Objects  [M, 6]   corners in pixels; 1 for an object, otherwise 0; M minus the index
+//	Objects  [M, 6]   corners in pixels; 1 for an object, otherwise 0; M minus the index. What is no object has
+//	                  an area too, so that its overlap with a prediction without area is defined
 //	Classes  [M, C]   1 for the class of the object, otherwise 0
 //	Near     [M, S]   1 if the centre of a row or column of cells is less than 1.5 cells from the centre of the
 //	                  object, otherwise 0. S counts, for each map from fine to coarse, its rows and its columns
@@ -51,8 +52,12 @@ func (g *Grid) FillCandidates(c Candidates, objects []Object, classes int) {
 		g.fillNear(c.Near[k*g.AllSides():], o)
 		k++
 	}
-	for k := range most {
-		c.Objects[k*Columns+5] = float32(most - k)
+	for i := range most {
+		row := c.Objects[i*Columns:]
+		row[5] = float32(most - i)
+		if i >= k {
+			row[2], row[3] = 1, 1
+		}
 	}
 	g.fillCells(c.Cells, objects)
 }

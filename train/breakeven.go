@@ -35,13 +35,13 @@ func breakEven(t *parallel.MachineTraffic, v, w float64, batch int) *BreakEven {
 	gain := 1/w - 1/(v+w) // seconds of a row, without messages
 	perRow := fraction * float64(t.RowBytes) / float64(t.Rows)
 	fixed := float64(t.Traffic.Out + t.Traffic.In - t.RowBytes)
-	waits := float64(t.Traffic.Waits) * t.Link.RoundTrip.Seconds()
+	waits := float64(float64(t.Traffic.Waits) * t.Link.RoundTrip.Seconds())
 	b := &BreakEven{Rows: never, Rate: never}
-	if net := gain - perRow/t.Link.Rate; net > 0 {
-		b.Rows = int(math.Ceil((fixed/t.Link.Rate + waits) / net))
+	if net := gain - float64(perRow/t.Link.Rate); net > 0 {
+		b.Rows = int(math.Ceil((float64(fixed/t.Link.Rate) + waits) / net))
 	}
-	if net := float64(batch)*gain - waits; net > 0 {
-		b.Rate = (fixed + perRow*float64(batch)) / net
+	if net := float64(float64(batch)*gain) - waits; net > 0 {
+		b.Rate = (fixed + float64(perRow*float64(batch))) / net
 	}
 	return b
 }

@@ -155,6 +155,7 @@ func TestTruncatedConnections(t *testing.T) {
 // Connections that send nothing, and others with a wrong authority, neither shut a trusted host out nor fill
 // the memory.
 func TestFloodOfHandshakes(t *testing.T) {
+	// From the address of the host a flood may shut it out (docs/machines.md): strangers need another one.
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has the addresses 127.0.0.2 and so on")
 	}

@@ -124,6 +124,16 @@ func TestFrozenAfter(t *testing.T) {
 	}
 }
 
+// Epochs before statistics are frozen do not limit a study without frozen statistics.
+func TestFrozenAfterWithoutFrozen(t *testing.T) {
+	o := small(t)
+	o.Arms, o.FrozenAfter = []Arm{study.Sync}, 5
+	found, err := Run(t.Context(), o)
+	if err != nil || len(found.Runs) != 1 {
+		t.Errorf("%v, %v: want one run", found, err)
+	}
+}
+
 // A folder of one study is not written over by another.
 func TestOtherStudyIsRefused(t *testing.T) {
 	o := small(t)
@@ -158,7 +168,7 @@ func TestMistakes(t *testing.T) {
 		"seeds":            func(o *Options) { o.Seeds = []uint64{1, 1} },
 		"per-replica":      func(o *Options) { o.PerReplica = nil },
 		"batch":            func(o *Options) { o.PerReplica = []int{3} },
-		"frozen-after":     func(o *Options) { o.FrozenAfter = 1 },
+		"frozen-after":     func(o *Options) { o.Arms, o.FrozenAfter = []Arm{study.Frozen}, 1 },
 		"accumulate":       func(o *Options) { o.Recipe.Accumulate = 2 },
 		"lr":               func(o *Options) { o.Recipe.LR = -1 },
 		"devices":          func(o *Options) { o.Fleet.Devices = "0xcpu" },

@@ -87,7 +87,8 @@ func (o *Options) Check() error {
 	if err := o.CheckNumbers(); err != nil {
 		return err
 	}
-	if n := o.FrozenAfter; n < 0 || n > 0 && n >= o.Recipe.Epochs {
+	frozen := slices.Contains(o.Arms, study.Frozen)
+	if n := o.FrozenAfter; frozen && (n < 0 || n > 0 && n >= o.Recipe.Epochs) {
 		return problem.New("frozen-after", strconv.Itoa(n), "want at least 0 and fewer than {epochs}", "")
 	}
 	return o.checkPerReplica()

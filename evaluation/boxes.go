@@ -165,6 +165,15 @@ func (e *Evaluation) AveragePrecision() *average.COCOFigures {
 	return e.boxes.figure
 }
 
+// Detected returns the objects and the detections in the coordinates of the input; nil for labels that are
+// not boxes.
+func (e *Evaluation) Detected() (set *objects.Set, found []average.Detection) {
+	if e.boxes == nil {
+		return nil, nil
+	}
+	return &e.boxes.set, e.boxes.found
+}
+
 // ap50 returns COCO's AP50, or 0 without objects.
 func (e *Evaluation) ap50() float64 {
 	f := e.AveragePrecision()

@@ -75,5 +75,5 @@ func (b Box) turn(orientation, width, height int) Box {
 	return b
 }
 
-// scale returns the box with all coordinates multiplied by f.
-func (b Box) scale(f float64) Box { return Box{b.X1 * f, b.Y1 * f, b.X2 * f, b.Y2 * f} }
+// Scale returns the box with all coordinates multiplied by f.
+func (b Box) Scale(f float64) Box { return Box{b.X1 * f, b.Y1 * f, b.X2 * f, b.Y2 * f} }

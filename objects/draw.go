@@ -33,7 +33,7 @@ func Draw(picture tensor.Tensor, boxes []Outline) *image.RGBA {
 		out.Pix[4*i+3] = 0xff
 	}
 	for _, b := range boxes {
-		frame(out, b.Box, colourOf(b.Class), max(1, min(h, w)/200))
+		frame(out, b.Box, ColourOf(b.Class), max(1, min(h, w)/200))
 	}
 	for _, b := range boxes {
 		caption(out, b)
@@ -41,8 +41,8 @@ func Draw(picture tensor.Tensor, boxes []Outline) *image.RGBA {
 	return out
 }
 
-// colourOf returns the colour of a class: VOC's, without black.
-func colourOf(class int) color.RGBA {
+// ColourOf returns the colour of a class: VOC's, without black.
+func ColourOf(class int) color.RGBA {
 	return data.MaskPalette[1+class%254].(color.RGBA)
 }
 
@@ -87,7 +87,7 @@ func caption(out *image.RGBA, b Outline) {
 	if y < 0 {
 		y = max(0, int(b.Box.Y1))
 	}
-	c := colourOf(b.Class)
+	c := ColourOf(b.Class)
 	width := font.MeasureString(face, b.Text).Ceil() + 4
 	back := image.Rect(x, y, x+width, y+height).Intersect(out.Bounds())
 	draw.Draw(out, back, image.NewUniform(c), image.Point{}, draw.Src)
@@ -116,7 +116,7 @@ func Overview(ctx context.Context, s *Set, count, columns, side int) (*image.RGB
 		small := data.Thumbnail(picture, side)
 		scale := float64(small.Rect.Dx()) / float64(picture.Shape[1])
 		for _, o := range s.Pictures[i].Objects {
-			frame(small, o.Box.scale(scale), colourOf(o.Class), 1)
+			frame(small, o.Box.Scale(scale), ColourOf(o.Class), 1)
 		}
 		at := image.Pt(i%columns*(side+gap)+gap+(side-small.Rect.Dx())/2,
 			i/columns*(side+gap)+gap+(side-small.Rect.Dy())/2)

@@ -263,7 +263,7 @@ func TestDraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := Draw(picture, []Outline{{Box: s.Pictures[0].Objects[0].Box, Class: 1}})
-	dog := colourOf(1)
+	dog := ColourOf(1)
 	for y := range 80 {
 		for x := range 100 {
 			inside := x >= 10 && x < 40 && y >= 20 && y < 60

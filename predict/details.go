@@ -11,6 +11,7 @@ import (
 	"github.com/bnctl/bnctl/data"
 	"github.com/bnctl/bnctl/evaluation"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/average"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -27,11 +28,14 @@ type Details struct {
 	// Wish is the goal of the thresholds of NewReport and NewElementsReport; nil means no
 	// thresholds. Wish.Fits reports whether it has a meaning for a model and data.
 	Wish *Wish
+	// Boxes is the result of a detector; nil for other models.
+	Boxes *Detected
 
 	answers  []answered
-	masks    []masked   // samples with a mask, if Masks is set
-	stored   []painted  // of the worst of these, the worst first
-	elements []elements // samples with several labels, or numbers
+	masks    []masked         // samples with a mask, if Masks is set
+	stored   []painted        // of the worst of these, the worst first
+	elements []elements       // samples with several labels, or numbers
+	judged   []average.Judged // pictures with faults
 }
 
 // answered is the answer for a labelled sample.
@@ -114,9 +118,12 @@ func (d *Details) mistakes() []answered {
 // true class, 0 to 1. The first line names the columns: sample, label, predicted,
 // probability, probability_of_label. With several labels, or numbers, it has two columns
 // for each label: the known value, and the predicted probability or number. For masks it
-// has the number of pixels with a label, and the number of these that are wrong. The error
-// is from the writer.
+// has the number of pixels with a label, and the number of these that are wrong. For boxes it has
+// a line for each object and each detection. The error is from the writer.
 func (d *Details) WriteCSV(to io.Writer, m *models.Model, src data.Source) error {
+	if d.Boxes != nil {
+		return d.writeBoxes(to, m, src)
+	}
 	if i := src.Info(); i.MultiLabel || i.Targets != nil {
 		return d.writeElements(to, m, src)
 	}

@@ -78,7 +78,7 @@ func (d *Details) worstMasks(m *models.Model, src data.Source, x *Mistakes) *Det
 			x.First[len(x.First)-1].Rows = append(x.First[len(x.First)-1].Rows, row)
 		}
 	}
-	x.Wrong, x.Key = len(all), keyOf(m, worst)
+	x.Wrong, x.Key, x.Pairs = len(all), keyOf(m, worst), true
 	return &Details{masks: all}
 }
 

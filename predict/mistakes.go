@@ -14,7 +14,8 @@ type Mistakes struct {
 	Order string // of First: "the surest first"
 	Wrong int    // samples in all
 	First []Mistake
-	Key   []MaskClass // the classes of masks that First draws
+	Key   []MaskClass // the classes of masks or boxes that First draws
+	Pairs bool        // pictures are two side by side: label and answer
 
 	most int // of First
 }
@@ -52,6 +53,7 @@ func (x *Mistake) Draw(ctx context.Context, src data.Source, side int) (*image.R
 //   - several labels, at least one of them wrong: by the loss
 //   - numbers: by the squared error in units of their deviations
 //   - masks: by the share of wrong pixels; there are at most Details.Masks of them
+//   - boxes: by the number of objects that are missed, of detections without an object, and of wrong classes
 func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes {
 	x := &Mistakes{most: most}
 	d.worst(m, src, x)
@@ -61,6 +63,8 @@ func (d *Details) Mistakes(m *models.Model, src data.Source, most int) *Mistakes
 // worst returns the answers that are wrong, the worst first, and puts the first into x.
 func (d *Details) worst(m *models.Model, src data.Source, x *Mistakes) *Details {
 	switch info := src.Info(); {
+	case d.Boxes != nil:
+		return d.worstBoxes(m, src, x)
 	case info.Masks:
 		return d.worstMasks(m, src, x)
 	case info.Targets != nil:

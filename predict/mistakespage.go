@@ -15,6 +15,7 @@ import (
 	"github.com/bnctl/bnctl/internal/regular"
 	"github.com/bnctl/bnctl/internal/style"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/average"
 )
 
 // pageMistakes bounds the mistakes of a page, and pageSide their pictures in pixels.
@@ -37,6 +38,9 @@ func (d *Details) WriteMistakes(ctx context.Context, folder string, m *models.Mo
 	}
 	page := mistakesPage{Style: template.CSS(style.CSS()), Model: m.Architecture, Data: info.Kind,
 		Samples: info.Len, Mistakes: Mistakes{most: pageMistakes}}
+	if d.Boxes != nil {
+		page.Curves = PrecisionRecall(average.VOC(d.Boxes.Set, d.Boxes.Found))
+	}
 	wrong := d.worst(m, src, &page.Mistakes)
 	if err := page.writePictures(ctx, folder, src); err != nil {
 		return err
@@ -76,6 +80,7 @@ type mistakesPage struct {
 	Samples     int
 	Mistakes
 	Pictures []pictured
+	Curves   template.HTML // of precision by recall, of boxes
 }
 
 // pictured is a mistake with the name of its picture, and of its sample.

@@ -16,10 +16,11 @@ var suppressFlag, parseSuppression = detect.SuppressFlag, detect.ParseSuppressio
 
 // boxes evaluates a detector. It refuses options without a meaning for boxes.
 func (e *evaluationRun) boxes(ctx context.Context, o *output, v *modelfile.ReadOnly) error {
-	if e.csv || e.mistakes+e.against != "" || e.tuned != (tunedOptions{}) {
-		return misuse("a detector has no --format csv, --mistakes, --against, --calibrate and --thresholds")
+	if e.against != "" || e.tuned != (tunedOptions{}) {
+		return misuse("a detector has no --against, --calibrate and --thresholds")
 	}
-	d := detect.Evaluation{Model: v.Model, Spec: e.source, Output: outputOfBoxes(o),
+	d := detect.Evaluation{Model: v.Model, Spec: e.source, Output: outputOfBoxes(o), Mistakes: e.mistakes,
+		AsCSV: e.csv, CSV: csvTo(o.stdout),
 		Reading: predict.Reading{Workers: e.workers, Verify: v.Verify},
 		Open:    func(n int) (*predict.Predictor, error) { return openPredictor(ctx, o, v.Model, e.on, n) }}
 	return d.Run(ctx)

@@ -123,7 +123,7 @@ modelfile/doctor: bn data fleet formats graph modelfile models parallel predict 
 modelfile/doctor: internal/regular models/fit tensor evaluation/estimation recipe/progress
 predict: data device device/fabric fleet graph internal/memory internal/regular models models/fit
 predict: parallel parallel/stage problem tensor
-predict: internal/style predict/answer evaluation recipe
+predict: internal/style predict/answer evaluation recipe internal/chart objects objects/average
 bnctltest: inprocess tensor
 predict/answer: device graph models problem tensor
 inprocess: data device graph internal/memory modelfile models models/fit parallel plugins/cpu/local
@@ -131,7 +131,7 @@ inprocess: predict/answer problem tensor
 cmd/bnctl/internal/live: internal/waiting train evaluation
 cmd/bnctl/internal/view: internal/legible internal/waiting problem train evaluation
 cmd/bnctl/internal/report: bn data internal/chart internal/legible internal/style internal/regular
-cmd/bnctl/internal/report: formats
+cmd/bnctl/internal/report: formats objects/average
 cmd/bnctl/internal/report: predict problem serialize tensor train evaluation recipe recipe/progress
 cmd/bnctl/internal/format: data internal/legible internal/style predict problem internal/regular tensor
 server/internal/protocol: tensor

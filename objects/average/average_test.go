@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,4 +219,66 @@ func FuzzResults(f *testing.F) {
 			t.Errorf("AP50 %v", ap)
 		}
 	})
+}
+
+// The points at recalls are the highest precisions to their right, computed for each recall by itself.
+func TestRecalls(t *testing.T) {
+	for _, g := range readGolden(t) {
+		s := g.set()
+		all, err := ReadResults(g.Found, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range VOC(s, all).Classes {
+			var want []Point
+			for hundredth := range 101 {
+				var best Point
+				for _, p := range c.Curve {
+					if 100*p.hits >= hundredth*c.Objects && p.Precision > best.Precision {
+						best = p
+					}
+				}
+				if best.Precision > 0 {
+					best.Recall = float64(hundredth) / 100
+					want = append(want, Point{Recall: best.Recall, Precision: best.Precision, Score: best.Score})
+				}
+			}
+			if !slices.Equal(c.Recalls, want) {
+				t.Fatalf("%s: %v, want %v", c.Name, c.Recalls, want)
+			}
+		}
+	}
+}
+
+// Each object of Judge is paired once or missed, and the counts of faults are those of the matrix.
+func TestJudge(t *testing.T) {
+	for _, g := range readGolden(t) {
+		s := g.set()
+		all, err := ReadResults(g.Found, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := Confuse(s, all, 0.3, 0.5).Counts
+		background := len(s.Classes)
+		var missed, invented, confused int
+		for _, j := range Judge(s, all, 0.3, 0.5) {
+			m, i, c := j.Faults(&s.Pictures[j.Picture])
+			missed, invented, confused = missed+m, invented+i, confused+c
+		}
+		for i, row := range want {
+			for k, n := range row {
+				switch {
+				case k == background:
+					missed -= n
+				case i == background:
+					invented -= n
+				case i != k:
+					confused -= n
+				}
+			}
+		}
+		if missed != 0 || invented != 0 || confused != 0 {
+			t.Fatal(missed, invented, confused)
+		}
+	}
 }

@@ -16,7 +16,9 @@ type VOCFigures struct {
 }
 
 // VOCClass has the figures of one class. Curve has a point for each detection that counts, and F1
-// is the largest harmonic mean of precision and recall on it, at scores of Threshold or more.
+// is the largest harmonic mean of precision and recall on it, at scores of Threshold or more. Recalls
+// has a point for each recall of 0, 0.01 ... 1 that is reached: the highest precision at that recall
+// or a higher one, and the score there.
 type VOCClass struct {
 	Name       string  `json:"name"`
 	AP50       float64 `json:"ap50"`
@@ -25,12 +27,16 @@ type VOCClass struct {
 	F1         float64 `json:"f1"`
 	Threshold  float64 `json:"threshold"`
 	Curve      []Point `json:"-"`
+	Recalls    []Point `json:"curve"`
 }
 
 // Point is a point of a precision-recall curve: the detections with a score of Score or more.
 type Point struct {
-	Recall, Precision, Score float64
-	hits                     int
+	Recall    float64 `json:"recall"`
+	Precision float64 `json:"precision"`
+	Score     float64 `json:"score"`
+
+	hits int
 }
 
 // VOC computes VOC's figures of detections on a set: a detection belongs to the object of its
@@ -53,7 +59,7 @@ func VOC(s *objects.Set, all []Detection) *VOCFigures {
 
 // vocClass evaluates one class.
 func vocClass(name string, pairs []pair) VOCClass {
-	c := VOCClass{Name: name, AP50: -1, AP50Points: -1}
+	c := VOCClass{Name: name, AP50: -1, AP50Points: -1, Recalls: []Point{}}
 	var matches []match
 	for _, p := range pairs {
 		for _, o := range p.objects {
@@ -69,6 +75,7 @@ func vocClass(name string, pairs []pair) VOCClass {
 	c.Curve = curveOf(matches, c.Objects)
 	c.AP50, c.AP50Points = areaBelow(c.Curve), elevenPoints(c.Curve, c.Objects)
 	c.F1, c.Threshold = bestThreshold(c.Curve)
+	c.Recalls = recallsOf(c.Curve, c.Objects)
 	return c
 }
 
@@ -144,6 +151,25 @@ func elevenPoints(curve []Point, objects int) float64 {
 		sum += highest
 	}
 	return sum / 11
+}
+
+// recallsOf returns the points of VOCClass.Recalls. Of equal precisions the first point, with the highest
+// score, counts.
+func recallsOf(curve []Point, objects int) []Point {
+	all, best := make([]Point, 0, 101), Point{}
+	at := len(curve) - 1
+	for hundredth := 100; hundredth >= 0; hundredth-- {
+		for ; at >= 0 && 100*curve[at].hits >= hundredth*objects; at-- {
+			if curve[at].Precision >= best.Precision {
+				best = curve[at]
+			}
+		}
+		if best.Precision > 0 {
+			all = append(all, Point{Recall: float64(hundredth) / 100, Precision: best.Precision, Score: best.Score})
+		}
+	}
+	slices.Reverse(all)
+	return all
 }
 
 // bestThreshold returns the largest harmonic mean of precision and recall, and its score. Of equal

@@ -65,16 +65,13 @@ func evaluate(c *cli.Context, out Output) error {
 // Report prints the figures of detections on a set, as an event with a name.
 func Report(out Output, event string, s *objects.Set, found []average.Detection) {
 	coco, voc := average.COCO(s, found), average.VOC(s, found)
-	confusion := average.Confuse(s, found, confusedScore, confusedOverlap)
+	confusion := average.Confuse(s, found, average.ConfusedScore, average.ConfusedOverlap)
 	out.Event(event, map[string]any{"source": s.Spec, "pictures": len(s.Pictures),
 		"detections": len(found), "coco": coco, "voc": voc, "confusion": confusion})
 	for _, line := range append(evalLines(coco, voc), confusionLines(s.Classes, confusion)...) {
 		out.Result("%s", line)
 	}
 }
-
-// The limits of the confusion matrix: the default score of predict, and VOC's overlap.
-const confusedScore, confusedOverlap = 0.3, 0.5
 
 // confusionLines writes a line for each class with objects: how many are found as which class.
 func confusionLines(classes []string, c *average.Confusion) (lines []string) {

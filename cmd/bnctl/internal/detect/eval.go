@@ -3,6 +3,7 @@ package detect
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/boxes"
 	"github.com/bnctl/bnctl/data"
@@ -23,6 +24,10 @@ type Evaluation struct {
 	Reading predict.Reading
 	Open    func(samples int) (*predict.Predictor, error)
 	Output  boxes.Output
+
+	AsCSV    bool      // in place of figures
+	CSV      io.Writer // of a line for each object and detection
+	Mistakes string    // folder for a page of the worst pictures; ""
 }
 
 // Detects reports whether a model predicts boxes.
@@ -72,7 +77,20 @@ func (e *Evaluation) Run(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && on.Rank() == 0 {
-		boxes.Report(e.Output, "evaluation", set, found)
+		err = e.write(ctx, src, &predict.Details{Boxes: &predict.Detected{Set: set, Found: found}})
+	}
+	return err
+}
+
+// write writes the figures, or the files that are asked for.
+func (e *Evaluation) write(ctx context.Context, src data.Source, d *predict.Details) (err error) {
+	if e.AsCSV {
+		err = d.WriteCSV(e.CSV, e.Model, src)
+	} else {
+		boxes.Report(e.Output, "evaluation", d.Boxes.Set, d.Boxes.Found)
+	}
+	if err == nil && e.Mistakes != "" {
+		err = d.WriteMistakes(ctx, e.Mistakes, e.Model, src)
 	}
 	return err
 }

@@ -18,6 +18,7 @@ type classesSection struct {
 	Title, Intro, Summary string
 	Open                  bool
 	Matrix                *drawing
+	Curves                template.HTML // of boxes: precision by recall
 	Confusions            *table
 	Table                 table
 	Mistakes              []pictured
@@ -41,7 +42,10 @@ func (r *Run) classesSection() *classesSection {
 		return nil
 	}
 	s := e.elementsSection()
-	if len(e.Classes) > 0 {
+	switch {
+	case e.Boxes != nil:
+		s = e.boxesSection()
+	case len(e.Classes) > 0:
 		s = e.exclusiveSection()
 	}
 	if s != nil {
@@ -52,7 +56,7 @@ func (r *Run) classesSection() *classesSection {
 
 // addMistakes puts the pictures of mistakes into a section.
 func (e *evaluated) addMistakes(s *classesSection) {
-	s.Key, s.Pairs = e.Key, e.Masks
+	s.Key, s.Pairs = e.Key, e.Masks || e.Boxes != nil
 	s.MistakesIntro = fmt.Sprintf("%s of %s: %s.", thousands(float64(e.Wrong)),
 		problem.Plural(e.Samples, "sample"), e.Order)
 	if e.Wrong > len(e.Mistakes) {

@@ -14,6 +14,7 @@ func chartsOf(runs []*Run) []chart.Chart {
 	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
 	quality := chart.Chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
 	overlap := chart.Chart{Title: "mIoU", X: "epoch", Percent: true, Integer: true}
+	precision := chart.Chart{Title: "Average precision", X: "epoch", Percent: true, Integer: true}
 	inside := chart.Chart{Title: "Loss, step by step", X: "step", Integer: true}
 	rate := chart.Chart{Title: "Learning rate", X: "step", Integer: true}
 	speed := chart.Chart{Title: "Images a second", X: "epoch", Integer: true}
@@ -24,12 +25,13 @@ func chartsOf(runs []*Run) []chart.Chart {
 		add(&quality, c.training("train"), r.epochs, func(e *epoch) figure { return e.TrainAccuracy })
 		add(&quality, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValAccuracy })
 		add(&overlap, c.validation("validation"), r.epochs, func(e *epoch) figure { return e.ValMIoU })
+		add(&precision, c.validation("at an overlap of 0.5"), r.epochs, func(e *epoch) figure { return e.ValAP50 })
 		add(&speed, c.only(), r.epochs, func(e *epoch) figure { return e.Throughput })
 		addSteps(&inside, c.only(), r.steps, func(s *step) figure { return s.Loss })
 		addSteps(&rate, c.only(), r.steps, func(s *step) figure { return s.LR })
 	}
 	var out []chart.Chart
-	for _, c := range []chart.Chart{loss, quality, overlap, inside, rate, speed} {
+	for _, c := range []chart.Chart{loss, quality, overlap, precision, inside, rate, speed} {
 		if !c.Empty() {
 			out = append(out, c)
 		}

@@ -37,6 +37,9 @@ type evaluated struct {
 	Exact   int       `json:"exact,omitempty"`
 	Judged  int       `json:"judged,omitempty"`
 	Targets []Element `json:"targets,omitempty"`
+
+	// Boxes are the figures of a detector. Classes and Matrix then count boxes, and have the background last.
+	Boxes *boxFigures `json:"boxes,omitempty"`
 }
 
 // Class is how many labels of a class there were, and how many predictions.
@@ -87,6 +90,10 @@ func over(n, of int) float64 {
 func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated {
 	out := &evaluated{Samples: e.Samples, Counted: e.Counted, Correct: e.Correct, NotFinite: e.NotFinite,
 		Masks: e.Masks}
+	if d := detectedOf(e); d != nil {
+		out.addBoxes(d, e.AveragePrecision())
+		return out
+	}
 	if e.MultiLabel || e.Targets != nil {
 		out.addElements(e, name)
 		return out
@@ -122,7 +129,7 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 
 // valid reports whether the numbers of a file fit together. A file without samples is damaged.
 func (e *evaluated) valid() bool {
-	if e.Epoch < 1 || e.Samples < 1 || e.Correct < 0 || e.Correct > e.Counted {
+	if e.Epoch < 1 || e.Samples < 1 || e.Correct < 0 || e.Correct > e.Counted || !e.Boxes.valid() {
 		return false
 	}
 	class := func(i int) bool { return i >= 0 && i < len(e.Classes) }

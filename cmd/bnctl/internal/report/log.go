@@ -106,6 +106,7 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 	info := e.Source.Info()
 	out.Epoch, out.Recipe = e.Epoch, l.recipe
 	out.Data = recipe.Data{Kind: info.Kind, Split: string(info.Split), Samples: info.Len}.InWords()
+	e.answers.Boxes = detectedOf(e.Evaluation)
 	wrong := e.answers.Mistakes(e.Model, e.Source, mostMistakes)
 	out.Order, out.Wrong, out.Key = wrong.Order, wrong.Wrong, wrong.Key
 	for i := range wrong.First {

@@ -108,6 +108,7 @@ type epoch struct {
 	ValLoss       figure    `json:"val_loss"`
 	ValAccuracy   figure    `json:"val_accuracy"`
 	ValMIoU       figure    `json:"val_miou"`
+	ValAP50       figure    `json:"val_ap50"`
 	Seconds       figure    `json:"seconds"`
 	Throughput    figure    `json:"images_per_s"`
 	Seen          int       `json:"seen"`
@@ -137,12 +138,14 @@ type portion struct {
 	BreakEven *train.BreakEven `json:"break_even"` // of a machine
 }
 
-// score returns the figure that measures the run after the epoch: mIoU, else validation
+// score returns the figure that measures the run after the epoch: mIoU or AP50, else validation
 // accuracy, else training accuracy.
 func (e *epoch) score() (v float64, name string) {
 	switch {
 	case e.ValMIoU.v != nil:
 		return e.ValMIoU.or(), "mIoU"
+	case e.ValAP50.v != nil:
+		return e.ValAP50.or(), "AP50"
 	case e.ValAccuracy.v != nil:
 		return e.ValAccuracy.or(), "accuracy"
 	}

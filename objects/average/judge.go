@@ -1,0 +1,90 @@
+package average
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bnctl/bnctl/objects"
+)
+
+// Judged is a picture with its detections, the highest score first.
+type Judged struct {
+	Picture    int // index in the set
+	Detections []Detection
+	// Objects has the index of the object of each detection; -1 without one, and Ignored for a detection that
+	// does not count.
+	Objects []int
+	Missed  []int // indices of the objects without a detection
+}
+
+// Ignored is in place of an object for a detection of a crowd or of a difficult object.
+const Ignored = -2
+
+// Faults returns how many objects are missed, how many detections have no object, and how many have an object
+// of another class in picture p.
+func (j *Judged) Faults(p *objects.Picture) (missed, invented, confused int) {
+	for i, o := range j.Objects {
+		switch {
+		case o == -1:
+			invented++
+		case o >= 0 && p.Objects[o].Class != j.Detections[i].Class:
+			confused++
+		}
+	}
+	return len(j.Missed), invented, confused
+}
+
+// Judge pairs the objects of each picture with detections of any class that have at least a score: pairs with
+// the largest overlap come first; of equal ones the pair with the higher score, and then the earlier object.
+// An object and a detection are in one pair at most. Crowds and difficult objects, and detections that
+// overlap one of them at least by overlap and have no other object, do not count.
+func Judge(s *objects.Set, all []Detection, score, overlap float64) []Judged {
+	judged := make([]Judged, len(s.Pictures))
+	for _, d := range all {
+		if d.Score >= score {
+			judged[d.Picture].Detections = append(judged[d.Picture].Detections, d)
+		}
+	}
+	for i := range judged {
+		judged[i].Picture = i
+		slices.SortStableFunc(judged[i].Detections, byScore)
+		judged[i].pair(s.Pictures[i].Objects, overlap)
+	}
+	return judged
+}
+
+// contact is an object and a detection that overlap.
+type contact struct {
+	object, detection int
+	overlap           float64
+}
+
+// pair finds the object of each detection. Detections are sorted by score.
+func (j *Judged) pair(truth []objects.Object, least float64) {
+	var all []contact
+	j.Objects = make([]int, len(j.Detections))
+	for d, f := range j.Detections {
+		j.Objects[d] = -1
+		for g, o := range truth {
+			switch v := overlap(f.Box, o.Box, o.Crowd); {
+			case v < least:
+			case ignoredByVOC(o):
+				j.Objects[d] = Ignored
+			default:
+				all = append(all, contact{g, d, v})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b contact) int { return cmp.Compare(b.overlap, a.overlap) })
+	seen := make([]bool, len(truth))
+	for _, p := range all {
+		if !seen[p.object] && j.Objects[p.detection] < 0 {
+			seen[p.object], j.Objects[p.detection] = true, p.object
+		}
+	}
+	for g, o := range truth {
+		if !seen[g] && !ignoredByVOC(o) {
+			j.Missed = append(j.Missed, g)
+		}
+	}
+}

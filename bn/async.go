@@ -116,7 +116,7 @@ func (a *Async) advance(moments []tensor.Tensor) error {
 }
 
 // farthest returns the replica with the largest mean of squares in a channel of layer i, among the
-// replicas whose moments are merged in the current step. See Layer.farthest.
+// replicas that contribute to the current step. See Layer.farthest.
 func (a *Async) farthest(i, channel int) int {
 	replica, most := -1, -1.0
 	l := &a.set.layers[i]

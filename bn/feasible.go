@@ -13,7 +13,7 @@ type Partition struct {
 	Rows []int  // real rows of replica 0, 1, ...; 0 is legal
 }
 
-// TooFew is the error of a run in which a variance would be undefined.
+// TooFew is the error of a run that would have an undefined variance.
 type TooFew struct {
 	Layer   string
 	Replica int // -1: all replicas together

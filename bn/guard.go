@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NonFinite is the error of moments that must not become running statistics,
-// and of statistics that float32 does not hold.
+// NonFinite is the error for moments that must not become running statistics, and for statistics
+// that float32 cannot represent.
 type NonFinite struct {
 	Layer    string
-	Replica  int // the replica that has the values; of several, the farthest; -1 if unknown
+	Replica  int // replica that has the values, or the farthest of several; -1 if unknown
 	Channel  int
-	What     string  // mean, variance or count, of moments; running mean or running variance
+	What     string  // "mean", "variance" or "count" of moments; "running mean" or "running variance"
 	Value    float64 // NaN, an infinity, a negative sum of squares, or beyond float32
 	Channels int     // how many channels of the layer are affected
 }
@@ -61,8 +61,7 @@ func row(m tensor.Tensor, r int) []float64 {
 	return m.F64()[r*width : (r+1)*width]
 }
 
-// check verifies the moments of one replica. Those of an empty one count for
-// nothing, whatever they are.
+// check verifies the moments of one replica. It ignores the moments of a replica without values.
 func (l *Layer) check(replica int, m []float64) error {
 	n := m[0]
 	if n == 0 {
@@ -92,8 +91,8 @@ func (l *Layer) check(replica int, m []float64) error {
 	return first
 }
 
-// rounded returns statistics as they are stored, and what of them float32 does
-// not hold: the first channel of the means, or else of the variances.
+// rounded returns statistics as they are stored. bad is the first channel with a mean, or else with
+// a variance, that float32 cannot represent.
 func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonFinite) {
 	m, v = tensor.New(tensor.F32, len(mean)), tensor.New(tensor.F32, len(variance))
 	for _, s := range []struct {
@@ -115,8 +114,8 @@ func (l *Layer) rounded(mean, variance []float64) (m, v tensor.Tensor, bad *NonF
 	return m, v, bad
 }
 
-// farthest returns the replica with the largest mean of squares in a channel, and this mean. It
-// considers the replicas of moments, f64 [R,1+2C], that counts accepts, and returns -1 if it
+// farthest returns the replica with the largest mean of squares in a channel, and this mean.
+// moments is f64 [R,1+2C]. It considers the replicas that counts accepts, and returns -1 if counts
 // accepts no replica.
 func (l *Layer) farthest(moments tensor.Tensor, channel int, counts func(r int, n float64) bool) (
 	replica int, most float64) {

@@ -76,8 +76,9 @@ func (s *Statistics) Next(moments []tensor.Tensor) (*Statistics, error) {
 	return next, nil
 }
 
-// update adds the mean and the variance of layer i, nil if there are no values, to its running
-// statistics. For an error, replica returns the replica that has a channel's values.
+// update adds the mean and the variance of layer i to its running statistics. It does nothing if
+// mean is nil: the layer had no values. replica returns the replica that an error about a channel
+// names.
 func (s *Statistics) update(i int, mean, variance []float64, replica func(channel int) int) error {
 	if mean == nil {
 		return nil

@@ -16,7 +16,7 @@ type layout struct {
 	splits  map[Split][]sampleFile // only "" if the data has no splits
 	multi   []string               // classes that do not exclude each other
 	weighed bool                   // samples have weights
-	said    string                 // the folder of each split, unless their names are the same
+	said    string                 // describes the split folders; "" if they have the names of the splits
 }
 
 // sampleFile is a member with its class folder.
@@ -24,11 +24,11 @@ type sampleFile struct {
 	member
 	class  string
 	rest   string  // name below the class folder
-	mask   member  // of a source of masks
-	group  string  // in a table with a column for it
-	weight string  // likewise
-	line   int     // in a table
-	label  []int32 // of a table with labels other than exclusive classes; else nil
+	mask   member  // if the source has masks
+	group  string  // if a table has a column for it
+	weight string  // if a table has a column for it
+	line   int     // line in the table
+	label  []int32 // for a table with labels that are not exclusive classes; else nil
 }
 
 // layoutOf sorts members into splits and classes, whichever of the two folders contains the
@@ -95,7 +95,7 @@ func (l layout) pick(s spec) ([]sampleFile, Split, error) {
 	return nil, "", problem.Advise(advice, "no folder %s in it", strings.Join(foldersOf(s.splits()), " or "))
 }
 
-// some returns an existing split, preferably one for evaluation.
+// some returns any split that exists, preferably one for evaluation.
 func (l layout) some() Split {
 	for _, split := range []Split{Val, Test, Train} {
 		if _, ok := l.splits[split]; ok {

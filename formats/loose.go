@@ -12,9 +12,9 @@ import (
 // networks for segmentation, in GoogLeNet, and in Inception.
 var auxiliaryHeads = []string{"aux_classifier.", "aux1.", "aux2.", "AuxLogits."}
 
-// looseBeside returns the reason why t, a tensor outside the state of m, may be left out:
-// it clearly belongs to no layer or to an auxiliary head, and m has no layers under its
-// prefix. It returns "" if t must stay.
+// looseBeside returns the reason why t may be left out. t is a tensor that is not in the state of
+// m. It may be left out if it clearly belongs to no layer, or belongs to an auxiliary head and m
+// has no layers under its prefix. Otherwise looseBeside returns "".
 func looseBeside(t Tensor, m *models.Model) string {
 	reason := t.Loose()
 	of := func(head string) bool { return strings.HasPrefix(t.Name, head) }
@@ -42,12 +42,11 @@ func leaveLoose(f *File, m *models.Model) {
 	}
 }
 
-// ExcludeNonWeights moves tensors from f.Tensors to f.Left: those that the graph of the
-// file computes from other tensors or uses as settings of operators, and those that belong
-// to no layer of any architecture: integers, and floats that are class weights of a loss or
-// single figures of metrics. It is for files with tensors only and an unknown architecture.
-// A tensor is kept if another one below the same prefix is kept. All are kept if the result
-// would be empty.
+// ExcludeNonWeights moves tensors from f.Tensors to f.Left: tensors that the graph of the file
+// computes from others or uses as settings of operators, and tensors that belong to no layer of any
+// architecture. The latter are integers, class weights of a loss, and single values of metrics. It
+// is for files that have only tensors and an unknown architecture. A tensor is kept if another one
+// below the same prefix is kept. All are kept if the result would be empty.
 func ExcludeNonWeights(f *File) {
 	leaveMarked(f)
 	if f.Model != nil || !mereTensors(f.Format) {
@@ -68,8 +67,8 @@ func ExcludeNonWeights(f *File) {
 	}
 }
 
-// leaveMarked leaves out tensors that are marked as not being weights, unless the file has
-// only these.
+// leaveMarked leaves out tensors that are marked as not being weights, unless the file has no
+// others.
 func leaveMarked(f *File) {
 	reasons := map[foreign.Mark]string{foreign.Computed: "computed from other tensors of the file",
 		foreign.Setting: "an integer or a setting of an operator, no weight"}
@@ -85,8 +84,7 @@ func leaveMarked(f *File) {
 	})
 }
 
-// mereTensors reports whether files of a format have tensors without a graph that names
-// them.
+// mereTensors reports whether files of a format have only tensors, without a graph.
 func mereTensors(format string) bool {
 	kind, _, _ := strings.Cut(format, " ")
 	return kind == "pytorch" || kind == "safetensors" || kind == "tensorflow"

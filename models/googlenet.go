@@ -7,15 +7,15 @@ import (
 // inceptionNorms are the attributes of the batch norms of GoogLeNet and Inception.
 var inceptionNorms = []any{"eps", 1e-3}
 
-// basicConv is a convolution, a batch norm and relu, as both have them.
+// basicConv is a convolution, a batch norm and relu, as in GoogLeNet and Inception.
 func (n *net) basicConv(name string, x graph.Value, c convSpec) graph.Value {
 	c.stride = max(c.stride, 1)
 	return n.relu(name+".relu", n.norm(name+".bn", n.byStyle(name+".conv", x, c)))
 }
 
-// googLeNetBlocks is table 1 of Szegedy et al. 2015: channels of the 1x1 branch; of the 3x3
-// branch, before and after its 3x3; of the third branch likewise, where torchvision has a
-// 3x3 for the 5x5; after the max pool.
+// googLeNetBlocks is table 1 of Szegedy et al. 2015. channels are the output channels of the 1x1
+// branch, of the two convolutions of the 3x3 branch, of the two convolutions of the 5x5 branch, for
+// which torchvision has a 3x3, and of the branch after the max pool.
 var googLeNetBlocks = []struct {
 	name     string
 	channels [6]int

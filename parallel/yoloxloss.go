@@ -12,10 +12,11 @@ import (
 // divided by the number of cells with an object in the whole batch, which is added up over the replicas.
 const YOLOXLoss = "yolox"
 
-// OutputPositives has the moments of the cells: 1 for one with an object, otherwise 0.
+// OutputPositives has the moments of a mask over the cells: 1 for a cell with an object, otherwise
+// 0.
 const OutputPositives = "positives" // whole f64[3]
 
-// yoloxLoss returns YOLOXLoss, with the elements of boxLoss.
+// yoloxLoss adds the nodes of YOLOXLoss.
 func (t *trainBuilder) yoloxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
 	if len(shape) != 2 || shape[0] <= rowsOfBox+1 {
 		return n, notBoxes(t, outputs)
@@ -57,7 +58,8 @@ func notBoxes(t *trainBuilder, outputs graph.Value) error {
 		"the presence of an object, and classes", t.From.Outputs[0].Name, t.From.Name, t.Builder.Type(outputs))
 }
 
-// assigned computes the inputs of the loss from a match, in the place of the host, and returns InputMask.
+// assigned computes the inputs of the loss from the assignment of SimOTA, so that the host need not
+// provide them. It returns InputMask.
 func (t *trainBuilder) assigned(s *simOTA) (mask graph.Value) {
 	mask = s.reduce(graph.ReduceMax, "mask", s.match, 0)
 	corners := s.op(graph.MatMul, "corners", []graph.Value{s.columns("objects", 0, 4), s.match},

@@ -8,8 +8,8 @@ import (
 // Ignored represents -1 in a mask that is being transformed: no class.
 const Ignored = 255
 
-// Apply fills dst from src, which has the same number of channels. s scales the pictures that the
-// augmentation leaves whole.
+// Apply fills dst from src, which has the same number of channels. s scales pictures for
+// augmentations that do not crop.
 func (a Augmentation) Apply(s images.Scaling, dst, src images.Plane, d *tensor.Draws) {
 	switch {
 	case a.preset == cifar:
@@ -58,8 +58,8 @@ func (a Augmentation) ApplyMask(s images.Scaling, dst, src images.Plane, d *tens
 	}
 }
 
-// DrawView draws a scale from 0.5 to 2, in units of the size that evaluation gives the
-// picture, and its position in dst. It uses four draws.
+// DrawView draws a scale from 0.5 to 2, relative to the size of the picture in evaluation, and the
+// position of the scaled picture in dst. It uses four draws.
 func DrawView(s images.Scaling, dst, src images.Plane, d *tensor.Draws) images.View {
 	w, h := s.Size(dst, src)
 	scale := d.Between(0.5, 2)

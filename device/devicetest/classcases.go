@@ -134,7 +134,8 @@ func sumProbes(shape []int, values, gradient filler, suffix string) []probe {
 	}
 }
 
-// definedBy returns the products of a window: of large images and of many channels
+// definedBy returns the probes that are run for c. Large images and convolutions with many channels
+// have only some of them.
 func (c convolution) definedBy() []probe {
 	all := c.probes()
 	switch {

@@ -143,8 +143,8 @@ func newSegment(c *Command) (*os.File, string) {
 	return f, ""
 }
 
-// config has go-plugin do the handshake and nothing else: this package starts the process, gives it
-// its environment, bounds the time, and ends it.
+// config restricts go-plugin to the handshake. This package starts the process, sets its
+// environment, limits its time and ends it.
 func (p *peer) config() *plugin.ClientConfig {
 	options := []grpc.DialOption{
 		grpc.WithInitialWindowSize(wire.Window),

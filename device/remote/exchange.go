@@ -65,7 +65,8 @@ func (s *session) allocate(c *call, m *pb.Message, heads []tensor.Tensor) ([]ten
 	return heads, nil
 }
 
-// allocatePartials bounds the partial values of an exchange: at most one of each value for
+// allocatePartials returns memory for the partial values of an exchange. It refuses more bytes than
+// the exchanges of the run can have.
 func (s *session) allocatePartials(c *call, heads []tensor.Tensor) ([]tensor.Tensor, error) {
 	if err := s.countPartials(c, heads); err != nil {
 		return nil, err
@@ -74,8 +75,8 @@ func (s *session) allocatePartials(c *call, heads []tensor.Tensor) ([]tensor.Ten
 	return c.buffers.partials.Allocate(heads), nil
 }
 
-// countPartials counts the bytes of partial values that have come, and refuses more than the whole
-// run can
+// countPartials counts the bytes of the partial values that have arrived in this run. It returns an
+// error if they exceed the bytes that all exchanges of the run can have.
 func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 	if c.limits.all == 0 || s.group.Alone() || s.group.Exchange == nil {
 		return errAlone
@@ -90,8 +91,8 @@ func (s *session) countPartials(c *call, partials []tensor.Tensor) error {
 	return nil
 }
 
-// errAlone is the error for an exchange of a device that holds all replicas, or in a
-// function without exchanges.
+// errAlone is the error for an exchange with a device that has all replicas, or in a function
+// without exchanges.
 var errAlone = errors.New("the device exchanges although it has no group to exchange with")
 
 // checkExchanged returns an error if an answer comes before the answers to its exchanges,
@@ -136,7 +137,7 @@ func (s *session) exchange(ctx context.Context, c *call, x *pb.Exchange, partial
 			Error: wire.EncodeError(err), Lane: pb.Lane(tag.Lane), Sequence: tag.Sequence}}}
 		if s.answers.send(s.conn, m, values, err == nil && x.GetChunk() == nil) != nil {
 			s.conn.Close() // the reader gets the error
-		} else if err == nil { // else others of the group may still be at the values
+		} else if err == nil { // without an error, other members of the group may still read the values
 			s.answers.put(buffers)
 		}
 	})

@@ -25,8 +25,8 @@ type net struct {
 	inputs []string
 	shapes [][]int // of the inputs
 	layers []*layer
-	given  []int // shape of the input, for a network that does not give it
-	phase  int   // train in a file of weights, which training writes, test in a description
+	given  []int // shape of the input if the network does not specify it
+	phase  int   // train for a .caffemodel, because training writes it; test for a description
 }
 
 // layer is LayerParameter.

@@ -22,11 +22,11 @@ type value interface {
 	ReadInto(dst []byte) error
 }
 
-// arrayOf names the value of a data set.
+// arrayOf returns the value of a data set as a named array.
 func arrayOf(name string, v hdf5.Value) array { return array{name, v, v.Type, v.Shape} }
 
-// group holds the weights that a file stores under one name: the weights of a layer, or of
-// all layers of a nested model.
+// group holds the weights of a layer, or of all layers of a nested model. The file stores them
+// under one name.
 type group struct {
 	name   string
 	arrays []array

@@ -47,7 +47,7 @@ func init() {
 
 // Truth values are rows of 0 and 1 here.
 
-// tells makes the maker of an operator with a truth value as its result.
+// tells returns the maker of an operator with truth values as its result, which f computes.
 func tells(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value {
 		out := node.Rows(f(c))
@@ -63,7 +63,8 @@ func compared(c *call) graph.Value {
 	return c.node(graph.Compare, "", c.operandPair(), "of", comparisons[c.Proto.OpType])
 }
 
-// logical is a product, the larger, or the difference of truth values.
+// logical computes And, Or and Xor of truth values: the product, the maximum, and whether they
+// differ.
 func logical(c *call) graph.Value {
 	switch in := c.operandPair(); c.Proto.OpType {
 	case "And":
@@ -83,7 +84,7 @@ func isNaN(c *call) graph.Value {
 	return c.node(graph.Compare, "", []graph.Value{c.Dynamic(0), c.Dynamic(0)}, "of", "not_equal")
 }
 
-// isInf compares with the infinities that it shall detect.
+// isInf compares with the infinities that the attributes of the operator select.
 func isInf(c *call) graph.Value {
 	var found []graph.Value
 	for _, of := range []struct {
@@ -105,8 +106,8 @@ func isInf(c *call) graph.Value {
 	return c.node(graph.Max, "", found)
 }
 
-// choices picks one of two operands for each element. If both are integers,
-// so is the result, and f32 has to represent it exactly.
+// choices picks one of two operands for each element. If both operands are integers, so is the
+// result. f32 must represent these integers exactly.
 func choices(c *call) []node.Value {
 	out := node.Rows(choice(c))
 	if c.Err != nil {
@@ -160,7 +161,7 @@ func broadcastShape(c *call, in []graph.Value) (shape []int) {
 	return shape
 }
 
-// signOf is 1, -1 or 0, and NaN of NaN, as in NumPy and ONNX Runtime.
+// signOf computes 1, -1 or 0. The sign of NaN is NaN, as in NumPy and ONNX Runtime.
 func signOf(c *call) graph.Value {
 	x := []graph.Value{c.Dynamic(0)}
 	above := c.node(graph.Compare, ".above", x, "of", "greater")

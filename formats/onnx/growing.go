@@ -12,16 +12,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The exporter of torch.export writes as_strided as a Gather from all elements of a value,
-// by computed indices: a Range over the rows times the length of a row, plus the offset of
-// an element in its row. Such integers grow with the row, by the same number from each row
-// to the next. If they grow by the elements of a row, a Gather by them picks the same
-// offsets of every row.
+// The exporter of torch.export writes as_strided as a Gather from all elements of a value, by
+// computed indices: a Range over the rows times the length of a row, plus the offset of an element
+// in its row. These integers grow: the integers of each row are the integers of the previous row
+// plus a constant. If the constant is the number of elements in a row, a Gather by them picks the
+// same offsets of every row.
 
 var growAlone = &growth{by: growFirst}
 
-// growPair returns the growth of the result of an operator with two
-// operands, by their growths.
+// growPair returns the rule for an operator with two operands that grow: by returns the growth of
+// the result.
 func growPair(by func(*call) int64) *growth { return &growth{pair: true, by: by} }
 
 // growFirst returns the growth of operand 0, which is also the growth of
@@ -46,7 +46,7 @@ func growMul(c *call) int64 {
 	return c.Concrete(l[0]) * c.In[1-i].By
 }
 
-// checkGrowing refuses operators that cannot be computed for integers that grow.
+// checkGrowing refuses operators that cannot be computed for growing integers.
 func checkGrowing(c *call, op string) error {
 	g := table[op].grows
 	if slices.ContainsFunc(c.In, node.Value.IsGrowing) && (g == nil || g.pair && len(c.In) != 2) {
@@ -55,7 +55,8 @@ func checkGrowing(c *call, op string) error {
 	return nil
 }
 
-// countsRows reports whether a node is a Range as long as the batch, or a multiple of it.
+// countsRows reports whether a node is a Range with as many elements as the batch has rows, or a
+// multiple of that.
 func countsRows(c *call, op string) bool {
 	if op != "Range" || !c.Tracked() || len(c.In) != 3 {
 		return false
@@ -68,7 +69,7 @@ func countsRows(c *call, op string) bool {
 	return ok
 }
 
-// countRows is a Range from 0 to a multiple of N.
+// countRows makes a Range from 0 to a multiple of N.
 func countRows(c *call) []node.Value {
 	_, from := c.Integers(0)
 	_, to := c.Integers(1)
@@ -95,7 +96,7 @@ func countRows(c *call) []node.Value {
 	return []node.Value{node.Growing(out, times, node.BatchAxis{Axis: 0, Outer: 1, Inner: out.Count()})}
 }
 
-// makeGrowing computes the results of a node with an operand that grows with the row.
+// makeGrowing computes the results of a node with a growing operand.
 func makeGrowing(c *call, op string) []node.Value {
 	if op == "Gather" {
 		return gatherRows(c)
@@ -109,7 +110,7 @@ func makeGrowing(c *call, op string) []node.Value {
 		return nil
 	}
 	by := table[op].grows.by(c)
-	one := *c // for the row 0
+	one := *c // the same node for row 0
 	one.In = slices.Clone(c.In)
 	for i, x := range one.In {
 		if x.IsGrowing() {
@@ -150,9 +151,9 @@ func readShapeForOne(c *call, op string) tensor.Tensor {
 	return tensor.Of(append([]int64{}, l...), len(l))
 }
 
-// findGrownIndex returns constant indices of rows, as in a file with a fixed batch, as
-// indices that grow: along some axis the indices of each row are the previous row's plus
-// the number of elements in a row.
+// findGrownIndex converts constant indices of all rows, as in a file with a fixed batch, to growing
+// ones: along some axis the indices of each row are the previous row's plus the number of elements
+// in a row.
 func findGrownIndex(c *call, size int) (node.Value, bool) {
 	t, err := c.In[1].Tensor, error(nil)
 	all, err := element.IntegersOf(t)
@@ -195,8 +196,8 @@ func findGrownIndex(c *call, size int) (node.Value, bool) {
 	return node.Value{}, false
 }
 
-// takesRows reports whether a node picks elements along the axis of operand 0 that includes
-// the batch, by indices that grow or by constants that do.
+// takesRows reports whether a node picks elements along the axis of operand 0 that includes the
+// batch, by growing indices or by constants that findGrownIndex converts.
 func takesRows(c *call, op string) bool {
 	if op != "Gather" || len(c.In) != 2 || c.In[0].IsConstant() || c.In[0].IsGrowing() ||
 		!c.In[1].IsConstant() ||
@@ -235,8 +236,8 @@ func gatherRows(c *call) []node.Value {
 	return out
 }
 
-// pickView picks places of an axis, which become axes of a shape. Where they are an affine function of their
-// place in it this is a reshape, a slice and a transposition.
+// pickView picks the elements at of an axis, which becomes the axes of a shape. If at is an affine
+// function of the position in the shape, this is a reshape, a slice and a transposition.
 func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -254,8 +255,8 @@ func pickView(c *call, x graph.Value, axis int, at, shape []int) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.gatherAxis(x, axis, at, ".taken")}, "shape", to)
 }
 
-// stepsOf returns the distance of offsets along each axis of their shape, 0 for an axis of
-// length 1.
+// stepsOf returns the distance between neighbouring offsets along each axis of their shape, 0 for
+// an axis of length 1.
 func stepsOf(at, shape []int) (steps []int, ok bool) {
 	steps, ok = make([]int, len(shape)), true
 	for a, n := range element.Strides(shape) {
@@ -273,15 +274,16 @@ func stepsOf(at, shape []int) (steps []int, ok bool) {
 	return steps, ok
 }
 
-// digits describes a selection of places. A place is a number in mixed radices. The selection has a
-// range of values of each digit, and orders the digits in another way.
+// digits describes a selection of the elements of an axis. Their offsets are numbers in mixed
+// radices. The selection has a range of values for each digit, and a new order of the digits.
 type digits struct {
 	radix, begin, end []int
 	order             []int // the selected digits, in the order of the axes of the result
 }
 
-// digitsOf finds the digits of an axis of n elements in which the offsets are ranges. ok is
-// false if there are no such digits.
+// digitsOf returns the digits for a selection from an axis of n elements. The selection has a
+// shape, begins at offset first, and has a step for each axis of the shape. ok is false if the
+// selection is not a range of each digit.
 func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	var axes []int
 	for a, m := range shape {
@@ -312,7 +314,7 @@ func digitsOf(n, first int, steps, shape []int) (d digits, ok bool) {
 	return d, true
 }
 
-// pickDigits picks the offsets with given digits from an axis.
+// pickDigits picks the selection d from an axis.
 func pickDigits(c *call, x graph.Value, axis int, d digits) graph.Value {
 	s := c.g.Type(x).Shape
 	whole := slices.Concat(s[:axis], d.radix, s[axis+1:])

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// byteMap is a value as bytes.
+// byteMap is a value that is stored as bytes.
 type byteMap struct {
 	value graph.Value
 	scale scale
@@ -23,12 +23,12 @@ type byteMap struct {
 // and its operands are already bytes. The rest is copied, with conversions at the borders.
 type builder struct {
 	graph.Copier
-	model *models.Model // without batch norms, as far as they fold
+	model *models.Model // its batch norms are folded where possible
 	knowledge
 	stays
 	table  []graph.State
 	state  map[string]tensor.Tensor
-	bytes  map[graph.Value]byteMap // by value of From
+	bytes  map[graph.Value]byteMap // keys are values of From
 	users  [][]int
 	done   map[int]bool // nodes that were merged into an earlier node
 	layers []Layer
@@ -38,7 +38,7 @@ type builder struct {
 	// trained tensors by their names in model.
 	trains bool
 	names  map[string]string
-	// plain leaves out divisors of channels, so that trained weights are those of the model.
+	// plain omits the divisors of channels, so that trained weights are the model's weights.
 	plain bool
 }
 
@@ -47,8 +47,8 @@ type built struct {
 	*models.Model
 	layers   []Layer
 	warnings []Warning
-	bytes    map[graph.Value]byteMap // by value of the source model
-	known    knowledge               // that it was built with, as stays
+	bytes    map[graph.Value]byteMap // keys are values of the source model
+	known    knowledge               // build's argument, as is stays
 	stays    stays
 }
 
@@ -93,7 +93,7 @@ func (b *builder) build() (*built, error) {
 	return &built{&out, b.layers, b.warned, b.bytes, b.knowledge, b.stays}, out.Check()
 }
 
-// checkBytes returns an error if no layer of the template is on bytes.
+// checkBytes returns an error if no layer of the template computes with bytes.
 func (b *builder) checkBytes(out *models.Model) error {
 	lacks := func(l Layer) bool { return l.Why == unknownRange }
 	switch {
@@ -107,7 +107,7 @@ func (b *builder) checkBytes(out *models.Model) error {
 		"layers, which alone become bytes", "no layer becomes bytes: all of them stay float32")
 }
 
-// copied copies a node unchanged.
+// copied adds a node unchanged.
 func (b *builder) copied(n *graph.Node) error {
 	for _, v := range n.In {
 		if v == graph.None {
@@ -154,7 +154,7 @@ func (b *builder) readAsItIs(name string) bool {
 	})
 }
 
-// float ensures that v is available as float32.
+// float makes v available as float32.
 func (b *builder) float(v graph.Value) {
 	if _, ok := b.To[v]; ok || b.From.Values[v].State != "" {
 		return
@@ -181,7 +181,7 @@ func (b *builder) asByteMap(v graph.Value) (byteMap, error) {
 	return q, nil
 }
 
-// ErrNoRange is the error of a model that can only be quantised with samples.
+// ErrNoRange is the error for a model that can be quantised only with samples.
 var ErrNoRange = errors.New("quantize needs data: without samples there is no range of")
 
 // scale returns the scale of v.
@@ -206,7 +206,8 @@ func (b *builder) areBytes(n *graph.Node) bool {
 	return !slices.ContainsFunc(n.In, func(v graph.Value) bool { _, ok := b.bytes[v]; return !ok })
 }
 
-// asBytes replaces the node by one on bytes, if possible, and reports whether it did.
+// asBytes adds the node's form for bytes instead of the node, if possible, and reports whether it
+// did.
 func (b *builder) asBytes(n *graph.Node) (took bool, err error) {
 	f := b.From
 	switch {
@@ -275,8 +276,8 @@ func (b *builder) hasRange(n *graph.Node) bool {
 
 func shapeOf(f *graph.Function, v graph.Value) string { return fmt.Sprint(f.Values[v].Type.Shape) }
 
-// result returns the value of a node's result, after the activation that bounds it if there
-// is one, and the bounds.
+// result returns the value that replaces n's result, and its bounds. If an activation that can be
+// merged follows n, the value is the activation's result.
 func (b *builder) result(n *graph.Node) (graph.Value, Range) {
 	v := n.Out[0]
 	if i, ok := bounded(b.From, b.users, v); ok && !b.remains(b.From.NodeName(&b.From.Nodes[i])) {
@@ -297,8 +298,7 @@ func bounded(f *graph.Function, users [][]int, v graph.Value) (node int, ok bool
 	return i, slices.Contains([]graph.Op{graph.Relu, graph.Relu6, graph.Clip}, f.Nodes[i].Op)
 }
 
-// store adds a node that computes the bytes of v. It has the name of the node that it
-// replaces.
+// store adds a node that computes the bytes of v, under the name of the node that it replaces.
 func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, attrs graph.Attrs) {
 	q := b.Builder.Node(op, b.From.NodeName(&b.From.Nodes[b.index]), op.Trim(attrs), in...)
 	if len(q) == 0 {
@@ -307,7 +307,8 @@ func (b *builder) store(op graph.Op, v graph.Value, s scale, in []graph.Value, a
 	b.bytes[v] = byteMap{value: q[0], scale: s}
 }
 
-// attrsOf returns attributes of the node, and zero, min and max of a scale with these bounds.
+// attrsOf returns the attributes of the node with these keys, and the zero, min and max of a scale
+// with these bounds.
 func attrsOf(n *graph.Node, s scale, bounds Range, keys ...string) graph.Attrs {
 	var attrs graph.Attrs
 	for _, a := range n.Attrs {

@@ -20,24 +20,24 @@ func blockOf(rows int) block {
 	return block{32, 256}
 }
 
-// rowBlocks returns the number of blocks for the rows of all groups, columnBlocks that for the
-// columns.
+// rowBlocks returns the number of blocks for the rows of all groups. columnBlocks returns the number of
+// blocks for the columns.
 func (b block) rowBlocks(groups, rows int) int { return groups * ((rows/groups + b.rows - 1) / b.rows) }
 func (b block) columnBlocks(columns int) int   { return (columns + b.columns - 1) / b.columns }
 
-// kernel returns the name of the kernel with this block.
+// kernel returns the name of the variant of a kernel for this block.
 func (b block) kernel(name string) string { return name + strconv.Itoa(b.rows) }
 
-// product is a launch of blocks. The columns of all units are adjacent, n for each unit.
-// After the first unit, the kernel receives the number of columns.
+// product launches one group of threads for each block. The columns of all units are adjacent, n for
+// each unit. The kernel receives the number of columns after its first unit.
 type product struct {
 	launch
 	block
 	rowBlocks int // blocks along the rows
-	images    int // that the kernel counts in a unit
+	images    int // images in a unit, as the kernel counts them
 }
 
-// maxColumns is how many columns a launch has at most, unless one unit has more.
+// maxColumns is the maximum number of columns of a launch, unless one unit has more.
 const maxColumns = 1 << 30
 
 func (p *product) run(f *frame) error {

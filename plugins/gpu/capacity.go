@@ -27,8 +27,8 @@ func (e *executable) Needs() device.Needs {
 	return n
 }
 
-// Grow implements lifecycle.Runner: all slots become large enough. Slots that are too small
-// get new buffers, and the old ones are freed after all new ones exist.
+// Grow implements lifecycle.Runner. Slots that are too small get new buffers. The old buffers are freed
+// after all new ones have been allocated.
 func (e *executable) Grow(c device.Capacity, retained bool) error {
 	need := 0.0
 	for _, r := range e.slots.all {
@@ -59,12 +59,12 @@ func (e *executable) Grow(c device.Capacity, retained bool) error {
 	return e.move(made, c, retained)
 }
 
-// move gives slots their new buffers, with the retained values copied if there are any.
+// move gives slots their new buffers. It copies the retained values if there are any.
 func (e *executable) move(made map[*slot]Buffer, c device.Capacity, retained bool) (err error) {
 	e.uploaded, e.nodes = nil, nil
 	for r, b := range made {
 		if r.buffer != 0 {
-			if retained { // the value may be in this slot
+			if retained { // this slot may have a retained value
 				err = e.backend.driver.Copy(b, r.buffer, r.size)
 			}
 			if e := e.backend.driver.Free(r.buffer); err == nil {

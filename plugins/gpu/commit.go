@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Commit implements lifecycle.Runner. The end of ctx does not end it: updates are made in place.
+// Commit implements lifecycle.Runner. It ignores the end of ctx, because it updates the state in place.
 func (e *executable) Commit(ctx context.Context, s lifecycle.Step) error {
 	fn := e.functions[graph.Commit]
 	if err := e.start(context.WithoutCancel(ctx), s).run(fn, s.Inputs); err != nil {

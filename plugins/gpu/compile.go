@@ -11,14 +11,14 @@ type compiler struct {
 	exe    *executable
 	fn     *function
 	node   *graph.Node
-	folded map[graph.Value]class.Norm // products with a batch norm in them
-	temps  []*slot                    // of the current node
+	folded map[graph.Value]class.Norm // batch norms that are folded into products
+	temps  []*slot                    // slots of the current node
 	steps  []step
-	ends   []step // after all nodes
+	ends   []step // steps that run after all nodes
 	refuse []device.Refusal
 }
 
-// builders lowers each operation. A builder that cannot lower its node calls no.
+// builders has the function that lowers each operation. A function that cannot lower its node calls no.
 var builders map[graph.Op]func(c *compiler)
 
 func init() { // the builders refer to the table
@@ -33,7 +33,7 @@ func init() { // the builders refer to the table
 	}
 }
 
-// lower lowers fn and lists the nodes that cannot be run.
+// lower lowers fn and returns the nodes that the device cannot run.
 func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	c := &compiler{exe: e}
 	whole := fn
@@ -64,7 +64,7 @@ func (e *executable) lower(fn *graph.Function) []device.Refusal {
 	return c.refuse
 }
 
-// reserved reports whether a slot is not for the values of a function.
+// reserved reports whether a slot must not hold values of functions.
 func (e *executable) reserved(r *slot) bool {
 	for _, v := range e.retained {
 		if v.slot == r {
@@ -105,7 +105,8 @@ func (c *compiler) findLastUses() {
 	}
 }
 
-// inputs assigns slots to the inputs: in commit the slots that train retains.
+// inputs assigns slots to the inputs. For commit, they are the slots with the values
+// that train retains.
 func (c *compiler) inputs() {
 	for _, id := range c.fn.Inputs {
 		v := c.fn.values[id]
@@ -143,7 +144,7 @@ func (c *compiler) build(i int) {
 	c.release(i)
 }
 
-// release gives the slots of values back that no node after i reads.
+// release releases the slots of the values that no node after i reads.
 func (c *compiler) release(i int) {
 	seen := map[*value]bool{}
 	for _, id := range append(append([]graph.Value{}, c.node.In...), c.node.Out...) {
@@ -158,7 +159,7 @@ func (c *compiler) release(i int) {
 	}
 }
 
-// retainedName returns the name that train retains a value under for commit.
+// retainedName returns the name under which train retains a value for commit.
 func (c *compiler) retainedName(id graph.Value) (string, bool) {
 	for _, o := range c.fn.Outputs {
 		if o.Value == id && o.Keep {
@@ -174,7 +175,7 @@ func (c *compiler) refuseNode(why string) {
 		Function: c.fn.Name, Node: c.fn.NodeName(c.node), Op: c.node.Op, Why: why})
 }
 
-// in returns operand i of the current node, nil if it is absent.
+// in returns operand i of the current node; nil if it is absent.
 func (c *compiler) in(i int) *value {
 	if i >= len(c.node.In) || c.node.In[i] == graph.None {
 		return nil
@@ -192,7 +193,7 @@ func (c *compiler) temp(kind graph.Kind, bytes int) *slot {
 	return r
 }
 
-// private reserves a slot for the results of steps that run once.
+// private reserves a slot for results that are computed once, not in every run.
 func (c *compiler) private(bytes int) *slot {
 	r := c.exe.slots.reserve(0, bytes)
 	return r
@@ -203,8 +204,8 @@ func (c *compiler) launch(kernel string, kind graph.Kind, n int, args ...any) {
 	c.steps = append(c.steps, &launch{kernel: kernel, kind: kind, n: n, args: args})
 }
 
-// launchOnChange adds the steps that do adds. They run only when one of the values has
-// changed, or always if one of the values is not state.
+// launchOnChange adds the steps that do adds. They run only if one of the values has changed, or in
+// every run if one of the values is not state.
 func (c *compiler) launchOnChange(of []*value, do func()) {
 	before := c.steps
 	p := &onChange{}
@@ -225,14 +226,14 @@ func (c *compiler) launchOnChange(of []*value, do func()) {
 	c.steps = append(c.steps, p)
 }
 
-// How an operand's units correspond to the units of a result.
+// Relations between the units of an operand and the units of a result.
 const (
 	ofWhole = iota
 	ofSame
 	ofOwner
 )
 
-// unitsOf returns how the units of v correspond to units of a kind.
+// unitsOf returns the relation between the units of v and the units of a kind.
 func unitsOf(v *value, kind graph.Kind) int {
 	switch v.Kind {
 	case graph.Whole:

@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/bnctl/bnctl/device/class"
 
-// Orders of a chain, as in kernels/30_conv.cl.
+// Orders of the additions of a chain, as in kernels/30_conv.cl.
 const (
 	byWindow = iota
 	byDirect
@@ -14,21 +14,20 @@ const (
 // of its group and tap t is at base + o*o + k*k + t*t.
 type weights struct{ base, o, k, t int }
 
-// forwardWeights returns the layout of the weights [O][C/groups][kh][kw] for the layer
-// itself.
+// forwardWeights returns the layout of the weights [O][C/groups][kh][kw] of a layer.
 func forwardWeights(l class.Layer) weights {
 	taps := l.Kernel[0] * l.Kernel[1]
 	return weights{0, l.C / l.Groups * taps, taps, 1}
 }
 
-// flippedWeights returns their layout for a flipped layer of one group, or with one channel
-// per group.
+// flippedWeights returns the layout of the same weights for the flipped layer. The layer has one group,
+// or one channel per group.
 func flippedWeights(l class.Layer) weights {
 	taps := l.Kernel[0] * l.Kernel[1]
 	return weights{taps - 1, taps, l.O * taps, -1}
 }
 
-// geometry is a layer as the kernels read it.
+// geometry returns the description of a layer that the kernels read.
 func (c *compiler) geometry(l class.Layer, w weights, order int) *constant {
 	return c.table([]int{l.C, l.H, l.W, l.O, l.OH, l.OW}, l.Kernel[:], l.Stride[:], l.Pad[:2], l.Dilation[:],
 		[]int{l.C / l.Groups, l.O / l.Groups, w.base, w.o, w.k, w.t, order, 0})

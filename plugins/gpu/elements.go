@@ -24,7 +24,7 @@ var elementOps = map[graph.Op]func(c *compiler){
 	graph.Where: buildWhere, graph.Round: buildUnary,
 }
 
-// numbers returns the two numbers that a function of one element has.
+// numbers returns the two parameters of a function of one element.
 func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 	switch op {
 	case graph.Relu:
@@ -41,7 +41,7 @@ func numbers(n *graph.Node, op graph.Op) (a, b float64) {
 		return n.Float("min"), n.Float("max")
 	case graph.Affine:
 		if n.Float("add") == 0 {
-			return n.Float("by"), math.Copysign(0, -1) // which changes nothing
+			return n.Float("by"), math.Copysign(0, -1) // -0 is added: it changes no element
 		}
 		return n.Float("by"), n.Float("add")
 	case graph.Gelu, graph.GeluTanh:
@@ -80,7 +80,7 @@ func buildPrelu(c *compiler) {
 	c.launch("prelu", y.Kind, y.count, x, slope, dy, y, y.count, y.positions(), int(c.node.Op))
 }
 
-// comparisons is the number that kernels have for the first of graph.Comparisons.
+// comparisons is the kernels' number of the first element of graph.Comparisons.
 const comparisons = 256
 
 func buildBinary(c *compiler) {
@@ -111,14 +111,14 @@ func buildWhere(c *compiler) {
 		test.units, test.count, x.units, x.count, z.units, z.count)
 }
 
-// spread is an operand as the result's shape reads it.
+// spread is an operand with the strides at which it is read for the result's shape.
 type spread struct {
 	from         any
 	units, count int
 	strides      []int
 }
 
-// spread returns operand i, which broadcasts to the result; 0 in place of one that is absent.
+// spread returns operand i, which broadcasts to the result, or 0 if it is absent.
 func (c *compiler) spread(i int) spread {
 	y := c.out(0)
 	if x := c.in(i); x != nil {
@@ -127,7 +127,7 @@ func (c *compiler) spread(i int) spread {
 	return spread{c.doubles([]float64{0}), ofWhole, 1, make([]int, len(y.Shape))}
 }
 
-// buildImage looks every byte up in a table per channel.
+// buildImage lowers the conversion of an image: a table per channel has the result for each byte.
 func buildImage(c *compiler) {
 	x, y := c.in(0), c.out(0)
 	mean, std := c.node.Floats("mean"), c.node.Floats("std")

@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// exchangeOps exchange with the other members of the group.
+// exchangeOps exchange values with the other members of the group.
 var exchangeOps = map[graph.Op]func(c *compiler){graph.AllReduce: buildAllReduce}
 
-// buildAllReduce reduces this node and the all-reduces that follow it in one
-// exchange, as all members do: the last of them does it for all.
+// buildAllReduce lowers all-reduces. Consecutive ones share one exchange, as on all members: the last
+// of them adds it.
 func buildAllReduce(c *compiler) {
 	for _, x := range c.fn.Exchanges() {
 		if c.fn.Nodes[x.To-1].Out[0] != c.node.Out[0] {
@@ -40,7 +40,7 @@ type reduced struct {
 	from, to *value
 	op       collective.Op
 	kernel   string
-	n        int // threads of a node of the tree
+	n        int // threads for each node of the tree
 }
 
 func newReduced(from, to *value, moments bool) reduced {
@@ -99,7 +99,7 @@ func (x *exchange) run(f *frame) error {
 	return nil
 }
 
-// alone leaves the results on the device, or zeros if it has no replicas.
+// alone stores the results on the device, or zeros if it has no replicas.
 func (x *exchange) alone(f *frame, nodes int) (err error) {
 	for _, n := range x.nodes {
 		if nodes == 0 {
@@ -144,8 +144,8 @@ func (f *frame) members() (leaves int, local []int) {
 	return len(f.rows), local
 }
 
-// uploadTree writes the device's replicas of each node of the tree to the device, unless it
-// has them already.
+// uploadTree writes to the device which of its replicas each node of the tree has, unless the device
+// has this table already.
 func (f *frame) uploadTree(cover []collective.Node, local []int) error {
 	var nodes []int32
 	for _, n := range cover {
@@ -163,7 +163,8 @@ func (f *frame) uploadTree(cover []collective.Node, local []int) error {
 	return nil
 }
 
-// rowsOf returns how many rows the replicas of a node have, which are all on this device.
+// rowsOf returns the number of rows of the replicas of a node. All of these replicas
+// are on this device.
 func (f *frame) rowsOf(n collective.Node, local []int) (rows int) {
 	first, _ := slices.BinarySearch(local, n.From)
 	for i := range n.To - n.From {

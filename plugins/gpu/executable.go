@@ -13,15 +13,15 @@ type executable struct {
 	functions  map[string]*function
 	slots      slots
 	constants  []*constant
-	retained   map[string]*value     // what train retains for commit, by name
-	owner      *slot                 // for every row its replica
-	starts     *slot                 // for every replica its first row, and how many it has
-	partitions map[[2]int]*partition // by rows of a chunk, and positions of a row
-	tree       *slot                 // for every node of the tree its first replica here, and how many it has
-	partials   *slot                 // a value of every such node, to be exchanged with other devices
+	retained   map[string]*value     // values that train retains for commit, by name
+	owner      *slot                 // the replica of each row
+	starts     *slot                 // the first row and the number of rows of each replica
+	partitions map[[2]int]*partition // keys: rows of a chunk, positions of a row
+	tree       *slot                 // first replica here and number of replicas, for each node of the tree
+	partials   *slot                 // values of these nodes, to be exchanged with other devices
 	uploaded   []int                 // rows of each replica, as uploaded to the device; nil: not uploaded
-	nodes      []int32               // what tree has; nil: nothing
-	notFinite  *slot                 // a word: whether an update of commit is infinite or NaN; nil without one
+	nodes      []int32               // contents of tree; nil: not uploaded
+	notFinite  *slot                 // a flag: an update is infinite or NaN; nil if nothing is checked
 	capacity   device.Capacity
 }
 
@@ -30,7 +30,7 @@ type function struct {
 	*graph.Function
 	values []*value
 	steps  []step
-	ends   map[int]graph.Value // number of steps after which a node is done, by its first result
+	ends   map[int]graph.Value // first result of a node, by the number of steps after which the node is done
 }
 
 // prepare creates the state, lowers the functions and allocates the memory.

@@ -8,10 +8,10 @@ type filter struct {
 	weight any // a *value or a *slot
 	bias   any
 	biased int
-	of     []*value // what both are made of
+	of     []*value // values from which weight and bias are computed
 }
 
-// weightOnly returns the filter that is a weight alone.
+// weightOnly returns a filter without a bias.
 func weightOnly(weight *value) filter {
 	return filter{weight: weight, bias: weight, of: []*value{weight}}
 }
@@ -20,8 +20,8 @@ func weightOnly(weight *value) filter {
 // e/groupDivisor*groupStride.
 type channelIndex struct{ divisor, modulus, groupDivisor, groupStride int }
 
-// filter returns the filter of the current node: operands 1 and 2, and 3 to 6
-// where a batch norm is folded into it.
+// filter returns the filter of the current node: operands 1 and 2, with operands 3 to 6 if a batch norm
+// is folded into the node.
 func (c *compiler) filter(s channelIndex) filter {
 	weight, bias := c.in(1), c.in(2)
 	t := weightOnly(weight)

@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// checkFinite adds launches that search the updates of the function for values that are not
-// finite. The result is one word, in the executable's slot for it.
+// checkFinite adds launches that search the updates of the function for values that are not finite. The
+// result is a flag in the slot notFinite.
 func (c *compiler) checkFinite() {
 	at := 0
 	var each []func(found *slot)
@@ -41,8 +41,8 @@ func (c *compiler) checkFinite() {
 	c.exe.notFinite = found
 }
 
-// checkUpdates returns an error that names a state tensor that the function has
-// made infinite or NaN somewhere.
+// checkUpdates returns an error if the function has made a state tensor infinite or NaN. The error
+// names the tensor.
 func (e *executable) checkUpdates(fn *function) error {
 	found := tensor.New(tensor.I32, 1)
 	if e.notFinite == nil {

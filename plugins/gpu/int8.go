@@ -21,7 +21,7 @@ func (c *compiler) bytewise(kernel string, operands []any, others ...any) {
 	c.bytewiseAs(class.Int8Of(c.node), kernel, operands, others...)
 }
 
-// bytewiseAs is bytewise with another zero and other bounds.
+// bytewiseAs is bytewise with the zero point and the bounds of q.
 func (c *compiler) bytewiseAs(q class.Int8, kernel string, operands []any, others ...any) {
 	y := c.out(0)
 	args := append(append(operands, y, y.count), others...)
@@ -113,7 +113,7 @@ func (c *compiler) layerInt8() class.Layer {
 	return class.Layer{Window: c.fn.WindowOf(c.node), C: x[0], H: x[1], W: x[2], O: y[0], OH: y[1], OW: y[2]}
 }
 
-// buildQuantizeWeight computes the steps of the channels first, and then every weight.
+// buildQuantizeWeight computes the scale of each channel, and then each weight.
 func buildQuantizeWeight(c *compiler) {
 	weight, bias, q, start, by, back := c.in(0), c.in(1), c.out(0), c.out(1), c.out(2), c.out(3)
 	s := class.WeightsInt8Of(c.node)

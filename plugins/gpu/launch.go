@@ -16,7 +16,7 @@ type step interface{ run(f *frame) error }
 type launch struct {
 	kernel    string
 	kind      graph.Kind
-	partition *partition // if the kind is chunks
+	partition *partition // set if the kind is chunks
 	n         int
 	args      []any
 }
@@ -41,7 +41,7 @@ func (l *launch) run(f *frame) error {
 	return nil
 }
 
-// launch launches the kernel of l; ahead of its arguments come others.
+// launch launches the kernel of l. The arguments in ahead come before l's arguments.
 func (f *frame) launch(l *launch, groups [2]int, ahead ...any) error {
 	f.args = append(f.args[:0], ahead...)
 	for _, a := range l.args {
@@ -72,7 +72,7 @@ func (v *value) buffer() Buffer {
 	return v.slot.buffer
 }
 
-// constant holds numbers that a kernel reads. They are the same in every run.
+// constant holds numbers that a kernel reads. They are the same in all runs.
 type constant struct {
 	data   []byte
 	buffer Buffer
@@ -86,7 +86,7 @@ func (k *constant) upload(d Driver) (err error) {
 	return d.Write(k.buffer, 0, k.data)
 }
 
-// table makes a constant of consecutive lists of numbers.
+// table returns a constant that has the lists one after the other.
 func (c *compiler) table(lists ...[]int) *constant {
 	k := &constant{}
 	for _, list := range lists {
@@ -98,7 +98,7 @@ func (c *compiler) table(lists ...[]int) *constant {
 	return k
 }
 
-// floats makes a constant of float32.
+// floats returns a constant of float32.
 func (c *compiler) floats(list []float32) *constant {
 	k := &constant{}
 	for _, v := range list {
@@ -108,7 +108,7 @@ func (c *compiler) floats(list []float32) *constant {
 	return k
 }
 
-// doubles makes a constant of float64.
+// doubles returns a constant of float64.
 func (c *compiler) doubles(list []float64) *constant {
 	k := &constant{}
 	for _, v := range list {
@@ -118,7 +118,7 @@ func (c *compiler) doubles(list []float64) *constant {
 	return k
 }
 
-// onChange is steps that run again only where a state that they read has changed.
+// onChange has steps that run only if a state that they read has changed.
 type onChange struct {
 	of     []*state
 	stamps []uint64

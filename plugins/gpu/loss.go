@@ -15,12 +15,12 @@ var lossOps = map[graph.Op]func(c *compiler){
 	graph.Correct:         buildCorrect,
 }
 
-// labels is a step that searches for labels that are not a class. bad marks the rows, or
-// the positions, with such a label.
+// labels is a step that checks labels. bad marks the rows, or the positions, with a label
+// that is not a class.
 type labels struct {
 	labels  *value
 	bad     *slot
-	perRow  int // of bad
+	perRow  int // elements of bad per row
 	classes int
 	ignore  int
 	name    string
@@ -40,8 +40,8 @@ func (l *labels) run(f *frame) error {
 	return nil
 }
 
-// fail returns an error that names the first invalid label of a row: neither a class nor
-// ignored.
+// fail returns an error that names the first invalid label of a row. Valid labels are classes and the
+// label that is ignored.
 func (l *labels) fail(f *frame, row int) error {
 	all := tensor.New(tensor.I32, f.units(graph.Rows)*l.labels.count)
 	if err := f.exe.backend.driver.Read(all.Bytes, l.labels.buffer(), 0); err != nil {
@@ -64,7 +64,8 @@ func (c *compiler) watch(perRow int) *slot {
 	return l.bad
 }
 
-// weighted returns an operand that may be absent, in the form that a kernel expects.
+// weighted returns operand i, which may be absent, and whether it is present, in the form that
+// a kernel expects.
 func (c *compiler) weighted(i int) (any, int) {
 	if w := c.in(i); w != nil {
 		return w, 1

@@ -5,10 +5,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// matMulOps is the product of two computed matrices.
+// matMulOps has the product of two computed matrices.
 var matMulOps = map[graph.Op]func(c *compiler){graph.MatMul: buildMatMul}
 
-// buildMatMul launches a group of threads for every block of every product of a unit.
+// buildMatMul launches a group of threads for each block of each product of a unit.
 func buildMatMul(c *compiler) {
 	m := class.MatricesOf(c.fn.Function, c.node)
 	a, b, y := c.in(0), c.in(1), c.out(0)

@@ -5,24 +5,24 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// chunks is the kind of values with one unit for each chunk of a partition. It is not a
-// kind of a graph.
+// chunks is the kind of values with one unit for each chunk of a partition. Graphs do
+// not have this kind.
 const chunks graph.Kind = 100
 
-// partition divides the rows of replicas into chunks of a number of rows; the last of a replica may
-// have fewer.
+// partition divides the rows of each replica into chunks. The last chunk of a replica may
+// have fewer rows.
 type partition struct {
 	rows      int
-	positions int   // that the table counts for every row
-	table     *slot // for every chunk its replica, its first row, and the row after its last
-	firsts    *slot // for every replica its first chunk, and how many it has
+	positions int   // positions per row: the table counts positions
+	table     *slot // replica, first position and end of each chunk
+	firsts    *slot // first chunk and number of chunks of each replica
 }
 
 // partition returns the partition into chunks of the given number of rows.
 func (c *compiler) partition(rows int) *partition { return c.partitionOf(rows, 1) }
 
-// partitionOf returns the partition into chunks of the given number of rows. Its table
-// counts positions instead of rows: each row has the given number.
+// partitionOf returns the partition into chunks of the given number of rows. Its table counts
+// positions: each row has the given number of them.
 func (c *compiler) partitionOf(rows, positions int) *partition {
 	e, key := c.exe, [2]int{rows, positions}
 	if e.partitions[key] == nil {

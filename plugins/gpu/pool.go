@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// poolOps are pooling.
+// poolOps has the pooling operations.
 var poolOps = map[graph.Op]func(c *compiler){
 	graph.MaxPool:           buildPool,
 	graph.AvgPool:           buildPool,
@@ -14,7 +14,7 @@ var poolOps = map[graph.Op]func(c *compiler){
 	graph.GlobalAvgPoolGrad: buildGlobalAvgPoolGrad,
 }
 
-// countPad returns 1 if an average counts padding, or 0.
+// countPad returns 1 if an average counts padding, otherwise 0.
 func (c *compiler) countPad() int {
 	switch c.node.Op {
 	case graph.AvgPool, graph.AvgPoolGrad, graph.AvgPoolInt8:

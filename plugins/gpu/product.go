@@ -57,7 +57,7 @@ func pixel(l class.Layer) class.Layer {
 	return l
 }
 
-// positionwise launches the product of a layer with leading axes: every position is an
+// positionwise launches the product of a layer with leading axes. Each position is an
 // image of one pixel.
 func (c *compiler) positionwise(l class.Layer, w weights) {
 	t := weightOnly(c.in(1))
@@ -70,7 +70,7 @@ func (c *compiler) positionwise(l class.Layer, w weights) {
 	c.steps[len(c.steps)-1].(*product).images = l.OH
 }
 
-// chains launches a convolution with one chain for every output.
+// chains launches a convolution that computes each output by one chain of additions.
 func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filter, y *value) {
 	table := c.geometry(l, w, order)
 	switch b := blockOf(l.O / l.Groups); {
@@ -85,7 +85,7 @@ func (c *compiler) chains(l class.Layer, w weights, order int, x *value, t filte
 	}
 }
 
-// buildBackward is the gradient for the input, and the transposed convolution.
+// buildBackward lowers the gradient for the input, and the transposed convolution.
 func buildBackward(c *compiler) {
 	l, algorithm := c.layer()
 	if c.leading() {

@@ -10,10 +10,10 @@ import (
 // node.
 type profile struct {
 	marks []Mark
-	of    []graph.Value // the first result of the node ahead of each but the first
+	of    []graph.Value // of[i] is the first result of the node before mark i, for i > 0
 }
 
-// mark records a mark after a node; graph.None is the mark before all.
+// mark records a mark after a node, or the first mark if the value is graph.None.
 func (p *profile) mark(d Driver, of graph.Value) error {
 	m, err := d.Mark()
 	if err != nil {
@@ -23,8 +23,8 @@ func (p *profile) mark(d Driver, of graph.Value) error {
 	return nil
 }
 
-// nodes returns the times of the nodes of fn, in their original form. Nodes that were fused
-// into others have no time.
+// nodes returns the times of the nodes of fn before fusion. Nodes that were fused into
+// others have no time.
 func (p *profile) nodes(d Driver, fn *graph.Function) ([]time.Duration, error) {
 	times, err := d.Times(p.marks)
 	if err != nil {

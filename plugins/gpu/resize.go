@@ -11,9 +11,9 @@ var resizeOps = map[graph.Op]func(c *compiler){
 	graph.UpsampleGrad: buildUpsampleGrad,
 }
 
-// resizing returns the tables that kernels/22_resize.cl reads for two images, the second
-// being the first one resized: shapes, mixes, the elements of an axis that mix each element
-// of the original, and the weights of the mixes.
+// resizing returns the tables that kernels/22_resize.cl reads for an image and the resized image, given
+// their shapes. For each axis, table has the two elements of the original that each element of the
+// result mixes, and the range of results that mix each element of the original.
 func (c *compiler) resizing(original, result []int) (table, weights *constant) {
 	lists := [][]int{original[1:], result[1:]}
 	var reach [][]int

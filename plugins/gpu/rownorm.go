@@ -2,7 +2,7 @@ package gpu
 
 import "github.com/bnctl/bnctl/graph"
 
-// rowNormOps are the norms of each row alone (device/class/rownorm.go).
+// rowNormOps normalise each row separately (device/class/rownorm.go).
 var rowNormOps = map[graph.Op]func(c *compiler){
 	graph.LayerNorm:     buildLayerNorm,
 	graph.LayerNormGrad: buildLayerNormGrad,
@@ -10,8 +10,8 @@ var rowNormOps = map[graph.Op]func(c *compiler){
 	graph.GroupNormGrad: buildGroupNormGrad,
 }
 
-// scaleAndBias returns operands 1 and 2, with x in place of an absent one, and whether they
-// are present.
+// scaleAndBias returns operands 1 and 2 and whether they are present. An absent operand is replaced by
+// x, which is not read.
 func (c *compiler) scaleAndBias() (scale, bias *value, scaled, shifted int) {
 	scale, bias = c.in(0), c.in(0)
 	if v := c.in(1); v != nil {
@@ -43,7 +43,7 @@ func buildLayerNormGrad(c *compiler) {
 	c.launch("line_back", graph.Rows, dx.count, x, dy, a, dx, dx.count, length, step)
 }
 
-// channelMoments launches what gives the moments of each channel of each row.
+// channelMoments launches the kernels that compute the moments of each channel of each row.
 func (c *compiler) channelMoments(x *value) (m *slot, channels, size int) {
 	channels = x.channels()
 	m = c.temp(graph.Rows, 3*8*channels)

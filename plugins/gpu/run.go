@@ -17,16 +17,16 @@ type frame struct {
 	ctx      context.Context
 	exe      *executable
 	group    *device.Group // nil: this device holds all replicas
-	rows     []int         // of each replica of this device
+	rows     []int         // number of rows of each replica of this device
 	starts   []int         // first row of each replica, then the number of all rows
 	number   uint64
-	sequence [collective.Lanes]uint64 // counts the exchanges
+	sequence [collective.Lanes]uint64 // number of exchanges so far
 	blocked  time.Duration
-	args     []any // of a launch
+	args     []any // arguments of the current launch
 	profile  *profile
 }
 
-// units returns how many units of a kind the run has.
+// units returns the number of units of a kind in this run.
 func (f *frame) units(k graph.Kind) int {
 	switch k {
 	case graph.Rows:
@@ -66,8 +66,8 @@ func (e *executable) start(ctx context.Context, s lifecycle.Step) *frame {
 	return f
 }
 
-// run copies the inputs to the device and runs all steps. Inputs without bytes are already
-// on the device as far as it needs them.
+// run copies the inputs to the device and runs all steps. Inputs without bytes are already on the
+// device, as far as the function needs them.
 func (f *frame) run(fn *function, inputs []tensor.Tensor) error {
 	d := f.exe.backend.driver
 	for i, id := range fn.Inputs {
@@ -108,7 +108,7 @@ func (f *frame) mark(of graph.Value) error {
 	return f.profile.mark(f.exe.backend.driver, of)
 }
 
-// uploadRows writes the rows of each replica to the device, unless it has them already.
+// uploadRows writes the number of rows of each replica to the device, unless it has them already.
 func (f *frame) uploadRows() error {
 	if len(f.rows) == 0 || slices.Equal(f.exe.uploaded, f.rows) {
 		return nil
@@ -146,7 +146,7 @@ func (f *frame) upload() error {
 	return nil
 }
 
-// outputs copies the outputs of a function to the host, except for kept ones.
+// outputs copies the outputs of a function to the host, except those that are kept for commit.
 func (f *frame) outputs(fn *function) (list []tensor.Tensor, err error) {
 	for _, o := range fn.Outputs {
 		if o.Keep {

@@ -10,7 +10,7 @@ var softmaxOps = map[graph.Op]func(c *compiler){
 	graph.LogSoftmaxGrad: buildSoftmax,
 }
 
-// buildSoftmax treats lines along the node's axis.
+// buildSoftmax computes the softmax of each line along the node's axis.
 func buildSoftmax(c *compiler) {
 	y, axis, logarithm := c.out(0), c.node.Int("axis"), 0
 	if c.node.Op == graph.LogSoftmax || c.node.Op == graph.LogSoftmaxGrad {

@@ -14,7 +14,7 @@ type state struct {
 
 func (s *state) size() int { return tensor.Count(s.Shape) * s.DType.Size() }
 
-// declare makes the state, all zeros.
+// declare creates the state. All values are zero.
 func (e *executable) declare() error {
 	need := 0.0
 	for _, s := range e.program.State {

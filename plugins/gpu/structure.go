@@ -20,7 +20,7 @@ var structureOps = map[graph.Op]func(c *compiler){
 	graph.TakeGrad:    buildTakeGrad,
 }
 
-// region is a set of elements of a unit: those at from plus any multiple of the strides.
+// region is a set of elements of a unit: from, plus multiples of the strides.
 type region struct {
 	from    int
 	strides []int
@@ -50,8 +50,8 @@ func broadcast(from, to []int) []int {
 	return out
 }
 
-// merged returns a shape and operand strides with fewer axes: two axes that every operand
-// traverses like one are merged, and axes of length 1 are left out.
+// merged merges adjacent axes that every operand reads as if they were one, and removes axes of length
+// 1. It returns the new shape and the new strides of each operand.
 func merged(shape []int, strides ...[]int) [][]int {
 	lists := make([][]int, 1+len(strides))
 	for i, n := range shape {
@@ -74,7 +74,7 @@ func merged(shape []int, strides ...[]int) [][]int {
 	return lists
 }
 
-// move copies a region of x, of this shape, to one of y.
+// move copies a region of x to a region of y. Both have this shape.
 func (c *compiler) move(x, y *value, shape []int, src, dst region) {
 	kernel := map[int]string{1: "move1", 4: "move4", 8: "move8"}[y.DType.Size()]
 	n := tensor.Count(shape)
@@ -107,7 +107,7 @@ func buildConcat(c *compiler) {
 	}
 }
 
-// sliced returns the region of v that the current node slices.
+// sliced returns the part of v that the slice of the current node selects.
 func (c *compiler) sliced(v *value) region {
 	r := all(v)
 	for axis, step := range c.node.SliceStep() {
@@ -132,7 +132,7 @@ func buildPad(c *compiler) { c.pad(c.node.Float("value")) }
 
 func buildPadInt8(c *compiler) { c.pad(float64(c.node.Int("zero"))) }
 
-// pad surrounds the operand with numbers.
+// pad adds a border with the value v to the operand.
 func (c *compiler) pad(v float64) {
 	x, y := c.in(0), c.out(0)
 	dst := all(y)

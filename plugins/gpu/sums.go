@@ -23,13 +23,13 @@ var sumOps = map[graph.Op]func(c *compiler){
 	graph.PreluGradSlope:    buildPreluGradSlope,
 }
 
-// channelPartition returns how the rows of x are partitioned for sums of channels, and how many
-// spans a chunk has.
+// channelPartition returns the partition of the rows of x for sums of channels, and the number of
+// spans of a chunk.
 func (c *compiler) channelPartition(x *value) (k *partition, spans int) {
 	return c.partition(max(1, class.BlockPositions/max(x.positions(), 1))), spansOf(x)
 }
 
-// spansOf returns how many spans a channel of one row has.
+// spansOf returns the number of spans of a channel of one row.
 func spansOf(x *value) int { return max(1, (x.positions()+class.SpanPositions-1)/class.SpanPositions) }
 
 func buildMoments(c *compiler) {
@@ -97,7 +97,7 @@ func buildReduce(c *compiler) {
 	for _, a := range c.node.Ints("axes") {
 		gone[a] = true
 	}
-	var lists [4][]int // shape and strides of the axes that stay, and of those that go
+	var lists [4][]int // shape and strides of the remaining axes, then of the removed ones
 	strides := rowMajor(x.Shape)
 	for i, n := range x.Shape {
 		at := 0
@@ -118,7 +118,7 @@ func buildReduce(c *compiler) {
 	}
 }
 
-// buildWeights is the gradient for a weight.
+// buildWeights lowers the gradient for a weight.
 func buildWeights(c *compiler) {
 	l, algorithm := c.layer()
 	x, dy, dw := c.in(0), c.in(1), c.out(0)

@@ -17,8 +17,8 @@ var updateOps = map[graph.Op]func(c *compiler){
 	graph.Dropout:    buildDropout,
 }
 
-// update launches a kernel over the elements of a whole value, with all operands
-// and all results, and then numbers.
+// update launches a kernel over the elements of a whole value. Its arguments are all operands, all
+// results and the numbers.
 func (c *compiler) update(kernel string, numbers ...any) {
 	var args []any
 	for i := range c.node.In {
@@ -54,7 +54,7 @@ func buildTrustRatio(c *compiler) {
 
 func buildClipFactor(c *compiler) { c.update("clip_factor", c.node.Float("max")) }
 
-// squaresBlock is how many elements the lanes of a sum of squares go over.
+// squaresBlock is the number of elements that each group of lanes sums.
 const squaresBlock = 1024
 
 func buildSumSquares(c *compiler) {

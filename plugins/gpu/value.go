@@ -8,17 +8,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// value is a value of a function, as the compiler sees it.
+// value is a value of a function, with the memory that the compiler assigned.
 type value struct {
 	graph.Type
 	name  string
-	count int    // elements of one unit: of a row, of a replica, or of the whole
+	count int    // elements of one unit (row, replica or whole)
 	slot  *slot  // its memory, unless it is a state tensor
 	state *state // the state tensor that it reads
-	last  int    // the last node that reads it; past all nodes for a result
+	last  int    // last node that reads it; for a result a number after all nodes
 }
 
-// channels is the length of axis 0, 1 without one.
+// channels returns the length of axis 0, or 1 without axes.
 func (v *value) channels() int {
 	if len(v.Shape) == 0 {
 		return 1
@@ -26,23 +26,23 @@ func (v *value) channels() int {
 	return v.Shape[0]
 }
 
-// positions is how many elements a channel has.
+// positions returns the number of elements of a channel.
 func (v *value) positions() int { return v.count / max(v.channels(), 1) }
 
-// size is the bytes of one unit.
+// size returns the number of bytes of one unit.
 func (v *value) size() int { return v.count * v.DType.Size() }
 
 func newValue(v graph.Variable) *value {
 	return &value{Type: v.Type, name: v.Name, count: tensor.Count(v.Type.Shape), last: -1}
 }
 
-// slot is memory for units of a kind. Values use a slot one after the other.
+// slot is memory for the units of a kind. Different values use it one after the other.
 type slot struct {
 	kind   graph.Kind
-	rows   int // of a chunk, if the kind is chunks
-	bytes  int // of a unit
+	rows   int // rows of a chunk, if the kind is chunks
+	bytes  int // bytes of a unit
 	buffer Buffer
-	size   int // of the buffer
+	size   int // bytes of the buffer
 }
 
 // want returns the number of bytes that a capacity needs.
@@ -59,11 +59,10 @@ func (r *slot) want(c device.Capacity) float64 {
 	return math.Ceil(float64(r.bytes)*float64(units)/16) * 16
 }
 
-// slots are the slots of an executable; the free ones can be acquired.
+// slots has the slots of an executable. Free ones can be acquired.
 type slots struct{ all, free []*slot }
 
-// acquire returns a free slot: the smallest that is large enough, else the largest, which
-// grows.
+// acquire returns a free slot: the smallest that is large enough, otherwise the largest, which grows.
 func (r *slots) acquire(kind graph.Kind, bytes int) *slot {
 	best := -1
 	for i, have := range r.free {
@@ -85,7 +84,7 @@ func (r *slots) acquire(kind graph.Kind, bytes int) *slot {
 	return got
 }
 
-// reserve makes a slot that nothing else gets until it is released.
+// reserve creates a slot that acquire does not return until it is released.
 func (r *slots) reserve(kind graph.Kind, bytes int) *slot {
 	made := &slot{kind: kind, bytes: bytes}
 	r.all = append(r.all, made)

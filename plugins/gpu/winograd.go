@@ -10,16 +10,16 @@ import (
 // tiled reports whether an algorithm has tiles.
 func tiled(a class.Algorithm) bool { return a.Tiles().Side > 0 }
 
-// tiles is a convolution by tiles, of each of its phases.
+// tiles describes a convolution by tiles, and each of its phases.
 type tiles struct {
 	class.Tiles
 	phase         class.Layer
 	phases        int
-	rows, columns int // of tiles in a phase
+	rows, columns int // tiles in a phase
 	frequencies   int
 }
 
-// tilesOf returns the tiles of a layer that has some.
+// tilesOf returns the tiles of a layer with a tiled algorithm.
 func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
 	t := tiles{Tiles: algorithm.Tiles(), phase: l.Phase(), phases: l.Dilation[0] * l.Dilation[1]}
 	t.rows, t.columns = (t.phase.OH+t.Side-1)/t.Side, (t.phase.OW+t.Side-1)/t.Side
@@ -27,7 +27,7 @@ func tilesOf(l class.Layer, algorithm class.Algorithm) tiles {
 	return t
 }
 
-// suffix returns how the names of kernels end that are for these tiles.
+// suffix returns the end of the names of the kernels for these tiles.
 func (t tiles) suffix() string {
 	if t.Kernel == 5 {
 		return "5"
@@ -35,9 +35,9 @@ func (t tiles) suffix() string {
 	return strconv.Itoa(t.Side)
 }
 
-// winograd launches a convolution by tiles. Tiles with operands that differ too much in
-// magnitude are computed by chains of the given order: flags on the device select them, and
-// the host does not read the flags.
+// winograd launches a convolution by tiles. Chains in the given order compute the tiles with
+// operands that differ too much in magnitude. Flags on the device select these tiles; the host does
+// not read the flags.
 func (c *compiler) winograd(l class.Layer, t tiles, w weights, order int, x *value, f filter, y *value) {
 	table, suffix := c.geometry(l, w, order), t.suffix()
 	u, even, apart := c.private(4*t.frequencies*l.C*l.O), c.private(4*l.O), c.private(4)

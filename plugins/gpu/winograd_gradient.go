@@ -5,10 +5,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// weightsByTiles computes the weight gradient of every chunk of a partition by tiles. The
-// device selects the part that chains must compute instead: an input channel in which a
-// value outweighs the others, or everything if there are too many of these channels, if a
-// value of the gradient outweighs the others, or if there are few tiles.
+// weightsByTiles computes the weight gradient of each chunk of a partition by tiles. The device selects
+// the part that chains must compute instead. It is an input channel if one of its values is much larger
+// than the others. It is everything if there are too many of these channels, if a value of the gradient
+// is much larger than the others, or if there are few tiles.
 func (c *compiler) weightsByTiles(l class.Layer, t tiles, k *partition, x, dy *value, p *slot) {
 	table, suffix := c.geometry(l, weights{}, byWindow), t.suffix()
 	count, pairs := t.rows*t.columns, l.C*l.O

@@ -22,7 +22,7 @@ func Cases() ([]Case, error) {
 	var all []Case
 	for i, section := range strings.Split(text, "\n== ") {
 		if i == 0 {
-			continue // the description of the file
+			continue // the file's description
 		}
 		c, err := parse(section)
 		if err != nil {
@@ -33,7 +33,7 @@ func Cases() ([]Case, error) {
 	return all, nil
 }
 
-// parse reads a case: its name, then lines that begin with state or in, then nodes.
+// parse reads a case: its name, then lines that begin with "state" or "in", then nodes.
 func parse(section string) (Case, error) {
 	name, rest, _ := strings.Cut(section, "\n")
 	var state, inputs, body string
@@ -55,8 +55,8 @@ func parse(section string) (Case, error) {
 	return Case{name, p}, nil
 }
 
-// outputs makes all values that no node reads the function's results. Values that are read
-// stay internal, so that nodes may be fused.
+// outputs makes results of all values that no node reads. The other values stay internal, so that
+// nodes may be fused.
 func outputs(fn *graph.Function) {
 	read := map[graph.Value]bool{}
 	for _, n := range fn.Nodes {

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CPU opens the CPU device in class "fma", which other devices are compared with.
+// CPU opens the CPU device in class "fma", the reference for other devices.
 func CPU(ctx context.Context) (device.Device, error) { return InClass(ctx, "fma") }
 
 // InClass opens the CPU device in a kernel class, with two threads.
@@ -24,8 +24,8 @@ func InClass(ctx context.Context, class string) (device.Device, error) {
 	return cpu.Provider{}.Open(ctx, device.DefaultID, device.Options{Kernels: class, Threads: 2})
 }
 
-// Compare runs the function predict of p on two devices, with rows[r] rows of replica r.
-// The error names the first element with different bits.
+// Compare runs the function predict of p on two devices, with rows[r] rows in replica r. The error
+// names the first element with different bits.
 func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []int, v Values) error {
 	want, err := evaluate(ctx, a, p, rows, v)
 	if err != nil {
@@ -43,7 +43,7 @@ func Compare(ctx context.Context, a, b device.Device, p *graph.Program, rows []i
 	return nil
 }
 
-// evaluate runs the only function of p with made-up state and inputs.
+// evaluate runs the only function of p with generated state and inputs.
 func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int, v Values) (
 	[]tensor.Tensor, error) {
 	x, step, err := prepare(ctx, d, p, rows, v)
@@ -55,8 +55,8 @@ func evaluate(ctx context.Context, d device.Device, p *graph.Program, rows []int
 	return out.Outputs, err
 }
 
-// Repeated loads p on d and returns two functions: run runs the only function of p
-// on that number of generated rows, and end frees the executable.
+// Repeated loads p on d and returns two functions. run runs the only function of p on generated rows,
+// and end frees the executable.
 func Repeated(ctx context.Context, d device.Device, p *graph.Program, rows int) (run, end func() error,
 	err error) {
 	x, step, err := prepare(ctx, d, p, []int{rows}, Normal)
@@ -69,7 +69,7 @@ func Repeated(ctx context.Context, d device.Device, p *graph.Program, rows int) 
 	}, x.Close, nil
 }
 
-// prepare loads p with made-up state, and makes up the inputs of a step.
+// prepare loads p with generated state, and generates the inputs of a step.
 func prepare(ctx context.Context, d device.Device, p *graph.Program, rows []int, v Values) (device.Executable,
 	device.Step, error) {
 	r, total := rand.New(rand.NewPCG(5, 5)), 0
@@ -101,8 +101,8 @@ func prepare(ctx context.Context, d device.Device, p *graph.Program, rows []int,
 	return x, step, nil
 }
 
-// same returns an error that gives the first difference of two tensors and the number of
-// differences.
+// same returns an error that gives the first difference between two tensors and the
+// number of differences.
 func same(got, want tensor.Tensor) error {
 	if got.DType != want.DType || len(got.Bytes) != len(want.Bytes) {
 		return fmt.Errorf("got %v, want %v", got, want)
@@ -138,7 +138,7 @@ func element(t tensor.Tensor, i int) float64 {
 	case tensor.F64:
 		return t.F64()[i]
 	}
-	return math.Inf(1) // no number
+	return math.Inf(1) // a NaN has no distance
 }
 
 // Model returns the program for predictions with an architecture, for images of

@@ -76,7 +76,7 @@ func randomInputs(r *rand.Rand, t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
-// program returns what trains the model with SGD.
+// program returns the program that trains the model with SGD.
 func (r Run) program() (*graph.Program, *models.Model, error) {
 	m, err := r.template()
 	if err == nil {

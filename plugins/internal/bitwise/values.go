@@ -15,11 +15,11 @@ type Values int
 const (
 	Normal  Values = iota // normally distributed
 	Uneven                // inputs have zeros of both signs, subnormals, and a few very large values
-	Awkward               // as Uneven, in the state too
-	Sick                  // as Awkward, with infinities and NaN
+	Awkward               // inputs and state have the values of Uneven
+	Sick                  // like Awkward, with infinities and NaN
 )
 
-// fill fills a tensor: labels are in -1 to 4, variances are positive.
+// fill fills a tensor. Labels are from -1 to 4, variances are positive.
 func (v Values) fill(r *rand.Rand, name string, t tensor.Tensor) {
 	switch t.DType {
 	case tensor.F32:

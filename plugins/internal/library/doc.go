@@ -1,3 +1,3 @@
-// Package library opens shared libraries on use, with dlopen and without cgo: a machine
-// without them is an ordinary case, and the error names the missing one.
+// Package library opens shared libraries at run time, with dlopen and without cgo. A missing library is
+// an ordinary error, which names it.
 package library

@@ -16,11 +16,11 @@ type Library struct {
 	handle uintptr
 }
 
-// Open opens the first of the names that there is: file names are
-// looked up as the loader does, paths are taken as they are.
+// Open opens the first of the names that exists. File names are looked up by the system's loader; paths
+// are opened directly.
 func Open(names ...string) (*Library, error) { return open(purego.RTLD_LOCAL, names) }
 
-// OpenGlobal is Open for a library with plugins that look for its symbols.
+// OpenGlobal is Open for a library that loads plugins, which look up its symbols.
 func OpenGlobal(names ...string) (*Library, error) { return open(purego.RTLD_GLOBAL, names) }
 
 func open(mode int, names []string) (*Library, error) {
@@ -37,16 +37,16 @@ func open(mode int, names []string) (*Library, error) {
 	return nil, err
 }
 
-// dlopen locks its thread: the reason why a library cannot be opened is kept per thread,
-// and is read by a second call.
+// dlopen locks its thread, because the system stores the reason of a failure per thread, and a
+// second call reads it.
 func dlopen(name string, mode int) (uintptr, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|mode)
 }
 
-// Bind makes *fn the function of that name. A missing one is an error here;
-// registering it would panic.
+// Bind sets *fn to the function with this name. It returns an error if the library lacks the function;
+// purego would panic.
 func (l *Library) Bind(fn any, name string) error {
 	symbol, err := l.Symbol(name)
 	if err != nil {
@@ -67,14 +67,14 @@ func (l *Library) Symbol(name string) (uintptr, error) {
 	return symbol, nil
 }
 
-// Call calls the function at an address with integers and addresses of memory
-// that the caller keeps, and returns its integer. It is faster than Bind's.
+// Call calls the function at an address. Arguments are integers, and addresses of memory that the
+// caller keeps. Call returns the function's integer result. It is faster than a function from Bind.
 func Call(function uintptr, arguments ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(function, arguments...)
 	return r
 }
 
-// Name returns which of the names was opened.
+// Name returns the name that was opened.
 func (l *Library) Name() string { return l.name }
 
 // Close closes the library.

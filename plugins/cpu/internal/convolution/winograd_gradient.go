@@ -35,11 +35,11 @@ type winogradGradient struct {
 	window        *kernel.Window
 	plain         *kernel.Window // of the convolution
 	x, dy, dw     *run.Value
-	workspaces    []*gradientWorkspace // of the chunks that are computed at the same time
-	leaves        *run.Slot            // gradients of chunks of replicas that have several
+	workspaces    []*gradientWorkspace // one for each chunk that is computed at the same time
+	leaves        *run.Slot            // gradients of the chunks of replicas that have several chunks
 	orders        map[int]kernel.Order // of the gradients, by the number of input channels
 	all           []chunk              // of the run
-	adds          bool                 // the gradient, of the run, is added to sums
+	adds          bool                 // the run adds the gradient to sums
 }
 
 // gradientWorkspace is memory for one chunk at a time.
@@ -48,7 +48,7 @@ type gradientWorkspace struct {
 	gradientGuard
 }
 
-// buildWinogradGradient compiles it.
+// buildWinogradGradient compiles a winogradGradient.
 func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, dy,
 	dw *run.Value) run.Action {
 	k := &winogradGradient{g: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
@@ -87,7 +87,7 @@ func (k *winogradGradient) newWorkspace(c *plan.Compiler) *gradientWorkspace {
 	all := k.some * k.columns
 	tasks := k.window.Panels() * k.blocks(kernel.Lanes)
 	return &gradientWorkspace{c.Temp(4*k.InLen(all), 0, 0), c.Temp(4*k.GradientLen(all), 0, 0),
-		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // apart by SumsStep
+		c.Temp(4*k.Frequencies()*(k.g.c*k.g.o+kernel.Lanes*tasks), 0, 0), // at distances of SumsStep
 		newGuard(c, k)}
 }
 
@@ -153,7 +153,7 @@ func (k *winogradGradient) list(f *run.Frame) {
 // evenly reports whether n equal tasks keep the given number of workers busy for four fifths of the time.
 func evenly(n, threads int) bool { return 5*n >= 4*threads*((n+threads-1)/threads) }
 
-// gradientWidth is how many input channels a task sums for at most.
+// gradientWidth is the maximum number of input channels that a task sums.
 const gradientWidth = 2 * kernel.Lanes
 
 // blockWidth returns the number of input channels in a task if workers share a chunk: their
@@ -165,7 +165,7 @@ func (k *winogradGradient) blockWidth(threads int) int {
 	return gradientWidth
 }
 
-// blocks returns how many blocks of the given number of input channels there are.
+// blocks returns the number of blocks of the given number of input channels.
 func (k *winogradGradient) blocks(width int) int { return (k.g.c + width - 1) / width }
 
 // task returns a task of a chunk, one of Panels() * blocks(width).
@@ -201,7 +201,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorks
 	}
 }
 
-// join adds the gradients of the chunks of every replica that has several.
+// join adds the gradients of the chunks of each replica that has several chunks.
 func (k *winogradGradient) join(f *run.Frame, width int) {
 	tasks := k.window.Panels() * k.blocks(width)
 	f.Each(len(k.all)*tasks, func(w *run.Worker, task int) {

@@ -10,11 +10,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Context is a GPU with a module loaded, and one stream.
+// Context is a GPU with loaded modules and one stream.
 type Context struct {
 	c       *CUDA
 	context uintptr
-	modules []module // a kernel comes from the first module that has it
+	modules []module // a kernel is taken from the first module that has it
 	stream  uintptr
 	kernels map[string]uintptr
 	pinned  pinned
@@ -22,17 +22,17 @@ type Context struct {
 	args    [mostArgs]unsafe.Pointer
 }
 
-// module is PTX that was loaded.
+// module is loaded PTX.
 type module struct {
 	text   string
 	handle uintptr
 }
 
-// mostArgs is how many arguments a kernel has at most.
+// mostArgs is the maximum number of arguments of a kernel.
 const mostArgs = 32
 
-// Open creates a context on the GPU with a UUID and loads PTX, which the driver
-// compiles for it. Where it does not, the error has the compiler's words.
+// Open creates a context on the GPU with this UUID and loads PTX, which the driver compiles for the
+// GPU. If it cannot, the error has the compiler's message.
 func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 	device, err := c.find(uuid)
 	if err == nil {
@@ -42,7 +42,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 		return nil, err
 	}
 	x := &Context{c: c, kernels: map[string]uintptr{}}
-	const sleep = 4 // a thread that waits leaves its core to CPU devices
+	const sleep = 4 // waiting threads sleep and leave their cores to CPU devices
 	if err := c.check("cuCtxCreate", c.createContext(&x.context, sleep, device)); err != nil {
 		return nil, c.unavailable(device, err)
 	}
@@ -55,7 +55,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 			return err
 		}
 		if c.dots(device) {
-			_ = x.load(dot) // a driver that does not compile it has the others
+			_ = x.load(dot) // a driver that cannot compile dot uses the kernels of ptx
 		}
 		return x.load(ptx)
 	})
@@ -66,7 +66,7 @@ func (c *CUDA) Open(uuid, ptx, dot string) (*Context, error) {
 	return x, nil
 }
 
-// do calls f on a thread with the context as its current context.
+// do makes the context current on a thread and calls f there.
 func (x *Context) do(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,7 +99,7 @@ func (x *Context) load(ptx string) error {
 	return fmt.Errorf("%w\n%s", err, text)
 }
 
-// Close destroys the context, and with it all that was made on it.
+// Close destroys the context and everything that was created in it.
 func (x *Context) Close() error {
 	if x.context == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (x *Context) Close() error {
 	return x.c.check("cuCtxDestroy", x.c.destroyContext(context))
 }
 
-// Memory returns how many bytes are free.
+// Memory returns the number of free bytes.
 func (x *Context) Memory() (free int64, err error) {
 	var f, total uint64
 	err = x.do(func() error { return x.c.check("cuMemGetInfo", x.c.memory(&f, &total)) })

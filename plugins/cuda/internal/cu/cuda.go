@@ -49,12 +49,11 @@ type CUDA struct {
 	elapsed   func(out *float32, from, to uintptr) int32
 }
 
-// cudaNames is where the library may be: the loader's path, WSL, containers.
+// cudaNames are the places where the library may be: the loader's path, WSL, containers.
 var cudaNames = []string{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
 	"/usr/local/nvidia/lib64/libcuda.so.1"}
 
-// OpenCUDA opens the library, at the given paths or where it usually is, and
-// creates no context on any GPU.
+// OpenCUDA opens the library at the given paths, or in the usual places. It creates no context.
 func OpenCUDA(paths ...string) (*CUDA, error) {
 	if len(paths) == 0 {
 		paths = cudaNames

@@ -8,14 +8,14 @@ import (
 // Code is the error code of a driver function (CUresult).
 type Code int32
 
-// Codes that mean something to the device.
+// Codes that the device treats specially.
 const (
 	OutOfMemory    Code = 2
 	invalidPTX     Code = 218
 	unsupportedPTX Code = 222
 )
 
-// Error is the driver's error for a call, with its name and text.
+// Error is an error of the driver, with its name and text.
 type Error struct {
 	Call string
 	Code Code
@@ -43,7 +43,7 @@ func (c *CUDA) check(call string, code int32) error {
 	return e
 }
 
-// goString copies a text of the library's, which ends with 0.
+// goString copies a text of the library, which ends with a zero byte.
 func goString(p *byte) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// What PTX 6.0 of target sm_60 needs.
+// Minimum versions for PTX 6.0 with target sm_60.
 const (
-	leastVersion = 9020 // of the driver's CUDA; 9.2 is the first that reports UUIDs
+	leastVersion = 9020 // version of CUDA in the driver; 9.2 is the first one that reports UUIDs
 	leastMajor   = 6    // compute capability
 )
 
@@ -21,8 +21,8 @@ const (
 	capabilityMinor = 76
 )
 
-// Show makes a part of a GPU the only device of this process, as only then a
-// context on it can be created. It is to be called before OpenCUDA.
+// Show makes a part of a GPU the only device of this process: a context on a part can only be created
+// then. Call it before OpenCUDA.
 func Show(uuid string) error {
 	libc, err := library.Open("libc.so.6", "libc.so")
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *CUDA) find(uuid string) (int32, error) {
 	return 0, fmt.Errorf("libcuda sees %d GPUs, and %s is none of them", n, uuid)
 }
 
-// dots reports whether a device has dot products of bytes: sm_61 and later.
+// dots reports whether a device can compute dot products of bytes: sm_61 and later.
 func (c *CUDA) dots(device int32) bool {
 	var major, minor int32
 	if c.attribute(&major, capabilityMajor, device) != 0 || c.attribute(&minor, capabilityMinor, device) != 0 {

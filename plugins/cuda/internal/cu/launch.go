@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// kernel returns a kernel of the modules.
+// kernel returns the kernel with this name.
 func (x *Context) kernel(name string) (uintptr, error) {
 	if k, ok := x.kernels[name]; ok {
 		return k, nil
@@ -28,8 +28,8 @@ func (x *Context) kernel(name string) (uintptr, error) {
 	return k, nil
 }
 
-// Launch launches groups[0] by groups[1] groups of the given number of threads. Arguments
-// are passed as their bits, one word each.
+// Launch launches groups[0] by groups[1] groups of the given number of threads. An argument is passed
+// as its bits, in one word.
 func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64) error {
 	return x.do(func() error {
 		k, err := x.kernel(name)
@@ -50,8 +50,8 @@ func (x *Context) Launch(name string, groups [2]int, threads int, args []uint64)
 
 // Figures describes a kernel as compiled by the driver.
 type Figures struct {
-	Registers int32 // of a thread
-	Shared    int32 // bytes of a block
+	Registers int32 // per thread
+	Shared    int32 // bytes per block
 	Local     int32 // bytes per thread: its arrays and spilled registers
 }
 
@@ -80,8 +80,8 @@ func (x *Context) Mark() (event uintptr, err error) {
 	return event, err
 }
 
-// Times waits for events and returns the times between them, one fewer than there
-// are events, which end.
+// Times waits for events and returns the times between them: one time less than there are events. It
+// destroys the events.
 func (x *Context) Times(events []uintptr) (times []time.Duration, err error) {
 	err = x.do(func() error {
 		for i, e := range events {

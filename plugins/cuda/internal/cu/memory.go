@@ -2,15 +2,15 @@ package cu
 
 import "unsafe"
 
-// pinned is host memory that the GPU reads and writes directly: two halves. One is filled
-// while the other is being transferred.
+// pinned is host memory that the GPU reads and writes directly. It has two halves: one is filled while
+// the other is transferred.
 type pinned struct {
 	halves [2]unsafe.Pointer
-	sent   [2]uintptr // events after the last copy from each
+	sent   [2]uintptr // events after the last copy from each half
 	next   int
 }
 
-// half is the bytes of one of them.
+// half is the number of bytes of a half.
 const half = 4 << 20
 
 func (p *pinned) take(c *CUDA) error {
@@ -26,19 +26,19 @@ func (p *pinned) take(c *CUDA) error {
 	return nil
 }
 
-// Alloc returns the address of new memory.
+// Alloc allocates memory and returns its address.
 func (x *Context) Alloc(bytes int) (address uint64, err error) {
 	err = x.do(func() error { return x.c.check("cuMemAlloc", x.c.alloc(&address, uint64(bytes))) })
 	return address, err
 }
 
-// Free ends memory.
+// Free frees memory.
 func (x *Context) Free(address uint64) error {
 	return x.do(func() error { return x.c.check("cuMemFree", x.c.free(address)) })
 }
 
-// Write copies data to the device, after all earlier launches. When it returns, data is in
-// pinned memory and belongs to the caller again.
+// Write copies data to the device, after all earlier launches. When it returns, data has been copied to
+// pinned memory, and the caller may change it.
 func (x *Context) Write(to uint64, data []byte) error {
 	return x.do(func() error {
 		for len(data) > 0 {
@@ -52,7 +52,7 @@ func (x *Context) Write(to uint64, data []byte) error {
 	})
 }
 
-// send copies as much of data as fits into a half.
+// send copies data up to the size of a half, and returns the number of bytes.
 func (x *Context) send(to uint64, data []byte) (int, error) {
 	p := &x.pinned
 	i := p.next
@@ -87,14 +87,14 @@ func (x *Context) Read(data []byte, from uint64) error {
 	})
 }
 
-// Copy copies on the device.
+// Copy copies bytes within the device.
 func (x *Context) Copy(to, from uint64, n int) error {
 	return x.do(func() error {
 		return x.c.check("cuMemcpyDtoDAsync", x.c.onDevice(to, from, uint64(n), x.stream))
 	})
 }
 
-// Wait waits for all that was launched.
+// Wait waits until all launches have finished.
 func (x *Context) Wait() error {
 	return x.do(func() error { return x.c.check("cuStreamSynchronize", x.c.wait(x.stream)) })
 }

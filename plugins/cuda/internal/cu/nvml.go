@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/internal/library"
 )
 
-// NVML is the open management library. It knows all GPUs and creates no
-// context on any: listing must not touch (nvml.h, NVML API reference).
+// NVML is the open management library. It describes all GPUs without creating a context, because
+// listing GPUs must not touch them (nvml.h, NVML API reference).
 type NVML struct {
 	lib      *library.Library
 	init     func() int32
@@ -21,7 +21,7 @@ type NVML struct {
 	uuid     func(device uintptr, out *byte, length uint32) int32
 	memory   func(device uintptr, out *memory) int32
 
-	// For GPUs that are split into parts (MIG); drivers before 450 lack them.
+	// For GPUs that are split into parts (MIG). Drivers before 450 lack these functions.
 	mode      func(device uintptr, now, next *uint32) int32
 	migCount  func(device uintptr, out *uint32) int32
 	migDevice func(device uintptr, index uint32, out *uintptr) int32
@@ -32,7 +32,7 @@ type memory struct{ Total, Free, Used uint64 }
 
 // GPU describes a GPU, without touching it.
 type GPU struct {
-	Index  int    // in the order of PCI addresses
+	Index  int    // position in the order of PCI addresses
 	UUID   string // "GPU-4f1c..."
 	Name   string
 	Total  int64 // bytes
@@ -40,11 +40,11 @@ type GPU struct {
 	Driver string
 }
 
-// nvmlNames is where the library may be: the loader's path, WSL, containers.
+// nvmlNames are the places where the library may be: the loader's path, WSL, containers.
 var nvmlNames = []string{"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 	"/usr/local/nvidia/lib64/libnvidia-ml.so.1"}
 
-// OpenNVML opens the library, at the given paths or where it usually is.
+// OpenNVML opens the library at the given paths, or in the usual places.
 func OpenNVML(paths ...string) (*NVML, error) {
 	if len(paths) == 0 {
 		paths = nvmlNames
@@ -103,8 +103,8 @@ func (n *NVML) Close() error {
 	return n.lib.Close()
 }
 
-// GPUs lists all GPUs of the machine. Of one that is split (MIG) it lists the parts,
-// as it computes nothing as a whole.
+// GPUs lists all GPUs of the machine. If a GPU is split (MIG), GPUs lists its parts instead: the whole
+// GPU cannot compute then.
 func (n *NVML) GPUs() ([]GPU, error) {
 	driver, err := n.string("nvmlSystemGetDriverVersion", n.driver)
 	if err != nil {
@@ -128,7 +128,7 @@ func (n *NVML) GPUs() ([]GPU, error) {
 	return all, nil
 }
 
-// whole returns GPU index, or its parts.
+// whole returns the GPU with this index, or its parts.
 func (n *NVML) whole(index uint32) ([]GPU, error) {
 	var d uintptr
 	if err := n.check("nvmlDeviceGetHandleByIndex_v2", n.handle(index, &d)); err != nil {
@@ -140,7 +140,7 @@ func (n *NVML) whole(index uint32) ([]GPU, error) {
 		handles = nil
 		for i := range most {
 			var p uintptr
-			if n.migDevice(d, i, &p) == 0 { // the others are not there
+			if n.migDevice(d, i, &p) == 0 { // an error means that part i does not exist
 				handles = append(handles, p)
 			}
 		}
@@ -177,7 +177,7 @@ func (n *NVML) gpu(index int, d uintptr) (GPU, error) {
 	return g, nil
 }
 
-// string calls a function that fills a buffer with a text that ends with 0.
+// string calls a function that fills a buffer with a text, and returns the text up to its zero byte.
 func (n *NVML) string(call string, fill func(*byte, uint32) int32) (string, error) {
 	var b [256]byte
 	if err := n.check(call, fill(&b[0], uint32(len(b)))); err != nil {

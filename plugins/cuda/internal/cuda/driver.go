@@ -14,7 +14,7 @@ import (
 // driver adapts a context to package gpu.
 type driver struct{ x *cu.Context }
 
-// openDriver creates a context on the GPU with a UUID.
+// openDriver creates a context on the GPU with this UUID.
 func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	if isPart(uuid) {
 		if err := cu.Show(uuid); err != nil {
@@ -32,8 +32,8 @@ func openDriver(uuid string, libraries ...string) (gpu.Driver, error) {
 	return driver{x}, nil
 }
 
-// kind adds the kind to an error of the driver. An error other than lack of memory is
-// sticky: the context cannot be used any more, and everything on it is lost.
+// kind adds the kind to an error of the driver. After any error other than a lack of memory, the
+// context is unusable, and everything in it is lost.
 func kind(err error) error {
 	var e *cu.Error
 	switch {
@@ -77,7 +77,7 @@ func (d driver) Launch(kernel string, groups [2]int, args []any) error {
 	return nil
 }
 
-// words returns the bits of arguments, each in a word.
+// words returns the bits of the arguments, one word for each.
 func words(args []any) []uint64 {
 	w := make([]uint64, len(args))
 	for i, a := range args {

@@ -1,5 +1,5 @@
-// Package cuda provides NVIDIA GPUs, and parts of GPUs (MIG), as devices. Listing them
-// creates no context. It only needs the driver, which compiles the PTX of package gpu.
+// Package cuda provides NVIDIA GPUs, and parts of GPUs (MIG), as devices. Listing them creates no
+// context. Only the driver is needed: it compiles the PTX of package gpu.
 package cuda
 
 import (
@@ -18,10 +18,10 @@ import (
 
 // Provider provides the GPUs of this machine.
 type Provider struct {
-	// Library is where libnvidia-ml is; "" looks where it usually is.
+	// Library is the path of libnvidia-ml; "" searches the usual places.
 	Library string
 
-	open func(uuid string) (gpu.Driver, error) // nil: libcuda, where it usually is
+	open func(uuid string) (gpu.Driver, error) // nil: opens libcuda from the usual places
 }
 
 // Describe implements device.Provider.
@@ -101,8 +101,8 @@ func (p Provider) driver(what device.Info) (gpu.Driver, error) {
 	return openDriver(what.ID)
 }
 
-// taken describes how much memory other processes have left, if that is why a GPU cannot be
-// opened.
+// taken describes the memory that other processes use, if a lack of memory is the reason why a GPU
+// cannot be opened.
 func taken(err error, what device.Info) string {
 	var e *cu.Error
 	if !errors.As(err, &e) || e.Code != cu.OutOfMemory {

@@ -10,10 +10,10 @@ import (
 // access is a load or a store of one value, or of 2 or 4 adjacent values.
 type access struct {
 	space    space
-	any      bool // the address determines the space
+	any      bool // the address determines the memory space
 	readonly bool // through the read-only cache
 	width    int  // bytes of one value
-	signed   bool // into wider registers
+	signed   bool // the value is sign-extended in a wider register
 	regs     []int
 	base     int
 	offset   uint64
@@ -76,7 +76,7 @@ func (c *compiler) access(suffixes []string, values, address string,
 	}
 	width := 8 * a.width
 	if a.width == 1 {
-		width = 0 // no register has 8 bits: any will do
+		width = 0 // no register has 8 bits, so any width is allowed
 	}
 	for _, name := range names {
 		r, err := register(name, width)
@@ -88,7 +88,7 @@ func (c *compiler) access(suffixes []string, values, address string,
 	return a, c.address(a, address)
 }
 
-// address reads [%rd1+8], [%rd1+-4], [name+4] or [name].
+// address parses [%rd1+8], [%rd1+-4], [name+4] or [name].
 func (c *compiler) address(a *access, s string) (err error) {
 	name, offset, has := strings.Cut(strings.Trim(s, "[]"), "+")
 	if has {

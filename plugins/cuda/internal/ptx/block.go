@@ -1,16 +1,16 @@
 package ptx
 
-// block is the block that runs, and keeps its memory for the next.
+// block is the block that runs. The next block reuses its memory.
 type block struct {
 	m      *Machine
 	e      *Entry
-	n      int // threads
+	n      int // number of threads
 	index  [3]int
 	size   [3]int
 	grid   [3]int
 	reg    [][]uint64 // [register][lane]
-	full   []bool     // registers that all living lanes have written
-	wrote  [][]uint32 // the rest: [register][lane], equal to began where written
+	full   []bool     // registers that all running lanes have written
+	wrote  [][]uint32 // other registers: [register][lane], equal to began if written
 	shared []*region
 	local  []*region
 	launch uint32 // first epoch of the launch
@@ -19,18 +19,18 @@ type block struct {
 	alive  int
 	groups []*group
 
-	near   *region // the last that was located
+	near   *region // the region that was located last
 	nearID uint64
 }
 
-// group is lanes at one node.
+// group has the lanes that are at the same node.
 type group struct {
 	at    int
 	waits bool
 	lanes []int32
 }
 
-// start makes a block ready for its first instruction.
+// start prepares the block for its first instruction.
 func (b *block) start(index [3]int) {
 	b.m.epoch++
 	b.index, b.began, b.near, b.line = index, b.m.epoch, nil, 0
@@ -66,8 +66,8 @@ func (b *block) run() {
 	}
 }
 
-// pick returns the group to run: the one at the earliest node, so that the others can
-// rejoin it. Groups at the same node are merged.
+// pick returns the group to run. It is the one at the earliest node, so that the others can rejoin it.
+// Groups at the same node are merged.
 func (b *block) pick() *group {
 	var g *group
 	for _, h := range b.groups {
@@ -90,7 +90,7 @@ func (b *block) pick() *group {
 	return g
 }
 
-// step runs a group through its node.
+// step runs the node of a group.
 func (b *block) step(g *group) {
 	n := &b.e.nodes[g.at]
 	for i := range n.ops {
@@ -147,7 +147,7 @@ func (b *block) define(r int, lanes []int32) {
 	}
 }
 
-// leave ends a group's threads.
+// leave removes a group. Its threads have ended.
 func (b *block) leave(g *group) {
 	b.alive -= len(g.lanes)
 	for i, h := range b.groups {

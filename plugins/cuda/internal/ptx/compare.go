@@ -2,8 +2,8 @@ package ptx
 
 import "fmt"
 
-// relations are the possible results of comparing two values: less, equal, greater or, for
-// floats, unordered.
+// relations are the possible results of comparing two values: less, equal or greater, or
+// unordered for floats.
 const (
 	less = 1 << iota
 	equal

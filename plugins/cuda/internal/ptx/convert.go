@@ -23,8 +23,8 @@ func convert(name string, f func(x uint64) uint64) {
 	add("cvt."+name, form{out: 1, in: []int{1}, one: f, loose: true})
 }
 
-// addResize adds conversions between integers: they keep their low bits, and widening
-// extends the sign if both types are signed. A byte is zero-filled in its register.
+// addResize adds conversions between integers. They keep the low bits. Widening extends the sign if
+// both types are signed. A byte is zero-extended in its register.
 func addResize(to, from int) {
 	for _, t := range []string{"u", "s"} {
 		convert(fmt.Sprintf("%s%d.u%d", t, to, from), func(x uint64) uint64 { return low(low(x, from), to) })
@@ -33,8 +33,8 @@ func addResize(to, from int) {
 	}
 }
 
-// addIntegers adds conversions between integers and floats. Toward integers, values that
-// are too large become the largest integer, and NaN becomes zero.
+// addIntegers adds conversions between integers and floats. A float that is too large becomes the
+// largest integer, and NaN becomes zero.
 func addIntegers(w int) {
 	s, u := fmt.Sprintf("s%d", w), fmt.Sprintf("u%d", w)
 	convert("rn.f32."+s, func(x uint64) uint64 { return single(float32(signed(x, w))) })
@@ -72,7 +72,7 @@ func clampUnsigned(x float64, w int) uint64 {
 	return uint64(x)
 }
 
-// addRounds: to the integers among the floats.
+// addRounds adds the roundings of floats to integral values.
 func addRounds() {
 	modes := map[string]func(float64) float64{
 		"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}

@@ -20,7 +20,7 @@ func (b *block) fork(g *group, n *node) {
 	}
 }
 
-// diverge makes two groups of one.
+// diverge splits a group in two.
 func (b *block) diverge(g *group, n *node, taken int) {
 	guard := b.reg[n.guard]
 	to := &group{at: n.to, lanes: make([]int32, 0, b.n)}
@@ -36,7 +36,7 @@ func (b *block) diverge(g *group, n *node, taken int) {
 	b.groups = append(b.groups, to)
 }
 
-// barrier lets all threads continue if all are at the same barrier.
+// barrier lets all threads continue if all of them are at the same barrier.
 func (b *block) barrier() {
 	first := b.groups[0]
 	count := 0

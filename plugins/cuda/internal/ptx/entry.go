@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// compiler makes an entry's instructions of its text.
+// compiler compiles the text of an entry to instructions.
 type compiler struct {
 	*Entry
 	mod    *Module
 	regs   map[string]int
-	words  map[uint64]int // slots of immediates, by value
-	labels map[string]int // nodes
+	words  map[uint64]int // registers of immediates, by value
+	labels map[string]int // numbers of nodes
 	open   bool           // the last node accepts instructions
 }
 
-// entry reads a kernel, from the line after its name.
+// entry compiles a kernel, from the line after its name.
 func (mod *Module) entry(l *lines, name string, params bool) (*Entry, error) {
 	c := &compiler{mod: mod, regs: map[string]int{}, words: map[uint64]int{}, labels: map[string]int{}}
 	c.Entry = &Entry{Name: name, mod: mod, fixed: map[int]uint64{}, specials: map[string]int{}}
@@ -41,7 +41,7 @@ func (mod *Module) entry(l *lines, name string, params bool) (*Entry, error) {
 	return c.Entry, c.link()
 }
 
-// param reads `.param .u64 dense_param_0,`.
+// param parses `.param .u64 dense_param_0,`.
 func (c *compiler) param(s string, n int) error {
 	f := strings.Fields(strings.TrimRight(s, ","))
 	if len(f) != 3 || bits(f[1][1:]) == 0 {
@@ -53,8 +53,8 @@ func (c *compiler) param(s string, n int) error {
 	return nil
 }
 
-// head reads the directives, the declarations and the instructions up to the
-// closing brace; of the last it returns the statements.
+// head reads the lines of a kernel up to its closing brace. It carries out directives and declarations,
+// and returns the instructions.
 func (c *compiler) head(l *lines) ([]statement, error) {
 	var body []statement
 	for {
@@ -108,7 +108,7 @@ func (c *compiler) declare(s string, n int) error {
 	return nil
 }
 
-// registers reads `.f32 %f<19>` or `.b64 %SP`.
+// registers parses `.f32 %f<19>` or `.b64 %SP`.
 func (c *compiler) registers(s string, n int) error {
 	f := strings.Fields(s)
 	if len(f) != 2 || bits(f[0][1:]) == 0 {
@@ -131,7 +131,7 @@ func (c *compiler) register(kind string) int {
 	return len(c.widths) - 1
 }
 
-// bits returns a type's width, or 0 if kind is not a type; a predicate has 1.
+// bits returns the width of a type, or 0 if kind is not a type. A predicate has one bit.
 func bits(kind string) int {
 	switch {
 	case kind == "pred":

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A Fault is why a launch ended: what hardware would punish, or compute
-// differently from one run to the next.
+// A Fault is the reason why a launch ended: the kernel did something that crashes on hardware, or that
+// gives different results from one run to the next.
 type Fault struct {
 	Kernel        string
-	Line          int    // of the module's text, from 1; 0: before the first instruction
+	Line          int    // line of the module's text, from 1; 0: before the first instruction
 	Instruction   string // the text of that line
 	Block, Thread [3]int
-	Address       string // of a race: buffer 3, byte 64; otherwise empty
+	Address       string // for a race, "buffer 3, byte 64"; otherwise empty
 	Text          string
 }
 
@@ -29,7 +29,7 @@ func (f *Fault) Error() string {
 		f.Kernel, f.Line, f.Instruction, f.Block, f.Thread, text)
 }
 
-// trap is thrown by an instruction and caught by the block that runs it.
+// trap is the value of a panic in an instruction. The block that runs the instruction recovers it.
 type trap struct {
 	lane    int32
 	address string
@@ -40,13 +40,13 @@ func fail(lane int32, format string, args ...any) {
 	panic(trap{lane: lane, text: fmt.Sprintf(format, args...)})
 }
 
-// race ends the launch because of a word of r.
+// race ends the launch because of a race on a word of r.
 func (b *block) race(lane int32, r *region, word int, format string, args ...any) {
 	address := fmt.Sprintf("%s, byte %d", b.name(r), word*r.grain)
 	panic(trap{lane, address, "race: " + fmt.Sprintf(format, args...)})
 }
 
-// name returns the variable's name of shared memory, or the number of a buffer.
+// name returns the name of a variable in shared memory, or the number of a buffer.
 func (b *block) name(r *region) string {
 	if i := slices.Index(b.shared, r); i >= 0 {
 		return "shared variable " + b.e.shared[i].name

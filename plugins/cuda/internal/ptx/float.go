@@ -6,7 +6,7 @@ func f32(x uint64) float32 { return math.Float32frombits(uint32(x)) }
 
 func f64(x uint64) float64 { return math.Float64frombits(x) }
 
-// single is a float32's bits. All its NaNs are one, as on hardware.
+// single returns the bits of a float32. All NaNs have the same bits, as on hardware.
 func single(x float32) uint64 {
 	if x != x {
 		return 0x7fffffff
@@ -47,7 +47,8 @@ func init() {
 	}})
 }
 
-// lesser is min of the PTX ISA: of a number and a NaN the number, -0 below +0.
+// lesser is min of the PTX ISA. The minimum of a number and a NaN is the number, and -0
+// is less than +0.
 func lesser(x, y float64) float64 {
 	switch {
 	case x != x:
@@ -58,16 +59,16 @@ func lesser(x, y float64) float64 {
 	return min(x, y)
 }
 
-// addSigns: neg and abs change a sign and round nothing.
+// addSigns adds neg and abs, which change a sign and round nothing.
 func addSigns(w int, kind string) {
 	sign := uint64(1) << (w - 1)
 	add("neg"+kind, one(w, func(x uint64) uint64 { return x ^ sign }))
 	add("abs"+kind, one(w, func(x uint64) uint64 { return x &^ sign }))
 }
 
-// fma32 is x*y + z, rounded once. The product is exact in float64; where the
-// sum's rounding to float64 could decide that to float32, it is rounded to odd
-// instead (Boldo, Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+// fma32 returns x*y + z, rounded once. The product is exact in float64. If rounding the sum to float64
+// could change the rounding to float32, the sum is rounded to odd instead (Boldo, Melquiond 2008,
+// "Emulation of FMA and correctly rounded sums").
 func fma32(x, y, z float32) float32 {
 	p := float64(x) * float64(y)
 	s := p + float64(z)
@@ -78,7 +79,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(odd(p, float64(z), s))
 }
 
-// odd is p + z rounded to odd, s being their sum rounded to nearest.
+// odd returns p + z rounded to odd. s is the sum rounded to nearest.
 func odd(p, z, s float64) float64 {
 	t := s - p
 	e := (p - (s - t)) + (z - t)

@@ -16,7 +16,7 @@ type form struct {
 	loose bool // registers may be wider than the operands and the result
 }
 
-// forms are all instructions that compute, by their full names.
+// forms has all instructions that compute, by their full names.
 var forms = map[string]form{}
 
 // instruction compiles an instruction that is not a branch.
@@ -33,7 +33,7 @@ func (c *compiler) instruction(st statement) (op, error) {
 	case family == "st":
 		return c.store(st, strings.Split(rest, "."))
 	case family == "cvta":
-		st.op = "mov.u64" // addresses of all spaces are addresses
+		st.op = "mov.u64" // an address is the same in all memory spaces
 	}
 	f, ok := forms[st.op]
 	if !ok {
@@ -42,8 +42,7 @@ func (c *compiler) instruction(st statement) (op, error) {
 	return c.compute(st, f)
 }
 
-// parameter is the instruction that reads a parameter of a kind: registers may
-// be wider.
+// parameter returns the instruction that reads a parameter of a kind. The register may be wider.
 func (c *compiler) parameter(register, kind string) string {
 	if r, ok := c.regs[register]; ok && c.widths[r] > bits(kind) {
 		return fmt.Sprintf("cvt.%c%d.%s", kind[0], c.widths[r], kind)
@@ -51,7 +50,7 @@ func (c *compiler) parameter(register, kind string) string {
 	return "mov." + kind
 }
 
-// refused returns an error that explains why an instruction is not among the forms.
+// refused returns an error that explains why an instruction is not supported.
 func refused(name string) error {
 	for _, what := range []string{".ftz", ".approx", ".full"} {
 		if strings.Contains(name, what) {
@@ -89,7 +88,8 @@ func (c *compiler) compute(st statement, f form) (op, error) {
 	return o, nil
 }
 
-// lanes is the form for many threads: registers are rows of all lanes.
+// lanes returns a function that computes the form for many lanes. A register is a row with the
+// values of all lanes.
 func (f form) lanes(d int, in []int) func(b *block, lanes []int32) {
 	switch {
 	case f.one != nil:
@@ -115,7 +115,7 @@ func (f form) lanes(d int, in []int) func(b *block, lanes []int32) {
 	}
 }
 
-// add adds a form to the table; a repeated name is a bug in this package.
+// add adds a form to the table. A repeated name is a bug in this package.
 func add(name string, f form) {
 	if _, ok := forms[name]; ok {
 		panic("ptx: two forms of " + name)

@@ -5,10 +5,10 @@ import (
 	mathbits "math/bits"
 )
 
-// signed is x's low w bits as a number.
+// signed returns the low w bits of x as a signed number.
 func signed(x uint64, w int) int64 { return int64(x<<(64-w)) >> (64 - w) }
 
-// low is x's low w bits.
+// low returns the low w bits of x.
 func low(x uint64, w int) uint64 { return x & (1<<w - 1) }
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 	add("dp4a.u32.s32", form{out: 32, in: []int{32, 32, 32}, three: dot})
 }
 
-// dot adds the products of four bytes without a sign and four with one.
+// dot returns z plus the products of four unsigned bytes with four signed bytes.
 func dot(x, y, z uint64) uint64 {
 	for i := 0; i < 32; i += 8 {
 		z += uint64(int64(x>>i&255) * signed(y>>i&255, 8))
@@ -41,7 +41,7 @@ func two(w int, f func(x, y uint64) uint64) form { return form{out: w, in: []int
 
 func one(w int, f func(x uint64) uint64) form { return form{out: w, in: []int{w}, one: f} }
 
-// addSums: the same bits for numbers with and without sign.
+// addSums adds sums and products. Their bits are the same for signed and unsigned numbers.
 func addSums(w int) {
 	for _, t := range []string{"s", "u"} {
 		name := fmt.Sprintf("%s%d", t, w)
@@ -77,7 +77,7 @@ func addQuotients(w int) {
 	add("mul.hi."+s, two(w, func(x, y uint64) uint64 { return high(signed(x, w), signed(y, w), w) }))
 }
 
-// nonzero is y, which an integer is divided by.
+// nonzero returns the divisor y. It ends the launch if y is zero.
 func nonzero[T int64 | uint64](y T) T {
 	if y == 0 {
 		fail(0, "an integer is divided by zero")
@@ -85,7 +85,7 @@ func nonzero[T int64 | uint64](y T) T {
 	return y
 }
 
-// high is the upper half of a product of numbers with sign.
+// high returns the upper half of a product of signed numbers.
 func high(x, y int64, w int) uint64 {
 	hi, lo := mathbits.Mul64(uint64(x), uint64(y))
 	if x < 0 {
@@ -100,7 +100,7 @@ func high(x, y int64, w int) uint64 {
 	return low(lo>>w, w)
 }
 
-// addWide: products of twice the width.
+// addWide adds products with twice the width of their operands.
 func addWide(w int) {
 	add(fmt.Sprintf("mul.wide.u%d", w), form{out: 2 * w, in: []int{w, w},
 		two: func(x, y uint64) uint64 { return x * y }})
@@ -112,7 +112,7 @@ func addWide(w int) {
 		three: func(x, y, z uint64) uint64 { return low(uint64(signed(x, w)*signed(y, w))+z, 2*w) }})
 }
 
-// addShifts: a shift by the width or more is one by the width.
+// addShifts adds shifts. A shift by more than the width is a shift by the width.
 func addShifts(w int) {
 	shift := func(f func(x, n uint64) uint64) form { return form{out: w, in: []int{w, 32}, two: f} }
 	add(fmt.Sprintf("shl.b%d", w), shift(func(x, n uint64) uint64 { return low(x<<n, w) }))
@@ -139,8 +139,7 @@ func addCounts() {
 	}
 }
 
-// addFields adds the extraction of n bits of a word from a position. Bits beyond the word
-// are 0, or equal its sign.
+// addFields adds the extraction of n bits of a word. Bits beyond the word are 0, or copies of its sign.
 func addFields() {
 	field := func(f func(x, at, n uint64) uint64) form {
 		return form{out: 32, in: []int{32, 32, 32},
@@ -155,7 +154,7 @@ func addFields() {
 	}))
 }
 
-// addMoves: a move and a choice are the same for every type of a width.
+// addMoves adds moves and selections. They are the same for all types of a width.
 func addMoves(w int) {
 	for _, t := range []string{"b", "u", "s", "f"} {
 		if t == "f" && w == 16 {

@@ -15,8 +15,8 @@ const (
 	mostParams  = 4096 // bytes
 )
 
-// Launch runs a grid of blocks. Args are the parameters' bits, one each. An
-// error is a *Fault; memory is then as it was when the fault was met.
+// Launch runs a grid of blocks. args are the bits of the parameters. The error is a *Fault; memory is
+// then as it was when the fault occurred.
 func (m *Machine) Launch(e *Entry, grid, size [3]int, args ...uint64) error {
 	if err := e.fits(grid, size, args); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (m *Machine) Launch(e *Entry, grid, size [3]int, args ...uint64) error {
 	return nil
 }
 
-// fits checks a launch against the target's limits and the kernel's.
+// fits checks a launch against the limits of the target and of the kernel.
 func (e *Entry) fits(grid, size [3]int, args []uint64) error {
 	refuse := func(format string, a ...any) error {
 		return &Fault{Kernel: e.Name, Text: fmt.Sprintf(format, a...)}
@@ -64,7 +64,7 @@ func (e *Entry) fits(grid, size [3]int, args []uint64) error {
 	return nil
 }
 
-// prepare makes the registers and memory of a launch's blocks.
+// prepare allocates the registers and the memory for the blocks of a launch.
 func (m *Machine) prepare(e *Entry, size [3]int, args []uint64) *block {
 	n := size[0] * size[1] * size[2]
 	b := &block{m: m, e: e, n: n, size: size, launch: m.epoch + 1}
@@ -93,7 +93,7 @@ func fill(row []uint64, v uint64) {
 	}
 }
 
-// guarded runs a block and makes a Fault of its trap.
+// guarded runs a block and converts its trap to a Fault.
 func (b *block) guarded(index [3]int) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -109,12 +109,12 @@ func (b *block) guarded(index [3]int) (err error) {
 	return nil
 }
 
-// thread is a lane's place in the block.
+// thread returns the position of a lane in the block.
 func (b *block) thread(l int) [3]int {
 	return [3]int{l % b.size[0], l / b.size[0] % b.size[1], l / b.size[0] / b.size[1]}
 }
 
-// special fills a special register's row.
+// special fills the row of a special register.
 func (b *block) special(name string, row []uint64) {
 	axis := int(name[len(name)-1] - 'x')
 	switch name[:len(name)-2] {

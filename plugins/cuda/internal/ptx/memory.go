@@ -16,19 +16,19 @@ const (
 	local
 )
 
-// region is a buffer, a shared variable, or a local one of all threads.
+// region is a buffer, a shared variable, or a local variable of all threads.
 type region struct {
 	space  space
 	size   int // bytes that a thread may touch
 	data   []byte
 	shadow []word
-	grain  int // bytes that a word of shadow is of: 4, or 1 from the first access to a byte on
+	grain  int // bytes for each word of shadow: 4, or 1 after the first access to a byte
 }
 
 // of returns the shadow words of n bytes.
 func (r *region) of(at, n int) []word { return r.shadow[at/r.grain : (at+n+r.grain-1)/r.grain] }
 
-// split tracks every byte separately from now on.
+// split tracks each byte separately from now on.
 func (r *region) split() {
 	if r.grain == 1 {
 		return
@@ -40,26 +40,25 @@ func (r *region) split() {
 	r.shadow, r.grain = bytes, 1
 }
 
-// word records the accesses to 4 bytes, or to one. Epochs count the intervals between
-// barriers, over all launches; 0 is never.
+// word records the accesses to 4 bytes, or to one byte. Epochs count the intervals between barriers,
+// over all launches. Epoch 0 means never.
 type word struct {
 	wrote, read    uint32 // epochs
 	writer, reader int32  // lanes
-	across         uint32 // the launch that read it from several blocks
+	across         uint32 // the launch in which several blocks read it
 }
 
-const many = -1 // several lanes
+const many = -1 // instead of a lane: several lanes
 
-// Machine is memory and the kernels that run on it. Only one goroutine may use it at a
-// time.
+// Machine has memory, and runs kernels. Only one goroutine may use it at a time.
 type Machine struct {
-	Budget  int // nodes that a block may run before it counts as endless
+	Budget  int // nodes that a block may run before it is considered endless
 	buffers map[uint64]*region
 	last    uint64
 	epoch   uint32
 }
 
-// New is a machine with empty memory.
+// New returns a machine with empty memory.
 func New() *Machine {
 	return &Machine{Budget: 1 << 26, buffers: map[uint64]*region{}, epoch: 1}
 }
@@ -77,7 +76,7 @@ func newRegion(s space, size, copies int) *region {
 	return &region{space: s, size: size, data: make([]byte, 4*words), shadow: make([]word, words), grain: 4}
 }
 
-// Free ends a buffer.
+// Free frees a buffer.
 func (m *Machine) Free(address uint64) error {
 	if m.buffers[address>>32] == nil || uint32(address) != 0 {
 		return fmt.Errorf("ptx: %#x is no buffer", address)
@@ -86,7 +85,8 @@ func (m *Machine) Free(address uint64) error {
 	return nil
 }
 
-// span is a part of a buffer, words is one of whole words, except for the last of the buffer.
+// span returns the buffer at an address, and the offset of the address in it. The offset must be a
+// multiple of 4, and n bytes must follow it.
 func (m *Machine) span(address uint64, n int) (*region, int, error) {
 	r, at := m.buffers[address>>32], int(uint32(address))
 	if r == nil || at+n > r.size || at%4 != 0 {
@@ -103,7 +103,7 @@ func (m *Machine) words(address uint64, n int) (*region, int, error) {
 	return r, at, err
 }
 
-// Write copies from the host.
+// Write copies data from the host to a buffer.
 func (m *Machine) Write(to uint64, data []byte) error {
 	r, at, err := m.words(to, len(data))
 	if err != nil {
@@ -117,7 +117,7 @@ func (m *Machine) Write(to uint64, data []byte) error {
 	return nil
 }
 
-// Read copies to the host. Reading memory that was never written is an error.
+// Read copies from a buffer to the host. Reading memory that was never written is an error.
 func (m *Machine) Read(data []byte, from uint64) error {
 	r, at, err := m.span(from, len(data))
 	if err != nil {

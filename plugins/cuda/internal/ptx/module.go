@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A Module is PTX that was read and checked.
+// A Module is PTX that has been read and checked.
 type Module struct {
 	Target  string // sm_70
 	Entries map[string]*Entry
@@ -15,7 +15,7 @@ type Module struct {
 	text    string
 }
 
-// line returns a line of the text, from 1, or "" before the first.
+// line returns a line of the text; the first is line 1. It returns "" for line 0.
 func (mod *Module) line(n int) string {
 	if n == 0 {
 		return ""
@@ -27,14 +27,14 @@ func (mod *Module) line(n int) string {
 type Entry struct {
 	Name   string
 	mod    *Module
-	Shared int // bytes of shared memory of a block
+	Shared int // bytes of shared memory per block
 	params []param
 	shared []variable
 	local  []variable
-	exact  [3]int // the block it must have, or zeros
-	most   [3]int // the largest block it may have, or zeros
+	exact  [3]int // required size of a block, or zeros
+	most   [3]int // maximum size of a block, or zeros
 
-	widths   []int          // bits of every register; 0: an immediate fits all
+	widths   []int          // bits of each register; 0: an immediate, which fits all widths
 	fixed    map[int]uint64 // immediates, by register
 	specials map[string]int // registers of %tid.x and the like
 	nodes    []node
@@ -51,8 +51,8 @@ type variable struct {
 	size, align int
 }
 
-// Load reads a module. An error names the line and the instruction that this machine does
-// not know or does not allow.
+// Load reads a module. The error names the line and the instruction that this machine does not know
+// or does not allow.
 func (m *Machine) Load(text string) (*Module, error) {
 	l := split(text)
 	mod := &Module{Entries: map[string]*Entry{}, consts: map[string]uint64{}, text: text}
@@ -74,7 +74,7 @@ func (mod *Module) check() error {
 	return nil
 }
 
-// directive reads one directive of the module's level.
+// directive reads one directive at the level of the module.
 func (m *Machine) directive(mod *Module, l *lines, s string, n int) error {
 	word, rest, _ := strings.Cut(s, " ")
 	switch word {
@@ -107,7 +107,7 @@ func expect(got, want string, n int) error {
 	return nil
 }
 
-// constant reads `.align 4 .b8 name[8] = {0, 0, 128, 63};`, given from .align.
+// constant parses `.align 4 .b8 name[8] = {0, 0, 128, 63};`. s begins with .align.
 func (m *Machine) constant(mod *Module, s string, n int) error {
 	head, list, ok := strings.Cut(s, " = {")
 	v, err := declared(head, n)
@@ -126,7 +126,7 @@ func (m *Machine) constant(mod *Module, s string, n int) error {
 	return m.Write(mod.consts[v.name], data)
 }
 
-// declared reads `.align 4 .b8 name[1024]` or `.align 4 .f32 name`.
+// declared parses `.align 4 .b8 name[1024]` or `.align 4 .f32 name`.
 func declared(s string, n int) (variable, error) {
 	f := strings.Fields(strings.TrimRight(s, ";"))
 	if len(f) != 4 || f[0] != ".align" || bits(f[2][1:]) == 0 {

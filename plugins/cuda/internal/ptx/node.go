@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// A node is a straight line of instructions and how it ends.
+// A node is a sequence of instructions without branches, and the way it ends.
 type node struct {
 	ops   []op
-	line  int // of what ends it
+	line  int // line of the instruction that ends it
 	end   flow
 	guard int // the register that a branch tests
 	not   bool
 	label string
-	to    int // the node of label
+	to    int // target of the branch: the node of label
 }
 
 type flow int
 
 const (
 	falls   flow = iota // continues with the next node
-	jumps               // goes to another
-	forks               // goes there if the guard is true
-	waits               // for the barrier
+	jumps               // continues with the node to
+	forks               // continues with the node to if the guard is true, else with the next
+	waits               // waits at the barrier
 	returns             // ends the thread
 )
 
@@ -84,7 +84,7 @@ func (c *compiler) finish(n *node, end flow, st statement, args int) error {
 	return nil
 }
 
-// link finds the branches' nodes.
+// link sets the target nodes of branches.
 func (c *compiler) link() error {
 	if c.open || len(c.nodes) == 0 {
 		return fmt.Errorf("ptx: %s ends without ret", c.Name)

@@ -44,7 +44,7 @@ func (c *compiler) other(name string, width int) (int, error) {
 	return c.value(v), err
 }
 
-// immediate reads 12, -1, 0x10, 0f3F800000 and 0d3FF0000000000000.
+// immediate parses 12, -1, 0x10, 0f3F800000 and 0d3FF0000000000000.
 func immediate(s string) (uint64, error) {
 	for prefix, digits := range map[string]int{"0f": 8, "0d": 16} {
 		if hex, ok := strings.CutPrefix(s, prefix); ok && len(hex) == digits {
@@ -62,7 +62,7 @@ func immediate(s string) (uint64, error) {
 	return v, nil
 }
 
-// value is a register that holds v in every thread.
+// value returns a register that has the value v in all threads.
 func (c *compiler) value(v uint64) int {
 	r, ok := c.words[v]
 	if !ok {
@@ -73,7 +73,7 @@ func (c *compiler) value(v uint64) int {
 	return r
 }
 
-// register that an instruction writes.
+// target returns the register that an instruction writes.
 func (c *compiler) target(name string, width int) (int, error) {
 	if r, ok := c.regs[name]; !ok || c.widths[r] == 0 || strings.HasPrefix(name, "[") {
 		return 0, fmt.Errorf("%s is not a register that can be written", name)

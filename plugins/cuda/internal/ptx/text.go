@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// A statement is a line of an entry's body: a declaration, a label or an
-// instruction with what guards it.
+// A statement is a line in the body of an entry: a declaration, a label or an instruction. An
+// instruction may have a guard.
 type statement struct {
 	line  int
-	guard string // a predicate's name, or empty
+	guard string // name of a predicate, or empty
 	not   bool   // the guard is negated
 	op    string
 	args  []string
 }
 
-// lines are a module's text without comments and empty lines; number[i] is
-// where line i stood, from 1.
+// lines has a module's text without comments and empty lines. number[i] is the original number
+// of line i, from 1.
 type lines struct {
 	text   []string
 	number []int
@@ -34,7 +34,7 @@ func split(text string) *lines {
 	return l
 }
 
-// next is the next line, or false at the end.
+// next returns the next line and its number. ok is false at the end.
 func (l *lines) next() (s string, number int, ok bool) {
 	if l.at == len(l.text) {
 		return "", 0, false
@@ -43,7 +43,7 @@ func (l *lines) next() (s string, number int, ok bool) {
 	return l.text[l.at-1], l.number[l.at-1], true
 }
 
-// parse makes a statement of an instruction's line.
+// parse parses the line of a statement.
 func parse(s string, line int) (statement, error) {
 	st := statement{line: line}
 	s, ended := strings.CutSuffix(s, ";")

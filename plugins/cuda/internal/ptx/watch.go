@@ -1,6 +1,6 @@
 package ptx
 
-// locate is the region and the byte that a lane's address means.
+// locate returns the region and the byte at the address that a lane accesses.
 func (b *block) locate(a *access, l int32, address uint64, size int) (*region, int) {
 	r := b.near
 	if id := address >> 32; id != b.nearID || r == nil {

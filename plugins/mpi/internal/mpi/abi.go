@@ -10,14 +10,14 @@ import (
 type abi struct {
 	world, bytes, errorsReturn uintptr // handles
 	anySource, anyTag          int32
-	source, tag                int // where a status has them, in bytes
+	source, tag                int // offsets in a status, in bytes
 }
 
-// mpich has the values of MPICH's family, which uses integers as handles.
+// mpich has the values of MPICH's family. Its handles are integers.
 var mpich = abi{world: 0x44000000, bytes: 0x4c00010d, errorsReturn: 0x54000001, anySource: -2, anyTag: -1,
 	source: 8, tag: 12}
 
-// abiOf returns the values of a library. Open MPI's handles are addresses of variables.
+// abiOf returns the values of a library. In Open MPI, handles are addresses of variables.
 func abiOf(l *library.Library) (abi, error) {
 	world, err := l.Symbol("ompi_mpi_comm_world")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// MPI is an open library, which this process is a rank of.
+// MPI is an open library. This process is one of its ranks.
 type MPI struct {
 	abi
 	library *library.Library
@@ -25,13 +25,13 @@ type MPI struct {
 type results struct {
 	a, b   int32
 	status status
-	text   [8192]byte // more than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
+	text   [8192]byte // larger than MPI_MAX_LIBRARY_VERSION_STRING and MPI_MAX_ERROR_STRING
 }
 
 // Transfer is a transfer in progress.
 type Transfer struct {
 	handle  uintptr // in Open MPI; MPICH uses the first 4 bytes
-	content []byte  // that the library reads or writes
+	content []byte  // memory that the library reads or writes
 }
 
 // threadFunneled is MPI_THREAD_FUNNELED in all known libraries.
@@ -41,8 +41,8 @@ var functions = []string{"MPI_Init_thread", "MPI_Comm_rank", "MPI_Comm_size", "M
 	"MPI_Get_library_version", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Get_count", "MPI_Test", "MPI_Abort",
 	"MPI_Finalize", "MPI_Error_string"}
 
-// Open opens the first of the libraries that exists, and becomes a rank. It returns when
-// all ranks have joined.
+// Open opens the first of the libraries that exists, and makes this process a rank. It returns when all
+// ranks have joined.
 func Open(names []string) (*MPI, error) {
 	l, err := library.OpenGlobal(names...)
 	if err != nil {
@@ -88,7 +88,7 @@ func firstWords(s string) string {
 
 func address[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// call makes a call and returns its error in the library's words.
+// call calls a function and returns its error with the library's text.
 func (m *MPI) call(name string, arguments ...uintptr) error {
 	code := int32(library.Call(m.calls[name], arguments...))
 	if code == 0 {
@@ -146,8 +146,8 @@ func (m *MPI) Iprobe() (found bool, from, tag, length int, err error) {
 	return true, r.status.at(m.source), r.status.at(m.tag), int(r.b), err
 }
 
-// Abort ends all ranks; this process too, most likely.
+// Abort ends all ranks. It usually ends this process too.
 func (m *MPI) Abort() { _ = m.call("MPI_Abort", m.world, 1) }
 
-// Finalize ends MPI. All ranks do.
+// Finalize ends MPI. All ranks must call it.
 func (m *MPI) Finalize() error { return m.call("MPI_Finalize") }

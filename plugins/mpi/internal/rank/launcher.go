@@ -8,14 +8,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The libraries of the two families, by the names that distributions and
-// vendors give them.
+// The libraries of the two families, with the names that distributions and vendors use.
 var (
 	openMPI = []string{"libmpi.so.40", "libmpi.so.80", "libmpi.so"}
 	mpich   = []string{"libmpich.so.12", "libmpi.so.12", "libmpi_mpich.so.12", "libmpich.so"}
 )
 
-// libraries returns the libraries to try, best first: the launcher's libraries.
+// libraries returns the names of the libraries to try. The launcher's family comes first.
 func libraries() []string {
 	if isOpenMPI() {
 		return openMPI
@@ -23,8 +22,8 @@ func libraries() []string {
 	return mpich
 }
 
-// isOpenMPI reports whether the environment is of Open MPI's mpirun, or of a launcher that
-// uses PMIx, as Open MPI does.
+// isOpenMPI reports whether the environment was set by Open MPI's mpirun, or by a launcher that uses
+// PMIx, as Open MPI does.
 func isOpenMPI() bool {
 	switch {
 	case os.Getenv("OMPI_COMM_WORLD_SIZE") != "":
@@ -37,8 +36,7 @@ func isOpenMPI() bool {
 	return os.Getenv("PMIX_RANK") != "" || os.Getenv("PMI_RANK") == ""
 }
 
-// checkSize refuses a library that has not found the launcher: with it each rank
-// is alone.
+// checkSize returns an error if a library has not found the launcher. Each rank would be alone.
 func checkSize(name string, got int) error {
 	if _, want := launcher.Rank(); want > 0 && want != got {
 		return problem.Advise("start with its own, or name the right one: {fabric} mpi:PATH",

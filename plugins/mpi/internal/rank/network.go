@@ -1,5 +1,4 @@
-// Package rank is this process as a rank of an MPI job: it moves the messages of
-// bnctl by MPI.
+// Package rank makes this process a rank of an MPI job, and moves the messages of bnctl by MPI.
 package rank
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 )
 
-// Network is MPI: a serve.Network.
+// Network implements serve.Network with MPI.
 type Network struct{}
 
 // Describe implements serve.Network.
@@ -29,7 +28,7 @@ func (Network) Join(library string, h serve.Host) (serve.Endpoint, error) {
 	r := &rank{host: h, done: make(chan struct{})}
 	joined := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // for good: it is MPI's thread
+		runtime.LockOSThread() // never unlocked: this is MPI's thread
 		defer close(r.done)
 		err := wakeInTime()
 		if err == nil {

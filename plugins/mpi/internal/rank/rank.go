@@ -9,29 +9,29 @@ import (
 	"github.com/bnctl/bnctl/plugins/mpi/internal/mpi"
 )
 
-// Tags of messages. Lane n uses tag 2n for the last packet of a message, and 2n+1 if more
-// packets follow. A packet with tag wholeTag+n comes before a message and has its length.
+// Tags of messages. Lane n uses tag 2n for the last packet of a message, and 2n+1 for packets that
+// others follow. A packet with tag wholeTag+n comes before a message and has its length.
 const (
 	wholeTag = 2 * lanes
 )
 
 const (
-	leaveTag = 100 + iota // nothing comes any more
-	abortTag              // why all are to end
+	leaveTag = 100 + iota // the sender sends nothing more
+	abortTag              // all ranks must end; the content is the cause
 )
 
 const lanes = 2
 
-// moments is the lane that devices wait for.
+// moments is the lane with the messages that devices wait for.
 const moments = 0
 
-// rank moves messages. One thread does all of it: it carries out the orders of the host,
-// checks the messages in progress, naps, and checks again.
+// rank moves messages. One thread does all of it: it carries out the orders of the host, checks the
+// messages in progress, naps, and repeats.
 type rank struct {
 	mpi     *mpi.MPI
 	host    serve.Host
-	closing atomic.Bool   // the thread is to end all
-	done    chan struct{} // closed when it is done
+	closing atomic.Bool   // the thread must end
+	done    chan struct{} // closed when the thread has ended
 
 	// Only the thread uses the fields from here on.
 	out      []route // by peer and lane
@@ -39,31 +39,31 @@ type rank struct {
 	free     [][]byte        // buffers of delivered messages, for reuse
 	control  []*mpi.Transfer // messages about the end that are being sent
 	leaving  bool            // the host has left
-	said     bool            // and the others know
-	left     []bool          // by rank
-	departed int             // how many have left
-	over     bool            // there is nothing more to do
-	told     bool            // the host knows of the end
+	said     bool            // the other ranks have been informed of it
+	left     []bool          // ranks that have left
+	departed int             // number of ranks that have left
+	over     bool            // the thread has nothing more to do
+	told     bool            // the host has been informed of the end
 	awaited  [lanes]int      // number of routes that the host waits for, by lane
 }
 
-// route is the packets that go to or come from a peer in a lane.
+// route has the packets in one direction between this rank and a peer, in one lane.
 type route struct {
 	waiting []packet
 	going   []packet
 	got     uint64 // messages delivered
-	awaited bool   // the host waits for the next
+	awaited bool   // the host waits for the next message
 	whole   []byte // the message of known length that is arriving, or nil
-	came    int    // bytes of it that have packets
+	came    int    // its bytes that have arrived or have a packet
 }
 
 type packet struct {
 	tag     int
 	content []byte
 	request *mpi.Transfer
-	whole   []byte // the message that it is the last part of, if the length of that was known
-	lent    bool   // the content is bnctl's
-	last    bool   // and the message's last
+	whole   []byte // the message that ends with this packet, if its length was sent before
+	lent    bool   // the content belongs to bnctl, not to the pool of buffers
+	last    bool   // this is also the last packet of the message
 }
 
 // window is the maximum number of packets of a route in progress: enough to keep a network
@@ -93,8 +93,8 @@ func (r *rank) Send(to int, lane uint8, content []byte, more bool) {
 	o.waiting = append(o.waiting, packet{tag: tag, content: content})
 }
 
-// SendWhole implements serve.Endpoint. The length goes first, so that the peer has
-// memory for all of the message, and a short piece before all others with it.
+// SendWhole implements serve.Endpoint. It sends the length first, so that the peer can allocate memory
+// for the message. If the first piece is short, it is sent together with the length.
 func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 	if to < 0 || to >= r.Size() || lane >= lanes {
 		r.tell("bnctl sends to a rank that is not there")
@@ -120,9 +120,10 @@ func (r *rank) SendWhole(to int, lane uint8, pieces [][]byte) {
 }
 
 const (
-	// short is how long a piece may be that goes with the length of its message.
+	// short is the maximum length of a first piece that is sent with the length of its message.
 	short = 4 << 10
-	// wholePart is how much of a message goes at once: the other lane gets through between.
+	// wholePart is the maximum length of a packet of such a message. The other lane can send
+	// between two packets.
 	wholePart = 1 << 20
 )
 
@@ -139,7 +140,7 @@ func (r *rank) Await(from int, lane uint8, got uint64) {
 
 // Abort implements serve.Endpoint.
 func (r *rank) Abort(cause string) {
-	r.told = true // the host knows: it is the caller
+	r.told = true // the host is the caller, so it is informed
 	r.toAll(abortTag, []byte(cause))
 }
 
@@ -152,11 +153,11 @@ func (r *rank) Close() {
 	r.closing.Store(true)
 	select {
 	case <-r.done:
-	case <-time.After(300 * time.Millisecond): // the library does not answer
+	case <-time.After(300 * time.Millisecond): // the library does not respond
 	}
 }
 
-// toAll begins to send a message about the end to all others.
+// toAll begins to send a message about the end to all other ranks.
 func (r *rank) toAll(tag int, content []byte) {
 	for to := range r.Size() {
 		if to == r.Rank() {
@@ -171,7 +172,7 @@ func (r *rank) toAll(tag int, content []byte) {
 	}
 }
 
-// tell reports to the host, once, that the fabric can no longer be used.
+// tell informs the host, once, that the fabric can no longer be used.
 func (r *rank) tell(cause string) {
 	if !r.told {
 		r.told = true

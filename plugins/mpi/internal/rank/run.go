@@ -10,13 +10,13 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// run is the thread's work, until this rank has left, or is made to.
+// run is the body of the thread. It returns after this rank has left, or must end.
 func (r *rank) run() {
 	r.out, r.in = make([]route, lanes*r.Size()), make([]route, lanes*r.Size())
 	r.left = make([]bool, r.Size())
 	for active, rest := time.Now(), time.Duration(0); !r.over; rest = r.rest(time.Since(active)) {
 		ordered, err := r.host.Poll(r, rest)
-		if r.closing.Load() || err != nil { // it has not left: the others must not continue without it
+		if r.closing.Load() || err != nil { // without Leave: the others must not continue without this rank
 			r.mpi.Abort()
 			return
 		}
@@ -26,7 +26,7 @@ func (r *rank) run() {
 	}
 }
 
-// turn checks everything once, and reports whether anything has happened.
+// turn checks everything once, and reports whether anything happened.
 func (r *rank) turn() bool {
 	happened := false
 	for _, step := range []func() (bool, error){r.send, r.listen, r.deliver, r.leave} {
@@ -39,7 +39,7 @@ func (r *rank) turn() bool {
 	return happened
 }
 
-// send starts to send the waiting packets, and drops the packets that were sent.
+// send begins to send the waiting packets, and removes those that have been sent.
 func (r *rank) send() (happened bool, err error) {
 	for i := range r.out {
 		o := &r.out[i]
@@ -70,7 +70,7 @@ func (r *rank) send() (happened bool, err error) {
 	return happened, nil
 }
 
-// listen starts to receive the messages that have arrived.
+// listen begins to receive the messages that have arrived.
 func (r *rank) listen() (happened bool, err error) {
 	for {
 		found, from, tag, n, err := r.mpi.Iprobe()
@@ -160,7 +160,7 @@ func (r *rank) complete(p packet) error {
 	return nil
 }
 
-// buffer returns memory for a message that has come.
+// buffer returns memory for a message that has arrived.
 func (r *rank) buffer(n int) []byte {
 	if len(r.free) == 0 {
 		return make([]byte, n)
@@ -171,7 +171,7 @@ func (r *rank) buffer(n int) []byte {
 	return slices.Grow(b[:0], n)[:n]
 }
 
-// maxCause is the maximum length, in bytes, of the cause with which a rank ends all ranks.
+// maxCause is the maximum length, in bytes, of the cause that a rank sends when it ends all ranks.
 const maxCause = 64 << 10
 
 // receiveEnd handles a message about the end.
@@ -216,7 +216,7 @@ func (r *rank) deliver() (happened bool, err error) {
 	return happened, nil
 }
 
-// give gives the host a packet that has come on a route.
+// give passes a packet that has arrived on a route to the host.
 func (r *rank) give(i int, p packet) {
 	more := p.tag%2 == 1 && p.whole == nil
 	if !more {
@@ -231,7 +231,7 @@ func (r *rank) give(i int, p packet) {
 	}
 }
 
-// arrived counts a message that is complete.
+// arrived counts a complete message.
 func (r *rank) arrived(o *route, lane int) {
 	o.got++
 	if o.awaited {

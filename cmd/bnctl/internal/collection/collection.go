@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	// smallHeap is the number of bytes below which Go does not collect garbage. The
-	// allocations of a start are kept, for example the plan of a network, so that each
-	// collection in that phase occupies a core for nothing. Later, a collection costs a
-	// small network several predictions.
+	// smallHeap is the number of bytes below which Go does not collect garbage. A command keeps
+	// its first allocations, for example the plan of a network, so that a collection in that
+	// phase only occupies a core. Later, the time of a collection is the time of several
+	// predictions of a small network.
 	smallHeap = 64 << 20
-	// leastHeld is the smallest size of live memory that Go assumes.
+	// leastHeld is the minimum size of live memory that Go assumes.
 	leastHeld = 4 << 20
 	// usual is Go's default: it collects when there is as much garbage as live memory.
 	usual = 100
 )
 
-// Delay makes Go collect as usual, but not before the heap has smallHeap bytes. It
-// stops when somebody else decides, as serve does.
+// Delay makes Go collect as usual, but only after the heap has smallHeap bytes. It stops when other
+// code sets the percentage, as serve does.
 func Delay() { collectFrom(smallHeap/leastHeld*usual, usual) }
 
-// collectFrom sets the percentage to be, which was set to before, and decides again after each collection.
+// collectFrom sets the percentage if it is still before, and sets a new one after each collection.
 func collectFrom(percent, before int) {
 	if was := debug.SetGCPercent(percent); was != before {
 		debug.SetGCPercent(was)

@@ -20,7 +20,7 @@ import (
 // Evaluation evaluates a detector on a set with boxes, in pixels of the original pictures.
 type Evaluation struct {
 	Model   *models.Model
-	Spec    string // of the set; its split test, else val, without a suffix
+	Spec    string // the set's source; without a suffix its split test, else val
 	Reading predict.Reading
 	Open    func(samples int) (*predict.Predictor, error)
 	Output  boxes.Output

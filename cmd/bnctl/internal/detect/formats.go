@@ -21,7 +21,7 @@ import (
 // toCSV writes a row for each box.
 func (w *writer) toCSV(to io.Writer) {
 	out := csv.NewWriter(to)
-	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // Error has its error
+	_ = out.Write([]string{"input", "label", "index", "score", "x1", "y1", "x2", "y2"}) // out.Error has it
 	w.emit = func(p *prediction) error {
 		for _, b := range p.Boxes {
 			row := []string{p.Input, b.Label, fmt.Sprint(b.Index), fmt.Sprint(b.Score)}
@@ -49,8 +49,8 @@ func table(to io.Writer, p *prediction) error {
 	return err
 }
 
-// result is a detection in COCO's results format. Image is the number that is the name of the picture, as
-// 139 for 000000000139.jpg, or else that name without its extension.
+// result is a detection in COCO's results format. Image is the name of the picture as a number, 139 for
+// 000000000139.jpg. If the name is not a number, Image is the name without its extension.
 type result struct {
 	Image    any        `json:"image_id"`
 	Category int        `json:"category_id"` // index of the class, from 0
@@ -124,7 +124,8 @@ func (o Options) Labels(a *predict.Answers, folder string, src data.Source, note
 	return w, nil
 }
 
-// file returns the path of a file for an input. Of inputs with one name, the later have a number.
+// file returns the path of a file for an input. If several inputs have the same name, all but the
+// first get a number.
 func (w *writer) file(folder, input, extension string) string {
 	name := stem(input)
 	key := name + extension

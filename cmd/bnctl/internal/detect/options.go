@@ -1,4 +1,5 @@
-// Package detect has the commands about detectors: the boxes that predict writes, and the figures of eval.
+// Package detect has the commands for detectors: the boxes that predict writes, and the figures
+// that eval prints.
 package detect
 
 import (
@@ -15,11 +16,11 @@ import (
 // Options are the flags of predict about boxes.
 type Options struct {
 	limits cells.Options
-	draw   string // folder for pictures; "" without one
-	given  string // a flag that was given; "" without one
+	draw   string // folder for the drawn pictures; "" for no pictures
+	given  string // one of the flags that the user gave; ""
 
-	unchanged bool // outputs are written as they are
-	chosen    bool // the user has named the form of the outputs
+	unchanged bool // outputs are written without decoding boxes
+	chosen    bool // the user chose the form of the outputs
 }
 
 // Flags returns the flags of predict about boxes.
@@ -28,7 +29,7 @@ func Flags() []cli.Flag {
 		Usage: "write the pictures with their boxes to the folder `DIR`, of a detector"}), LimitFlags()...)
 }
 
-// LimitFlags returns the flags of the limits of boxes.
+// LimitFlags returns the flags that limit the boxes.
 func LimitFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.Float64Flag{Name: "box-score", Value: float64(detect.Default.Score),
@@ -38,7 +39,7 @@ func LimitFlags() []cli.Flag {
 	}
 }
 
-// FormFlags returns the flag of the form of boxes.
+// FormFlags returns the flag for the form of the outputs.
 func FormFlags() []cli.Flag {
 	return []cli.Flag{&cli.StringFlag{Name: "boxes", DefaultText: "as the outputs show",
 		Usage: "yolov8, yolov5, yolox, yolox-decoded, ssd or suppressed: the `FORM` of a detector's outputs; " +
@@ -60,7 +61,7 @@ func ParseOptions(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-// parseLimits returns the limits that LimitFlags set, and the last flag that was given.
+// parseLimits returns the limits that LimitFlags set, and the name of the last flag that the user gave.
 func parseLimits(c *cli.Context) (limits cells.Options, given string, err error) {
 	limits = detect.Default
 	for _, f := range []struct {
@@ -79,7 +80,7 @@ func parseLimits(c *cli.Context) (limits cells.Options, given string, err error)
 	return limits, given, nil
 }
 
-// SuppressFlag returns the flag of export that writes the suppression of boxes.
+// SuppressFlag returns the flag of export that adds the suppression of boxes to the file.
 func SuppressFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "nms", Usage: "end the ONNX file of a detector, for one picture, in " +
 		"NonMaxSuppression: its outputs are boxes, scores and labels"}

@@ -28,10 +28,10 @@ type writer struct {
 	emit     func(p *prediction) error
 	end      func() error
 	picture  tensor.Tensor
-	named    map[string]int // number of files by their names
+	named    map[string]int // number of files for each name
 }
 
-// prediction is the boxes of a picture, as JSON has them.
+// prediction has the boxes of a picture, in the form of its JSON.
 type prediction struct {
 	Input  string       `json:"input"`
 	Width  int          `json:"width"` // of the picture, in pixels
@@ -39,9 +39,9 @@ type prediction struct {
 	Boxes  []detect.Box `json:"boxes"`
 }
 
-// Writer returns a writer of boxes in the form json, csv, coco or table. It returns other if the outputs are
-// written as they are: of another model, of arrays, or in another form. event writes a line of JSON, and
-// note one for people.
+// Writer returns a writer of boxes in the form json, csv, coco or table. It returns other if the
+// outputs are not read as boxes: for other models, for arrays, and in another form. event writes a line
+// of JSON, and note a message for people.
 func (o Options) Writer(a *predict.Answers, form string, to io.Writer, src data.Source, event func(v any),
 	note func(string, ...any), other format.Writer) (format.Writer, error) {
 	isForm := slices.Contains([]string{"json", "csv", "table"}, form)
@@ -74,7 +74,7 @@ func (o Options) reads(a *predict.Answers, src data.Source) bool {
 	return !o.unchanged && detect.Detects(a.Model) && src.Info().Pictures()
 }
 
-// open returns a writer without a form.
+// open returns a writer that does not have its form yet.
 func (o Options) open(a *predict.Answers, form string, src data.Source, note func(string, ...any)) (
 	*writer, error) {
 	if !o.reads(a, src) {

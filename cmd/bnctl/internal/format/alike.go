@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// alike checks that outputs have one shape for all inputs, as arrays and tables need. The boxes of a detector
-// have another for each picture.
+// alike checks that outputs have the same shape for all inputs, as arrays and tables require. The boxes
+// of a detector have a different shape for each picture.
 type alike struct{ first []tensor.Tensor }
 
 // check returns an error if the outputs for an input differ from those for the first input.

@@ -10,14 +10,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// CSV returns a Writer of a table: with a row for each class of an input, or
-// with a row for each input that has the elements of its outputs.
+// CSV returns a Writer of a table. It has a row for each class of an input, or one row for each input
+// with the elements of its outputs.
 func CSV(a *predict.Answers, w io.Writer) Writer {
 	return &csvPredictions{Answers: a, csv: csv.NewWriter(w)}
 }
 
-// csvPredictions writes a row for each class of an input, or with raw outputs
-// one for each input.
+// csvPredictions writes a row for each class of an input, or one row for each input if outputs are raw.
 type csvPredictions struct {
 	*predict.Answers
 	csv   *csv.Writer
@@ -59,10 +58,10 @@ func (w *csvPredictions) Write(input string, outs []tensor.Tensor) error {
 	return err
 }
 
-// byLabel reports whether there is a column for each label: with its probability, or its number.
+// byLabel reports whether there is a column for each label, with its probability or its number.
 func (w *csvPredictions) byLabel() bool { return w.Several() || w.Numbers() }
 
-// head names the columns: of an output one for each element, in row-major order.
+// head returns the names of the columns. An output has a column for each element, in row-major order.
 func (w *csvPredictions) head(outs []tensor.Tensor) []string {
 	if w.byLabel() {
 		head := []string{"input"}

@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// Arrays returns the numbers of the outputs that NPY writes, an array for each, or nil if
-// NPY writes one array of probabilities.
+// Arrays returns the numbers of the outputs that NPY writes as arrays. It returns nil if NPY writes one
+// array of probabilities.
 func Arrays(a *predict.Answers) []int {
 	if !a.Raw {
 		return nil
@@ -55,7 +55,7 @@ func Files(paths []string, write func([]io.Writer) error) error {
 		return failed
 	})
 	if failed != nil {
-		return failed // it matters more than an error of the files
+		return failed // it matters more than errors of the files
 	}
 	return err
 }

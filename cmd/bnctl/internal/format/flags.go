@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// OfFlags returns the format that the flags of predict choose.
+// OfFlags returns the format that the flags of predict select.
 func OfFlags(c *cli.Context) (string, error) {
 	format := c.String("format")
 	if c.Bool("json") {

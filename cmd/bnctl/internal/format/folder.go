@@ -15,16 +15,16 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Formats with a file for each input, of models that give each pixel a class.
+// Formats with a file for each input, for models that give each pixel a class.
 const (
 	masks         = "masks"         // NAME.png: the classes, indexed, in the colours of PASCAL VOC
 	overlays      = "overlays"      // NAME.png: the picture under its mask
 	probabilities = "probabilities" // NAME.npy: f32 [C,H,W]
 
-	pageFormat = "page" // of all models: see Folder.page
+	pageFormat = "page" // for all models: see Folder.page
 )
 
-// Formats of the boxes of detectors. The other formats write boxes, too.
+// Formats for the boxes of detectors. The other formats can write boxes, too.
 const (
 	COCO = "coco" // a list in COCO's results format
 	yolo = "yolo" // NAME.txt for each picture
@@ -59,11 +59,10 @@ func Fit(format string, a *predict.Answers, name string, info data.Info) (data.F
 	return f, err
 }
 
-// CheckFolder returns an error if a format of Folders cannot write these answers into
-// folder. The model must have one output of scores for each pixel, f32 [C,H,W] with 2 to
-// data.MaskClasses classes, unless the format is page or yolo. The folder must be empty;
-// CheckFolder makes it if it does not exist. The error is a *problem.Error of format or
-// output.
+// CheckFolder returns an error if a format of Folders cannot write these answers into folder. Unless
+// the format is page or yolo, the model must have one output of scores for each pixel, f32 [C,H,W] with
+// 2 to data.MaskClasses classes. The folder must be empty; CheckFolder creates it if it does not exist.
+// The error is a *problem.Error of format or output.
 func CheckFolder(format string, a *predict.Answers, folder string) error {
 	if folder == "" {
 		return problem.New("format", format, "it writes a file for each input", "add {output} FOLDER")
@@ -83,7 +82,7 @@ func CheckFolder(format string, a *predict.Answers, folder string) error {
 	return emptyFolder(folder)
 }
 
-// emptyFolder makes a folder, unless it is there and empty.
+// emptyFolder creates a folder, or checks that it is empty.
 func emptyFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return problem.Wrap("output", err)
@@ -99,27 +98,27 @@ func emptyFolder(folder string) error {
 	return nil
 }
 
-// Folder writes predictions into a folder, in a format for which IsFolder holds.
+// Folder writes predictions into a folder. IsFolder is true for its format.
 type Folder struct {
 	Format  string
 	Path    string // see CheckFolder
 	Answers *predict.Answers
-	Whole   predict.Whole             // how pictures of pixels with classes are seen
+	Whole   predict.Whole             // how pictures are scaled for classes of pixels
 	Lines   func(to io.Writer) Writer // writes answers as JSON, for a page
 	Boxes   Labels                    // writes boxes as YOLO's text files
 	Note    func(format string, args ...any)
 }
 
-// Labels makes writers of boxes into a folder.
+// Labels creates writers of boxes into a folder.
 type Labels interface {
 	Labels(a *predict.Answers, folder string, src data.Source, note func(string, ...any)) (Writer, error)
 }
 
-// Write predicts every picture of src, and writes a page, or in a format of Folders a file
-// for each. Files are named after the inputs: characters that are not permitted in a file
-// name become underscores, and further inputs of the same name get NAME-2 and so on. Call
-// CheckFolder before. If r.GoOn is set, Write continues after pictures that cannot be read
-// or have pixels without a class, and returns their errors as bad.
+// Write predicts every picture of src. It writes a page, or a file for each picture in a format of
+// Folders. Files are named after the inputs: characters that are not permitted in a file name become
+// underscores, and further inputs of the same name get NAME-2 and so on. Call CheckFolder before. If
+// r.GoOn is set, Write continues after pictures that cannot be read or have pixels without a class, and
+// returns their errors as bad.
 func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
 	bad []error, err error) {
 	if f.Format == pageFormat {
@@ -158,14 +157,14 @@ func (f *Folder) Write(ctx context.Context, p *predict.Predictor, src data.Sourc
 	return append(bad, none...), err
 }
 
-// files names files in a folder.
+// files chooses the names of files in a folder.
 type files struct {
 	folder string
-	output string          // its name, for errors
-	used   map[string]bool // names of files, in small letters
+	output string          // name of the folder, for errors
+	used   map[string]bool // used names, in lower case
 }
 
-// path returns the file for an input, by the format's ending.
+// path returns the path of the file for an input, with the extension of the format.
 func (f *files) path(input, extension string) string {
 	name := strings.TrimSuffix(filepath.Base(filepath.ToSlash(input)), filepath.Ext(input))
 	name = strings.Map(func(r rune) rune {

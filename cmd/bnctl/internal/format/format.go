@@ -1,10 +1,9 @@
-// Package format writes the predictions for many inputs as JSON, CSV or NumPy
-// arrays. All formats have the same values, with all their digits. For models
-// that give each pixel a class, Whole writes masks, overlays or probabilities.
+// Package format writes the predictions for many inputs as JSON, CSV or NumPy arrays. All formats have
+// the same values, with all digits. For models that give each pixel a class, Folder writes masks,
+// overlays or probabilities.
 //
-// Use CSV, JSON or NPY to make a Writer, and All to predict a source and write
-// the results. A model with several outputs has an array for each: Paths and
-// Files make their files.
+// Use CSV, JSON or NPY to create a Writer, and All to predict a source and write the results. A model
+// with several outputs has several arrays: Paths and Files create their files.
 package format
 
 import (
@@ -36,8 +35,7 @@ type Writer interface {
 	End() error
 }
 
-// numbers returns the elements of a tensor as text, with all their digits, in
-// row-major order.
+// numbers returns the elements of a tensor as text with all digits, in row-major order.
 func numbers(t tensor.Tensor) []string {
 	s := make([]string, t.Count())
 	for i := range s {

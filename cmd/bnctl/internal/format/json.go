@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// JSON returns a Writer that calls event with a value for every input, which
-// encodes to JSON: the best classes, or the outputs by name.
+// JSON returns a Writer that calls event for every input. The value encodes to JSON: the best classes,
+// or the outputs by name.
 func JSON(a *predict.Answers, event func(v any)) Writer { return &jsonPredictions{a, event} }
 
 type jsonPredictions struct {
@@ -16,7 +16,7 @@ type jsonPredictions struct {
 	event func(v any)
 }
 
-// class is one class of a prediction, as JSON has it.
+// class is one class of a prediction, in the form of its JSON.
 type class struct {
 	Label string      `json:"label"`
 	Index int         `json:"index"`
@@ -32,7 +32,7 @@ func (w *jsonPredictions) Write(input string, outs []tensor.Tensor) error {
 		said := struct {
 			Input string   `json:"input"`
 			Top   []class  `json:"top"`
-			Above *[]class `json:"labels,omitempty"` // that hold: predict.Answers.Holding
+			Above *[]class `json:"labels,omitempty"` // labels above their thresholds: predict.Answers.Holding
 		}{input, classes(best), nil}
 		if w.Decides() && err == nil {
 			holding, _ := w.Holding(outs)
@@ -61,7 +61,7 @@ func classes(best []predict.Class) (all []class) {
 	return all
 }
 
-// value is a number of a prediction, as JSON has it.
+// value is a number of a prediction, in the form of its JSON.
 type value struct {
 	Label string      `json:"label"`
 	Index int         `json:"index"`
@@ -95,7 +95,7 @@ func elements(t tensor.Tensor) []any {
 	return values
 }
 
-// jsonNumber is a number that is written already.
+// jsonNumber is a number in the form of its JSON.
 type jsonNumber string
 
 // MarshalJSON implements json.Marshaler.

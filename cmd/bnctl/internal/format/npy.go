@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// NPY returns a Writer of arrays with a row for each input: one of the
-// probabilities of the classes, or one for each of Arrays. files has a file for
-// each array; one file gets the first array alone.
+// NPY returns a Writer of arrays with a row for each input. It writes one array of the probabilities of
+// the classes, or one array for each output of Arrays. files has a file for each array. With a single
+// file only the first array is written.
 func NPY(a *predict.Answers, inputs int, files []io.Writer) Writer {
 	return &npyPredictions{Answers: a, inputs: inputs, files: files}
 }

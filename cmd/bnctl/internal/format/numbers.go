@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// WithNotes returns w, which at its end calls note if it has written numbers that are not
+// WithNotes returns a Writer that writes to w. Its End calls note if w has written numbers that are not
 // finite: unchanged outputs, or probabilities of NPY.
 func WithNotes(w Writer, a *predict.Answers, note func(format string, args ...any)) Writer {
 	if _, array := w.(*npyPredictions); !array && !a.Raw {
@@ -21,7 +21,7 @@ type notingWriter struct {
 	Writer
 	answers *predict.Answers
 	note    func(format string, args ...any)
-	bad     int // inputs
+	bad     int // number of inputs
 }
 
 func (w *notingWriter) Write(input string, outs []tensor.Tensor) error {
@@ -39,12 +39,12 @@ func (w *notingWriter) End() error {
 	return w.Writer.End()
 }
 
-// shortElements is the largest number of elements of an output that Short shows whole. For
-// more it shows shortFirst, after type and shape.
+// shortElements is the largest number of elements that Short writes completely. If an output has more,
+// Short writes shortFirst of them after type and shape.
 const shortElements, shortFirst = 20, 4
 
-// Short writes an output for a person: "logits 0.5 -1.25", and of a large one
-// "mask f32[21,64,64] 0.5 -1.25 0 1 ...".
+// Short writes an output for a person: "logits 0.5 -1.25", or, if it is large, "mask f32[21,64,64]
+// 0.5 -1.25 0 1 ...".
 func Short(name string, t tensor.Tensor) string {
 	if t.Count() <= shortElements {
 		return name + " " + strings.Join(numbers(t), " ")

@@ -41,7 +41,7 @@ type page struct {
 	Style             template.CSS
 	Title, Subtitle   string
 	Inputs, Listed    int
-	Files             string // where all answers are
+	Files             string // file with all answers
 	Heads             [2]string
 	Items             []pageItem
 	Summary           []pageClass
@@ -55,7 +55,7 @@ type pageItem struct {
 	Classes             []pageClass
 }
 
-// pageClass is a class with its share in percent, or with another description in words.
+// pageClass is a class with its share in percent, or with a description.
 type pageClass struct {
 	Label, Colour, Words string
 	Percent              float64
@@ -68,15 +68,15 @@ type pageWriter struct {
 	src    data.Source
 	folder string
 	page   page
-	counts map[string]int // of the first answers, by label
+	counts map[string]int // number of first answers, by label
 }
 
-// page writes index.html, which shows the first 500 inputs with their answers, the pictures that it
-// shows, and all answers: a mask for each input, or predictions.jsonl.
+// page writes index.html with the first 500 inputs and their answers, and the pictures that it shows.
+// It also writes all answers: a mask for each input, or predictions.jsonl.
 func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source, r predict.Reading) (
 	bad []error, err error) {
 	a := f.Answers
-	if p.Rank() > 0 && !givesPixels(a) { // rank 0 writes
+	if p.Rank() > 0 && !givesPixels(a) { // only rank 0 writes
 		return p.All(ctx, src, r, nil)
 	}
 	if err := os.MkdirAll(filepath.Join(f.Path, pictures), 0o777); err != nil {
@@ -99,14 +99,14 @@ func (f *Folder) page(ctx context.Context, p *predict.Predictor, src data.Source
 	return bad, to.write(bad)
 }
 
-// givesPixels reports whether answers are a class for each pixel, of one output.
+// givesPixels reports whether answers give each pixel a class, in a single output.
 func givesPixels(a *predict.Answers) bool {
 	t := a.Type(a.Scores)
 	return a.Raw && len(a.Computed()) == 1 && t.DType == tensor.F32 && len(t.Shape) == 3 && t.Shape[0] >= 2 &&
 		t.Shape[0] <= data.MaskClasses
 }
 
-// masks writes the masks of all inputs, and shows the first over their pictures.
+// masks writes the masks of all inputs, and shows the first ones over their pictures.
 func (w *pageWriter) masks(ctx context.Context, p *predict.Predictor, whole predict.Whole,
 	r predict.Reading) (bad []error, err error) {
 	to := &files{w.folder, w.Name(whole.Output), map[string]bool{"index": true}}
@@ -171,18 +171,18 @@ func byPercent(all []pageClass) {
 	slices.SortStableFunc(all, func(a, b pageClass) int { return cmp.Compare(b.Percent, a.Percent) })
 }
 
-// picture writes a picture of the next item, and returns where.
+// picture writes a picture of the next item, and returns its path.
 func (w *pageWriter) picture(t tensor.Tensor, suffix string) (string, error) {
 	name := fmt.Sprintf("%s/%04d%s.png", pictures, len(w.page.Items)+1, suffix)
 	return name, regular.WriteFile(filepath.Join(w.folder, filepath.FromSlash(name)), 0o666,
 		func(f io.Writer) error { return png.Encode(f, data.Thumbnail(t, pictureSide)) })
 }
 
-// pageAnswers is the Writer of a page of other answers.
+// pageAnswers is the Writer of a page for models that give pixels no classes.
 type pageAnswers struct {
 	*pageWriter
 	ctx   context.Context
-	next  int // sample
+	next  int // number of the next sample
 	lines Writer
 }
 
@@ -198,7 +198,7 @@ func (w *pageAnswers) Write(input string, outs []tensor.Tensor) error {
 	if w.page.Inputs++; len(w.page.Items) >= pageInputs {
 		return nil
 	}
-	for ; w.next < w.src.Info().Len && w.src.Name(w.next) != input; w.next++ { // earlier ones had no answer
+	for ; w.next < w.src.Info().Len && w.src.Name(w.next) != input; w.next++ { // samples without an answer
 	}
 	if w.next < w.src.Info().Len && w.src.Info().Pictures() {
 		t, err := w.src.Sample(w.ctx, w.next)
@@ -214,7 +214,7 @@ func (w *pageAnswers) Write(input string, outs []tensor.Tensor) error {
 	return nil
 }
 
-// fill fills in the answers of an input.
+// fill sets the answers of an item.
 func (w *pageAnswers) fill(item *pageItem, outs []tensor.Tensor) error {
 	switch {
 	case w.Raw:

@@ -18,7 +18,8 @@ type table struct {
 	width int
 }
 
-// Table returns a writer of a line of text for each input; src has the names of the first ones.
+// Table returns a Writer of a line of text for each input. Names of src determine the width of
+// the first column.
 func Table(a *predict.Answers, to io.Writer, src data.Source) Writer {
 	return &table{a, to, nameWidth(src)}
 }
@@ -44,7 +45,7 @@ func (w *table) Write(input string, outs []tensor.Tensor) error {
 // End implements Writer.
 func (w *table) End() error { return nil }
 
-// nameWidth returns the width of the longest name of the first inputs, 40 at most.
+// nameWidth returns the width of the longest name of the first inputs, at most 40.
 func nameWidth(src data.Source) int {
 	const looked, widest = 1000, 40
 	w := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// VerifyCommand returns the command devices verify with more flags.
+// VerifyCommand returns the command "devices verify" with additional flags.
 func VerifyCommand(action cli.ActionFunc, more []cli.Flag) *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
@@ -35,13 +35,13 @@ listed and not verified; if its name was given, that is an error. plugin test
 	}
 }
 
-// VectorsFlag returns the flag of plugin test that runs vectors instead of cases.
+// VectorsFlag returns the flag of "plugin test" that runs vectors instead of cases.
 func VectorsFlag() cli.Flag {
 	return &cli.StringFlag{Name: "vectors",
 		Usage: "run the golden vectors of the folder `DIR` (spec of a release) instead of the cases"}
 }
 
-// Limit returns the limit of time that the flags of devices verify set; 0: no limit.
+// Limit returns the time limit that the flags of "devices verify" set; 0: no limit.
 func Limit(c *cli.Context) (time.Duration, error) {
 	n := c.Float64("limit")
 	if !(n >= 0 && n <= 86400) {

@@ -18,17 +18,17 @@ import (
 type Output struct {
 	Result  func(format string, args ...any) // prints a line of text
 	Event   func(name string, v any)         // prints a line of JSON
-	Verbose bool                             // prints vectors that pass
+	Verbose bool                             // also prints vectors that pass
 }
 
-// outcome is a vector on a device, in the form of its JSON.
+// outcome is the result of one vector on one device, in the form of its JSON.
 type outcome struct {
 	Device string `json:"device,omitempty"`
 	Level  string `json:"level,omitempty"`
 	spec.Outcome
 }
 
-// summary is all vectors on a device.
+// summary counts the outcomes of all vectors on one device.
 type summary struct {
 	Device string `json:"device,omitempty"`
 	Level  string `json:"level,omitempty"`

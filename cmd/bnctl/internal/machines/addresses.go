@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Flags are the flags of a host for devices of other machines.
+// Flags are the flags of a command that uses devices of other machines.
 func Flags() []cli.Flag {
 	return []cli.Flag{&cli.StringFlag{Name: "devices-tls", EnvVars: []string{"BNCTL_DEVICES_TLS"},
 		Usage: "`DIR` with the certificate of this host for devices of other machines"}}
@@ -25,7 +25,7 @@ func Flags() []cli.Flag {
 // Keys returns the folder with the certificate of this host, or "".
 func Keys(c *cli.Context) string { return c.String("devices-tls") }
 
-// JoinFlags are the flags of a host for machines that come and go.
+// JoinFlags are the flags of a run with machines that come and go.
 func JoinFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "devices-file",
@@ -96,7 +96,7 @@ func readAddresses(path string) (addresses []string, err error) {
 	return addresses, nil
 }
 
-// reason returns the text of an error without the name of the file or host, which the caller gives.
+// reason returns the text of an error without the name of the file or host, which the caller adds.
 func reason(err error) string {
 	var p *os.PathError
 	var d *net.DNSError

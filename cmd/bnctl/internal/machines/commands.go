@@ -12,15 +12,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Output is where the commands print. Result prints a line for people, Event an object for programs,
-// and Note a line about what happens.
+// Output is the destination of the commands' output. Result prints a line for people, Event an object
+// for programs, and Note a message about progress.
 type Output struct {
 	Result func(format string, args ...any)
 	Event  func(name string, v any)
 	Note   func(format string, args ...any)
 }
 
-// ServeCommand returns the command devices serve. options returns the devices that its flags name.
+// ServeCommand returns the command "devices serve". options returns the devices that its flags name.
 func ServeCommand(flags []cli.Flag, options func(*cli.Context) (fleet.Options, Output, error)) *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
@@ -53,7 +53,7 @@ Both sides need a certificate of one authority: see bnctl devices keys.
 	}
 }
 
-// KeysCommand returns the command devices keys.
+// KeysCommand returns the command "devices keys".
 func KeysCommand(output func(*cli.Context) Output) *cli.Command {
 	return &cli.Command{
 		Name:      "keys",

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// lastCalls is the time for the calls in progress after a signal.
+// lastCalls is the time that calls in progress have after a signal.
 const lastCalls = 6 * time.Second
 
 // offer offers devices at an address until ctx ends.
@@ -51,7 +51,8 @@ func offer(ctx context.Context, address, folder string, o fleet.Options, out Out
 	return nil
 }
 
-// newServer returns the server of an offer. It notes who uses a device, and who is refused.
+// newServer returns the server of an offer. It writes notes about the hosts that use a device, and
+// about those that are refused.
 func newServer(devices *fleet.Offer, side *machine.Side, out Output) *serve.Apart {
 	refused := newSeldom(out.Note)
 	return serve.NewApart(devices, serve.ApartOptions{
@@ -63,13 +64,13 @@ func newServer(devices *fleet.Offer, side *machine.Side, out Output) *serve.Apar
 	})
 }
 
-// largestMessage returns the bytes that a host may send at a time: half of the memory that is free.
+// largestMessage returns the maximum size of a message from a host: half of the free memory.
 func largestMessage() int64 {
 	_, available := memory.Machine()
 	return available / 2
 }
 
-// announce prints where the devices are.
+// announce prints the address of the devices.
 func announce(ctx context.Context, at net.Addr, offered *fleet.Offer, out Output) {
 	devices, _, _ := offered.List(ctx)
 	var names []string

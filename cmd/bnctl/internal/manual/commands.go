@@ -7,11 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A command is a place of the command line: the program itself, or a command with its path.
+// A command is the program itself, or one of its commands with its path.
 type command struct {
 	path        []string // "bnctl", "data", "info"
 	usage       string
-	text        string // the form of its command line
+	text        string // its usage line
 	description string
 	subcommands []command
 	flags       []flag
@@ -20,20 +20,20 @@ type command struct {
 // A flag of a command.
 type flag struct {
 	name  string // without dashes
-	value string // name of a value: FILE; empty for a switch
+	value string // placeholder of its value: FILE; empty for a switch
 	usage string
-	words []string // values that are words: cosine, plateau:
+	words []string // values that can be completed: cosine, plateau:
 }
 
-// commandsOf returns the program with all of its commands, without those that are hidden.
+// commandsOf returns the program with all of its commands, except hidden ones.
 func commandsOf(app *cli.App) command {
 	c := command{path: []string{app.Name}, usage: app.Usage, text: app.UsageText, flags: flagsOf(app.Flags)}
 	c.subcommands = below(c.path, app.Commands, c.flags)
 	return c
 }
 
-// below returns commands with their flags and the global flags, which are accepted
-// anywhere.
+// below returns commands and their subcommands, each with its flags and the global flags, which are
+// accepted anywhere.
 func below(path []string, list []*cli.Command, global []flag) (all []command) {
 	for _, c := range list {
 		if c.Hidden || c.Name == "help" { // added by the library
@@ -72,7 +72,7 @@ func flagsOf(list []cli.Flag) (all []flag) {
 	return all
 }
 
-// placeholder is the name of a flag's value: what its usage has between back quotes.
+// placeholder returns the name of a flag's value: the text between back quotes in its usage.
 func placeholder(usage string) string {
 	if _, after, ok := strings.Cut(usage, "`"); ok {
 		if name, _, ok := strings.Cut(after, "`"); ok {
@@ -90,10 +90,10 @@ func (c command) walk(f func(command)) {
 	}
 }
 
-// joined returns the path of a command in one word.
+// joined returns the path of a command, joined by a separator.
 func (c command) joined(by string) string { return strings.Join(c.path, by) }
 
-// name gives the words of a flag wherever it is.
+// name sets the words of a flag in c and in all commands below it.
 func (c command) name(flag string, words []string) {
 	c.walk(func(c command) {
 		for i, f := range c.flags {

@@ -8,10 +8,10 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Name returns ` (did you mean "x"?)` for the name that is most like got, or "" if no name is like
-// it: one that begins as got does to its end, one that is the beginning of got, or one that is got
-// with a mistake for every three letters, or two neighbours exchanged, the dashes of options not
-// counted.
+// Name returns ` (did you mean "x"?)` for the most similar of the names, or "" if all of them are too
+// different. A name is similar if it begins with got, or got begins with it, or if few letters must be
+// changed: one of three, but up to two in a short name, so that two letters may be exchanged. Dashes at
+// the beginning do not count.
 func Name(got string, names []string) string {
 	word := strings.ToLower(strings.TrimLeft(got, "-"))
 	best, least := "", max(len(word)/3, min(len(word)-1, exchanged))+1
@@ -33,6 +33,6 @@ func Name(got string, names []string) string {
 }
 
 const (
-	shortest  = 3 // least letters of a prefix that counts as an abbreviation
+	shortest  = 3 // minimum length of a prefix that is an abbreviation
 	exchanged = 2 // cost of two exchanged letters
 )

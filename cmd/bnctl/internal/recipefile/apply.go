@@ -13,14 +13,14 @@ import (
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/stores"
 )
 
-// Flags are the options of a command line that files have: Recipe and Run as in File.
+// Flags are the options of a command line that files can have, divided as in File.
 type Flags struct {
 	Recipe, Run []cli.Flag
-	// Check refuses a value that a flag does not read.
+	// Check returns an error if a flag cannot read a value.
 	Check func(f cli.Flag, value string) error
 }
 
-// Apply sets the flags of f that the command line leaves open.
+// Apply sets the flags from f that are not set on the command line.
 func (s Flags) Apply(c *cli.Context, f File) error {
 	for _, section := range []struct {
 		name, other  string
@@ -66,7 +66,7 @@ func (s Flags) apply(c *cli.Context, values map[string]string, flags []cli.Flag)
 	return nil
 }
 
-// Given returns the flags that are set, as a file has them.
+// Given returns the flags that are set, as a File.
 func (s Flags) Given(c *cli.Context) File {
 	given := func(flags []cli.Flag) map[string]string {
 		values := map[string]string{}
@@ -82,7 +82,7 @@ func (s Flags) Given(c *cli.Context) File {
 	return File{Recipe: given(s.Recipe), Run: given(s.Run)}
 }
 
-// valueOf returns the value of a flag as a command line gives it.
+// valueOf returns the value of a flag in the form of a command line.
 func valueOf(c *cli.Context, name string) string {
 	if list, ok := c.Value(name).(cli.StringSlice); ok {
 		return strings.Join(list.Value(), ",")
@@ -90,7 +90,8 @@ func valueOf(c *cli.Context, name string) string {
 	return fmt.Sprint(c.Value(name))
 }
 
-// Words returns the flags that are set, without those that are named, as the arguments of a command.
+// Words returns the flags that are set as the arguments of a command, except the flags
+// named in without.
 func Words(c *cli.Context, flags []cli.Flag, without ...string) (words []string) {
 	for _, f := range flags {
 		name := f.Names()[0]

@@ -10,15 +10,15 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Bounds on a recipe file. It is two maps of numbers, words and short lists. A YAML parser
-// needs minutes for deeply nested brackets, and unbounded memory for aliases of aliases.
+// Bounds on a recipe file, which has two maps of numbers, words and short lists. A YAML parser needs
+// minutes for deeply nested brackets, and unbounded memory for aliases of aliases.
 const (
 	maxBytes  = 64 << 10
 	maxTokens = 4096
-	maxDepth  = 4 // of brackets: a list, in a map, in a map, in a document
+	maxDepth  = 4 // depth of brackets: a list in a map in a map in a document
 )
 
-// bounded refuses text that no recipe needs, before it is parsed.
+// bounded returns an error for text that exceeds the bounds. It is called before the text is parsed.
 func bounded(text []byte) error {
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return problem.Advise("name a file of YAML, a template or a checkpoint", "it is not a text")
@@ -27,7 +27,7 @@ func bounded(text []byte) error {
 	if len(tokens) > maxTokens {
 		return fmt.Errorf("%s; a recipe has at most %d", problem.Plural(len(tokens), "token"), maxTokens)
 	}
-	depth, begun, ended, directive := 0, false, 0, 0 // the last two are lines
+	depth, begun, ended, directive := 0, false, 0, 0 // ended and directive are line numbers
 	for _, t := range tokens {
 		switch t.Type {
 		case token.DirectiveType:

@@ -27,8 +27,8 @@ func isModel(path string) bool {
 	return err == nil && bytes.Equal(head, []byte("\x89BN"))
 }
 
-// ofModel returns the options of the recipe in a template or a checkpoint. The data and the file of
-// initial weights are not in it.
+// ofModel returns the options of the recipe in a template or a checkpoint. They lack the data and the
+// file of initial weights, which the recipe does not name.
 func ofModel(path string) (f File, err error) {
 	opened, err := serialize.Open(path)
 	if err != nil {
@@ -58,15 +58,15 @@ func ofModel(path string) (f File, err error) {
 	return File{Recipe: optionsOf(r, m)}, nil
 }
 
-// otherFields are fields of a recipe that are not options, or that optionsOf sets itself.
+// otherFields are fields of a recipe that are not options, or that optionsOf handles separately.
 var otherFields = []string{"release", "graph", "init", "data", "validation", "val_split", "mask_ignore",
 	"columns", "target_std", "ema_warmup", "classes", "parts", "model", "sampling", "decoder", "most_boxes"}
 
-// optionsOf returns the options that give the recipe again.
+// optionsOf returns the options that result in the recipe r.
 func optionsOf(r *recipe.Recipe, m *models.Model) map[string]string {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(r.JSON(), &fields); err != nil {
-		panic(err) // JSON has written it
+		panic(err) // it came from JSON
 	}
 	out := map[string]string{}
 	for name, value := range fields {

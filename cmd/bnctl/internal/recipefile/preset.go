@@ -14,7 +14,7 @@ import (
 //go:embed presets
 var presets embed.FS
 
-// Presets are the names of the recipes that bnctl brings along.
+// Presets returns the names of the built-in recipes.
 func Presets() []string { return []string{"photos", "finetune", "from-scratch", "detect"} }
 
 // Preset returns a recipe by its name, and its text with comments.
@@ -57,7 +57,7 @@ func (f *File) Text(text []byte) string {
 			continue
 		}
 		if was, _, _ := strings.Cut(rest, "#"); value != strings.TrimSpace(was) {
-			line = fmt.Sprintf("  %s: %s\n", name, scalar(value)) // the comment is on another value
+			line = fmt.Sprintf("  %s: %s\n", name, scalar(value)) // the line's comment is about another value
 		}
 		b.WriteString(line)
 		delete(left, name)

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// File has options by name, with their values as a command line writes
-// them: Recipe those that determine the result, Run the others.
+// File has options by name, with their values as on a command line. Recipe has the options that
+// determine the result, Run the others.
 type File struct {
 	Recipe, Run map[string]string
 }
@@ -82,7 +82,7 @@ func texts(object any) (map[string]string, error) {
 	return out, nil
 }
 
-// textOf writes a value, or a list of some, the way a command line has it.
+// textOf formats a value, or a list of values, as on a command line.
 func textOf(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -106,7 +106,7 @@ func textOf(v any) (string, error) {
 	return fmt.Sprint(v), nil
 }
 
-// kindOf names the kind of a document, or of a part of one, in place of a map.
+// kindOf names the kind of a value that should have been a map.
 func kindOf(v any) string {
 	if _, ok := v.([]any); ok {
 		return "a list, not a map of options"

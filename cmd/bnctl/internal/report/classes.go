@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// classesSection is the part of a page about an evaluation.
+// classesSection is the part of a page that shows an evaluation.
 type classesSection struct {
 	Title, Intro, Summary string
 	Open                  bool
@@ -23,8 +23,8 @@ type classesSection struct {
 	Table                 table
 	Mistakes              []pictured
 	MistakesIntro         string
-	Key                   []predict.MaskClass // of masks
-	Pairs                 bool                // a picture is two, side by side
+	Key                   []predict.MaskClass // key of the colours of masks
+	Pairs                 bool                // a picture is a pair, side by side
 }
 
 type pictured struct {
@@ -32,10 +32,11 @@ type pictured struct {
 	Mistake
 }
 
-// mostRows is how many classes a table has, and mostOpen up to how many it is open.
+// mostRows is the maximum number of classes in a table. A table of at most mostOpen
+// classes is shown open.
 const mostRows, mostOpen = 1000, 40
 
-// classesSection returns the section; nil without an evaluation.
+// classesSection returns the section, or nil without an evaluation.
 func (r *Run) classesSection() *classesSection {
 	e := r.evaluation
 	if e == nil {
@@ -71,7 +72,7 @@ func (e *evaluated) addMistakes(s *classesSection) {
 	}
 }
 
-// exclusiveSection is the section of classes that exclude each other.
+// exclusiveSection returns the section for classes that exclude each other.
 func (e *evaluated) exclusiveSection() *classesSection {
 	what := "samples"
 	if e.Masks {
@@ -103,8 +104,7 @@ func (e *evaluated) exclusiveSection() *classesSection {
 	return s
 }
 
-// confusionTable lists the most frequent confusions. It returns nil if there are no
-// confusions.
+// confusionTable returns the table of the most frequent confusions, or nil without confusions.
 func (e *evaluated) confusionTable() *table {
 	const most = 15
 	if len(e.Confusions) == 0 {
@@ -121,8 +121,7 @@ func (e *evaluated) confusionTable() *table {
 	return t
 }
 
-// classTable is the table of classes in their order. If there are many, the lowest F1 comes
-// first.
+// classTable returns the table of classes in their order, or by increasing F1 if there are many.
 func (e *evaluated) classTable() table {
 	t := table{Label: "Table of classes", Heads: []string{"class", "labels", "met", "recall", "precision", "F1"},
 		Texts: []bool{true, false, false, false, false, false}}

@@ -14,7 +14,7 @@ import (
 type comparison struct {
 	Sentences []string
 	Results   table
-	Seeds     *table // nil if no recipe ran with several seeds
+	Seeds     *table // nil unless a recipe was run with several seeds
 	Differing *table
 }
 
@@ -44,11 +44,11 @@ func (p *page) several(runs []*Run) {
 	}
 }
 
-// difference is a field with another value in some run.
+// difference is a field with different values in the runs.
 type difference struct {
 	name   string
 	kind   string   // recipe, data or code
-	values []string // by run
+	values []string // one for each run
 }
 
 // differences returns the fields of recipe, data and code that differ between runs, in the
@@ -166,7 +166,7 @@ func outcome(runs []*Run, groups []*seedGroup) []string {
 	return append(out, sameTemplates(runs)...)
 }
 
-// judgedApart reports whether runs that were evaluated were on different data.
+// judgedApart reports whether the runs were evaluated on different data.
 func judgedApart(runs []*Run) bool {
 	first := ""
 	for _, r := range runs {
@@ -210,7 +210,7 @@ func sameTemplates(runs []*Run) []string {
 
 func swatch(run int) string { return fmt.Sprintf("c%d", run%seriesColours) }
 
-// results is the table of the results of runs.
+// results returns the table of the results of runs.
 func results(runs []*Run) table {
 	t := table{Label: "What came out", Heads: []string{"run", "state", "best", "epoch", "last",
 		"validation loss",
@@ -236,7 +236,7 @@ func results(runs []*Run) table {
 	return t
 }
 
-// differenceTable is the table of differences.
+// differenceTable returns the table of differences.
 func differenceTable(runs []*Run, differs []difference) table {
 	t := table{Label: "Differences", Heads: []string{"of", "field"}, Texts: []bool{true, true}}
 	for _, r := range runs {
@@ -258,7 +258,8 @@ func differenceTable(runs []*Run, differs []difference) table {
 	return t
 }
 
-// comparedNorms compares the batch norms of runs at their ends; nil if fewer than two have figures.
+// comparedNorms compares the batch norms of the runs at their ends. It returns nil if fewer than two
+// runs have figures.
 func comparedNorms(runs []*Run) *normsSection {
 	t := table{Label: "Batch norms of the runs", Heads: []string{"run", "batch norm saw", "epoch", "batch loss",
 		"running loss", "largest batch − running", "largest drift", "dead channels"},

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// heats is how many colours a map of heat has.
+// heats is the number of colours of a heat map.
 const heats = 8
 
 // confusionPanel draws the confusion matrix. Rows are labels, and the colour of a cell
@@ -63,8 +63,8 @@ func small(cell float64) string {
 	return ""
 }
 
-// levelOf returns the colour of a cell by its share of the labels of the row: cold colours are for labels
-// that were met, warm ones for labels that were taken for another class.
+// levelOf returns the colour of a cell by its share of the labels in its row. Correct predictions have
+// cold colours, confusions warm ones.
 func levelOf(count, labels int, met bool) int {
 	limits, level := []float64{0.03, 0.1, 0.3}, 4
 	if met {
@@ -82,7 +82,7 @@ func levelOf(count, labels int, met bool) int {
 	return level
 }
 
-// onHeat is the colour of letters on a colour of a map of heat.
+// onHeat returns the colour of text on a colour of a heat map.
 func onHeat(level int) string {
 	return [heats]string{"var(--ink)", "var(--ink)", "var(--ink)", darkOnLight, darkOnLight, darkInk,
 		"light-dark(" + lightInk + "," + darkInk + ")", "light-dark(" + lightInk + "," + darkInk + ")"}[level]

@@ -7,9 +7,8 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// chartsOf returns the charts of runs that have figures. For one run, training and
-// validation have different colours. For several, each run has one colour, and training is
-// dashed.
+// chartsOf returns the charts of the runs with figures. With one run, training and validation have
+// different colours. With several, each run has one colour, and training is dashed.
 func chartsOf(runs []*Run) []chart.Chart {
 	loss := chart.Chart{Title: "Loss", X: "epoch", Integer: true}
 	quality := chart.Chart{Title: "Accuracy", X: "epoch", Percent: true, Integer: true}
@@ -39,10 +38,11 @@ func chartsOf(runs []*Run) []chart.Chart {
 	return out
 }
 
-// isSmoothed reports whether the loss of training is of smoothed labels. The loss of validation never is.
+// isSmoothed reports whether the training loss is computed with smoothed labels. The
+// validation loss never is.
 func (r *Run) isSmoothed() bool { return r.start.known.Smoothing > 0 }
 
-// trainingLoss is the name of the curve of the loss of training.
+// trainingLoss returns the name of the curve of the training loss.
 func (r *Run) trainingLoss() string {
 	if r.isSmoothed() {
 		return fmt.Sprintf("train (labels smoothed by %g)", r.start.known.Smoothing)
@@ -50,7 +50,7 @@ func (r *Run) trainingLoss() string {
 	return "train"
 }
 
-// palette determines the look of a run's curves.
+// palette determines the colours and dashes of a run's curves.
 type palette struct {
 	run     int
 	several bool
@@ -78,7 +78,7 @@ func (p palette) only() chart.Curve {
 	return chart.Curve{Colour: 0}
 }
 
-// add adds the figures of epochs that have them.
+// add adds a curve of a figure of epochs. Epochs without the figure are left out.
 func add(c *chart.Chart, k chart.Curve, epochs []epoch, of func(*epoch) figure) {
 	for i := range epochs {
 		if f := of(&epochs[i]); f.v != nil {

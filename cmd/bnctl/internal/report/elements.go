@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Element holds the figures of a label, where labels do not exclude each other, or of a
-// predicted number. A figure without a value is null.
+// Element has the figures of one predicted number, or of one label if labels do not exclude each other.
+// A figure without a value is null.
 type Element struct {
 	Name      string   `json:"name"`
-	N         int      `json:"n,omitempty"` // numbers
+	N         int      `json:"n,omitempty"` // number of samples
 	Precision *float64 `json:"precision,omitempty"`
 	Recall    *float64 `json:"recall,omitempty"`
 	F1        *float64 `json:"f1,omitempty"`
@@ -44,8 +44,8 @@ func defined(f evaluation.Figure) *float64 {
 	return &v
 }
 
-// elementsSection is the section of classes for labels that do not exclude each other, or
-// for numbers. It is nil if there are neither.
+// elementsSection returns the section for predicted numbers, or for labels that do not exclude each
+// other. It returns nil for other models.
 func (e *evaluated) elementsSection() *classesSection {
 	all, s := append(e.Labels[:len(e.Labels):len(e.Labels)], e.Targets...), &classesSection{}
 	if len(all) == 0 {

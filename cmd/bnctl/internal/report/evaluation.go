@@ -13,9 +13,9 @@ import (
 // in the folder of a run's logs.
 type evaluated struct {
 	Epoch         int         `json:"epoch"` // counted from 1
-	Data          string      `json:"data"`  // in words
+	Data          string      `json:"data"`  // describes the data
 	Samples       int         `json:"samples"`
-	Counted       int         `json:"counted"` // labels
+	Counted       int         `json:"counted"` // number of labels
 	Correct       int         `json:"correct"`
 	NotFinite     int         `json:"not_finite,omitempty"`
 	Masks         bool        `json:"masks,omitempty"`
@@ -23,7 +23,7 @@ type evaluated struct {
 	MatrixClasses []int       `json:"matrix_classes"` // classes of Matrix, by number
 	Matrix        [][]int     `json:"matrix"`         // [label][predicted]
 	Confusions    []Confusion `json:"confusions"`     // the most frequent first
-	Recipe        string      `json:"recipe"`         // SHA-256, which another run has not
+	Recipe        string      `json:"recipe"`         // SHA-256, which identifies the run
 
 	// Mistakes are the worst of the Wrong samples, in the given Order. Key names the
 	// classes in their masks.
@@ -32,7 +32,8 @@ type evaluated struct {
 	Wrong    int                 `json:"wrong,omitempty"`
 	Key      []predict.MaskClass `json:"mistakes_key,omitempty"`
 
-	// Labels do not exclude each other, Targets are numbers. Of the Judged samples the labels of Exact are met.
+	// Labels is set if labels do not exclude each other, and Targets for predicted numbers. Judged
+	// counts the samples, and Exact those with only correct labels.
 	Labels  []Element `json:"labels,omitempty"`
 	Exact   int       `json:"exact,omitempty"`
 	Judged  int       `json:"judged,omitempty"`
@@ -42,35 +43,35 @@ type evaluated struct {
 	Boxes *boxFigures `json:"boxes,omitempty"`
 }
 
-// Class is how many labels of a class there were, and how many predictions.
+// Class counts the labels and the predictions of a class.
 type Class struct {
 	Name      string `json:"name"`
-	N         int    `json:"n"` // labels
+	N         int    `json:"n"` // number of labels
 	Correct   int    `json:"correct"`
 	Predicted int    `json:"predicted"`
 }
 
-// Confusion counts the labels of one class for which another was predicted: N.
+// Confusion has the number N of labels of one class for which another class was predicted.
 type Confusion struct {
 	Label     int `json:"label"`
 	Predicted int `json:"predicted"`
 	N         int `json:"n"`
 }
 
-// Mistake is a sample that was answered wrongly.
+// Mistake is a sample with a wrong answer.
 type Mistake struct {
 	Sample  string               `json:"sample"`
 	Rows    []predict.MistakeRow `json:"rows"`
 	Picture []byte               `json:"picture,omitempty"` // PNG
 }
 
-// Limits of the stored part of an evaluation: classes of the matrix, and confusions.
+// Maximum numbers of classes in the stored matrix, and of stored confusions.
 const (
 	mostDrawn      = 30
 	mostConfusions = 100
 )
 
-// recall, precision and f1 are of the class against all others; NaN without a denominator.
+// recall, precision and f1 compare the class with all others. They are NaN if the denominator is 0.
 func (c *Class) recall() float64    { return over(c.Correct, c.N) }
 func (c *Class) precision() float64 { return over(c.Correct, c.Predicted) }
 func (c *Class) f1() float64        { return over(2*c.Correct, c.N+c.Predicted) }
@@ -98,7 +99,7 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 		out.addElements(e, name)
 		return out
 	}
-	wrong := make([]int, len(e.PerClass)) // as label or prediction
+	wrong := make([]int, len(e.PerClass)) // of labels, or of predictions
 	for i, k := range e.PerClass {
 		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, k.Predicted})
 	}
@@ -127,7 +128,7 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 	return out
 }
 
-// valid reports whether the numbers of a file fit together. A file without samples is damaged.
+// valid reports whether the numbers of a file are consistent. A file without samples is damaged.
 func (e *evaluated) valid() bool {
 	if e.Epoch < 1 || e.Samples < 1 || e.Correct < 0 || e.Correct > e.Counted || !e.Boxes.valid() {
 		return false

@@ -9,12 +9,12 @@ import (
 	"github.com/bnctl/bnctl/internal/chart"
 )
 
-// heat is a map: a row for each layer, a column for each epoch, a colour for each value.
+// heat is a heat map with a row for each layer and a column for each epoch.
 type heat struct {
 	Title  string
 	Rows   []string    // names
 	Xs     []int       // epochs
-	Values [][]float64 // [row][column]; NaN: nothing is known
+	Values [][]float64 // [row][column]; NaN: unknown
 	Limits [heats - 1]float64
 	Unit   string
 }
@@ -32,7 +32,7 @@ func (h *heat) level(v float64) int {
 	return heats - 1
 }
 
-// empty reports whether no value is known.
+// empty reports whether all values are unknown.
 func (h *heat) empty() bool {
 	for _, row := range h.Values {
 		for _, v := range row {
@@ -44,8 +44,8 @@ func (h *heat) empty() bool {
 	return true
 }
 
-// draw returns the elements of the map and its height. Cells of one colour are one path; neighbours
-// in a row are one rectangle of it.
+// draw returns the SVG elements of the map and its height. The cells of a colour are one path.
+// Neighbours in a row are one rectangle of the path.
 func (h *heat) draw() (string, float64) {
 	const names, top = 112.0, 6.0
 	width := (chart.Width - names - chart.RightMargin) / float64(len(h.Xs))

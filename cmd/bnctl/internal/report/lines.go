@@ -14,14 +14,14 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// longest is the length of a line of a log that is still read, in bytes.
+// longest is the maximum length of a line in a log, in bytes.
 const longest = 64 << 20
 
-// bare are numbers that JSON has no words for, as other programs write them.
+// bare matches numbers that JSON cannot represent, in the form that other programs write.
 var bare = regexp.MustCompile(`([:,\[]\s*)[-+]?(NaN|nan|Infinity|Inf|inf)\b`)
 
-// readLines reads the events of a log, one JSON object per line. Unreadable lines are
-// counted: a run that was killed leaves half a line.
+// readLines reads the events of a log, one JSON object per line. It counts unreadable lines: a run that
+// was killed leaves an incomplete line.
 func (r *Run) readLines(from io.Reader) error {
 	in := bufio.NewReaderSize(from, 1<<16)
 	unread, torn := 0, false
@@ -57,7 +57,7 @@ func were(n int) string {
 	return "are"
 }
 
-// readLine returns the next line; of one that is too long, nothing that parses.
+// readLine returns the next line. It truncates a line that is too long, so that it is not valid JSON.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -75,8 +75,8 @@ func (r *Run) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// takeLine adds one event, and reports whether it could be read. Events that a report does
-// not show count as read.
+// takeLine adds one event, and reports whether the line could be read. Events that a report does not
+// show count as read.
 func (r *Run) takeLine(line []byte) bool {
 	var head struct {
 		Event *string `json:"event"`
@@ -144,8 +144,8 @@ func taker[E any](take func(*Run, E)) func(*Run, []byte) error {
 
 func (r *Run) happened(text string) { r.Events = append(r.Events, text) }
 
-// takeStart begins a run, or continues the run of the preceding lines: its steps after the
-// checkpoint were repeated.
+// takeStart begins a run, or continues the run of the preceding lines. The steps after the checkpoint
+// were repeated then.
 func (r *Run) takeStart(e start) {
 	e.known, _ = knownOf(e.Recipe)
 	switch same := sameRun(r.start.known, e.known); {
@@ -166,8 +166,7 @@ func (r *Run) takeStart(e start) {
 	r.stands = e.FirstStep
 }
 
-// goOn notes that the run was resumed at a step. Repeated steps have the same figures, to
-// the bit.
+// goOn records that the run was resumed at a step. Repeated steps have exactly the same figures.
 func (r *Run) goOn(first int) {
 	r.resumed++
 	last := 0
@@ -182,7 +181,7 @@ func (r *Run) goOn(first int) {
 	r.happened(text)
 }
 
-// stepsPerEpoch returns that number; 0 if it is not known.
+// stepsPerEpoch returns the number of steps in an epoch, or 0 if it is unknown.
 func (r *Run) stepsPerEpoch() int {
 	if n := r.start.known.Epochs; n > 0 {
 		return r.start.TotalSteps / n
@@ -195,7 +194,7 @@ func (r *Run) stepsPerEpoch() int {
 	return 0
 }
 
-// sameRun reports whether a and b may be the recipes of one run and its continuation.
+// sameRun reports whether a and b may be the recipes of a run and of its continuation.
 func sameRun(a, b knownRecipe) bool {
 	return a.Model == b.Model && a.Data.Fingerprint == b.Data.Fingerprint && a.BN == b.BN
 }

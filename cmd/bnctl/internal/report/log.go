@@ -18,26 +18,26 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Log writes the page of a run into the folder of its logs, where its events are, when it ends: whether
-// it has come to its last step or was stopped.
+// Log writes the page of a run into the folder of its logs when the run ends, whether it has reached
+// its last step or was stopped.
 type Log struct {
 	folder     string
 	note       func(format string, args ...any)
-	board      *train.Board     // the event files; nil: they are not open
-	recipe     string           // sum of it; "": the run has not begun
-	answers    *predict.Details // of the evaluation that is made
+	board      *train.Board     // the event files; nil if they are not open
+	recipe     string           // SHA-256 of the recipe; "" before the run begins
+	answers    *predict.Details // answers of the evaluation in progress
 	last, best *detailed
 	ofBest     bool // the template has the weights of the best epoch
 }
 
-// detailed is an evaluation with its answers.
+// detailed is an evaluation together with its answers.
 type detailed struct {
 	train.Evaluated
 	answers *predict.Details
 }
 
-// NewLog returns the log of a run that writes its events to a folder; "": no folder. note is called with
-// messages for the user.
+// NewLog returns the log of a run that writes its events to a folder, or to no folder if it is "". note
+// is called with messages for the user.
 func NewLog(folder string, note func(format string, args ...any)) *Log {
 	return &Log{folder: folder, note: note}
 }
@@ -60,7 +60,7 @@ func sumOf(recipe []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// mostMistakes is how many mistakes a page shows.
+// mostMistakes is the maximum number of mistakes on a page.
 const mostMistakes = 24
 
 // Observe returns observers of the answers of the next evaluation, for
@@ -77,8 +77,9 @@ func (l *Log) Evaluated(e train.Evaluated) {
 	}
 }
 
-// Write writes evaluation.json, of the epoch that the template is of, and the page with its drawings. Data
-// is still open, and all events are in their file. A run that has not begun has no page.
+// Write writes evaluation.json for the epoch that the template has, and the page with its drawings. It
+// must be called while the data is open, after all events have been written to their file. It writes
+// nothing for a run that has not begun.
 func (l *Log) Write(ctx context.Context) error {
 	if l.recipe == "" {
 		return nil
@@ -100,7 +101,7 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 		e = l.best
 	}
 	if e == nil {
-		return nil // no evaluation: the earlier file, if it belongs to this run, is still valid
+		return nil // without an evaluation the earlier file stays valid if it is of this run
 	}
 	out := summarise(e.Evaluation, func(class int) string { return predict.Label(e.Model, class) })
 	info := e.Source.Info()
@@ -120,11 +121,11 @@ func (l *Log) writeEvaluation(ctx context.Context, path string) error {
 	return writeBytes(path, b)
 }
 
-// pictureSide is the largest side of the picture of a mistake, in pixels.
+// pictureSide is the maximum side of the picture of a mistake, in pixels.
 const pictureSide = 128
 
-// pictureOf draws a mistake as PNG. It returns nil if the sample is not a picture or is no
-// longer readable.
+// pictureOf returns the picture of a mistake as PNG. It returns nil if the sample is not a picture, or
+// can no longer be read.
 func pictureOf(ctx context.Context, src data.Source, m *predict.Mistake) []byte {
 	if !src.Info().Pictures() {
 		return nil
@@ -147,7 +148,7 @@ func writeBytes(path string, b []byte) error {
 	})
 }
 
-// Page returns the path of the page that Write has written; "" if the run has not begun.
+// Page returns the path of the page that Write has written, or "" if the run has not begun.
 func (l *Log) Page() string {
 	log, number, _, err := newestLog(l.folder)
 	if err != nil || log == "" || l.recipe == "" {

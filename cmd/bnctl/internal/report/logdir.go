@@ -8,7 +8,8 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// Open makes the event files in the folder. A full disk costs the files, not the run: it is only noted.
+// Open creates the event files in the folder. If the disk is full, the run continues without them, and
+// a note is written.
 func (l *Log) Open() (err error) {
 	if l.folder == "" {
 		return nil
@@ -21,12 +22,12 @@ func (l *Log) Open() (err error) {
 	return err
 }
 
-// diskFull reports whether the disk was too full for a file: no reason not to train.
+// diskFull reports whether there was no space for a file. This does not end the training.
 func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// Event writes an event to the files, if they are open, and remembers it for the page.
+// Event writes an event to the files if they are open, and stores it for the page.
 func (l *Log) Event(e train.Event) {
 	if l.board != nil {
 		l.board.Show(e)
@@ -34,7 +35,7 @@ func (l *Log) Event(e train.Event) {
 	}
 }
 
-// End writes the page of the run. A failure is only noted: it must not cost a run.
+// End writes the page of the run. It writes a note after a failure, which does not affect the run.
 func (l *Log) End(ctx context.Context) {
 	if err := l.Write(context.WithoutCancel(ctx)); err != nil {
 		l.note("--log-dir %s: %v; the page of the run is missing there", l.folder, err)
@@ -43,7 +44,7 @@ func (l *Log) End(ctx context.Context) {
 	}
 }
 
-// Close closes the event files, and notes if they are incomplete.
+// Close closes the event files. It writes a note if they are incomplete.
 func (l *Log) Close() {
 	if l.board == nil {
 		return

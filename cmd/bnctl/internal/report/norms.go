@@ -26,17 +26,17 @@ type normsTable struct {
 	Table   table
 }
 
-// mostLayers is how many layers a map has.
+// mostLayers is the maximum number of layers of a heat map.
 const mostLayers = 200
 
 // Limits beyond which a finding is reported.
 const (
-	largeGap   = 0.5 // running standard deviations
-	largeRatio = 2   // of variances
-	largeDrift = 0.2 // running standard deviations, in the last epoch
+	largeGap   = 0.5 // in running standard deviations
+	largeRatio = 2   // ratio of variances
+	largeDrift = 0.2 // in running standard deviations, in the last epoch
 )
 
-// normsSection returns the section; nil if nothing is known of batch norms.
+// normsSection returns the section, or nil without figures of batch norms.
 func (r *Run) normsSection() *normsSection {
 	loss := r.lossByStatistics()
 	if len(r.norms) == 0 && loss == nil {
@@ -71,8 +71,8 @@ func (r *Run) normsSection() *normsSection {
 	return s
 }
 
-// lossByStatistics returns the chart of the loss of one batch, normalised with batch and
-// with running statistics, or nil if there are no figures.
+// lossByStatistics returns the chart of the loss of one batch, normalised with batch statistics and
+// with running statistics. It returns nil without figures.
 func (r *Run) lossByStatistics() *chart.Chart {
 	c := chart.Chart{Title: "Loss of the same samples, by statistics", X: "epoch", Integer: true}
 	batch, running := chart.Curve{Name: "of the batch", Colour: 0}, chart.Curve{Name: "running", Colour: 1}
@@ -89,13 +89,13 @@ func (r *Run) lossByStatistics() *chart.Chart {
 	return &c
 }
 
-// normHeat is a map of heat and its caption.
+// normHeat is a heat map and its caption.
 type normHeat struct {
 	heat
 	caption string
 }
 
-// heats returns the maps of layers over epochs that have values, if there are epochs to compare.
+// heats returns the heat maps of layers over epochs that have values.
 func (r *Run) heats() []normHeat {
 	if len(r.norms) < 1 {
 		return nil
@@ -144,7 +144,7 @@ func valueOf(v *float32) float64 {
 	return float64(*v)
 }
 
-// all reports whether every value that is known is v.
+// all reports whether every known value is v.
 func (h *heat) all(v float64) bool {
 	for _, row := range h.Values {
 		if slices.ContainsFunc(row, func(x float64) bool { return x == x && x != v }) {
@@ -154,8 +154,7 @@ func (h *heat) all(v float64) bool {
 	return true
 }
 
-// mostColumns is the largest number of epochs in a map. Some are left out if there are
-// more.
+// mostColumns is the maximum number of epochs in a map. Some epochs are left out if there are more.
 const mostColumns = 120
 
 // fill adds the values of layers by epoch. The last epoch determines the layers.
@@ -237,7 +236,7 @@ func findings(layers []bn.Summary) []string {
 	return out
 }
 
-// few names the first ones of many.
+// few names the first of many layers.
 func few(names []string) string {
 	const most = 4
 	if len(names) <= most {
@@ -246,7 +245,7 @@ func few(names []string) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// layerTable is the table of the batch norms at one time.
+// layerTable returns the table of the batch norms at one time.
 func layerTable(layers []bn.Summary) table {
 	t := table{Label: "Batch norms", Heads: []string{"layer", "channels", "dead", "|mean|", "var min",
 		"var median",

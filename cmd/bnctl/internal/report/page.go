@@ -34,12 +34,12 @@ type page struct {
 	Runs                    []runSection
 }
 
-// seriesColours is how many colours curves have.
+// seriesColours is the number of colours of curves.
 const seriesColours = 6
 
 type fact struct{ Name, Value, Small string }
 
-// drawing is a picture with its words.
+// drawing is a picture with its description in words.
 type drawing struct {
 	Title, Caption string
 	SVG            template.HTML
@@ -58,7 +58,8 @@ type row struct {
 	Mark  bool
 }
 
-// cell has a text, and in front of it the colour of a run, or below it a bar of so many percent.
+// cell has a text. It may have the colour of a run before the text, or a bar below it with a
+// length in percent.
 type cell struct {
 	Text, Swatch string
 	Bar          float64
@@ -72,7 +73,8 @@ func cells(texts ...string) row {
 	return r
 }
 
-// writePage writes runs as one HTML page that refers to no other file. Several are compared.
+// writePage writes an HTML page about runs, without references to other files. It compares the runs if
+// there are several.
 func writePage(w io.Writer, runs ...*Run) error {
 	if len(runs) == 0 {
 		return errors.New("a report of no run")
@@ -109,7 +111,7 @@ func (p *page) one(r *Run) {
 	p.Norms, p.Classes = r.normsSection(), r.classesSection()
 }
 
-// facts are the figures that a person looks for first.
+// facts returns the figures that a reader looks for first.
 func (r *Run) facts() []fact {
 	var all []fact
 	if b := r.best(); b != nil {
@@ -139,7 +141,7 @@ func (r *Run) facts() []fact {
 	return all
 }
 
-// distinct returns runs with names that differ.
+// distinct returns copies of the runs. A name that repeats an earlier one gets a number.
 func distinct(runs []*Run) []*Run {
 	seen := map[string]int{}
 	var out []*Run
@@ -153,7 +155,7 @@ func distinct(runs []*Run) []*Run {
 	return out
 }
 
-// releases names the releases of bnctl that made runs.
+// releases returns the releases of bnctl that trained the runs.
 func releases(runs []*Run) string {
 	text := ""
 	for _, r := range runs {

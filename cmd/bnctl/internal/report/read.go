@@ -23,16 +23,16 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// The files of a folder of logs that a report is made of.
+// Names of the files in a folder of logs that a report reads.
 const (
 	metricsFile    = "metrics.jsonl"
 	evaluationFile = "evaluation.json"
 )
 
-// read reads a run from the folder of its logs, from a file of its events as JSON lines, or
-// from a checkpoint, which has the recipe, the progress and the current batch norms, and no
-// curves. The error explains why path is not a run; it is a *problem.Error if another path
-// would work. Notes lists the parts of a run that could not be read.
+// read reads a run from a folder of logs, from a file of events as JSON lines, or from a checkpoint. A
+// checkpoint has the recipe, the progress and the current batch norms, but no curves. The error
+// explains why path is not a run. It is a *problem.Error if another path would work. The field Notes
+// lists the parts of a run that could not be read.
 func read(path string) (*Run, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func read(path string) (*Run, error) {
 	switch ext := strings.ToLower(filepath.Ext(path)); {
 	case info.IsDir():
 		if absolute, err := filepath.Abs(path); err == nil {
-			r.Name = filepath.Base(absolute) // of . and ..
+			r.Name = filepath.Base(absolute) // for "." and ".."
 		}
 		return r, r.readFolder(path)
 	case ext == ".bnc":
@@ -91,11 +91,11 @@ func (r *Run) readFolder(path string) error {
 	return r.readEvaluation(filepath.Join(path, numbered(evaluationFile, number)))
 }
 
-// logName is the name of a log: metrics.jsonl, or metrics-2.jsonl of the second run of a folder.
+// logName matches the name of a log: metrics.jsonl, or metrics-2.jsonl for the second run in a folder.
 var logName = regexp.MustCompile(`^metrics(?:-([0-9]+))?\.jsonl$`)
 
-// newestLog returns the log in a folder that was written last, the number of its run,
-// counted from 1, and the number of other logs. path is "" if there is no log.
+// newestLog returns the log in a folder that was written last, the number of its run, counted from 1,
+// and the number of other logs. path is "" without a log.
 func newestLog(folder string) (path string, number, others int, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -108,7 +108,7 @@ func newestLog(folder string) (path string, number, others int, err error) {
 		if m == nil || err != nil || e.IsDir() {
 			continue
 		}
-		n, _ := strconv.Atoi(m[1]) // "" and numbers that are too large mean the first
+		n, _ := strconv.Atoi(m[1]) // "" and numbers that are too large become 1
 		others++
 		if n = max(n, 1); path == "" || info.ModTime().After(newest) || info.ModTime().Equal(newest) && n > number {
 			path, number, newest = filepath.Join(folder, e.Name()), n, info.ModTime()
@@ -117,7 +117,7 @@ func newestLog(folder string) (path string, number, others int, err error) {
 	return path, number, max(others-1, 0), nil
 }
 
-// numbered returns the name of a file of a run by its number: report-2.html.
+// numbered returns the name of a file for the run with a number: report-2.html.
 func numbered(name string, number int) string {
 	if number < 2 {
 		return name
@@ -145,10 +145,10 @@ func (r *Run) readLog(path string) error {
 	return nil
 }
 
-// mostEvaluation is how long the file of an evaluation may be, in bytes.
+// mostEvaluation is the maximum size of the file of an evaluation, in bytes.
 const mostEvaluation = 256 << 20
 
-// readEvaluation reads classes, confusions and mistakes, if they are there.
+// readEvaluation reads classes, confusions and mistakes, if the file exists.
 func (r *Run) readEvaluation(path string) error {
 	b, err := regular.Read(path, mostEvaluation)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,7 +211,7 @@ func (r *Run) readCheckpoint(path string) error {
 	return nil
 }
 
-// epochOf returns the epoch that a step is of, counted from 1.
+// epochOf returns the epoch of a step, counted from 1.
 func (r *Run) epochOf(step int) int {
 	if per := r.stepsPerEpoch(); per > 0 {
 		return (step + per - 1) / per

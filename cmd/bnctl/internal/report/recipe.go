@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// knownOf decodes the fields of a recipe that a report needs by name.
+// knownOf decodes the fields of a recipe that have a name in a report.
 func knownOf(b json.RawMessage) (knownRecipe, error) {
 	var r knownRecipe
 	err := json.Unmarshal(b, &r)
@@ -45,7 +45,7 @@ func appendFields(to []field, prefix string, b json.RawMessage) []field {
 	return to
 }
 
-// inWords writes a value of a recipe for people.
+// inWords formats a value of a recipe for people.
 func inWords(b json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(b, &list) == nil {

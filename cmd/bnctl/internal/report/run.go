@@ -12,26 +12,26 @@ import (
 
 // Run is the record of a training run.
 type Run struct {
-	Name   string   // of the folder or file that it was read from
-	Path   string   // of that
+	Name   string   // name of the folder or file that it was read from
+	Path   string   // path of the folder or file
 	Notes  []string // unreadable or omitted parts
 	Events []string // events other than steps and epochs, in order
 
 	start      start
-	recipe     []field // as the start of the run, or a checkpoint, has it
+	recipe     []field // from the start of the run, or from a checkpoint
 	steps      []step
 	epochs     []epoch
 	norms      []train.Norms
 	done       *finished
-	stopped    string // why it ended before its last step; ""
-	stands     int    // optimizer steps done
-	checkpoint string // the last one that was written
+	stopped    string // why it ended before its last step; "" if it did not
+	stands     int    // number of optimizer steps done
+	checkpoint string // path of the last checkpoint
 	evaluation *evaluated
-	repeated   int // steps that were made again after a resume
-	resumed    int // how often
+	repeated   int // number of steps that were repeated after resuming
+	resumed    int // number of times that it was resumed
 }
 
-// figure is a number of a log: NaN where it is missing, null or no number.
+// figure is a number of a log. It is NaN if the value is missing, null or not a number.
 type figure struct{ v *float64 }
 
 func (f figure) or() float64 {
@@ -53,7 +53,7 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// start holds the fields that a report shows of the event that starts or resumes a run.
+// start has the fields of the event that starts or resumes a run, as far as a report shows them.
 type start struct {
 	Recipe        json.RawMessage    `json:"recipe"`
 	Devices       []string           `json:"devices"`
@@ -76,7 +76,7 @@ type start struct {
 	known knownRecipe
 }
 
-// knownRecipe holds the fields of a recipe that a report needs by name. Recipes of other
+// knownRecipe has the fields of a recipe that have a name in a report. Recipes of other
 // releases may lack some.
 type knownRecipe struct {
 	Release    string      `json:"release"`
@@ -127,7 +127,7 @@ type epoch struct {
 type portion struct {
 	Device     string `json:"device"`
 	Stage      int    `json:"stage"`
-	Machine    string `json:"machine"` // not a device, but another machine with its waiting and sending
+	Machine    string `json:"machine"` // name of a machine; the shares are of its waiting and sending
 	Waiting    figure `json:"waiting"`
 	Sending    figure `json:"sending"`
 	Compute    figure `json:"compute"`
@@ -135,11 +135,11 @@ type portion struct {
 	SyncWait   figure `json:"sync_wait"`
 	Throughput figure `json:"images_per_s"`
 
-	BreakEven *train.BreakEven `json:"break_even"` // of a machine
+	BreakEven *train.BreakEven `json:"break_even"` // for a machine
 }
 
-// score returns the figure that measures the run after the epoch: mIoU or AP50, else validation
-// accuracy, else training accuracy.
+// score returns the main figure of the run after the epoch: mIoU or AP50, else validation accuracy,
+// else training accuracy.
 func (e *epoch) score() (v float64, name string) {
 	switch {
 	case e.ValMIoU.v != nil:
@@ -175,7 +175,7 @@ type finished struct {
 // field is an entry of a recipe.
 type field struct{ Name, Value string }
 
-// best returns the epoch with the best score; nil without epochs.
+// best returns the epoch with the best score, or nil without epochs.
 func (r *Run) best() *epoch {
 	var best *epoch
 	for i := range r.epochs {
@@ -192,7 +192,7 @@ func (r *Run) best() *epoch {
 	return best
 }
 
-// seconds returns how long the epochs took together.
+// seconds returns the total time of the epochs.
 func (r *Run) seconds() float64 {
 	total := 0.0
 	for _, e := range r.epochs {

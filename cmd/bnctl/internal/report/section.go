@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// runSection is the part of a page that describes a run in words: its events, how to
-// continue it, where it was made and with which recipe.
+// runSection is the part of a page that describes a run in words: its events, the commands that
+// continue it, its machine and its recipe.
 type runSection struct {
 	ID, Title           string
 	Open                bool
@@ -21,7 +21,7 @@ type runSection struct {
 // command is a command line and its purpose.
 type command struct{ Why, Command string }
 
-// mostHappened is how many events a page lists.
+// mostHappened is the maximum number of events on a page.
 const mostHappened = 200
 
 func (r *Run) section(several bool) runSection {
@@ -74,8 +74,8 @@ func (r *Run) story() []string {
 	return out
 }
 
-// stages describes the layers of each stage and, if the run has ended, how long the stage
-// waited.
+// stages describes the layers of each stage. If the run has ended, it also gives the time that
+// each stage waited.
 func (r *Run) stages() (out []string) {
 	all, ended := r.start.Stages, r.done != nil && len(r.done.Stages) > 0
 	if ended {
@@ -136,7 +136,7 @@ func (r *Run) goingOn() []command {
 			"\nbnctl report " + legible.ShellWord(r.Path) + " OTHER -o compare.html"})
 }
 
-// environment describes where a run was made and the files that it wrote.
+// environment describes the machine of a run, and the files that the run wrote.
 func (r *Run) environment() []field {
 	var out []field
 	add := func(name, value string) {
@@ -172,7 +172,7 @@ func (r *Run) environment() []field {
 	return out
 }
 
-// code names release and revision of the program that trained.
+// code returns the release and the revision of the program that trained.
 func (r *Run) code() string {
 	text := "bnctl " + r.start.known.Release
 	if v := r.start.Environment; v != nil && v.Revision != "" {
@@ -181,7 +181,7 @@ func (r *Run) code() string {
 	return text
 }
 
-// placed names devices with their replicas.
+// placed returns the devices with their replicas.
 func placed(devices []string, replicas []int) string {
 	var out []string
 	for i, d := range devices {

@@ -10,15 +10,15 @@ import (
 
 // seedGroup has runs that differ only in their seeds and devices.
 type seedGroup struct {
-	fields string // the values that other groups have differently
-	figure string // name of the figure of the best epoch
+	fields string // values of the fields that differ between groups
+	figure string // name of the figure in best
 	seeds  []string
-	best   []float64 // by seed
+	best   []float64 // figure of the best epoch, by seed
 	last   []float64
 }
 
-// seedGroups groups the runs that have figures. A seed counts once: a second run of it is no further
-// evidence.
+// seedGroups groups the runs with figures. A second run with the same seed does not count, because it
+// adds no evidence.
 func seedGroups(runs []*Run, differs []difference) []*seedGroup {
 	at := slices.IndexFunc(differs, func(d difference) bool { return d.name == "seed" })
 	if at < 0 {
@@ -48,7 +48,7 @@ func (g *seedGroup) add(seed string, best, last float64) {
 	g.seeds, g.best, g.last = append(g.seeds, seed), append(g.best, best), append(g.last, last)
 }
 
-// recipeOfRun returns the values of a run in the fields that influence results, without its seed.
+// recipeOfRun returns the values of a run in the fields that influence results, except for its seed.
 func recipeOfRun(differs []difference, run int) string {
 	var all []string
 	for _, d := range differs {
@@ -64,7 +64,8 @@ func hasSeveralSeeds(groups []*seedGroup) bool {
 	return slices.ContainsFunc(groups, func(g *seedGroup) bool { return len(g.seeds) > 1 })
 }
 
-// seedTable is the table of groups, with the mean of each and its standard deviation over seeds.
+// seedTable returns the table of groups, with the mean and the standard deviation over
+// the seeds of each.
 func seedTable(groups []*seedGroup) *table {
 	if !hasSeveralSeeds(groups) {
 		return nil

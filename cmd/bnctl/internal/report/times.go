@@ -9,24 +9,24 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// times is a table of where time went.
+// times is a table of the use of time.
 type times struct {
 	Title, Note string
 	Rows        []timeRow
 }
 
-// timeRow has shares of time in words, and as percent for a bar: C compute, S waiting for other
-// devices, I for input, O other.
+// timeRow has shares of time as text, and in percent for a bar: C for computing, S for waiting for
+// other devices, I for waiting for input, and O for the rest.
 type timeRow struct {
 	Name, Compute, Sync, Input, Rate string
 	C, S, I, O                       float64
 }
 
-// mostEpochRows is how many epochs a table of times has.
+// mostEpochRows is the maximum number of epochs in a table of times.
 const mostEpochRows = 12
 
-// times returns the tables of where the time of a run went: of the epochs together and some one by
-// one, by device, by rank.
+// times returns the tables of the use of time: by epoch (all of them together, and some of them), by
+// device, and by rank.
 func (r *Run) times(several bool) []times {
 	if len(r.epochs) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func (r *Run) times(several bool) []times {
 	return out
 }
 
-// together is the row of all epochs, each weighted by its time.
+// together returns the row of all epochs, each weighted by its time.
 func (r *Run) together() *timeRow {
 	total, sync, input, seen := 0.0, 0.0, 0.0, 0.0
 	for _, e := range r.epochs {
@@ -90,8 +90,8 @@ func (r *Run) together() *timeRow {
 	return &v
 }
 
-// portions returns the table of devices or ranks, or nil if there are no devices or ranks.
-// input is the time that all of them waited for input, unless each has a figure.
+// portions returns the table of devices or ranks, or nil if there are none. input is the time that they
+// waited for input; a device with a figure for itself uses that.
 func portions(title string, of []portion, input float64) *times {
 	if len(of) == 0 {
 		return nil

@@ -18,7 +18,7 @@ func percent(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 2, 64) + " %"
 }
 
-// coarse is percent without decimals.
+// coarse formats a fraction like percent, but without decimals.
 func coarse(v float64) string {
 	if !chart.Finite(v) {
 		return "-"
@@ -26,7 +26,7 @@ func coarse(v float64) string {
 	return strconv.FormatFloat(100*v, 'f', 0, 64) + " %"
 }
 
-// number4 writes a loss.
+// number4 formats a loss.
 func number4(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -45,7 +45,7 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// thousands writes a whole number in groups of three digits.
+// thousands formats a whole number in groups of three digits.
 func thousands(v float64) string {
 	if !chart.Finite(v) {
 		return "-"
@@ -61,7 +61,7 @@ func thousands(v float64) string {
 	return out.String()
 }
 
-// duration writes seconds for people: "4.9 s", "12 min 3 s", "2 h 5 min".
+// duration formats seconds for people: "4.9 s", "12 min 3 s", "2 h 5 min".
 func duration(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d < time.Minute:

@@ -12,11 +12,11 @@ import (
 // pageFile is the default name of a page.
 const pageFile = "report.html"
 
-// Write reads runs and writes their page to output. It returns the files written, and notes
-// about parts of the runs that are left out; the page has these notes too. If output is "",
-// the page of one folder is written into it, with curves.svg and confusion.svg, and the
-// page of several runs, or of a file, to report.html in the current folder. After an error
-// an existing file is unchanged.
+// Write reads runs and writes their page to output. It returns the files written, and notes about
+// parts of the runs that were left out; the page has these notes too. If output is "", the page of
+// one folder is written into the folder, with curves.svg and confusion.svg. The page of several
+// runs, or of a file, is then written to report.html in the current folder. After an error an
+// existing file is unchanged.
 func Write(output string, paths ...string) (written, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, problem.New("", "", "a report needs a run", "name the folder that {log-dir} named")

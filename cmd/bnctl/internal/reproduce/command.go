@@ -11,13 +11,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Host has the parts of the command line that commands share.
+// Host has the functions and flags that commands share.
 type Host struct {
-	Flags  []cli.Flag // of the file of the initial weights, and of devices
+	Flags  []cli.Flag // flags for the file of the initial weights, and for devices
 	File   func(*cli.Context) (modelfile.Options, error)
 	Fleet  func(*cli.Context) (fleet.Options, error)
 	Output func(*cli.Context) Output
-	Sick   func(advice, format string, args ...any) error // an error with exit code 3
+	Sick   func(advice, format string, args ...any) error // returns an error with exit code 3
 }
 
 // Output prints results and notes.
@@ -27,7 +27,7 @@ type Output struct {
 	Wrote        func(files []string) // reports files that were written
 }
 
-// Command returns the command reproduce.
+// Command returns the command "reproduce".
 func Command(h Host) *cli.Command {
 	return &cli.Command{
 		Name:      "reproduce",
@@ -94,7 +94,8 @@ func run(c *cli.Context, h Host) error {
 	return h.Sick("check the devices of both trainings with bnctl devices verify", "%s", r.text())
 }
 
-// checkStatement refuses a statement about a training that does not end with the template w.
+// checkStatement returns an error if a statement is requested for a training that does not end
+// with the template w.
 func (o *options) checkStatement(w *original) error {
 	switch {
 	case o.statement == nil:
@@ -109,7 +110,7 @@ func (o *options) checkStatement(w *original) error {
 	return nil
 }
 
-// attest writes the statement about a template that was reproduced, if one was requested.
+// attest writes the statement about a reproduced template, if it was requested.
 func (o *options) attest() error {
 	if o.statement == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// epochs reads A..B. It returns 0 for all epochs.
+// epochs parses A..B. It returns zeros for all epochs.
 func epochs(text, from string) (first, last int, err error) {
 	if text == "" {
 		if from != "" {
@@ -29,7 +29,7 @@ func epochs(text, from string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// checkEpochs refuses epochs that the chain of the training does not have.
+// checkEpochs returns an error for epochs that the chain of the training lacks.
 func (o *options) checkEpochs(w *original) error {
 	switch {
 	case o.last == 0:
@@ -45,8 +45,8 @@ func (o *options) checkEpochs(w *original) error {
 	return nil
 }
 
-// checkFrom refuses a checkpoint that is not one of the training, at the end of the epoch before the
-// first one to repeat.
+// checkFrom returns an error for a checkpoint that is not from the training, or not from the end of the
+// epoch before the first one to repeat.
 func (a *again) checkFrom() error {
 	k, err := serialize.ReadCheckpoint(a.from)
 	if err != nil {

@@ -21,18 +21,18 @@ import (
 	"github.com/bnctl/bnctl/serialize/chain"
 )
 
-// original is the training to reproduce, as its file describes it.
+// original describes the training to reproduce, as read from its file.
 type original struct {
 	path     string
 	template *models.Model
-	sum      string // of the file of the template; "" for an unfinished checkpoint
+	sum      string // SHA-256 of the template; "" for an unfinished checkpoint
 	recipe   *recipe.Recipe
-	chain    *chain.Chain   // nil without a file of the chain
-	paths    progress.Paths // of the checkpoint of the run, if it is there
+	chain    *chain.Chain   // nil if the file of the chain does not exist
+	paths    progress.Paths // paths in the checkpoint of the run, if it exists
 }
 
 // readOriginal reads a template or a checkpoint, with its chain. The error is a misuse if the file is
-// damaged, or has no recipe that can be reproduced.
+// damaged, or if its recipe cannot be reproduced.
 func (o *options) readOriginal() (*original, error) {
 	if err := attest.RequireNative(o.model); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (o *options) fromTemplate() (*original, error) {
 	}
 	path := strings.TrimSuffix(o.model, filepath.Ext(o.model)) + ".bnc"
 	k, err := serialize.ReadCheckpoint(path)
-	if err != nil { // the template is enough
+	if err != nil { // the checkpoint is optional
 		return w, nil
 	}
 	if bytes.Equal(k.Recipe, m.Recipe) {
@@ -85,7 +85,7 @@ func (o *options) fromTemplate() (*original, error) {
 	return w, err
 }
 
-// chainIn returns the chain in a checkpoint, if it is the one of the template of w, else nil.
+// chainIn returns the chain in a checkpoint if it belongs to the template of w, otherwise nil.
 func chainIn(k *serialize.Checkpoint, path string, w *original) (*chain.Chain, error) {
 	c, err := chain.Decode(k.Attachments[chain.Attachment])
 	switch m := w.template; {
@@ -162,7 +162,7 @@ func recipeOf(path string, m *models.Model) (*recipe.Recipe, error) {
 	return r, nil
 }
 
-// check refuses a recipe that this release cannot make again.
+// check returns an error for a recipe that this release cannot run.
 func (w *original) check() error {
 	if err := w.recipe.CheckNumbers(); err != nil {
 		return err

@@ -9,23 +9,23 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// report is the result, as --json prints it.
+// report is the result, in the form of its JSON.
 type report struct {
 	Model   string  `json:"model"`
 	Equal   *bool   `json:"equal"`            // null after a dry run, which compares nothing
-	SHA256  string  `json:"sha256,omitempty"` // of the template that was trained again
-	Epochs  int     `json:"epochs"`           // compared with the chain
+	SHA256  string  `json:"sha256,omitempty"` // of the template from the second training
+	Epochs  int     `json:"epochs"`           // number of epochs compared with the chain
 	Differs int     `json:"first_difference,omitempty"`
-	Chain   bool    `json:"chain"` // whether the chain of the training was there
+	Chain   bool    `json:"chain"` // whether the chain of the training was available
 	DryRun  bool    `json:"dry_run,omitempty"`
-	Seconds float64 `json:"seconds"` // taken, or with dry_run the estimate
+	Seconds float64 `json:"seconds"` // duration; for a dry run the estimate
 	Steps   int     `json:"steps"`
 }
 
 // isEqual reports whether the bits were compared and are equal.
 func (r *report) isEqual() bool { return r.Equal != nil && *r.Equal }
 
-// setEqual keeps the result of the comparison.
+// setEqual stores the result of the comparison.
 func (r *report) setEqual(equal bool) { r.Equal = &equal }
 
 // text describes the result in a sentence.
@@ -64,8 +64,9 @@ func (a *again) event(e train.Event) {
 	}
 }
 
-// estimate estimates the duration of the whole in seconds, after the first steps: the time so far, the other
-// steps, and the evaluations. The evaluation of a sample costs about a third of its training.
+// estimate estimates the duration of the training in seconds, after its first steps. It adds the time
+// so far, the remaining steps, and the evaluations. Evaluating a sample needs about a third of the time
+// of training on it.
 func (a *again) estimate(s train.Stepped) float64 {
 	r := a.of.recipe
 	epochs := r.Epochs

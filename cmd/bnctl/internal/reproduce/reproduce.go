@@ -29,17 +29,17 @@ import (
 // options are the options of the command line.
 type options struct {
 	model, data, validation, init, chain, from string
-	network                                    string            // if the recipe is not enough
-	file                                       modelfile.Options // of the files network and init
-	classes                                    int               // of a new head; 0: of the data
+	network                                    string            // model, if the recipe does not describe it
+	file                                       modelfile.Options // for the files network and init
+	classes                                    int               // classes of a new head; 0: the data's classes
 	first, last                                int               // epochs; 0: all
 	dryRun                                     bool
-	statement                                  *attest.Signing // to write if the result is equal; nil
+	statement                                  *attest.Signing // written if the result is equal; may be nil
 	fleet                                      fleet.Options
 	out                                        Output
 }
 
-// The causes of an early end.
+// Reasons for stopping early.
 var (
 	errDiffers  = errors.New("an epoch differs")
 	errRepeated = errors.New("all epochs are repeated")
@@ -72,7 +72,7 @@ func (o *options) reproduce(ctx context.Context) (*report, error) {
 type again struct {
 	*options
 	of       *original
-	folder   string // for files that the training needs
+	folder   string // for temporary files
 	report   report
 	began    time.Time
 	training *bnctl.Run
@@ -122,12 +122,12 @@ func (a *again) Observe(e bnctl.Event) error {
 	return nil
 }
 
-// prepare gives the second training the recipe of the first, and refuses inputs that differ.
+// prepare sets the recipe of the first training. It returns an error if the inputs differ.
 func (a *again) prepare(ctx context.Context) error {
 	want := a.of.recipe
 	if r := a.training.Recipe(); a.from == "" {
 		*r = *want
-	} else { // the training may have been made longer after the checkpoint
+	} else { // the training may have been extended after the checkpoint
 		r.Epochs, r.Steps = want.Epochs, want.Steps
 	}
 	p, err := a.training.Prepare(ctx)
@@ -147,7 +147,8 @@ func (a *again) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unreadable is the error for inputs that cannot be read: they are not the ones of the training.
+// unreadable returns the error for inputs that cannot be read, so that they cannot be the
+// inputs of the training.
 func (a *again) unreadable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -155,7 +156,7 @@ func (a *again) unreadable(ctx context.Context, err error) error {
 	return problem.New("", "", fmt.Sprintf("the inputs are not those of %s: %v", a.model, err), "").Because(err)
 }
 
-// inputsDiffer is the error for inputs other than the ones of the recipe.
+// inputsDiffer returns the error for inputs that differ from the recipe's.
 func inputsDiffer(model string, diff []recipe.Difference) error {
 	var texts []string
 	advice := "give the data of the training with {data} and {val}"
@@ -170,7 +171,7 @@ func inputsDiffer(model string, diff []recipe.Difference) error {
 	return problem.New("", "", text, advice)
 }
 
-// devices refuses devices of another kernel class, before the first step.
+// devices returns an error for devices of another kernel class, before the first step.
 func (a *again) devices() error {
 	want, is := a.of.recipe, a.training.Recipe()
 	if is.Kernels == want.Kernels && slices.Equal(is.Classes, want.Classes) {

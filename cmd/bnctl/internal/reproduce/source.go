@@ -37,8 +37,8 @@ func (a *again) trainOptions() (o bnctl.TrainOptions, err error) {
 	return o, a.start(&o)
 }
 
-// sourceOf returns where data is: as given, as the checkpoint of the run knows it, or by its kind if the
-// program draws it.
+// sourceOf returns the source of the data: the option, the source in the checkpoint of the run, or the
+// kind if the program generates the data.
 func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 	if given = cmp.Or(given, known); given != "" {
 		return given, nil
@@ -50,7 +50,7 @@ func sourceOf(option, given, known string, d recipe.Data) (string, error) {
 		fmt.Sprintf("give it with {%s} SRC", option))
 }
 
-// start sets the model to begin with.
+// start sets the initial model of the second training.
 func (a *again) start(o *bnctl.TrainOptions) (err error) {
 	r, m := a.of.recipe, a.of.template
 	o.Start.Options, o.Start.Classes = a.file, a.classes

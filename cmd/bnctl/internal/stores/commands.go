@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Commands returns the subcommands of models about files on other machines.
+// Commands returns the subcommands of "models" for files on other machines.
 func Commands(output func(*cli.Context) Output) []*cli.Command {
 	run := func(f func(*cli.Context, Output) error) cli.ActionFunc {
 		return func(c *cli.Context) error { return f(c, output(c)) }

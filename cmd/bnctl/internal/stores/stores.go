@@ -1,5 +1,5 @@
-// Package stores connects the command to files on other machines: it installs package store for URLs on
-// the command line, and has the commands models pull and models cache.
+// Package stores connects the command to files on other machines. It installs package store for URLs on
+// the command line, and has the commands "models pull" and "models cache".
 package stores
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Flags are the global flags about files on other machines.
+// Flags returns the global flags about files on other machines.
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "offline", Usage: "fetch nothing: use files of the cache alone (or BNCTL_OFFLINE=1)"},
@@ -31,8 +31,8 @@ func Flags() []cli.Flag {
 	}
 }
 
-// main is how the files of a repository of the hub are chosen: one file of weights, or the shards of
-// one, in the order of transformers.
+// main has the patterns of the files that are fetched from a repository of the hub: one file of
+// weights, or the shards of one, in the order that transformers uses.
 var main = [][]string{
 	{"model.safetensors"},
 	{"*.safetensors.index.json", "*.safetensors"},
@@ -43,8 +43,8 @@ var main = [][]string{
 	{"onnx/model.onnx", "onnx/model.onnx_data"},
 }
 
-// Install lets this process open URLs, with the settings of a command line. It is an error only if a
-// setting is invalid.
+// Install lets this process open URLs, with the settings of a command line. It returns an error only if
+// a setting is invalid.
 func Install(ctx context.Context, args []string, stderr io.Writer) error {
 	timeout, err := timeoutOf(args)
 	if err != nil {
@@ -108,7 +108,8 @@ func timeoutOf(args []string) (time.Duration, error) {
 	return time.Duration(seconds * float64(time.Second)), nil
 }
 
-// progress returns a function that draws the progress of a download, on a terminal; else nil.
+// progress returns a function that draws the progress of a download on a terminal. It returns nil if
+// stderr is not a terminal.
 func progress(stderr io.Writer) func(name string, done, total int64) {
 	f, ok := stderr.(*os.File)
 	if !ok || !isatty.IsTerminal(f.Fd()) || os.Getenv("TERM") == "dumb" {
@@ -123,7 +124,7 @@ func progress(stderr io.Writer) func(name string, done, total int64) {
 	}
 }
 
-// bar is a line about a download.
+// bar returns the line that shows a download.
 func bar(name string, done, total int64) string {
 	const width, mega = 30, 1e6
 	if total <= 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/internal/store"
 )
 
-// urlStart matches the start of a URL of the web in an argument: as a whole, as the value of a flag,
-// after the kind of a data source, or after another URL.
+// urlStart matches the start of a web URL in an argument. The URL is the whole argument, the value of a
+// flag, or follows the kind of a data source or another URL.
 var urlStart = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|[:=,+])(https?:/)`)
 })
 
-// urlEnd matches the end of a URL in an argument: another data source, another URL, or the part of the
-// data.
+// urlEnd matches the text after a URL in an argument: another data source, another URL, or the
+// part of the data.
 var urlEnd = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(@(train|val|test))?(\+\+[a-z0-9]+:|$)|,(https?|s3|gs|oci|hf):`)
 })
@@ -25,9 +25,9 @@ var urlEnd = sync.OnceValue(func() *regexp.Regexp {
 // lists are the kinds of data sources that have several paths, with commas between them.
 var lists = []string{"masks:", "npy:"}
 
-// Visible returns arguments, or values of options, as everything that is written or printed has them:
-// URLs have no queries, which may be signatures or tokens. The store of this process retains the queries
-// for its requests.
+// Visible returns arguments, or values of options, in the form that is written or printed. URLs
+// have no queries, because these may be signatures or tokens. The store of this process keeps the
+// queries for its requests.
 func Visible(args []string) []string {
 	printed := make([]string, len(args))
 	for i, arg := range args {
@@ -56,7 +56,7 @@ func visible(arg string) string {
 	}
 }
 
-// isOf reports whether the last data source of an argument has a kind.
+// isOf reports whether the last data source before a URL is of this kind.
 func isOf(kind, before string) bool {
 	before = before[strings.LastIndex(before, "++")+1:]
 	before = before[strings.LastIndex(before, "=")+1:]

@@ -72,9 +72,8 @@ type Refusal struct {
 	Reason string `json:"reason"`
 }
 
-// Kept is the ratio between the running variances of the merge rules mean and pooled
-// (package bn) at the end of a run, both corrected by n/(n-1), as the mean over the
-// channels of a layer.
+// VarianceRatio is the ratio between the running variances of the merge rules mean and pooled (package
+// bn) at the end of a run: both corrected by n/(n-1), as the mean over the channels of a layer.
 type VarianceRatio struct {
 	Layer string  `json:"layer"`
 	Ratio float64 `json:"ratio"`

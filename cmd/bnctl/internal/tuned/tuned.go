@@ -31,13 +31,13 @@ func Flags() []cli.Flag {
 
 // Options are the values of Flags.
 type Options struct {
-	Wish       *predict.Wish // the goal of the thresholds; nil without thresholds
-	calibrated string        // file for the calibrated model; ""
-	thresholds string        // file for the model with thresholds; ""
+	Wish       *predict.Wish // goal of the thresholds; nil if they are not requested
+	calibrated string        // file for the calibrated model; "" if it is not requested
+	thresholds string        // file for the model with thresholds; "" if it is not requested
 }
 
-// Read reads Flags for the evaluation of the model in the file input. It returns an error if a file cannot be
-// written.
+// Read returns the values of Flags. input is the file of the evaluated model. Read returns an error if
+// a file cannot be written.
 func Read(c *cli.Context, input string) (o Options, err error) {
 	o.calibrated, o.thresholds = c.String("calibrate"), c.String("thresholds")
 	if c.IsSet("threshold-for") {
@@ -71,7 +71,7 @@ func writable(file, flag, input string) error {
 // Calibrates reports whether Write calls predict.Details.Calibrate.
 func (o *Options) Calibrates() bool { return o.calibrated != "" }
 
-// Check returns an error for options without meaning for the model or its data.
+// Check returns an error for options that do not apply to the model or its data.
 func (o *Options) Check(m *models.Model, info data.Info) error {
 	if o.Wish != nil {
 		if err := o.Wish.Fits(m, info); err != nil {
@@ -91,7 +91,7 @@ type Output struct {
 	Result, Note func(format string, args ...any)
 }
 
-// Write writes the files that the options name, of m with the answers of its evaluation.
+// Write writes the files that the options request. d has the answers of the evaluation of m.
 func (o *Options) Write(out Output, m *models.Model, d *predict.Details) error {
 	if o.calibrated != "" {
 		return o.writeCalibrated(out, m, d)
@@ -102,7 +102,7 @@ func (o *Options) Write(out Output, m *models.Model, d *predict.Details) error {
 	return nil
 }
 
-// writeCalibrated writes the model with the temperature that fits the answers best.
+// writeCalibrated writes the model with the temperature that d.Calibrate finds.
 func (o *Options) writeCalibrated(out Output, m *models.Model, d *predict.Details) error {
 	c, err := d.Calibrate()
 	if err != nil {
@@ -123,7 +123,7 @@ func (o *Options) writeCalibrated(out Output, m *models.Model, d *predict.Detail
 	return err
 }
 
-// half is the threshold of a label without a result.
+// half is the threshold of a label if no threshold meets the goal.
 const half = 0.5
 
 // stored is the event for a written model with thresholds.
@@ -131,10 +131,10 @@ type stored struct {
 	Output     string             `json:"output"`
 	SHA256     string             `json:"sha256"`
 	Thresholds map[string]float64 `json:"thresholds"`
-	OutOfReach []string           `json:"out_of_reach,omitempty"` // labels with a half instead
+	OutOfReach []string           `json:"out_of_reach,omitempty"` // labels with the threshold half
 }
 
-// writeThresholds writes the model with the thresholds of the wish.
+// writeThresholds writes the model with the thresholds that meet the goal.
 func (o *Options) writeThresholds(out Output, m *models.Model, d *predict.Details) error {
 	s := stored{Output: o.thresholds, Thresholds: map[string]float64{}}
 	var all []float64

@@ -9,7 +9,7 @@ strangers.py FOLDER check [NAME...]
     NAME.out.*.npy, those of bnctl's template: a JSON line for each, with the largest difference, relative to the largest
     output, and how far training has moved the outputs. Ends with 1 where the difference is beyond 1e-5.
 strangers.py FILE table
-    Prints docs/results/own-networks.json of such lines.
+    Prints docs/results/user-networks.json of such lines.
 """
 import json
 import os

@@ -25,7 +25,7 @@ type detection struct {
 func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	var d *detect.Detector
 	q, err := s.askPicture(w, r, func(m *modelVersion) (err error) {
-		d, err = m.detects(r)
+		d, err = m.detects(r.URL.Query().Get)
 		return err
 	})
 	if err != nil {
@@ -48,11 +48,11 @@ func (s *Server) detect(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// detects returns how the output of the model becomes boxes.
-func (s *modelVersion) detects(r *http.Request) (*detect.Detector, error) {
+// detects returns how the output of the model becomes boxes, with limits by their names; "" for the default.
+func (s *modelVersion) detects(limit func(name string) string) (*detect.Detector, error) {
 	o := detect.Default
 	for name, to := range map[string]*float32{"score": &o.Score, "overlap": &o.Overlap} {
-		text := r.URL.Query().Get(name)
+		text := limit(name)
 		if text == "" {
 			continue
 		}

@@ -82,6 +82,9 @@ func (s *modelVersion) infer(ctx context.Context, r *protocol.Request) (*protoco
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
+	if outs, err = s.withBoxes(r, wanted, outs, x.Shape[0]); err != nil {
+		return nil, err
+	}
 	for _, w := range wanted {
 		t, err := s.output(w, outs, r.Binary)
 		if err != nil {
@@ -112,8 +115,11 @@ func (s *modelVersion) answerBytes(r *protocol.Request, rows int, wanted []reque
 		n += elements(s.outputs[i]) * int64(max(o.Type.DType.Size(), tensor.F32.Size()))
 	}
 	for _, w := range wanted {
+		if w.number >= len(s.outputs) {
+			n += elements(s.signatureOfOutput(w.number)) * int64(tensor.F32.Size())
+		}
 		if binary := w.Binary; binary == nil && !r.Binary || binary != nil && !*binary {
-			n += elements(s.outputs[w.number]) * jsonNumberBytes
+			n += elements(s.signatureOfOutput(w.number)) * jsonNumberBytes
 		}
 	}
 	return n
@@ -164,6 +170,9 @@ func (s *modelVersion) requestedOutputs(r *protocol.Request) (all []requestedOut
 	for _, o := range r.Outputs {
 		i := slices.IndexFunc(s.outputs, func(known signature) bool { return known.Name == o.Name })
 		if i < 0 {
+			i = s.boxOutput(o.Name)
+		}
+		if i < 0 {
 			return nil, invalid("model %s has no output %.80q", s.name, o.Name)
 		}
 		if slices.ContainsFunc(all, func(w requestedOutput) bool { return w.number == i }) {
@@ -186,7 +195,7 @@ func (s *modelVersion) output(w requestedOutput, outs []tensor.Tensor, binary bo
 	if w.Classes == 0 {
 		return t, nil
 	}
-	if v.DType != tensor.F32 || len(v.Shape) != 2 {
+	if v.DType != tensor.F32 || len(v.Shape) != 2 || w.number >= len(s.outputs) {
 		return nil, invalid("output %.80q is %s of shape %v, not one number for each class",
 			w.Name, t.Datatype, v.Shape)
 	}

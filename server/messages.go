@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/bnctl/bnctl/problem"
@@ -17,6 +18,7 @@ func requestOf(in *pb.ModelInferRequest) (*protocol.Request, error) {
 	}
 	r := &protocol.Request{ID: in.Id, Binary: true,
 		Timeout: time.Duration(max(0, number(in.Parameters["timeout"]))) * time.Microsecond}
+	r.Limits = limitsOf(in.Parameters)
 	raw := in.RawInputContents
 	if len(raw) > 0 && len(raw) != len(in.Inputs) {
 		return nil, invalid("%s, and raw_input_contents has %d", problem.Plural(len(in.Inputs), "input"), len(raw))
@@ -58,6 +60,23 @@ func checkParameters(p map[string]*pb.InferParameter) error {
 	id := p["sequence_id"]
 	sequence := number(id) != 0 || id.GetStringParam() != ""
 	return protocol.CheckImplemented(p["shared_memory_region"] != nil, sequence)
+}
+
+// limitsOf returns protocol.Request.Limits of parameters of any type.
+func limitsOf(all map[string]*pb.InferParameter) map[string]string {
+	limits := map[string]string{}
+	for _, name := range []string{"score", "overlap"} {
+		switch p := all[name].GetParameterChoice().(type) {
+		case *pb.InferParameter_DoubleParam:
+			limits[name] = strconv.FormatFloat(p.DoubleParam, 'g', -1, 64)
+		case *pb.InferParameter_StringParam:
+			limits[name] = p.StringParam
+		case nil:
+		default:
+			limits[name] = strconv.FormatInt(number(all[name]), 10)
+		}
+	}
+	return limits
 }
 
 // number returns a parameter that is an integer of any type, or 0.

@@ -83,6 +83,10 @@ func isFinite(all []float32) bool {
 // Layout returns the form of the outputs of another program's detector; "" for detectors of the zoo.
 func (d *Detector) Layout() models.Layout { return d.layout }
 
+// InputSize returns the height and width of the input of the model. Boxes with it returns boxes in pixels of
+// the input.
+func (d *Detector) InputSize() (height, width int) { return d.frames.Height, d.frames.Width }
+
 // Boxes returns the boxes of the outputs for a picture of a size, the highest score first. Boxes are cut at
 // the border of the picture. A box outside of the picture is left out. The error is an *answer.NotFinite,
 // or a *problem.Error if the numbers are not the boxes that their form suggests.

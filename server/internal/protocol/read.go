@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -32,7 +33,11 @@ type parameters struct {
 	Classes      int     `json:"classification"`
 	Timeout      int64   `json:"timeout"` // microseconds
 	Region       *string `json:"shared_memory_region"`
-	Sequence     id      `json:"sequence_id"`
+
+	Score   json.RawMessage `json:"score"`
+	Overlap json.RawMessage `json:"overlap"`
+
+	Sequence id `json:"sequence_id"`
 }
 
 // Values made from JSON may need far more memory than the text, which is the size that a
@@ -116,7 +121,7 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 		return nil, invalid("the request is not JSON of the Open Inference Protocol: %v", JSONProblem(err))
 	}
 	r := &Request{ID: string(b.ID), Binary: b.Parameters.BinaryOutput,
-		Timeout: microseconds(b.Parameters.Timeout)}
+		Timeout: microseconds(b.Parameters.Timeout), Limits: b.Parameters.limits()}
 	if err := b.Parameters.check(); err != nil {
 		return nil, err
 	}
@@ -124,6 +129,17 @@ func Read(data []byte, jsonBytes int) (*Request, error) {
 		return nil, err
 	}
 	return r, b.outputs(r)
+}
+
+// limits returns Request.Limits: numbers, also in quotes.
+func (p *parameters) limits() map[string]string {
+	all := map[string]string{}
+	for name, text := range map[string]json.RawMessage{"score": p.Score, "overlap": p.Overlap} {
+		if len(text) > 0 && string(text) != "null" {
+			all[name] = strings.Trim(string(text), `"`)
+		}
+	}
+	return all
 }
 
 func microseconds(n int64) time.Duration {

@@ -14,6 +14,8 @@ type Request struct {
 	Outputs []Output      // requested outputs; empty: all
 	Binary  bool          // default of Output.Binary
 	Timeout time.Duration // how long the client waits at most; 0: not given
+	// Limits are the parameters score and overlap, as text: the limits of the boxes of a detector.
+	Limits map[string]string
 }
 
 // Input is a tensor of a request.

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/objects/detect"
+	"github.com/bnctl/bnctl/server/internal/protocol"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// mostBoxes is the number of boxes of a row of boxOutputs.
+var mostBoxes = detect.Default.Most
+
+// boxOutputs are the outputs that an inference request to a detector may name besides those of the model.
+// They have the boxes of each row, the highest score first, in pixels of the input, and zeros and labels of
+// -1 beyond the count. An output of the model with such a name comes first.
+var boxOutputs = []signature{
+	{"boxes", protocol.Datatype(tensor.F32), []int{-1, mostBoxes, 4}}, // x1, y1, x2, y2
+	{"scores", protocol.Datatype(tensor.F32), []int{-1, mostBoxes}},
+	{"labels", protocol.Datatype(tensor.I32), []int{-1, mostBoxes}}, // index of the class
+	{"count", protocol.Datatype(tensor.I32), []int{-1, 1}},
+}
+
+// boxOutput returns the number of an output of boxOutputs, after the outputs of the model; -1 if the model is
+// no detector.
+func (s *modelVersion) boxOutput(name string) int {
+	i := slices.IndexFunc(boxOutputs, func(o signature) bool { return o.Name == name })
+	if i < 0 || !detect.Detects(s.model) {
+		return -1
+	}
+	return len(s.outputs) + i
+}
+
+// signatureOfOutput returns the signature of an output that requestedOutputs has numbered.
+func (s *modelVersion) signatureOfOutput(number int) signature {
+	if number >= len(s.outputs) {
+		return boxOutputs[number-len(s.outputs)]
+	}
+	return s.outputs[number]
+}
+
+// withBoxes appends boxOutputs to the outputs of a number of rows if a request names one of them.
+func (s *modelVersion) withBoxes(r *protocol.Request, wanted []requestedOutput, outs []tensor.Tensor,
+	rows int) ([]tensor.Tensor, error) {
+	if !slices.ContainsFunc(wanted, func(w requestedOutput) bool { return w.number >= len(s.outputs) }) {
+		return outs, nil
+	}
+	d, err := s.detects(func(name string) string { return r.Limits[name] })
+	if err != nil {
+		return nil, err
+	}
+	boxes, scores := tensor.New(tensor.F32, rows, mostBoxes, 4), tensor.New(tensor.F32, rows, mostBoxes)
+	labels, count := tensor.New(tensor.I32, rows, mostBoxes), tensor.New(tensor.I32, rows, 1)
+	for i := range labels.I32() {
+		labels.I32()[i] = -1
+	}
+	height, width := d.InputSize()
+	for i := range rows {
+		row := make([]tensor.Tensor, len(outs))
+		for k, o := range outs {
+			row[k] = o.Rows(i, i+1)
+			row[k].Shape = row[k].Shape[1:]
+		}
+		found, err := d.Boxes(row, height, width)
+		if err != nil {
+			return nil, noClass(err)
+		}
+		found = found[:min(len(found), mostBoxes)]
+		count.I32()[i] = int32(len(found))
+		for k, b := range found {
+			at := i*mostBoxes + k
+			for c, v := range b.Corners {
+				boxes.F32()[4*at+c] = float32(v)
+			}
+			scores.F32()[at], labels.I32()[at] = b.Score, int32(b.Index)
+		}
+	}
+	return append(slices.Clip(outs), boxes, scores, labels, count), nil
+}

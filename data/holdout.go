@@ -142,17 +142,26 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 // it is refused.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
+	return Opener(Open).OpenHeldOut(ctx, text, opt, h, fingerprint)
+}
+
+// Opener opens data: Open, or a function for further forms.
+type Opener func(ctx context.Context, text string, opt Options) (Source, error)
+
+// OpenHeldOut is func OpenHeldOut for data that open opens.
+func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
+	Source, error) {
 	form, isVal := strings.CutSuffix(text, "@"+string(Val))
 	if !isVal {
 		var ok bool
 		if form, ok = strings.CutSuffix(text, "@"+string(Train)); !ok {
-			return Open(ctx, text, opt)
+			return open(ctx, text, opt)
 		}
 	}
 	opt.Split = Train
-	src, err := Open(ctx, form, opt)
+	src, err := open(ctx, form, opt)
 	if err != nil {
-		named, other := Open(ctx, text, opt) // the data may have the requested split, but no train
+		named, other := open(ctx, text, opt) // the data may have the requested split, but no train
 		var bad *BadFiles
 		if other != nil && errors.As(err, &bad) {
 			return nil, err
@@ -167,7 +176,7 @@ func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, finge
 		return nil, err
 	}
 	if sum != fingerprint {
-		if src, err := Open(ctx, text, opt); err == nil {
+		if src, err := open(ctx, text, opt); err == nil {
 			return src, nil
 		}
 		columns := ""
@@ -220,6 +229,9 @@ func (h Holdout) groupOf(src Source) (func(i int) (string, error), error) {
 	pattern, err := h.pattern()
 	return func(i int) (string, error) {
 		path := pathOf(src, i)
+		if src.Info().Boxes {
+			path = src.Name(i)
+		}
 		m := pattern.FindStringSubmatch(path)
 		if m == nil {
 			return "", problem.New("split-groups", h.Groups, "it finds nothing in "+path, "match every sample")

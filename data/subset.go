@@ -64,6 +64,16 @@ func IsHeldOut(src Source) bool {
 	return ok
 }
 
+// PartOf returns the whole source of a part of OpenHeldOut, and the indices of the samples in it. ok is false
+// for other sources.
+func PartOf(src Source) (whole Source, indices []int, ok bool) {
+	s, ok := src.(*subset)
+	if !ok {
+		return nil, nil, false
+	}
+	return s.Source, s.chosen, true
+}
+
 // sharedSource is a source shared by its subsets.
 type sharedSource struct {
 	Source

@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostBoxes is the number of boxes of a row of boxOutputs.
+// mostBoxes is the number of boxes in a row.
 var mostBoxes = detect.Default.Most
 
-// boxOutputs are the outputs that an inference request to a detector may name besides those of the model.
-// They have the boxes of each row, the highest score first, in pixels of the input, and zeros and labels of
-// -1 beyond the count. An output of the model with such a name comes first.
+// boxOutputs are additional outputs of a detector. They are returned if an inference request names them and
+// the model has no output with this name. Boxes are sorted by score and in pixels of the input. Beyond the
+// count, boxes and scores are 0, and labels are -1.
 var boxOutputs = []signature{
 	{"boxes", protocol.Datatype(tensor.F32), []int{-1, mostBoxes, 4}}, // x1, y1, x2, y2
 	{"scores", protocol.Datatype(tensor.F32), []int{-1, mostBoxes}},
@@ -31,7 +31,7 @@ func (s *modelVersion) boxOutput(name string) int {
 	return len(s.outputs) + i
 }
 
-// signatureOfOutput returns the signature of an output that requestedOutputs has numbered.
+// signatureOfOutput returns the signature of an output of the model, or of boxOutputs after them.
 func (s *modelVersion) signatureOfOutput(number int) signature {
 	if number >= len(s.outputs) {
 		return boxOutputs[number-len(s.outputs)]

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// boxesOf are the boxes of a row of an answer, as detect has them.
+// boxesOf is the JSON of a response.
 type boxesOf struct {
 	Outputs []struct {
 		Name  string    `json:"name"`
@@ -43,8 +43,8 @@ func pixelsOf(t *testing.T, s *Server, file []byte) (tensor.Tensor, signature) {
 	return x, meta.Inputs[0]
 }
 
-// An inference request that names boxes has those of detect for a picture of the size of the input, over HTTP
-// and gRPC, padded to 300.
+// The boxes of an inference request, over HTTP and gRPC, equal the response of detect for a picture with the
+// size of the input. They are padded to 300.
 func TestBoxesInAnInferenceRequest(t *testing.T) {
 	file := photo(t, 64, 64)
 	s := start(t, on("ref", write(t, newDetector(t), "m.bnm")))

@@ -170,8 +170,27 @@ func (s *source) Fingerprint(ctx context.Context) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Set returns the set that a source of OpenData reads, and whether it reads one.
+// OpenHeldOut is data.OpenHeldOut for the data that OpenData opens.
+func OpenHeldOut(ctx context.Context, spec string, o data.Options, h data.Holdout, fingerprint string) (
+	data.Source, error) {
+	return data.Opener(OpenData).OpenHeldOut(ctx, spec, o, h, fingerprint)
+}
+
+// Set returns the set that a source of OpenData or OpenHeldOut reads, and whether it reads one. Its pictures
+// are those of the source.
 func Set(src data.Source) (set *objects.Set, ok bool) {
+	if whole, indices, is := data.PartOf(src); is {
+		all, ok := Set(whole)
+		if !ok {
+			return nil, false
+		}
+		selected := *all
+		selected.Pictures = nil
+		for _, i := range indices {
+			selected.Pictures = append(selected.Pictures, all.Pictures[i])
+		}
+		return &selected, true
+	}
 	s, ok := src.(*source)
 	if !ok {
 		return nil, false

@@ -14,6 +14,7 @@ import (
 	"github.com/bnctl/bnctl/objects/samples"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -35,7 +36,7 @@ func Detects(m *models.Model) bool { return detect.Detects(m) }
 
 // Run predicts all pictures and prints COCO's and VOC's figures.
 func (e *Evaluation) Run(ctx context.Context) error {
-	src, err := samples.OpenData(ctx, e.Spec, data.Options{Split: data.Test, EXIF: true})
+	src, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,6 +81,32 @@ func (e *Evaluation) Run(ctx context.Context) error {
 		err = e.write(ctx, src, &predict.Details{Boxes: &predict.Detected{Set: set, Found: found}})
 	}
 	return err
+}
+
+// open opens the set. If training set a part apart, the suffixes @train and @val name the parts.
+func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
+	o := data.Options{Split: data.Test, EXIF: true}
+	r, err := recipe.Parse(e.Model.Recipe)
+	if err != nil || r.ValSplit == nil {
+		return samples.OpenData(ctx, e.Spec, o)
+	}
+	v := r.ValSplit
+	src, err := samples.OpenHeldOut(ctx, e.Spec, o, v.Holdout(), v.Fingerprint)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := src.Fingerprint(ctx)
+	switch {
+	case err != nil:
+		src.Close()
+		return nil, err
+	case sum == v.Fingerprint:
+		e.Output.Note("the model was trained on these samples, except for %g of them, which %s@val names",
+			v.Fraction, e.Spec)
+	case sum == r.Data.Fingerprint:
+		e.Output.Note("the model was trained on these samples")
+	}
+	return src, nil
 }
 
 // write writes the figures, or the files that are asked for.

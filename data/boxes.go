@@ -111,7 +111,11 @@ func checkBoxes(a augmentation.Augmentation) error {
 	if name == "" {
 		return nil
 	}
-	return problem.Advise("use segment, or mosaic, flip, crop, jitter and erase",
+	if a.Mixes() {
+		return problem.Advise("use blend, the mixup of YOLOX",
+			"augmentation %s mixes labels of classes, not boxes", name)
+	}
+	return problem.Advise("use segment, or mosaic, blend, flip, crop, jitter and erase",
 		"augmentation %s does not move boxes", name)
 }
 

@@ -8,13 +8,17 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostBoxes returns the boxes of a label of a transformed sample: those of a source with Info.Boxes, or of
-// all pictures of a mosaic.
+// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes: of all
+// pictures that a mosaic and a blend combine.
 func MostBoxes(info Info, a augmentation.Augmentation) int {
+	pictures := 1
 	if a.Joins() {
-		return info.LabelShape[0] * augmentation.JoinedSamples
+		pictures = augmentation.JoinedSamples
 	}
-	return info.LabelShape[0]
+	if a.Blends() {
+		pictures++
+	}
+	return info.LabelShape[0] * pictures
 }
 
 // boxed is a picture with the label of its boxes.
@@ -50,6 +54,13 @@ func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 			all = append(all, s)
 		}
 		s, t.Resize = t.join(m, l.shape[0], l.shape[1], all), 0
+	}
+	if m, ok := t.Augment.DrawBlend(l.info.Len, &d); ok {
+		other, err := l.boxed(m.Other)
+		if err != nil {
+			return err
+		}
+		s, t.Resize = l.plan.Transform.blend(m, t, l.shape[0], l.shape[1], s, other), 0
 	}
 	label := b.labels[row*b.perLabel : (row+1)*b.perLabel]
 	moved := d
@@ -116,8 +127,11 @@ func planeOf(picture tensor.Tensor, channels int) images.Plane {
 	return out
 }
 
-// checkMosaic refuses a mosaic of samples without boxes.
+// checkMosaic refuses a mosaic or a blend of samples without boxes.
 func checkMosaic(a augmentation.Augmentation, info Info) error {
+	if a.Blends() && !info.Boxes {
+		return fmt.Errorf("augmentation blend adds pictures with boxes, and %s has none", info.Kind)
+	}
 	if a.Joins() && !info.Boxes {
 		return fmt.Errorf("augmentation mosaic joins pictures with boxes, and %s has none", info.Kind)
 	}

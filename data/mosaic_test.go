@@ -101,7 +101,7 @@ func TestMosaicMovesBoxes(t *testing.T) {
 					}
 				}
 				seen += len(all)
-				checkPixels(t, c.augment, x[row*h*w*3:(row+1)*h*w*3], h, w, all, border)
+				checkPixels(t, c.augment, x[row*h*w*3:(row+1)*h*w*3], h, w, all, border, 180)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func TestMosaicMovesBoxes(t *testing.T) {
 }
 
 // checkPixels requires bright pixels inside boxes, and others outside, except near their borders.
-func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, border float32) {
+func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, border float32, above byte) {
 	t.Helper()
 	for i := range h * w {
 		px, py := float32(i%w)+0.5, float32(i/w)+0.5
@@ -120,7 +120,7 @@ func checkPixels(t *testing.T, augment string, x []byte, h, w int, all []Box, bo
 				return px > b.Corners[0]-by && px < b.Corners[2]+by && py > b.Corners[1]-by && py < b.Corners[3]+by
 			})
 		}
-		if bright := x[3*i+1] > 180; bright && !within(border) || !bright && within(-border) {
+		if bright := x[3*i+1] > above; bright && !within(border) || !bright && within(-border) {
 			t.Fatalf("%s: pixel %d, %d is %d; boxes %v", augment, i%w, i/w, x[3*i+1], all)
 		}
 	}

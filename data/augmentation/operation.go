@@ -33,10 +33,11 @@ type param struct {
 }
 
 // The operations that do not change one picture in place: the part that is scaled to the
-// size of the result, the one that joins four pictures, and the two that mix samples of a batch.
+// size of the result, the two that combine pictures with boxes, and the two that mix samples of a batch.
 const (
 	resizedCrop = "resizedcrop"
 	mosaic      = "mosaic"
+	blending    = "blend"
 	mixup       = "mixup"
 	Cutmix      = "cutmix"
 )
@@ -46,6 +47,7 @@ var operationKinds = []*operationKind{
 	{resizedCrop, []param{{"least share of the area", 0.08, 0.001, 1, false},
 		{"largest share", 1, 0.001, 1, false}}, 1, true, nil},
 	{mosaic, []param{probability}, 9, true, nil},
+	{blending, []param{probability}, 10, true, nil},
 	{"crop", []param{{"pixels", 4, 1, 512, true}}, 2, true, cropOperation},
 	{"flip", []param{probability}, 3, true, flipOperation},
 	{"rotate", []param{{"degrees", 15, 0, 180, false}}, 4, true, rotateOperation},
@@ -78,6 +80,10 @@ func parseOperations(text string) ([]operation, error) {
 		}
 		if (op.name == resizedCrop || op.name == mosaic) && len(ops) > 0 {
 			return nil, fmt.Errorf("%s: it makes the picture of the source, want it before %s", op.name, ops[0].name)
+		}
+		if n := len(ops); op.name == blending && n > 0 && (n > 1 || ops[0].name != mosaic) {
+			return nil, fmt.Errorf("%s: it adds another picture of the source, want it before %s", op.name,
+				ops[n-1].name)
 		}
 		ops = append(ops, op)
 	}

@@ -39,7 +39,7 @@ func (a Augmentation) LeavingBoxes() string {
 		return a.preset
 	}
 	for _, op := range a.ops {
-		if op.name == mosaic {
+		if op.name == mosaic || op.name == blending {
 			continue // Loader moves its boxes
 		}
 		if op.moves && op.name != "flip" && op.name != "crop" && op.name != "erase" || op.apply == nil {

@@ -36,9 +36,9 @@ var (
 			stage:    int8Stage}}
 
 	int8BytesAVX512 = int8Bytes{addInt8AVX512, addJointInt8AVX512, quantizeInt8AVX512, maxPoolInt8AVX512,
-		sumInt8AVX512, gateInt8AVX512}
+		sumInt8AVX512, gateInt8AVX512, maxPoolInt8AVX, mulInt8AVX512, dequantizeInt8AVX512}
 	int8BytesAVX2 = int8Bytes{addInt8AVX2, addJointInt8AVX2, quantizeInt8AVX2, maxPoolInt8AVX2, sumInt8AVX2,
-		gateInt8AVX2}
+		gateInt8AVX2, maxPoolInt8AVX, mulInt8AVX2, dequantizeInt8AVX2}
 )
 
 // tableInt8 returns what looks bytes up, nil without an instruction for it.

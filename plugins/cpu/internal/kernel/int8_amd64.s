@@ -4772,6 +4772,128 @@ vector:
 	VZEROUPPER
 	RET
 
+// func mulInt8AVX512(y *byte, a *byte, b *byte, by float32, at float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·mulInt8AVX512(SB), NOSPLIT, $0-80
+	VBROADCASTSS most+32(FP), Z31
+	VBROADCASTSS by+24(FP), Z27
+	VBROADCASTSS at+28(FP), Z26
+	MOVQ         zero+56(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Z30
+	MOVQ         least+64(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Z29
+	MOVQ         aZero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z25
+	MOVQ         bZero+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z24
+	VMOVDQU32    bytesOrderAVX512<>+0(SB), Z28
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         b+16(FP), DX
+
+vector:
+	VPMOVZXBD (SI), Z0
+	VPMOVZXBD (DX), Z4
+	VPSUBD    Z25, Z0, Z0
+	VPSUBD    Z24, Z4, Z4
+	VCVTDQ2PS Z0, Z0
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z4, Z0, Z0
+	VMULPS    Z27, Z0, Z0
+	VADDPS    Z26, Z0, Z0
+	VPMOVZXBD 16(SI), Z1
+	VPMOVZXBD 16(DX), Z4
+	VPSUBD    Z25, Z1, Z1
+	VPSUBD    Z24, Z4, Z4
+	VCVTDQ2PS Z1, Z1
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z4, Z1, Z1
+	VMULPS    Z27, Z1, Z1
+	VADDPS    Z26, Z1, Z1
+	VPMOVZXBD 32(SI), Z2
+	VPMOVZXBD 32(DX), Z4
+	VPSUBD    Z25, Z2, Z2
+	VPSUBD    Z24, Z4, Z4
+	VCVTDQ2PS Z2, Z2
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z4, Z2, Z2
+	VMULPS    Z27, Z2, Z2
+	VADDPS    Z26, Z2, Z2
+	VPMOVZXBD 48(SI), Z3
+	VPMOVZXBD 48(DX), Z4
+	VPSUBD    Z25, Z3, Z3
+	VPSUBD    Z24, Z4, Z4
+	VCVTDQ2PS Z3, Z3
+	VCVTDQ2PS Z4, Z4
+	VMULPS    Z4, Z3, Z3
+	VMULPS    Z27, Z3, Z3
+	VADDPS    Z26, Z3, Z3
+	VMINPS    Z31, Z0, Z0
+	VCVTPS2DQ Z0, Z0
+	VMINPS    Z31, Z1, Z1
+	VCVTPS2DQ Z1, Z1
+	VMINPS    Z31, Z2, Z2
+	VCVTPS2DQ Z2, Z2
+	VMINPS    Z31, Z3, Z3
+	VCVTPS2DQ Z3, Z3
+	VPACKSSDW Z1, Z0, Z0
+	VPACKSSDW Z3, Z2, Z2
+	VPADDSW   Z30, Z0, Z0
+	VPADDSW   Z30, Z2, Z2
+	VPACKUSWB Z2, Z0, Z0
+	VPMAXUB   Z29, Z0, Z0
+	VPERMD    Z0, Z28, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, SI
+	ADDQ      $0x40, DX
+	DECQ      vectors+72(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
+// func dequantizeInt8AVX512(y *float32, x *byte, scale float32, zero int, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·dequantizeInt8AVX512(SB), NOSPLIT, $0-40
+	VBROADCASTSS scale+16(FP), Z31
+	MOVQ         zero+24(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Z30
+	MOVQ         y+0(FP), DI
+	MOVQ         x+8(FP), SI
+
+vector:
+	VPMOVZXBD (SI), Z0
+	VPSUBD    Z30, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VMULPS    Z31, Z0, Z0
+	VMOVDQU32 Z0, (DI)
+	VPMOVZXBD 16(SI), Z1
+	VPSUBD    Z30, Z1, Z1
+	VCVTDQ2PS Z1, Z1
+	VMULPS    Z31, Z1, Z1
+	VMOVDQU32 Z1, 64(DI)
+	VPMOVZXBD 32(SI), Z2
+	VPSUBD    Z30, Z2, Z2
+	VCVTDQ2PS Z2, Z2
+	VMULPS    Z31, Z2, Z2
+	VMOVDQU32 Z2, 128(DI)
+	VPMOVZXBD 48(SI), Z3
+	VPSUBD    Z30, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z31, Z3, Z3
+	VMOVDQU32 Z3, 192(DI)
+	ADDQ      $0x40, SI
+	ADDQ      $0x00000100, DI
+	DECQ      vectors+32(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
 DATA bytesOrderAVX2<>+0(SB)/4, $0x00000000
 DATA bytesOrderAVX2<>+4(SB)/4, $0x00000004
 DATA bytesOrderAVX2<>+8(SB)/4, $0x00000001
@@ -5122,6 +5244,154 @@ vector:
 	ADDQ      $0x00000080, DX
 	DECQ      vectors+64(FP)
 	JNE       vector
+	VZEROUPPER
+	RET
+
+// func mulInt8AVX2(y *byte, a *byte, b *byte, by float32, at float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
+// Requires: AVX, AVX2
+TEXT ·mulInt8AVX2(SB), NOSPLIT, $0-80
+	VBROADCASTSS most+32(FP), Y15
+	VBROADCASTSS by+24(FP), Y11
+	VBROADCASTSS at+28(FP), Y10
+	MOVQ         zero+56(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTW X0, Y14
+	MOVQ         least+64(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTB X0, Y13
+	MOVQ         aZero+40(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y9
+	MOVQ         bZero+48(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y8
+	VMOVDQU      bytesOrderAVX2<>+0(SB), Y12
+	MOVQ         y+0(FP), DI
+	MOVQ         a+8(FP), SI
+	MOVQ         b+16(FP), DX
+
+vector:
+	VPMOVZXBD (SI), Y0
+	VPMOVZXBD (DX), Y4
+	VPSUBD    Y9, Y0, Y0
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y0, Y0
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y4, Y0, Y0
+	VMULPS    Y11, Y0, Y0
+	VADDPS    Y10, Y0, Y0
+	VPMOVZXBD 8(SI), Y1
+	VPMOVZXBD 8(DX), Y4
+	VPSUBD    Y9, Y1, Y1
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y1, Y1
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y4, Y1, Y1
+	VMULPS    Y11, Y1, Y1
+	VADDPS    Y10, Y1, Y1
+	VPMOVZXBD 16(SI), Y2
+	VPMOVZXBD 16(DX), Y4
+	VPSUBD    Y9, Y2, Y2
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y2, Y2
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y4, Y2, Y2
+	VMULPS    Y11, Y2, Y2
+	VADDPS    Y10, Y2, Y2
+	VPMOVZXBD 24(SI), Y3
+	VPMOVZXBD 24(DX), Y4
+	VPSUBD    Y9, Y3, Y3
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y3, Y3
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y4, Y3, Y3
+	VMULPS    Y11, Y3, Y3
+	VADDPS    Y10, Y3, Y3
+	VMINPS    Y15, Y0, Y0
+	VCVTPS2DQ Y0, Y0
+	VMINPS    Y15, Y1, Y1
+	VCVTPS2DQ Y1, Y1
+	VMINPS    Y15, Y2, Y2
+	VCVTPS2DQ Y2, Y2
+	VMINPS    Y15, Y3, Y3
+	VCVTPS2DQ Y3, Y3
+	VPACKSSDW Y1, Y0, Y0
+	VPACKSSDW Y3, Y2, Y2
+	VPADDSW   Y14, Y0, Y0
+	VPADDSW   Y14, Y2, Y2
+	VPACKUSWB Y2, Y0, Y0
+	VPMAXUB   Y13, Y0, Y0
+	VPERMD    Y0, Y12, Y0
+	VMOVDQU   Y0, (DI)
+	ADDQ      $0x20, DI
+	ADDQ      $0x20, SI
+	ADDQ      $0x20, DX
+	DECQ      vectors+72(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
+// func dequantizeInt8AVX2(y *float32, x *byte, scale float32, zero int, vectors int)
+// Requires: AVX, AVX2
+TEXT ·dequantizeInt8AVX2(SB), NOSPLIT, $0-40
+	VBROADCASTSS scale+16(FP), Y15
+	MOVQ         zero+24(FP), AX
+	VMOVQ        AX, X0
+	VPBROADCASTD X0, Y14
+	MOVQ         y+0(FP), DI
+	MOVQ         x+8(FP), SI
+
+vector:
+	VPMOVZXBD (SI), Y0
+	VPSUBD    Y14, Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS    Y15, Y0, Y0
+	VMOVDQU   Y0, (DI)
+	VPMOVZXBD 8(SI), Y1
+	VPSUBD    Y14, Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMULPS    Y15, Y1, Y1
+	VMOVDQU   Y1, 32(DI)
+	VPMOVZXBD 16(SI), Y2
+	VPSUBD    Y14, Y2, Y2
+	VCVTDQ2PS Y2, Y2
+	VMULPS    Y15, Y2, Y2
+	VMOVDQU   Y2, 64(DI)
+	VPMOVZXBD 24(SI), Y3
+	VPSUBD    Y14, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    Y15, Y3, Y3
+	VMOVDQU   Y3, 96(DI)
+	ADDQ      $0x20, SI
+	ADDQ      $0x00000080, DI
+	DECQ      vectors+32(FP)
+	JNE       vector
+	VZEROUPPER
+	RET
+
+// func maxPoolInt8AVX(y *byte, x *byte, pixels *int32, taps int, vectors int)
+// Requires: AVX
+TEXT ·maxPoolInt8AVX(SB), NOSPLIT, $0-40
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+
+vector:
+	MOVQ   pixels+16(FP), DX
+	MOVQ   taps+24(FP), CX
+	VXORPS X0, X0, X0
+
+tap:
+	MOVLQSX (DX), BX
+	SARQ    $0x02, BX
+	VPMAXUB (SI)(BX*1), X0, X0
+	ADDQ    $0x04, DX
+	DECQ    CX
+	JNE     tap
+	VMOVDQU X0, (DI)
+	ADDQ    $0x10, DI
+	ADDQ    $0x10, SI
+	DECQ    vectors+32(FP)
+	JNE     vector
 	VZEROUPPER
 	RET
 

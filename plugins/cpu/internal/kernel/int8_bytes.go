@@ -35,6 +35,33 @@ func (s *Set) QuantizeInt8(y []uint8, x []float32, q class.Int8, scale float32) 
 	}
 }
 
+// MulInt8 sets y to the products of the bytes of a and b.
+func (s *Set) MulInt8(y, a, b []uint8, r class.Factors) {
+	a, b = a[:len(y)], b[:len(y)]
+	n := 0
+	if k := s.int8; k != nil && k.mul != nil && len(y) >= k.lanes {
+		n = len(y) / k.lanes * k.lanes
+		k.mul(&y[0], &a[0], &b[0], r.By, r.At, most(r.Int8), int(r.AZero), int(r.BZero), int(r.Zero), int(r.Min),
+			n/k.lanes)
+	}
+	for i := n; i < len(y); i++ {
+		y[i] = r.Product(int32(a[i])-r.AZero, int32(b[i])-r.BZero)
+	}
+}
+
+// DequantizeInt8 sets y to the numbers that the bytes of x represent.
+func (s *Set) DequantizeInt8(y []float32, x []uint8, zero int32, scale float32) {
+	x = x[:len(y)]
+	n := 0
+	if k := s.int8; k != nil && k.dequantize != nil && len(y) >= k.lanes {
+		n = len(y) / k.lanes * k.lanes
+		k.dequantize(&y[0], &x[0], scale, int(zero), n/k.lanes)
+	}
+	for i := n; i < len(y); i++ {
+		y[i] = scale * float32(int32(x[i])-zero)
+	}
+}
+
 // MaxPoolInt8 sets y, one pixel, to the maxima of pixels of x, offsets of four times their bytes.
 func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 	n := 0
@@ -42,6 +69,14 @@ func (s *Set) MaxPoolInt8(y, x []uint8, pixels []int32) {
 		n = len(y) / k.lanes * k.lanes
 		k.maxPool(&y[0], &x[0], &pixels[0], len(pixels), n/k.lanes)
 	}
+	const lanes = 16
+	if k := s.int8; k != nil && k.maxPool16 != nil && len(y) >= lanes {
+		for ; n < len(y); n += lanes {
+			n = min(n, len(y)-lanes) // the last ones overlap with those before
+			k.maxPool16(&y[n], &x[n], &pixels[0], len(pixels), 1)
+		}
+	}
+	n = min(n, len(y))
 	y = y[n:]
 	clear(y)
 	for _, at := range pixels {

@@ -278,3 +278,51 @@ func TestGateInt8(t *testing.T) {
 		}
 	}
 }
+
+func TestMulInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(57, 1))
+	for n := range 200 {
+		a, b, q := randomBytes(r, n+3), randomBytes(r, n+3), randomInt8(r)
+		f := class.Factors{Int8: q, AZero: int32(r.IntN(256)), BZero: int32(r.IntN(256)),
+			By: float32(r.Float64() / 100), At: float32(n % 2 * r.IntN(256))}
+		if n%4 == 0 {
+			f.By = 1.0 / 128 // products in the middle between two steps
+		}
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]uint8{77}, n+8)
+			set.MulInt8(y[:n], a, b, f)
+			for i, got := range y {
+				want := uint8(77)
+				if i < n {
+					product := float32(float32((int32(a[i])-f.AZero)*(int32(b[i])-f.BZero)) * f.By)
+					want = exactByte(q, product+f.At)
+				}
+				if got != want {
+					t.Fatalf("%s: byte %d of %d is %d, want %d", set.Name, i, n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// The number of a byte is an exact integer times the scale, rounded once.
+func TestDequantizeInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(58, 1))
+	for n := range 300 {
+		x, zero := randomBytes(r, n+3), int32(r.IntN(256))
+		scale := float32(math.Ldexp(r.Float64()+1, r.IntN(200)-130))
+		for _, set := range int8Sets() {
+			y := slices.Repeat([]float32{77}, n+8)
+			set.DequantizeInt8(y[:n], x, zero, scale)
+			for i, got := range y {
+				want := float32(77)
+				if i < n {
+					want = float32(float64(scale) * float64(int32(x[i])-zero))
+				}
+				if math.Float32bits(got) != math.Float32bits(want) {
+					t.Fatalf("%s: number %d of %d is %g, want %g", set.Name, i, n, got, want)
+				}
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"unsafe"
 )
@@ -101,6 +102,18 @@ func (k int8Kernels) rounding() []rounding {
 			to.gate = func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int) {
 				k.gate(y, a, gate, by, at, most, aZero, zero, least, vectors)
 				turn(y, 0)
+			}
+		}},
+		{"mul", "mul_int8", k.mul == nil, func(to *int8Kernels) {
+			to.mul = func(y, a, b *byte, by, at, most float32, aZero, bZero, zero, least, vectors int) {
+				k.mul(y, a, b, by, at, most, aZero, bZero, zero, least, vectors)
+				turn(y, 0)
+			}
+		}},
+		{"dequantize", "dequantize", k.dequantize == nil, func(to *int8Kernels) {
+			to.dequantize = func(y *float32, x *byte, scale float32, zero, vectors int) {
+				k.dequantize(y, x, scale, zero, vectors)
+				*y = math.Float32frombits(math.Float32bits(*y) ^ 1)
 			}
 		}},
 		{"max pool", "max_pool_int8", k.maxPool == nil, func(to *int8Kernels) {

@@ -137,6 +137,12 @@ func sumInt8AVX512(sums *int32, x *byte, step int, pixels int, vectors int)
 func gateInt8AVX512(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
 
 //go:noescape
+func mulInt8AVX512(y *byte, a *byte, b *byte, by float32, at float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
+
+//go:noescape
+func dequantizeInt8AVX512(y *float32, x *byte, scale float32, zero int, vectors int)
+
+//go:noescape
 func addInt8AVX2(y *byte, a *byte, b *byte, aBy float32, bBy float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
 
 //go:noescape
@@ -153,6 +159,15 @@ func sumInt8AVX2(sums *int32, x *byte, step int, pixels int, vectors int)
 
 //go:noescape
 func gateInt8AVX2(y *byte, a *byte, gate *float32, by float32, at float32, most float32, aZero int, zero int, least int, vectors int)
+
+//go:noescape
+func mulInt8AVX2(y *byte, a *byte, b *byte, by float32, at float32, most float32, aZero int, bZero int, zero int, least int, vectors int)
+
+//go:noescape
+func dequantizeInt8AVX2(y *float32, x *byte, scale float32, zero int, vectors int)
+
+//go:noescape
+func maxPoolInt8AVX(y *byte, x *byte, pixels *int32, taps int, vectors int)
 
 //go:noescape
 func tableInt8VBMI(y *byte, x *byte, table *[256]byte, vectors int)

@@ -30,6 +30,11 @@ type int8Bytes struct {
 	maxPool  func(y, x *byte, pixels *int32, taps, vectors int)
 	sum      func(sums *int32, x *byte, step, pixels, vectors int) // of half a register each
 	gate     func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int)
+
+	// nil on processors without assembly for them
+	maxPool16  func(y, x *byte, pixels *int32, taps, vectors int) // maxPool of 16 bytes each
+	mul        func(y, a, b *byte, by, at, most float32, aZero, bZero, zero, least, vectors int)
+	dequantize func(y *float32, x *byte, scale float32, zero, vectors int)
 }
 
 // int8Tiles are the micro-kernels for the given number of channels, the one with the most positions first.

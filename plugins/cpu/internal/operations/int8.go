@@ -61,16 +61,9 @@ func buildQuantize(c *plan.Compiler) run.Action {
 }
 
 func buildDequantize(c *plan.Compiler) run.Action {
-	var table [256]float32
-	zero := class.Int8Of(c.Node()).Zero
-	for q := range table {
-		table[q] = factor(c, "scale") * float32(int32(q)-zero)
-	}
-	return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
-		to := run.View[float32](y)
-		for i, q := range x[0] {
-			to[i] = table[q]
-		}
+	zero, scale := class.Int8Of(c.Node()).Zero, factor(c, "scale")
+	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
+		f.Kernels.DequantizeInt8(run.View[float32](y), x[0], zero, scale)
 	})
 }
 
@@ -89,10 +82,8 @@ func buildAddInt8(c *plan.Compiler) run.Action {
 func buildMulInt8(c *plan.Compiler) run.Action {
 	a, b, y, r := c.In(0), c.In(1), c.Out(0), class.FactorsOf(c.Node())
 	if slices.Equal(a.Shape, b.Shape) {
-		return bytewise(c, func(_ *run.Frame, y []byte, x [][]byte, _ int) {
-			for i, v := range x[0] {
-				y[i] = r.Product(int32(v)-r.AZero, int32(x[1][i])-r.BZero)
-			}
+		return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
+			f.Kernels.MulInt8(y, x[0], x[1], r)
 		})
 	}
 	channels := y.Channels

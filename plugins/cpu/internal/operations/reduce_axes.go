@@ -33,7 +33,12 @@ func buildReduce(c *plan.Compiler) run.Action {
 			divideInto(run.View[float64](out), acc, divisor)
 			return
 		case extreme(op):
-			extremeUnit(f.Kernels, op, x.Shape, from, to, run.View[float32](out), run.View[float32](in))
+			e := extremesOf(f.Kernels, op, w.Floats(extremesAtOnce))
+			if y.Count == 1 {
+				run.View[float32](out)[0] = e.line(e.first, run.View[float32](in)[:x.Count])
+			} else {
+				e.unit(x.Shape, from, to, run.View[float32](out), run.View[float32](in))
+			}
 			return
 		case pixels:
 			clear(acc)
@@ -100,21 +105,36 @@ func sums(op graph.Op) bool { return op == graph.ReduceSum || op == graph.Reduce
 // extreme reports whether a reduction computes a maximum or a minimum. The order is free.
 func extreme(op graph.Op) bool { return op == graph.ReduceMax || op == graph.ReduceMin }
 
-// extremeUnit sets y to the extremes of a unit.
-func extremeUnit(kernels *kernel.Set, op graph.Op, shape, from, to []int, y, x []float32) {
-	e := &extremes{kernels, kernel.Max, func(a, b float32) float32 { return max(a, b) }, nil}
-	first := float32(math.Inf(-1))
+// extremes computes the maximum or the minimum of numbers.
+type extremes struct {
+	kernels *kernel.Set
+	op      kernel.Operation
+	one     func(a, b float32) float32
+	first   float32   // of no numbers
+	spare   []float32 // extremesAtOnce
+}
+
+// extremesAtOnce is the number of elements whose extremes are kept side by side.
+const extremesAtOnce = 1024
+
+// extremesOf returns the extremes of ReduceMax or ReduceMin.
+func extremesOf(kernels *kernel.Set, op graph.Op, spare []float32) *extremes {
+	least := float32(math.Inf(-1))
 	if op == graph.ReduceMin {
-		e.op, e.one = kernel.Min, func(a, b float32) float32 { return min(a, b) }
-		first = -first
+		return &extremes{kernels, kernel.Min, func(a, b float32) float32 { return min(a, b) }, -least, spare}
 	}
+	return &extremes{kernels, kernel.Max, func(a, b float32) float32 { return max(a, b) }, least, spare}
+}
+
+// unit sets y to the extremes of a unit.
+func (e *extremes) unit(shape, from, to []int, y, x []float32) {
 	for i := range y {
-		y[i] = first
+		y[i] = e.first
 	}
 	run.Walk(shape, from, to, nil, func(n, i, k, _, stepI, stepK, _ int) {
 		switch {
 		case stepI == 1 && stepK == 1:
-			kernels.Combine(e.op, y[k:k+n], y[k:k+n], x[i:])
+			e.kernels.Combine(e.op, y[k:k+n], y[k:k+n], x[i:])
 		case stepI == 1 && stepK == 0:
 			y[k] = e.line(y[k], x[i:i+n])
 		default:
@@ -126,27 +146,24 @@ func extremeUnit(kernels *kernel.Set, op graph.Op, shape, from, to []int, y, x [
 	})
 }
 
-// extremes computes the maximum or the minimum of numbers.
-type extremes struct {
-	kernels *kernel.Set
-	op      kernel.Operation
-	one     func(a, b float32) float32
-	half    []float32 // has half the length of a line
-}
-
-// line returns the extreme of y and the elements of x. It repeatedly combines one half of x
-// with the other.
+// line returns the extreme of y and the elements of x: of parts side by side, then of halves.
 func (e *extremes) line(y float32, x []float32) float32 {
 	const few = 16
-	if e.half == nil {
-		e.half = make([]float32, (len(x)+1)/2)
+	if side := e.spare; len(x) > len(side) {
+		copy(side, x)
+		for x = x[len(side):]; len(x) > 0; {
+			n := min(len(x), len(side))
+			e.kernels.Combine(e.op, side[:n], side[:n], x[:n])
+			x = x[n:]
+		}
+		x = side
 	}
 	for len(x) > few {
 		h := (len(x) + 1) / 2
 		n := len(x) - h
-		e.kernels.Combine(e.op, e.half[:n], x[:n], x[h:])
-		copy(e.half[n:h], x[n:h])
-		x = e.half[:h]
+		e.kernels.Combine(e.op, e.spare[:n], x[:n], x[h:])
+		copy(e.spare[n:h], x[n:h])
+		x = e.spare[:h]
 	}
 	for _, v := range x {
 		y = e.one(y, v)

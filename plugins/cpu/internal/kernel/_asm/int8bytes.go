@@ -19,7 +19,10 @@ func int8Bytes() {
 		t.maxBytes()
 		t.sumBytes()
 		t.gate(order)
+		t.mulBytes(order)
+		t.dequantize()
 	}
+	(&int8Tiler{isa: isa{"AVX", []reg.VecPhysical{reg.X0}, 16}, name: "AVX"}).maxBytes()
 	tableBytes()
 }
 
@@ -274,6 +277,64 @@ func (t *int8Tiler) gate(turn operand.Mem) {
 			VADDPS(at, s, s)
 		}
 		t.end(y, most, zero, least, order)
+	})
+}
+
+// mulBytes writes products of two maps, which float32 has exactly.
+func (t *int8Tiler) mulBytes(turn operand.Mem) {
+	TEXT("mulInt8"+t.name, NOSPLIT, "func(y *byte, a *byte, b *byte, by float32, at float32, most float32, "+
+		"aZero int, bZero int, zero int, least int, vectors int)")
+	Pragma("noescape")
+	y, a, b := reg.RDI, reg.RSI, reg.RDX
+	most, zero, least, order := t.constant(0), t.constant(1), t.constant(2), t.constant(3)
+	by, at, aZero, bZero := t.constant(4), t.constant(5), t.constant(6), t.constant(7)
+	VBROADCASTSS(param("most"), most)
+	VBROADCASTSS(param("by"), by)
+	VBROADCASTSS(param("at"), at)
+	spread("zero", "W", zero)
+	spread("least", "B", least)
+	spread("aZero", "D", aZero)
+	spread("bZero", "D", bZero)
+	t.move(turn, order)
+	MOVQ(param("y"), y)
+	MOVQ(param("a"), a)
+	MOVQ(param("b"), b)
+	t.eachVector([]reg.GPPhysical{y, a, b}, nil, func() {
+		for v := range 4 {
+			s, u := t.regs[v], t.regs[4]
+			VPMOVZXBD(operand.Mem{Base: a, Disp: t.bytes / 4 * v}, s)
+			VPMOVZXBD(operand.Mem{Base: b, Disp: t.bytes / 4 * v}, u)
+			VPSUBD(aZero, s, s)
+			VPSUBD(bZero, u, u)
+			VCVTDQ2PS(s, s)
+			VCVTDQ2PS(u, u)
+			VMULPS(u, s, s)
+			VMULPS(by, s, s)
+			VADDPS(at, s, s)
+		}
+		t.end(y, most, zero, least, order)
+	})
+}
+
+// dequantize writes the conversion of bytes to float32.
+func (t *int8Tiler) dequantize() {
+	TEXT("dequantizeInt8"+t.name, NOSPLIT, "func(y *float32, x *byte, scale float32, zero int, vectors int)")
+	Pragma("noescape")
+	y, x := reg.RDI, reg.RSI
+	scale, zero := t.constant(0), t.constant(1)
+	VBROADCASTSS(param("scale"), scale)
+	spread("zero", "D", zero)
+	MOVQ(param("y"), y)
+	MOVQ(param("x"), x)
+	t.eachVector([]reg.GPPhysical{x}, []reg.GPPhysical{y}, func() {
+		for v := range 4 {
+			s := t.regs[v]
+			VPMOVZXBD(operand.Mem{Base: x, Disp: t.bytes / 4 * v}, s)
+			VPSUBD(zero, s, s)
+			VCVTDQ2PS(s, s)
+			VMULPS(scale, s, s)
+			t.move(s, operand.Mem{Base: y, Disp: t.bytes * v})
+		}
 	})
 }
 

@@ -43,11 +43,10 @@ func (r *reader) constants(d *decode.Decoder, ext *decode.External, floatQDQ boo
 	need := r.reached()
 	r.done = make([]bool, len(r.src.Node))
 	for i, n := range r.src.Node {
-		if decode.Operator(n) == "Constant" {
+		if len(n.Output) == 1 {
 			_, r.done[i] = r.values[n.Output[0]]
-			continue
 		}
-		if !need[i] {
+		if r.done[i] || decode.Operator(n) == "Constant" || !need[i] {
 			continue
 		}
 		done, err := r.compute(i)

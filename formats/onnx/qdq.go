@@ -36,6 +36,9 @@ func (r *reader) useBytes() error {
 	if !slices.ContainsFunc(r.src.Node, isDequantise) {
 		return nil
 	}
+	if err := r.computeSettings(); err != nil {
+		return err
+	}
 	g := qdq.Graph{Nodes: r.src.Node, Moves: movesBytes,
 		Integers: func(n *onnxpb.NodeProto) bool { return table[decode.Operator(n)].quantised != nil }}
 	for _, o := range r.src.Output {
@@ -53,6 +56,21 @@ func (r *reader) useBytes() error {
 		}
 	}
 	r.replaced, r.whyFloats = result.Replaced, result.Reasons
+	return nil
+}
+
+// computeSettings computes scales and zero points that are filled or converted constants, as PyTorch writes
+// them.
+func (r *reader) computeSettings() error {
+	r.done = make([]bool, len(r.src.Node))
+	for i, n := range r.src.Node {
+		switch decode.Operator(n) {
+		case "Cast", "ConstantOfShape", "Identity":
+			if _, err := r.compute(i); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (w *rewriter) explain() {
 			fixed[name] = fixed[name] || constant
 		}
 		if constant || len(n.Output) == 0 || w.moved[n] || w.file.Integers(n) || w.file.Moves(n) ||
-			strings.HasSuffix(op, "antizeLinear") {
+			strings.HasSuffix(op, "antizeLinear") || op == "Cast" && w.uncast(n.Output[0]) != n.Output[0] {
 			continue
 		}
 		if w.Reasons[n.Output[0]] == "" {

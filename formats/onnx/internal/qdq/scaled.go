@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 	"github.com/bnctl/bnctl/tensor"
@@ -14,7 +15,7 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	if len(n.Input) < 2 || len(n.Output) != 1 {
 		return s, false
 	}
-	s = scaled{bytes: n.Input[0], scale: n.Input[1]}
+	s = scaled{bytes: w.uncast(n.Input[0]), scale: n.Input[1]}
 	if len(n.Input) > 2 {
 		s.zero = n.Input[2]
 	}
@@ -35,6 +36,24 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 		return s, false // the reader refuses two types by name
 	}
 	return s, ok
+}
+
+// uncast returns the name of bytes before conversions to the type that they have already.
+func (w *rewriter) uncast(name string) string {
+	for n := w.made[name]; n != nil && decode.Operator(n) == "Cast" && len(n.Input) == 1; n = w.made[name] {
+		kind, known := w.kinds[n.Input[0]]
+		if !known || !castsTo(n, kind) {
+			break
+		}
+		name = n.Input[0]
+	}
+	return name
+}
+
+// castsTo reports whether a Cast converts to the given type.
+func castsTo(n *onnxpb.NodeProto, kind tensor.DType) bool {
+	a := n.Attribute
+	return len(a) == 1 && a[0].Name == "to" && a[0].GetI() == int64(onnxpb.Number(kind))
 }
 
 // scales returns the elements of a constant scale. All must be positive and not subnormal: the

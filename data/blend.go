@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blend returns the average of two pictures in a result of h x w pixels, rounded down, with the boxes of both.
+// blend returns the average of two pictures, rounded down, with the boxes of both, of h x w pixels.
 // first is scaled as of determines. An object of other of which less than a quarter is left is ignored.
 func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes: of all
-// pictures that a mosaic and a blend combine.
+// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes:
+// of all pictures that a mosaic and a blend combine.
 func MostBoxes(info Info, a augmentation.Augmentation) int {
 	pictures := 1
 	if a.Joins() {

@@ -102,8 +102,8 @@ func prelu(c *call) graph.Value {
 	return c.node(graph.Prelu, "", []graph.Value{c.Dynamic(0), c.state(1, graph.Weight, s[0])})
 }
 
-// makePrelu is relu(x) - slope*relu(-x). The slopes may have any shape that broadcasts to
-// the shape of x.
+// makePrelu computes relu(x) - slope*relu(-x). The slopes may have any shape that
+// broadcasts to the shape of x.
 func makePrelu(c *call, s, slopes []int) graph.Value {
 	if full, err := graph.Broadcast(s, slopes); c.Err == nil && (err != nil || !slices.Equal(full, s)) {
 		c.Fail("with slopes %v for %v", slopes, s)
@@ -115,7 +115,8 @@ func makePrelu(c *call, s, slopes []int) graph.Value {
 	return c.node(graph.Sub, "", []graph.Value{up, down})
 }
 
-// spread declares operand i, one number, and repeats it n times. It stays one number when it is trained.
+// spread declares operand i, which is one number, and repeats it n times. The state still has one
+// number, so that it is trained as one.
 func (c *call) spread(i int, role graph.Role, n int) graph.Value {
 	one := c.state(i, role, 1)
 	if n == 1 {
@@ -124,7 +125,7 @@ func (c *call) spread(i int, role graph.Role, n int) graph.Value {
 	return c.node(graph.BroadcastTo, ".each", []graph.Value{one}, "shape", []int{n})
 }
 
-// clips bounds by attributes up to operator set 10, by operands after.
+// clips reads a Clip. Its bounds are attributes up to operator set 10, and operands after that.
 func clips(c *call) []node.Value {
 	low, hasLow := c.Scalar("min", 1)
 	high, hasHigh := c.Scalar("max", 2)
@@ -206,8 +207,8 @@ func celu(c *call) graph.Value {
 	return c.node(graph.Affine, "", []graph.Value{v}, "by", alpha)
 }
 
-// gelu is x times the normal distribution, exact by erf or approximated
-// by tanh: the attribute decides.
+// gelu is x times the normal distribution function. The attribute selects the exact form with erf, or
+// the approximation with tanh.
 func gelu(c *call) graph.Value {
 	op, ok := map[string]graph.Op{"none": graph.Gelu, "tanh": graph.GeluTanh}[c.Text("approximate", "none")]
 	if !ok {
@@ -217,7 +218,7 @@ func gelu(c *call) graph.Value {
 	return c.node(op, "", []graph.Value{c.Dynamic(0)})
 }
 
-// simple makes the maker of an operator that is one node without attributes.
+// simple returns the maker of an operator that becomes one node without attributes.
 func simple(op graph.Op) func(*call) graph.Value {
 	return func(c *call) graph.Value { return c.node(op, "", []graph.Value{c.Dynamic(0)}) }
 }

@@ -40,7 +40,7 @@ func affineGrid(c *call) graph.Value {
 	for k := range count {
 		row := from.F32()[k*(axes+1):][:axes+1]
 		rest := k
-		for a := axes - 1; a >= 0; a-- { // x is the last axis and comes first
+		for a := axes - 1; a >= 0; a-- { // the last axis is x, which comes first
 			row[axes-1-a] = placePixel(c, rest%lengths[a], lengths[a])
 			rest /= lengths[a]
 		}
@@ -52,8 +52,8 @@ func affineGrid(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", append(lengths, axes))
 }
 
-// placePixel returns the coordinate of pixel i of n. From -1 to 1 are the outer edges of the pixels or, with
-// align_corners, the middles of the first and the last one.
+// placePixel returns the coordinate of pixel i of n. The coordinates -1 and 1 are the outer edges of
+// the first and last pixels or, with align_corners, their centres.
 func placePixel(c *call, i, n int) float32 {
 	if c.Int("align_corners", 0) == 0 {
 		return float32(float64(2*i+1)/float64(n) - 1)
@@ -64,7 +64,7 @@ func placePixel(c *call, i, n int) float32 {
 	return float32(float64(2*i)/float64(n-1) - 1)
 }
 
-// meanVariance subtracts the mean and divides by the deviation, over axes.
+// meanVariance subtracts the mean over axes and divides by the standard deviation.
 func meanVariance(c *call) graph.Value {
 	axes := []int{0, 2, 3}
 	if a := c.Attribute("axes"); a != nil {
@@ -74,7 +74,7 @@ func meanVariance(c *call) graph.Value {
 	for _, a := range axes {
 		over = append(over, c.Axis(int64(a), len(c.Shape(0))))
 	}
-	slices.Sort(over) // the standard lists axes in any order
+	slices.Sort(over) // axes may be in any order
 	over = slices.Compact(over)
 	mean := func(suffix string, x graph.Value) graph.Value {
 		return c.node(graph.ReduceMean, suffix, []graph.Value{x}, "axes", over, "keep", true)

@@ -8,15 +8,15 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 )
 
-// Modules of PyTorch may share a parameter: decoder.weight = embedding.weight. The state dict has it under
-// both names, and the file under the first one. The second is the path of the module that reads it, if that
-// module is a layer.
+// Modules of PyTorch may share a parameter, as in decoder.weight = embedding.weight. The state dict has
+// the parameter under both names. The file has it under the first name only. If the module that reads
+// it is a layer, the path of this module gives the second name.
 
 // repeated matches the suffix that PyTorch adds to a step of a path when a module is
 // called again.
 var repeated = regexp.MustCompile(`_[0-9]+(\.|$)`)
 
-// layers are operators of modules that are layers, in the order of the file.
+// layers are the operators of modules that are layers, in the order of the file.
 var layers = []string{"Gemm", "Transpose MatMul", "Transpose MatMul Add", "MatMul", "MatMul Add", "Conv",
 	"ConvTranspose", "PRelu", "Gather", "LayerNormalization", "BatchNormalization"}
 
@@ -46,8 +46,8 @@ func (r naming) modules() map[string]string {
 	return all
 }
 
-// nameSharedBy adds the name under which one module has the parameter of another. Both modules have the
-// same operators, or the first is a layer.
+// nameSharedBy adds the name under which the module at path has the parameter name of another module.
+// Either both modules have the same operators, or the module at path is a layer.
 func (r naming) nameSharedBy(path, name string, modules map[string]string) {
 	last := strings.LastIndexByte(name, '.')
 	if last < 0 {
@@ -56,8 +56,8 @@ func (r naming) nameSharedBy(path, name string, modules map[string]string) {
 	owner, second := name[:last], path+name[last:]
 	first := repeated.ReplaceAllString(path, "$1")
 	switch {
-	case isWithin(path, owner) || isWithin(first, owner): // its own parameter
-	case first != path && modules[first] != "": // called again
+	case isWithin(path, owner) || isWithin(first, owner): // a parameter of the module itself
+	case first != path && modules[first] != "": // the module was called again
 	case modules[path] != modules[owner] && !slices.Contains(layers, modules[path]):
 	case r.initial[second] || slices.Contains(r.aliases[name], second):
 	default:

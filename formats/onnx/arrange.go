@@ -24,7 +24,7 @@ func init() {
 	})
 }
 
-// gather selects the indices of an axis that constants name; a scalar index drops the axis.
+// gather selects constant indices of an axis. A scalar index removes the axis.
 func gather(c *call) graph.Value {
 	if c.Has(1) && len(c.In) > 1 && !c.In[1].IsConstant() {
 		c.Fail("takes what places say that come from the input, which is not supported: end the file at the " +
@@ -78,7 +78,7 @@ func tile(c *call) graph.Value {
 	return x
 }
 
-// selectElements picks elements by constants, one for each element of the result.
+// selectElements picks elements by constant indices, one for each element of the result.
 func selectElements(c *call) graph.Value {
 	return gatherFlat(c, func(s []int) ([]int, []int) {
 		axis := c.FoldAxis(int64(c.Int("axis", 0)), len(s))
@@ -102,7 +102,7 @@ func selectElements(c *call) graph.Value {
 	})
 }
 
-// selectTuples picks blocks by tuples of constants.
+// selectTuples picks blocks by constant tuples of indices.
 func selectTuples(c *call) graph.Value {
 	s, common := c.Shape(0), c.Int("batch_dims", 0)
 	if !c.Unbatched {

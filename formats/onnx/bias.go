@@ -9,11 +9,11 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Exporters write a linear layer along the last of several axes as a MatMul and an Add, which is
-// one dense layer with a bias.
+// A linear layer along the last of several axes is exported as a MatMul and an Add. Here it is one
+// dense layer with a bias.
 
-// biasBehind declares the bias of a node: a constant of n elements that is added to the node's
-// result, which has no other reader. It returns None without a bias.
+// biasBehind returns the bias of a node: a constant of n elements that is added to the node's result.
+// Nothing else may read the result. It returns None without a bias.
 func (c *call) biasBehind(n int) graph.Value {
 	if c.Err != nil || c.Opset < 7 || len(c.Proto.Output) == 0 {
 		return graph.None
@@ -32,15 +32,14 @@ func (c *call) biasBehind(n int) graph.Value {
 		return graph.None
 	}
 	if c.forTraining && c.lifts[name] != nil {
-		return graph.None // it is added for itself
+		return graph.None // not a bias: a node of the graph adds it
 	}
 	c.added = name
 	return c.declare(name, graph.Bias, c.ToF32(x.Tensor))
 }
 
-// endsInOutput reports whether a name leads to an output through operators that may follow
-// an ArgMax. A Cast to truth values does not qualify, whatever follows it: it changes the
-// numbers.
+// endsInOutput reports whether a name leads to an output, only through operators that may follow an
+// ArgMax. A Cast to truth values is not such an operator, because it changes the numbers.
 func (r *reader) endsInOutput(name string, steps int) bool {
 	readers := r.readersOf(name)
 	if len(readers) > 0 && steps == 0 {
@@ -62,8 +61,8 @@ func castsToTruth(n *onnxpb.NodeProto) bool {
 	})
 }
 
-// readersOf returns the nodes that read a name. An output counts as a node without an
-// operator. In a file with branches no readers are known.
+// readersOf returns the nodes that read a name. An output counts as a node without an operator. If the
+// file has branches, readersOf returns nothing: the readers are unknown.
 func (r *reader) readersOf(name string) []*onnxpb.NodeProto {
 	if r.readers != nil {
 		return r.readers[name]

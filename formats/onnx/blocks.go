@@ -11,8 +11,9 @@ func init() {
 	})
 }
 
-// depthToSpace moves channels into blocks of b x b elements; in mode DCR the
-// block is the outer part of the channel's number, in CRD the inner.
+// depthToSpace moves channels into blocks of b x b elements. The number of a channel consists of the
+// index in the block and the index of the result's channel. In mode DCR the index in the block comes
+// first, in mode CRD last.
 func depthToSpace(c *call) graph.Value {
 	s, b := c.SpatialShape(0), c.Int("blocksize", 1)
 	if len(s) != 3 || b < 1 || b > 1<<10 || s[0]%(b*b) != 0 {

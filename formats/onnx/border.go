@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// border declares the inputs of the graph: their types, shapes and rows.
+// border declares the inputs of the graph, with their types and shapes.
 type border struct{ *reader }
 
 // input declares the inputs that are not initializers.
@@ -86,8 +86,8 @@ func (r border) inputType(info *onnxpb.ValueInfoProto) (graph.Type, error) {
 	return graph.Type{Kind: graph.Rows, DType: d, Shape: shape}, err
 }
 
-// inputDType returns the type of elements of an input: f32 for all floats. One of several inputs
-// keeps its type of integers or truth values.
+// inputDType returns the type of the elements of an input: f32 for all floats. If there are several
+// inputs, inputs of integers or truth values keep their type.
 func (r border) inputDType(info *onnxpb.ValueInfoProto, several bool) (tensor.DType, error) {
 	p := info.GetType().GetTensorType()
 	if p == nil {
@@ -158,7 +158,7 @@ func (r *reader) outputs() error {
 				c := &call{reader: r, Node: r.nodeOf(nil), name: foreign.Clean(o.Name, "output")}
 				x = unpackValue(c, x, ".integers")
 			}
-			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the batch axis has the rows
+			if s := r.shared.ShapeOf(x); x.Unbatched && len(s) > 0 && s[0] == 1 { // the rows are along the batch axis
 				name := r.g.UniqueName(foreign.Clean(o.Name, "output") + ".batch")
 				x.V = r.g.Op(graph.Reshape, name, []graph.Value{x.V}, "shape", s[1:])
 			}
@@ -177,8 +177,8 @@ func (r *reader) outputs() error {
 	return r.g.Err()
 }
 
-// countOutputs notes the outputs that are an ArgMax, for which the scores are the output
-// here. It returns the number of outputs, counting each of these once.
+// countOutputs finds the outputs that are the result of an ArgMax. The graph's output has the scores
+// instead. It returns the number of different outputs of the graph.
 func (r *reader) countOutputs() int {
 	count := 0
 	for _, o := range r.src.Output {
@@ -193,7 +193,7 @@ func (r *reader) countOutputs() int {
 	return count
 }
 
-// isDuplicateOutput reports whether another output has the value of x, or an output before it is
+// isDuplicateOutput reports whether another output has the value of x, or an earlier output is
 // the same ArgMax.
 func (r *reader) isDuplicateOutput(name string, x node.Value) bool {
 	before := true

@@ -59,7 +59,7 @@ func (r subgraphs) branch(n *onnxpb.NodeProto) error {
 	return nil
 }
 
-// leave forgets the names that a branch made: another branch may use them for other values.
+// leave removes the names that a branch defined, because another branch may use them for other values.
 func (r subgraphs) leave(g *onnxpb.GraphProto) {
 	for _, p := range g.Initializer {
 		delete(r.values, p.Name)

@@ -16,13 +16,13 @@ import (
 type call struct {
 	*reader
 	node.Node
-	name  string // of the first result, for the graph
-	added string // the name of a constant that is part of the result: see value
+	name  string // name of the first result, in the graph
+	added string // name of a constant that is part of the result; see value
 }
 
-// nodeName returns the name of a node of the graph: the name of its weight
-// ("features.0.conv" for "features.0.conv.weight"), since exporters number
-// results, or without a weight the name of its first result.
+// nodeName returns the name of a node in the graph. It is derived from the weight, "features.0.conv"
+// from "features.0.conv.weight", because exporters number results. Without a weight it is the name of
+// the first result.
 func nodeName(n *onnxpb.NodeProto) string {
 	if len(n.Input) > 1 && (n.OpType == "Conv" || n.OpType == "BatchNormalization" || n.OpType == "Gemm") {
 		if name, ok := strings.CutSuffix(n.Input[1], ".weight"); ok {
@@ -35,7 +35,7 @@ func nodeName(n *onnxpb.NodeProto) string {
 	return "node"
 }
 
-// define sets the value of a name of ONNX.
+// define sets the value of a name in the file.
 func (r *reader) define(name string, x node.Value) error {
 	if _, twice := r.values[name]; twice {
 		return fmt.Errorf("makes %.80q a second time", name)
@@ -44,8 +44,7 @@ func (r *reader) define(name string, x node.Value) error {
 	return nil
 }
 
-// node adds a node to the graph. It gets the name of the first result, with a
-// suffix.
+// node adds a node to the graph. Its name is the name of the first result, followed by a suffix.
 func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -55,7 +54,7 @@ func (c *call) node(op graph.Op, suffix string, in []graph.Value, pairs ...any) 
 		return graph.None
 	}
 	v := c.g.Op(op, c.g.UniqueName(c.name+suffix), in, pairs...)
-	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // with the batch
+	if v != graph.None && len(c.g.Type(v).Shape) >= tensor.MaxRank { // plus the batch axis
 		c.Fail("makes a tensor of rank %d; at most %d are supported", len(c.g.Type(v).Shape)+1, tensor.MaxRank)
 		return graph.None
 	}

@@ -17,7 +17,7 @@ import (
 
 func init() {
 	register(operators{
-		// saturate has a meaning for 8-bit floats alone, which are refused.
+		// saturate only affects 8-bit floats, which are refused
 		"Cast": {attributes: accept(1, "to", "saturate"),
 			refused: "of floats to integers other than int32 and int64, unless a Clip keeps them within " +
 				"those; to integers that may not have the number", make: cast, fold: fold.One(fold.Cast),
@@ -26,8 +26,8 @@ func init() {
 	})
 }
 
-// cast passes floats on, whatever their width: values of the graph are f32. Truth values
-// are 1 where the number is not 0. Integers are the number without its fraction.
+// cast returns floats unchanged, whatever their width: values of the graph are f32. A truth value is 1
+// if the number is not 0. An integer is the number without its fraction.
 func cast(c *call) []node.Value {
 	d, err := onnxpb.DType(int32(c.Int("to", 0)))
 	if err != nil {
@@ -68,7 +68,7 @@ func castValue(c *call, d tensor.DType) []node.Value {
 	return out
 }
 
-// truncateTo is operand 0 as integers of a type.
+// truncateTo converts operand 0 to integers of a type.
 func truncateTo(c *call, d tensor.DType) []node.Value {
 	if c.Dynamic(0); c.Err != nil || c.In[0].HoldsIntegers() || c.In[0].HoldsTruths() {
 		out := same(c)
@@ -95,8 +95,8 @@ func failToType(c *call, d tensor.DType) {
 	c.Fail("of values to %v is not supported, unless a Clip before it keeps them within that type", d)
 }
 
-// noteNarrower notes a cast to another type of floats: other programs go on
-// computing in that type.
+// noteNarrower records a cast to another type of floats. Other programs compute in that
+// type from there on.
 func noteNarrower(c *call, d tensor.DType) {
 	if d == tensor.F32 || c.Known(c.In[0]) != nil {
 		return
@@ -107,7 +107,7 @@ func noteNarrower(c *call, d tensor.DType) {
 	c.otherFloats[d] = append(c.otherFloats[d], c.Proto.Output[0])
 }
 
-// findOtherFloats reports the nodes that cast to other floats than f32.
+// findOtherFloats reports the nodes that cast to floats other than f32.
 func (r *reader) findOtherFloats() {
 	for _, d := range slices.Sorted(maps.Keys(r.otherFloats)) {
 		nodes := r.otherFloats[d]
@@ -123,8 +123,8 @@ func (r *reader) findOtherFloats() {
 	}
 }
 
-// findStoredType is the type of operand i in the file. Constants in half precision have it there;
-// here they are f32.
+// findStoredType returns the type of operand i in the file. Constants in half precision are f32 in the
+// graph, so their type must be looked up.
 func findStoredType(c *call, i int) tensor.DType {
 	for _, p := range c.src.Initializer {
 		if d, err := onnxpb.DType(p.DataType); err == nil && p.Name == c.Proto.Input[i] {

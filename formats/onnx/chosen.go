@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// chooseOf is a Where of two values. Its result has integers if both values have
-// integers (also as constants), and truth values if both have these. Otherwise later
-// nodes would divide and write them as floats.
+// chooseOf reads a Where of two values. Its result has integers if both values have integers (constants
+// too), and truth values if both have truth values. Without these types later nodes would divide and
+// write them as floats.
 func chooseOf(c *call) []node.Value {
 	if len(c.In) != 3 || c.In[0].HoldsIntegers() || c.In[1].HoldsBytes() || c.In[2].HoldsBytes() {
 		if len(c.In) == 3 {

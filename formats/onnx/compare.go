@@ -45,7 +45,7 @@ func init() {
 	})
 }
 
-// Truth values are rows of 0 and 1 here.
+// A truth value is 0 or 1 in the graph.
 
 // tells returns the maker of an operator with truth values as its result, which f computes.
 func tells(f func(*call) graph.Value) maker {

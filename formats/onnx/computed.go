@@ -24,5 +24,4 @@ func init() {
 	})
 }
 
-// These operators are computed when the file is read. The graph has no counterpart of
-// them.
+// These operators are computed when the file is read. The graph has no operations for them.

@@ -12,11 +12,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A weight may be an initializer, the value of a node Constant, or computed from these by
-// nodes: filled, converted, transposed, dequantised. The tensors of the file are its
-// initializers, its Constants of floats with at least one axis, and computed floats that a
-// layer reads. All other constants are settings of operators: single numbers, and integers
-// that are not initializers.
+// A weight is an initializer, the value of a Constant node, or the result of nodes that fill, convert,
+// transpose or dequantise such values. The tensors of the file are its initializers, its Constants of
+// floats with at least one axis, and computed floats that a layer reads. All other constants are
+// settings of operators: single numbers, and integers that are not initializers.
 
 // constants computes all values that do not depend on the input, and lists the ones that
 // are tensors of the file.
@@ -106,14 +105,14 @@ func (r *reader) readConstant(n *onnxpb.NodeProto, d *decode.Decoder, ext *decod
 	return nil
 }
 
-// isWeight reports whether a constant other than an initializer is a tensor of the file.
+// isWeight reports whether a constant that is not an initializer is a tensor of the file.
 func isWeight(t *foreign.Tensor) bool {
 	return element.IsFloat(t.DType) && len(t.Shape) > 0 && tensor.Count(t.Shape) > 0
 }
 
-// compute computes node i if all its operands are constants, and reports whether it did.
-// The fault of a node that could not be computed is reported when the model is built. The
-// error reports missing memory.
+// compute computes node i if all its operands are constants, and reports whether it did. If a
+// node cannot be computed, the reason is reported when the model is built. The error only
+// reports missing memory.
 func (r *reader) compute(i int) (done bool, err error) {
 	n := r.src.Node[i]
 	if table[decode.Operator(n)].fold == nil {
@@ -125,7 +124,7 @@ func (r *reader) compute(i int) (done bool, err error) {
 		}
 	}
 	switch {
-	case n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1: // stays in the file
+	case n.OpType == "Identity" && len(n.Input) == 1 && len(n.Output) == 1: // its elements stay in the file
 		done = r.define(n.Output[0], r.values[n.Input[0]]) == nil
 		r.keepIdentity(n.Input[0], n.Output[0])
 	case n.OpType == "ConstantOfShape":
@@ -149,7 +148,7 @@ func (r *reader) listWeights(names []string, listed map[string]bool) error {
 			continue
 		}
 		t := x.File
-		if t == nil { // was computed, and counted then
+		if t == nil { // it was computed and counted before
 			inMemory := foreign.InMemory(name, x.Tensor)
 			t = &inMemory
 		}

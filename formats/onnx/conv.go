@@ -16,7 +16,7 @@ func init() {
 	})
 }
 
-// readKernelShape returns the shape of the kernel, operand 1, with two axes of space.
+// readKernelShape returns the shape of the kernel, operand 1, with two spatial axes.
 func readKernelShape(c *call, axes int) []int {
 	t, _ := c.Constant(1)
 	if len(t.Shape) != axes+2 {
@@ -29,7 +29,7 @@ func readKernelShape(c *call, axes int) []int {
 	return t.Shape
 }
 
-// declareBias returns the value of operand 2, or graph.None if it is absent.
+// declareBias declares operand 2 as the bias. It returns graph.None if the operand is absent.
 func declareBias(c *call, n int) graph.Value {
 	if !c.Has(2) {
 		return graph.None
@@ -67,12 +67,12 @@ func convTranspose(c *call) graph.Value {
 	return c.fromImage(v, axes)
 }
 
-// readTransposedWindow reads a window. Its pads may follow from the size of the result,
-// which is the operand's size times the stride with auto_pad, or output_shape. more is the
-// number of elements at the end of the result that no window reaches.
+// readTransposedWindow reads the window of a transposed convolution. Its pads may follow from the size
+// of the result, which is output_shape or, with auto_pad, the operand's size times the stride. more is
+// the number of elements at the end of the result that no window reaches.
 func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 	auto := c.Text("auto_pad", "NOTSET")
-	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // the pads of the convolution
+	w = c.window(kernel, slices.Repeat([]int{1}, len(size))) // pads of the convolution that is transposed
 	more = c.Ints("output_padding", len(size), 0)
 	var want []int
 	switch {
@@ -80,7 +80,7 @@ func readTransposedWindow(c *call, kernel, size []int) (w window, more []int) {
 		return w, more
 	case c.Attribute("output_shape") != nil:
 		n := len(size)
-		if len(c.Attribute("output_shape").Ints) == n+2 { // with the batch and the channels
+		if len(c.Attribute("output_shape").Ints) == n+2 { // it includes the batch and the channels
 			n += 2
 		}
 		want = c.Ints("output_shape", n, 0)[n-len(size):]

@@ -17,8 +17,8 @@ func init() {
 	})
 }
 
-// centerCropPad crops an axis that is too long, by the same number of elements at both ends
-// or one fewer at the front, and pads a shorter one with zeros.
+// centerCropPad crops axes that are too long: by the same number of elements at both ends, or one fewer
+// at the front. It pads axes that are too short with zeros.
 func centerCropPad(c *call) graph.Value {
 	s := c.Shape(0)
 	wanted, _ := c.List("shape", 1)
@@ -58,7 +58,8 @@ func centerCropPad(c *call) graph.Value {
 	return c.node(graph.Pad, "", []graph.Value{v}, "before", before, "after", after)
 }
 
-// col2Im adds blocks of pixels into an image: the transposed convolution of a kernel that is 1 at one place.
+// col2Im adds blocks of pixels into an image. It is a transposed convolution with kernels that are
+// 1 at one position.
 func col2Im(c *call) graph.Value {
 	s := c.Shape(0)
 	size, _ := c.List("image_shape", 1)
@@ -82,7 +83,7 @@ func col2Im(c *call) graph.Value {
 	return addBlocks(c, w, s[0]/taps, []int{int(size[0]), int(size[1])}, s[1])
 }
 
-// addBlocks is Col2Im for a number of channels and of columns.
+// addBlocks is col2Im for the given number of channels and of columns.
 func addBlocks(c *call, w window, channels int, size []int, columns int) graph.Value {
 	var count, more []int
 	for a := range size {

@@ -18,8 +18,8 @@ func init() {
 	})
 }
 
-// cumSum adds to each element those before it: first the one at distance 1, then the sums at distances 2, 4
-// and so on. No element reaches those before it, also if it is not finite.
+// cumSum adds to each element all elements before it. It first adds the element at distance 1, then the
+// sums at distances 2, 4 and so on. An element never affects those before it, even if it is not finite.
 func cumSum(c *call) graph.Value {
 	s := c.Shape(0)
 	at, ok := cumSumAxis(c)
@@ -54,7 +54,8 @@ func cumSumAxis(c *call) (axis int64, ok bool) {
 	return l[0], true
 }
 
-// shiftAxis moves the elements of an axis to the end, or with reverse to the beginning. Zeros follow.
+// shiftAxis moves the elements of an axis towards its end, or with reverse towards its beginning.
+// Zeros fill the gap.
 func shiftAxis(c *call, x graph.Value, axis, by int) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -71,8 +72,7 @@ func shiftAxis(c *call, x graph.Value, axis, by int) graph.Value {
 	return c.node(graph.Slice, ".moved", []graph.Value{x}, "begin", begin, "end", end)
 }
 
-// cumSumWhole adds integers. It returns nil if f32 may not represent all
-// sums exactly.
+// cumSumWhole adds integers. It returns nil if f32 may not represent a sum exactly.
 func cumSumWhole(c *call) []node.Value {
 	s, of := c.Shape(0), c.In[0].Extent()
 	at, ok := cumSumAxis(c)

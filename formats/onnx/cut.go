@@ -7,25 +7,25 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// A detector ends in nodes with results of any length: NonMaxSuppression, NonZero, a TopK of many
+// A detector ends in nodes with results of any length: NonMaxSuppression, NonZero, or a TopK of many
 // elements. A cut divides its file into a head, which becomes the graph of the model, and a tail, which
-// the host computes for each sample: see tail.go. The tail has the nodes that were refused, and all
-// nodes that follow them.
+// the host computes for each sample (see tail.go). The tail has the nodes that the graph cannot
+// compute, and all nodes that depend on them.
 
-// openResults lists the operators for which a file is cut: their results have any length. Every tail has
-// one of these, a GatherElements of computed indices, or begins with a TopK of many elements.
+// openResults lists the operators that cause a cut, because their results have any length. A tail has
+// one of these, or a GatherElements of computed indices, or begins with a TopK of many elements.
 var openResults = []string{"NonMaxSuppression", "NonZero"}
 
 // cut is a division of a file. Its lists have the nodes of the file by number.
 type cut struct {
 	graph    *onnxpb.GraphProto
 	inTail   []bool          // nodes that only the tail has
-	copied   []bool          // nodes of constants and shapes, which head and tail have
+	copied   []bool          // nodes of constants and shapes, which are in head and tail
 	frontier []string        // values of the head that the tail reads
 	varies   map[string]bool // values that depend on the input
 }
 
-// newCut divides a file before the nodes that make the given values.
+// newCut divides a file before the nodes that compute the values in starts.
 func newCut(g *onnxpb.GraphProto, starts map[string]bool) *cut {
 	c := &cut{graph: g, inTail: make([]bool, len(g.Node)), copied: make([]bool, len(g.Node))}
 	makers, varies := map[string]int{}, map[string]bool{}
@@ -83,8 +83,8 @@ func (c *cut) addNeeds(makers map[string]int, varies map[string]bool) {
 	}
 }
 
-// isHosted reports whether the host can compute all nodes of the tail, and needs to: it has results of
-// any length, or picks elements by computed indices.
+// isHosted reports whether the host can and must compute the tail. It can if it supports all nodes. It
+// must if results have any length, or if elements are picked by computed indices.
 func (c *cut) isHosted(manyPicks map[string]bool) bool {
 	needed := false
 	for i, n := range c.graph.Node {

@@ -13,8 +13,7 @@ import (
 
 func init() {
 	register(operators{
-		// The attribute broadcast, up to operator set 6, adds nothing to C's
-		// shape.
+		// The attribute broadcast, up to operator set 6, has no effect beyond the shape of C.
 		"Gemm": {attributes: accept(3, "alpha beta transA transB", "broadcast"),
 			refused: "transA or a matrix that is computed, unless the file fixes the batch to 1", make: one(gemm),
 			fold: fold.One(fold.Gemm), batch: batchaxis.Gemm},
@@ -24,7 +23,7 @@ func init() {
 	})
 }
 
-// gemm: y = alpha*A*B + beta*C, where A is computed from the input.
+// gemm computes y = alpha*A*B + beta*C. A depends on the input.
 func gemm(c *call) graph.Value {
 	if c.IsDynamic(1) {
 		return makeDynamicGemm(c)
@@ -54,7 +53,7 @@ func gemm(c *call) graph.Value {
 		declareAddend(c, outputs, float32(c.Float("beta", 1)))})
 }
 
-// makeUnbatchedGemm is a Gemm with an axis of the value as its rows.
+// makeUnbatchedGemm is a Gemm of a value without a batch axis. The rows are an axis of the value.
 func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	s := c.Shape(0)
 	if inputs := c.g.Type(weight).Shape[1]; c.Err == nil && (len(s) != 2 || s[1] != inputs) {
@@ -78,7 +77,8 @@ func makeUnbatchedGemm(c *call, weight graph.Value, outputs int) graph.Value {
 	return c.node(graph.Add, "", []graph.Value{v, bias})
 }
 
-// declareMatrix declares operand 1 as the weight [outputs, inputs] of a dense layer, times by.
+// declareMatrix declares operand 1, multiplied by a number, as the weight [outputs, inputs]
+// of a dense layer.
 func declareMatrix(c *call, b tensor.Tensor, transposed bool, by float32) graph.Value {
 	if c.isLifted(1) && by == 1 {
 		v := c.inShape(c.lift(c.Proto.Input[1], graph.Weight), b.Shape)
@@ -117,7 +117,7 @@ func transposeMatrix(t tensor.Tensor) tensor.Tensor {
 	return out
 }
 
-// declareAddend declares the addend of n outputs: one number each, or one for all.
+// declareAddend declares the addend of n outputs. The constant has n numbers, or one for all outputs.
 func declareAddend(c *call, n int, by float32) graph.Value {
 	t, ok := c.Constant(2)
 	if !ok || by == 0 {
@@ -136,14 +136,15 @@ func declareAddend(c *call, n int, by float32) graph.Value {
 	return c.declare(c.Proto.Input[2], graph.Bias, scaleConstant(c, t.Reshape(n), by))
 }
 
-// matMulBias is a MatMul, and the bias that its only reader adds to it.
+// matMulBias reads a MatMul together with the bias that its only reader adds.
 func matMulBias(c *call) []node.Value {
 	out := node.Rows(matMul(c))
 	out.Added = c.added
 	return []node.Value{out}
 }
 
-// matMul of the last axis of a value with a constant matrix is a dense layer.
+// matMul reads a product of a value and a constant matrix as a dense layer along the last
+// axis of the value.
 func matMul(c *call) graph.Value {
 	if len(c.In) != 2 {
 		c.Fail("has %d operands, want 2", len(c.In))
@@ -179,7 +180,8 @@ func matMul(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s[:len(s)-1])
 }
 
-// addDense is a dense layer along the last axis of operand 0, at every position of the axes before it.
+// addDense adds a dense layer along the last axis of operand 0, for every position of
+// the axes before it.
 func addDense(c *call, suffix string, weight, bias graph.Value) graph.Value {
 	return c.node(graph.Dense, suffix, []graph.Value{c.Dynamic(0), weight, bias}, "leading", len(c.Shape(0))-1)
 }
@@ -192,7 +194,7 @@ func addConv1x1(c *call, x, weight graph.Value, in, n, out int) graph.Value {
 	return c.node(graph.Reshape, ".matrix", []graph.Value{x}, "shape", []int{out, n})
 }
 
-// makeConstantMatMul is a constant matrix times a matrix of values.
+// makeConstantMatMul multiplies a constant matrix by a matrix of values.
 func makeConstantMatMul(c *call) graph.Value {
 	a, _ := c.Constant(0)
 	s := c.Shape(1)

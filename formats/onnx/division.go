@@ -7,22 +7,22 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// division finds the cut of a file: before the refused nodes, and before nodes with results that cannot be
-// outputs of a graph.
+// division finds the cut of a file: before the refused nodes, and before nodes with results that cannot
+// be outputs of a graph.
 type division struct {
 	starts map[string]bool // results of nodes of the tail
 
-	manyPicks map[string]bool // results of a TopK that picks more elements than a graph can
+	manyPicks map[string]bool // results of each TopK that picks more elements than a graph can
 	head      *onnxpb.GraphProto
 	tail      *tail
 	cuts      *cut
 }
 
-// maxDivisions bounds how often a file is read to find its cut.
+// maxDivisions is the maximum number of times that a file is read to find its cut.
 const maxDivisions = 6
 
-// readDivided reads a file with a tail, unless its graph is too large. readers have read the file
-// without a tail; they may be nil. It returns nil if there is no cut.
+// readDivided reads a file with a tail. It returns nil if there is no cut, or if the graph is too
+// large. readers have read the file without a tail; they may be nil.
 func (in *fileReader) readDivided(readers ...*reader) *foreign.File {
 	for _, r := range readers {
 		if r == nil || r.made > maxMade {
@@ -63,7 +63,7 @@ func (d *division) extend(r *reader) (more bool) {
 	return more && newCut(r.src, d.starts).isHosted(d.manyPicks)
 }
 
-// cut divides the graph of a file. The tail has a message of its own.
+// cut divides the graph of a file. The tail gets a copy of the message.
 func (d *division) cut(g *onnxpb.GraphProto, in *fileReader) error {
 	d.cuts = newCut(g, d.starts)
 	d.head = d.cuts.head()
@@ -99,7 +99,7 @@ func (d *division) attach(r *reader) bool {
 	return true
 }
 
-// batchName returns the name that the file gives the length of the batch, or "".
+// batchName returns the file's name for the length of the batch, or "".
 func (r *reader) batchName() string {
 	for _, in := range r.src.Input {
 		if dims := in.GetType().GetTensorType().GetShape().GetDim(); len(dims) > 0 && dims[0].GetDimParam() != "" {

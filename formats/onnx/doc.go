@@ -14,9 +14,9 @@
 // are and the length of the batch open.
 package onnx
 
-// Limits of a file.
+// Limits for files.
 const (
 	minOpset = 6
 	maxOpset = 22
-	maxMade  = 1 << 18 // nodes that become of them
+	maxMade  = 1 << 18 // nodes of the graph, which may be more than the nodes of the file
 )

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// doubt is a constant that may be a parameter: neither its name nor its use decides it.
+// doubt is a constant that may be a parameter. Neither its name nor its use decides the question.
 type doubt struct{ name, why string }
 
 const (
@@ -18,7 +18,8 @@ const (
 		"keeps it"
 )
 
-// doubt notes operand i, a constant that a node adds, multiplies or concatenates, if it may be a parameter.
+// doubt records operand i if it may be a parameter: a constant that a node adds, multiplies
+// or concatenates.
 func (c *call) doubt(i int) {
 	name, t := c.originOf(c.Proto.Input[i]).name, c.In[i].Tensor
 	buffer := c.sourceOf(name) == fromBuffers
@@ -34,7 +35,7 @@ func (r *reader) findDoubtful() {
 	if !r.forTraining {
 		return
 	}
-	state := map[string]graph.Role{} // by name in the file
+	state := map[string]graph.Role{} // keys are names in the file
 	for _, s := range r.table {
 		form := r.forms[s.Name]
 		state[form.name] = s.Role

@@ -12,9 +12,8 @@ func init() {
 	})
 }
 
-// dynamic is DynamicQuantizeLinear: the range of all numbers determines their scale. Here
-// each row has a range of its own, as in a batch of 1, so that no answer depends on the
-// other rows.
+// dynamic reads DynamicQuantizeLinear, in which the range of all numbers determines their scale. Here
+// each row has a separate range, as in a batch of 1, so that no answer depends on other rows.
 func (p *expansion) dynamic() {
 	if len(p.Proto.Output) != 3 || !p.Has(0) {
 		p.Fail("has %d results, want 3", len(p.Proto.Output))

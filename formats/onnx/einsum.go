@@ -21,12 +21,13 @@ func init() {
 	})
 }
 
-// Einsum of two operands is a product of matrices. Letters of both operands that the result keeps are
-// leading axes; letters of both that it lacks are summed; the others belong to one operand.
+// Einsum of two operands is a product of matrices. There are three kinds of letters: letters of both
+// operands that the result keeps are leading axes, letters of both that the result lacks are summed,
+// and the others belong to one operand.
 //
-// 	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
+//	bqhd,bkhd->bhqk    leading b h, left q, right k, summed d
 
-// einsum makes the nodes of one Einsum.
+// einsum creates the nodes of one Einsum.
 type einsum struct {
 	*call
 	letters map[byte]int // the length of each axis
@@ -55,8 +56,8 @@ func einsumOf(c *call) graph.Value {
 	return e.product(in, terms)
 }
 
-// equation splits the equation and removes the batch's letter, which is the first of each
-// term.
+// equation parses the equation, and removes the letter of the batch, which must be the first
+// letter of each term.
 func equation(c *call) (e *einsum, terms []string) {
 	given := c.Text("equation", "")
 	terms, result, ok := c.Letters()
@@ -106,7 +107,7 @@ func drops(c *call, i int, term *string, batch byte) bool {
 	return true
 }
 
-// operand returns operand i with the axes of these letters.
+// operand returns operand i without its batch axis. term has the letters of its axes.
 func (e *einsum) operand(i int, term string) graph.Value {
 	v := graph.None
 	if e.IsDynamic(i) {
@@ -134,8 +135,8 @@ func (e *einsum) operand(i int, term string) graph.Value {
 	return v
 }
 
-// summed sums operand i over the letters that neither the other operand nor the result has.
-// It returns the sum and the letters that are left.
+// summed sums operand i over the letters that occur neither in the other operand nor in the result. It
+// returns the sum and the remaining letters.
 func (e *einsum) summed(i int, v graph.Value, terms []string) (graph.Value, string) {
 	elsewhere := e.result
 	for k, term := range terms {
@@ -189,7 +190,7 @@ func (e *einsum) product(in []graph.Value, terms []string) graph.Value {
 	return e.turn("", v, leading+left+right, e.result)
 }
 
-// grouped turns an operand to [leading..., one axis for each group].
+// grouped reshapes an operand to [leading..., one axis for each group].
 func (e *einsum) grouped(suffix string, v graph.Value, term, leading string, groups ...string) graph.Value {
 	order, shape := leading, e.lengths(leading)
 	for _, g := range groups {
@@ -205,7 +206,7 @@ func (e *einsum) lengths(letters string) (shape []int) {
 	return shape
 }
 
-// turn orders the axes of a value.
+// turn permutes the axes of a value.
 func (e *einsum) turn(suffix string, v graph.Value, from, to string) graph.Value {
 	var perm []int
 	for i := range to {

@@ -42,12 +42,12 @@ func init() {
 	})
 }
 
-// useOf is the use that operations make of a constant.
+// useOf classifies the use of a constant by an operation.
 var useOf = map[graph.Op]use{graph.Add: added, graph.Sub: added, graph.Mul: factor, graph.Div: factor}
 
 var binaryOps = map[string]graph.Op{"Add": graph.Add, "Sub": graph.Sub, "Mul": graph.Mul, "Div": graph.Div}
 
-// binary is Add, Sub, Mul and Div of values, or of a value and a constant.
+// binary reads Add, Sub, Mul and Div of two values, or of a value and a constant.
 func binary(c *call) graph.Value {
 	if len(c.In) != 2 {
 		c.Fail("has %d operands, want 2", len(c.In))
@@ -68,7 +68,7 @@ func binary(c *call) graph.Value {
 	return c.node(op, "", c.operandPair())
 }
 
-// addConstant joins the value of operand x with the constant k.
+// addConstant combines the value of operand x with the constant operand k.
 func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	t := c.ToF32(c.In[k].Tensor)
 	shape := c.aligned(t.Shape, c.Rank(x))
@@ -89,7 +89,7 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	in := []graph.Value{graph.None, graph.None}
 	in[x], in[k] = c.Dynamic(x), graph.None
 	if o := c.originOf(c.Proto.Input[k]); len(o.shape) == 1 && len(shape) > 1 && o.shape[0] == shape[0] &&
-		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // the scale of a norm
+		t.Count() == shape[0] && c.behindGroupNorm(c.Proto.Input[x], 2) { // it is the scale of a norm
 		in[k] = c.node(graph.Reshape, ".each", []graph.Value{c.state(k, role, shape[0])}, "shape", shape)
 	} else {
 		in[k] = c.state(k, role, shape...)
@@ -97,9 +97,8 @@ func addConstant(c *call, op graph.Op, x, k int) graph.Value {
 	return c.node(op, "", in)
 }
 
-// behindGroupNorm reports whether a name is the result of an instance norm, of a group norm
-// that PyTorch writes as an instance norm between two Reshapes, or of its product with a
-// constant.
+// behindGroupNorm reports whether a name is the result of an instance norm, or its product with a
+// constant. PyTorch writes a group norm as an instance norm between two Reshapes, which count too.
 func (r *reader) behindGroupNorm(name string, steps int) bool {
 	for _, n := range r.src.Node {
 		if !slices.Contains(n.Output, name) {
@@ -113,7 +112,7 @@ func (r *reader) behindGroupNorm(name string, steps int) bool {
 	return false
 }
 
-// addScalar joins a value with one number where that is exactly an affine node.
+// addScalar combines a value with one number, if an affine node computes exactly the same.
 func addScalar(c *call, op graph.Op, x int, k float32) (graph.Value, bool) {
 	in, v := []graph.Value{c.Dynamic(x)}, float64(k)
 	fraction, _ := math.Frexp(v)
@@ -126,7 +125,7 @@ func addScalar(c *call, op graph.Op, x int, k float32) (graph.Value, bool) {
 		return c.node(graph.Affine, "", in, "add", shortest(-v)), true
 	case op == graph.Sub:
 		return c.node(graph.Affine, "", in, "by", -1.0, "add", shortest(v)), true
-	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // a power of two
+	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // by a power of two
 		return c.node(graph.Affine, "", in, "by", 1/v), true
 	}
 	return graph.None, false
@@ -137,8 +136,7 @@ func sum(c *call) graph.Value {
 	return reduceLeft(c, func(c *call) graph.Value { return binary(c) }, "Add")
 }
 
-// reduceLeft turns an operator of two operands into one of any number,
-// applied from left to right.
+// reduceLeft applies an operator of two operands to any number of operands, from left to right.
 func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
 	if len(c.In) == 1 {
 		return c.Dynamic(0)
@@ -169,7 +167,7 @@ func reduceLeft(c *call, of func(*call) graph.Value, op string) graph.Value {
 var reduceOps = map[string]graph.Op{"ReduceMean": graph.ReduceMean, "ReduceSum": graph.ReduceSum,
 	"ReduceMax": graph.ReduceMax, "ReduceMin": graph.ReduceMin, "ReduceProd": graph.ReduceProd}
 
-// reduce is a reduction over axes other than the batch.
+// reduce reads a reduction over axes other than the batch.
 func reduce(c *call) graph.Value {
 	at := readReducedAxes(c)
 	if c.Err == nil && len(at) == 0 {
@@ -179,7 +177,8 @@ func reduce(c *call) graph.Value {
 	return c.node(op, "", []graph.Value{c.Dynamic(0)}, "axes", at, "keep", c.Int("keepdims", 1) != 0)
 }
 
-// readReducedAxes returns the axes of a reduction in order. An empty list changes nothing.
+// readReducedAxes returns the axes of a reduction in order. It returns nil for an empty list, which
+// leaves the operand unchanged.
 func readReducedAxes(c *call) []int {
 	axes, ok := c.List("axes", 1)
 	if !ok || len(axes) == 0 {

@@ -9,18 +9,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxLookups limits the products for a row of the input: its numbers times the length of the
-// table.
+// maxLookups is the maximum number of products per row of the input: the row's numbers times the
+// length of the table.
 const maxLookups = 1 << 26
 
-// embeds reports whether a node takes rows of a constant table by numbers that come from the input, as an
-// embedding of words does.
+// embeds reports whether a node picks rows of a constant table by numbers that depend on the input, as
+// an embedding of words does.
 func embeds(c *call, op string) bool {
 	return op == "Gather" && len(c.In) == 2 && c.In[0].IsConstant() && !c.In[1].IsConstant() && !looksUp(c)
 }
 
-// embed multiplies the table by rows that have a 1 at one place. The products are exact. A number without a
-// row in the table has NaN as its result.
+// embed multiplies the table by rows that are 1 at one position and 0 elsewhere. The products are
+// exact. The result for a number without a row in the table is NaN.
 func embed(c *call) []node.Value {
 	t, s := c.In[0].Tensor, c.Shape(1)
 	if c.Err != nil || !checkEmbedding(c, t, tensor.Count(s)) {
@@ -45,8 +45,7 @@ func embed(c *call) []node.Value {
 	return []node.Value{node.Rows(c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape))}
 }
 
-// checkEmbedding refuses tables that products with 0 and 1 do not read exactly, and axes other than the
-// first.
+// checkEmbedding refuses tables that change in a product with 0 and 1, and axes other than the first.
 func checkEmbedding(c *call, t tensor.Tensor, rows int) bool {
 	switch {
 	case !c.In[1].HoldsIntegers():

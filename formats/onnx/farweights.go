@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A weight of the graph is i8. A weight that is further than 127 from its zero point, as weights of u8
-// with a zero point of 0 are, is the sum of several terms of i8. The terms are side by side in the
-// weight, and the map is repeated as often: the sum of products is the same integer. It has as many
-// times more products, so that the bound on their number is reached earlier.
+// Weights of the graph are i8. A weight that differs from its zero point by more than 127, as weights
+// of u8 with a zero point of 0 do, is the sum of several i8 terms. The terms are adjacent in the
+// weight, and the map is repeated for each term, so that the sum of products is the same integer. It
+// has more products, and reaches the bound on their number earlier.
 
 // countTerms returns the number of terms of i8 of each weight, at least 1. value returns weight k of
 // output o.
@@ -24,7 +24,8 @@ func countTerms(outputs, each int, value func(o, k int) int64) int {
 	return int(max(1, (most+126)/127, (-least+127)/128))
 }
 
-// splitWeight sets to to the terms of the weights, one after the other for each output.
+// splitWeight sets the elements of to to the terms of the weights. For each output, all first terms
+// come before all second terms.
 func splitWeight(to []int8, outputs, each, terms int, value func(o, k int) int64) {
 	for o := range outputs {
 		for k := range each {
@@ -46,7 +47,7 @@ func (s *byteSum) repeat(c *call, x graph.Value, groups int) graph.Value {
 	}
 	shape := c.g.Type(x).Shape
 	if groups < 1 || shape[0]%groups != 0 {
-		return x // refused by its shape
+		return x // its shape is refused elsewhere
 	}
 	lines := append([]int{groups, shape[0] / groups}, shape[1:]...)
 	apart := c.node(graph.Reshape, ".groups", []graph.Value{x}, "shape", lines)

@@ -11,20 +11,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Files without weights have ConstantOfShape in their place, with hundreds of MB. Large
-// ones are not filled until a node reads them, as if they were in the file. All of them are
-// counted first and must fit half of the free memory.
+// Files without weights have ConstantOfShape nodes instead, of hundreds of MB. Large ones are filled
+// only when a node reads them, as if they were stored in the file. All of them are counted first, and
+// must fit into half of the free memory.
 const (
 	leastFill = 1 << 20
 	unknown64 = 8 << 30 // assumed memory of a system that does not report its free memory
 )
 
-// fill makes a large ConstantOfShape a tensor that is filled when it is loaded, and
-// reports whether it could.
+// fill converts a large ConstantOfShape to a tensor that is filled when it is loaded. It reports
+// whether the node is one.
 func (r *reader) fill(n *onnxpb.NodeProto) (done bool, err error) {
 	c, err := r.call(n)
 	if err != nil || table["ConstantOfShape"].attributes.Check(&c.Node) != nil || len(n.Output) != 1 {
-		return false, nil // folding reports it
+		return false, nil // folding reports the fault
 	}
 	one, shape := fold.ReadFilled(&c.Node)
 	size, err := tensor.Size(one.DType, shape)

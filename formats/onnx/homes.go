@@ -12,12 +12,13 @@ import (
 )
 
 // PyTorch's exporter folds the nodes that move a weight, and numbers the result: onnx::MatMul_26 is the
-// transposed weight of a linear layer. The name of the node that reads it, /block/block.3/MatMul, is the
-// path of the module, and the bias still has its name. So the weight gets its name and its form back.
+// transposed weight of a linear layer. The node that reads it has the path of the module in its name,
+// /block/block.3/MatMul, and the bias keeps its name. From these, the weight gets back the name and the
+// form that it has in the module.
 
 var numbered = regexp.MustCompile(`^onnx::[A-Za-z]+_[0-9]+$`)
 
-// naming gives the tensors of a file the names that they have in modules of PyTorch.
+// naming gives the tensors of a file their names in PyTorch's modules.
 type naming struct{ *reader }
 
 // nameNumbered gives numbered initializers the names that modules have for them.
@@ -55,7 +56,7 @@ func (r naming) nameNumbered() {
 	r.nameShared()
 }
 
-// nameMatrix names the weight of a linear layer that is a MatMul and perhaps an Add.
+// nameMatrix names the weight of a linear layer that was exported as a MatMul, with or without an Add.
 func (r naming) nameMatrix(n *onnxpb.NodeProto, path string) {
 	x := r.values[n.Input[1]]
 	if x.File == nil || len(x.File.Shape) != 2 || len(n.Output) != 1 {
@@ -72,7 +73,7 @@ func (r naming) nameMatrix(n *onnxpb.NodeProto, path string) {
 	r.nameHome(n.Input[1], name, []models.Move{{Perm: []int{1, 0}}})
 }
 
-// nameGemm names the weight of a linear layer that is a Gemm.
+// nameGemm names the weight of a linear layer that was exported as a Gemm.
 func (r naming) nameGemm(n *onnxpb.NodeProto, path string) {
 	name, undo := join(path, "weight"), []models.Move{{Perm: []int{1, 0}}}
 	if slices.ContainsFunc(n.Attribute, func(a *onnxpb.AttributeProto) bool {
@@ -88,21 +89,21 @@ func (r naming) nameGemm(n *onnxpb.NodeProto, path string) {
 	r.nameHome(n.Input[1], name, undo)
 }
 
-// nameFlat names a tensor that the module has with one axis.
+// nameFlat names a tensor that has one axis in the module.
 func (r naming) nameFlat(name, home string) {
 	if x := r.values[name]; x.File != nil {
 		r.nameHome(name, home, []models.Move{{Shape: []int{tensor.Count(x.File.Shape)}}})
 	}
 }
 
-// nameHome gives a numbered initializer a name, unless another tensor has it. An Identity of one that is
-// numbered is another tensor.
+// nameHome gives a numbered initializer the name home, unless another tensor has that name. undo moves
+// its elements to the form in the module. The Identity of a numbered initializer is another tensor.
 func (r naming) nameHome(name, home string, undo []models.Move) {
 	file := r.values[name].File
 	if !numbered.MatchString(name) || home == "" || file == nil {
 		return
 	}
-	if first, ok := r.homes[home]; ok { // a module that is called twice
+	if first, ok := r.homes[home]; ok { // the module is called twice
 		if r.areEqual(name, first, nil) {
 			r.origins[name] = r.origins[first]
 		}
@@ -122,7 +123,8 @@ func (r naming) nameHome(name, home string, undo []models.Move) {
 	r.origins[name], r.homes[home] = o, name
 }
 
-// areEqual reports whether two constants have the same elements, the first after moves.
+// areEqual reports whether two constants have the same elements after moves are applied
+// to the first one.
 func (r naming) areEqual(name, other string, moves []models.Move) bool {
 	x, _, err := r.operand(name)
 	y, ok, err2 := r.operand(other)
@@ -156,8 +158,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// moduleTensors replaces the tensors of the file by those of the modules: under their names, in their forms,
-// and without the numbered copies of a tensor. Elements are moved when a tensor is read.
+// moduleTensors replaces the tensors of the file by the tensors of the modules, with their names and
+// forms, and without numbered copies. Elements are moved when a tensor is read.
 func (r naming) moduleTensors() error {
 	used, all := map[string]bool{}, []foreign.Tensor{}
 	for _, t := range r.file.Tensors {
@@ -165,7 +167,7 @@ func (r naming) moduleTensors() error {
 	}
 	for _, t := range r.file.Tensors {
 		o, ok := r.origins[t.Name]
-		if ok = ok && numbered.MatchString(t.Name); ok && used[o.name] { // r.nameHome compared them
+		if ok = ok && numbered.MatchString(t.Name); ok && used[o.name] { // nameHome found them equal
 			r.file.Left = append(r.file.Left, foreign.Group{Name: t.Name, Reason: "a copy of " + o.name, Tensors: 1,
 				Bytes: int64(t.Size())})
 			continue
@@ -188,7 +190,7 @@ func (r naming) moduleTensors() error {
 	return nil
 }
 
-// movedTensor returns a tensor with the name and in the form of its origin.
+// movedTensor returns t with the name and the form of its origin.
 func movedTensor(t foreign.Tensor, o origin) (foreign.Tensor, error) {
 	return foreign.NewTensor(o.name, t.DType, o.shape, func(dst []byte) error {
 		x, err := t.Load()

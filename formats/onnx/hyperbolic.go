@@ -17,12 +17,12 @@ func init() {
 	})
 }
 
-// Hyperbolic functions are made of exponentials and logarithms, and next to 0, where these cancel, of
-// their series.
+// Hyperbolic functions are computed from exponentials and logarithms. Near 0, where these cancel, their
+// series are used.
 
-const seriesBelow = 0.25 // absolute value; the first omitted term of the series is less than 1e-8 of the sum
+const seriesBelow = 0.25 // absolute value; below it the first omitted term is less than 1e-8 of the sum
 
-// addOddSeries is the series x*(k[0] + k[1]*x^2 + k[2]*x^4 ...).
+// addOddSeries computes the series x*(k[0] + k[1]*x^2 + k[2]*x^4 ...).
 func addOddSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	z := c.node(graph.Mul, ".square", []graph.Value{x, x})
 	last := len(k) - 1
@@ -34,8 +34,7 @@ func addOddSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	return c.node(graph.Mul, ".series", []graph.Value{sum, x})
 }
 
-// chooseBySize returns near for values of small size and far for the others, with the sign
-// of x.
+// chooseBySize returns near if size is small and far otherwise, with the sign of x.
 func chooseBySize(c *call, suffix string, x, size, near, far graph.Value) graph.Value {
 	negative := c.compare(".negative", "less", x, c.number("zero", 0))
 	other := c.node(graph.Affine, ".other", []graph.Value{far}, "by", -1.0)
@@ -44,8 +43,8 @@ func chooseBySize(c *call, suffix string, x, size, near, far graph.Value) graph.
 	return c.node(graph.Where, suffix, []graph.Value{small, near, far})
 }
 
-// sinhCosh is (e^x -+ e^-x) / 2. It is computed by the square root of e^|x|, since e^|x| may
-// overflow where half of it does not.
+// sinhCosh computes (e^x -+ e^-x) / 2. It uses the square root of e^|x|, because e^|x| may overflow
+// although half of it does not.
 func sinhCosh(c *call) graph.Value {
 	x, size := c.Dynamic(0), makeAbsolute(c, ".size")
 	half := c.node(graph.Affine, ".half", []graph.Value{size}, "by", 0.5)
@@ -63,8 +62,8 @@ func sinhCosh(c *call) graph.Value {
 
 func asinh(c *call) graph.Value { return makeAsinh(c, "", c.Dynamic(0)) }
 
-// makeAsinh is log(|x| + sqrt(x^2 + 1)) with the sign of x. For large values, when the square
-// would overflow, it is log(2|x|).
+// makeAsinh computes log(|x| + sqrt(x^2 + 1)) with the sign of x. If x is so large that its square
+// would overflow, it computes log(2|x|).
 func makeAsinh(c *call, suffix string, x graph.Value) graph.Value {
 	const large = 1e4
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)

@@ -12,7 +12,7 @@ func init() {
 		"Identity": {attributes: accept(1, ""), make: same, fold: fold.One(fold.Identity),
 			batch: batchaxis.Same, integers: move | keepBounds, bytes: anyBytes, grows: growAlone,
 			traits: followsArgMax | onWeights | preparesInput},
-		// seed is for training.
+		// seed only matters in training
 		"Dropout": {attributes: accept(3, "is_test ratio", "consumed_inputs seed"),
 			refused: "training mode, but in train; a mask that is taken, before operator set 12", make: dropouts,
 			fold: fold.One(fold.Identity), batch: batchaxis.Same, traits: hasSettings},
@@ -21,7 +21,7 @@ func init() {
 	})
 }
 
-// same returns its operand with all that is known of it.
+// same returns the operand, with everything that is known about it.
 func same(c *call) []node.Value {
 	c.Dynamic(0)
 	return []node.Value{c.In[0]}
@@ -37,8 +37,8 @@ func truth(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// castLike converts a value to the type of the other operand. Of floats the value stays as
-// it is; of truth values it becomes 0 or 1.
+// castLike converts a value to the type of the other operand. Floats stay unchanged. Truth
+// values become 0 or 1.
 func castLike(c *call) []node.Value {
 	switch {
 	case !c.Has(1):
@@ -49,12 +49,12 @@ func castLike(c *call) []node.Value {
 	return castValue(c, findStoredType(c, 1))
 }
 
-// dropouts is dropout and, if a node reads it, the mask of retained elements, which is all
-// of them.
+// dropouts reads a Dropout and, if a node reads it, its mask of retained elements. All
+// elements are retained.
 func dropouts(c *call) []node.Value {
 	out := node.Rows(dropout(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil || len(c.readersOf(c.Proto.Output[1])) == 0 {
-		return []node.Value{out} // an unread mask has a name, and would become a tensor of the model
+		return []node.Value{out} // a mask would become a tensor of the model
 	}
 	if c.Opset < 12 {
 		c.Fail("before operator set 12 says not what its mask is in prediction: nothing may take it")
@@ -65,14 +65,14 @@ func dropouts(c *call) []node.Value {
 	return []node.Value{out, mask}
 }
 
-// dropout is the identity, since only training drops elements. It refuses a node in
-// training mode, which operand 2 sets or, in operator set 6, the attribute is_test.
+// dropout returns the operand, because elements are dropped only in training. It refuses a node in
+// training mode: operand 2 selects the mode, or the attribute is_test in operator set 6.
 func dropout(c *call) graph.Value {
 	p, ok := c.Scalar("ratio", 1)
 	if !ok {
 		p = 0.5
 	}
-	if p == 0 { // in training, too
+	if p == 0 { // also in training
 		return c.Dynamic(0)
 	}
 	training, ok := c.Constant(2)

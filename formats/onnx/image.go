@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// declare adds the input, which has pictures as they are decoded, and the operation image,
-// which replaces the absorbed nodes.
+// declare adds the input, which has decoded pictures, and the operation image, which replaces
+// the absorbed nodes.
 func (p *pixels) declare(need []bool) error {
 	for _, i := range p.nodes {
 		need[i] = false
@@ -41,7 +41,7 @@ func (p *pixels) declare(need []bool) error {
 	return p.g.Err()
 }
 
-// attributesOf returns the attributes of an operation image.
+// attributesOf returns the attributes of the operation image for i.
 func attributesOf(i *models.Image) (a graph.Attrs) {
 	if i.BGR {
 		a = a.With("bgr", true)
@@ -56,8 +56,8 @@ func attributesOf(i *models.Image) (a graph.Attrs) {
 	return a
 }
 
-// remark adds a note if a graph with an input of floats begins by normalising pixels, and
-// how it does so: pictures for it must not be normalised before.
+// remark adds a note if a graph with an input of floats begins with a normalisation of pixels. It
+// describes the normalisation, because pictures for this graph must not be normalised before.
 func (r *reader) remark(name string, shape []int, need []bool) {
 	p := newPixels(r, name, shape, true)
 	p.walk(need)
@@ -69,7 +69,7 @@ func (r *reader) remark(name string, shape []int, need []bool) {
 		" where pictures are to become that input")
 }
 
-// outwardName returns the name of an input or output for clients. It keeps the colons that TensorFlow
+// outwardName returns the name of an input or output for users. It keeps the colons that TensorFlow
 // and PyTorch write.
 func outwardName(name, otherwise string) string {
 	var clean []string

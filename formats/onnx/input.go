@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// sample returns the shape of one sample: the lengths after the batch that the file fixes,
-// and the given lengths in place of open ones.
+// sample returns the shape of one sample: the lengths that the file specifies after the batch, and the
+// given lengths for those that it leaves open.
 func (r border) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	if declared == nil {
 		if r.inputShape == nil {
@@ -47,11 +47,10 @@ func (r border) sample(declared *onnxpb.TensorShapeProto) ([]int, error) {
 	return lengths, nil
 }
 
-// maxLength is the largest length of an axis.
+// maxLength is the maximum length of an axis.
 const maxLength = 1 << 30
 
-// lengthsOf returns the lengths of a shape, with 0 for those that are
-// open.
+// lengthsOf returns the lengths of a shape. Open lengths are 0.
 func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 	lengths := make([]int, len(dims))
 	for i, d := range dims {
@@ -62,9 +61,8 @@ func lengthsOf(dims []*onnxpb.TensorShapeProto_Dimension) []int {
 	return lengths
 }
 
-// closed returns the given lengths in the file's order, if they agree with the
-// fixed ones. Lengths that agree only with the channels last are put into the
-// file's order.
+// closed returns the given lengths in the file's order, if they agree with the fixed ones. If they
+// agree only with the channels last, it moves the channels to their place in the file's order.
 func (r border) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) ([]int, error) {
 	agree := func(given []int) bool {
 		for i, n := range fixed {
@@ -87,7 +85,7 @@ func (r border) closed(dims []*onnxpb.TensorShapeProto_Dimension, fixed []int) (
 		described(dims, fixed), commas(g)), "")
 }
 
-// described writes lengths with the names of those that are open: "[3,height,width]".
+// described formats lengths, with names for open ones: "[3,height,width]".
 func described(dims []*onnxpb.TensorShapeProto_Dimension, lengths []int) string {
 	var s []string
 	for i, n := range lengths {
@@ -103,8 +101,7 @@ func described(dims []*onnxpb.TensorShapeProto_Dimension, lengths []int) string 
 	return "[" + strings.Join(s, ",") + "]"
 }
 
-// example replaces open lengths by common ones, for an example in a
-// message.
+// example replaces open lengths by common ones, for the example in a message.
 func example(lengths []int) string {
 	e := slices.Clone(lengths)
 	for i, n := range e {

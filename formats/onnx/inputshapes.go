@@ -9,9 +9,9 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// closeShapes sets the shape of a sample of each input: the lengths that the file fixes, and for
-// those that it leaves open the lengths that were given. A length that is given for a named axis
-// holds for all axes of that name.
+// closeShapes sets the shape of a sample of each input: the lengths that the file specifies, and the
+// given lengths for those that it leaves open. A length that is given for a named axis holds for all
+// axes of that name.
 func (r border) closeShapes(in []*fileInput) error {
 	if err := r.checkGiven(in); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (r border) closeShapes(in []*fileInput) error {
 	return openShapes(in)
 }
 
-// checkGiven refuses shapes for inputs that the file does not have.
+// checkGiven returns an error if a shape is given for an input that the file does not have.
 func (r border) checkGiven(in []*fileInput) error {
 	for _, name := range slices.Sorted(maps.Keys(r.inputShapes)) {
 		if !slices.ContainsFunc(in, func(x *fileInput) bool { return x.name == name }) {

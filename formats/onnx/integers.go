@@ -10,12 +10,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file may have an input of integers and convert them to floats itself. The input is
-// f32 here: arrays of integers are converted, which has to be exact. Before the file
-// converts them, nodes may only move the integers, since arithmetic of integers wraps
-// around and rounds towards zero.
+// A file may have an input of integers and convert them to floats. The input is f32 in the graph:
+// arrays of integers are converted to f32, which must be exact. Before the file converts them, nodes
+// may only move the integers, because integer arithmetic wraps around and rounds towards zero.
 
-// A bias of integers may be added to sums of products: both are f32 here.
+// A bias of integers may be added to sums of products. Both are f32 in the graph.
 
 // make adds the nodes of an operator. Operands of integers are accepted only by operators that
 // move, compare or cast them.
@@ -66,7 +65,7 @@ func (c *call) make(op string) []node.Value {
 	return out
 }
 
-// findMovedType returns the file's type of a value that a node only moves; 0 for other
+// findMovedType returns the file's type of a value that a node only moves. It returns 0 for other
 // nodes, and for floats.
 func findMovedType(c *call, op string) tensor.DType {
 	if !c.moves(op) || element.IsFloat(c.In[0].DType()) {
@@ -75,7 +74,7 @@ func findMovedType(c *call, op string) tensor.DType {
 	return c.In[0].DType()
 }
 
-// moves reports whether a node moves its operands, and computes nothing.
+// moves reports whether a node only moves its operands.
 func (c *call) moves(op string) bool {
 	o := table[op]
 	if c.In[0].HoldsBytes() && o.integers.has(moveNumbers) {
@@ -84,8 +83,8 @@ func (c *call) moves(op string) bool {
 	return o.integers.has(move|moveNumbers) && !(isResize(op) && c.Text("mode", "nearest") != "nearest")
 }
 
-// failOfIntegers refuses a node that computes with integers. For bytes with scales it advises QDQ form,
-// which can be read as floats.
+// failOfIntegers refuses a node that computes with integers. If they are bytes with scales, it advises
+// QDQ form, which can be read as floats.
 func (c *call) failOfIntegers() {
 	const what = "of integers that come from the input is not supported, "
 	if shift[c.In[0].Kind] > 0 || c.In[0].Kind == tensor.U8 {

@@ -15,8 +15,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// countLayers lists the layers of a quantised file after it was read: those that are
-// computed in bytes, and those in floats, with the reason.
+// countLayers lists the layers of a quantised file after it has been read: those computed in bytes, and
+// those computed in floats with the reason.
 func (r *reader) countLayers() {
 	inBytes := 0
 	for _, n := range r.src.Node {
@@ -47,7 +47,7 @@ func isDequantise(n *onnxpb.NodeProto) bool {
 	return strings.HasSuffix(decode.Operator(n), "DequantizeLinear")
 }
 
-// quantisedText counts the layers in bytes and names the first ones in floats.
+// quantisedText gives the number of layers in bytes, and names the first layers in floats.
 func (r *reader) quantisedText(inBytes int) string {
 	text := problem.Plural(inBytes, "layer") + " in bytes"
 	const most = 4
@@ -76,7 +76,7 @@ func (r *reader) explainFloats(c *call) {
 	}
 }
 
-// floatsReason returns why no operation of bytes of the graph computes a node.
+// floatsReason returns the reason why the graph has no operation on bytes for a node.
 func floatsReason(c *call) string {
 	o := table[decode.Operator(c.Proto)].quantised
 	if o.bytes == nil {
@@ -106,7 +106,8 @@ func floatsReason(c *call) string {
 	return "no operation of bytes has its shapes, scales and attributes"
 }
 
-// weightReason returns why operand i is no weight of an operation of bytes; "" if it may be one.
+// weightReason returns the reason why operand i cannot be the weight of an operation on bytes,
+// or "" if it can.
 func weightReason(c *call, i int) string {
 	w := c.In[i].Tensor
 	q, err := element.IntegersOf(w)

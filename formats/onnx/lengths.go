@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Where PyTorch's exporter writes as_strided as a loop, it converts lengths to floats, joins them, and
-// converts the list back before it is used as a shape. Here these lists stay integers.
+// If as_strided is exported as a loop, PyTorch converts lengths to floats, joins them, and converts the
+// list back before it is used as a shape. In this package these lists remain integers.
 
 // takesLengths reports whether a node converts the length of the batch to floats, or reads
 // the result.
@@ -42,7 +42,7 @@ func joinLengths(c *call, op string) error {
 	return node.ErrLength
 }
 
-// joinLists is a Concat of lists of lengths, and of constants used as lengths.
+// joinLists reads a Concat of lists of lengths and constants.
 func joinLists(c *call) error {
 	var all []int64
 	for _, x := range c.In {

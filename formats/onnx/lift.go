@@ -9,11 +9,12 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A constant may be computed from parameters: a slice of the embeddings of positions, 1 plus a gain, a
-// normalised weight. If the graph is to be trained, these nodes become nodes of the graph, so that the
-// gradient reaches the parameters. Their values do not depend on the row, and have the kind whole.
+// A constant may be computed from parameters: a slice of position embeddings, 1 plus a gain, or a
+// normalised weight. If the graph is to be trained, the nodes that compute it become nodes of the
+// graph, so that the gradient reaches the parameters. Their values do not depend on the row; they
+// have kind whole.
 
-// keepLift remembers a node that computes a constant from parameters.
+// keepLift records a node that computes a constant from parameters.
 func (c *call) keepLift(op string, out []node.Value) {
 	if !c.forTraining || !table[op].traits.has(onWeights) || len(out) == 0 || len(c.Proto.Output) == 0 {
 		return
@@ -36,7 +37,7 @@ func (c *call) keepLift(op string, out []node.Value) {
 // isLifted reports whether operand i is computed from parameters.
 func (c *call) isLifted(i int) bool { return c.Has(i) && c.lifts[c.Proto.Input[i]] != nil }
 
-// inShape reshapes a value.
+// inShape reshapes v to a shape.
 func (c *call) inShape(v graph.Value, shape []int) graph.Value {
 	if c.Err != nil || v == graph.None || slices.Equal(c.g.Type(v).Shape, shape) {
 		return v
@@ -44,8 +45,8 @@ func (c *call) inShape(v graph.Value, shape []int) graph.Value {
 	return c.node(graph.Reshape, ".shaped", []graph.Value{v}, "shape", shape)
 }
 
-// lift returns the value of a constant that is a parameter or computed from parameters. A parameter gets
-// the role.
+// lift returns the value of a constant that is a parameter, or is computed from parameters. A parameter
+// gets the given role.
 func (c *call) lift(name string, role graph.Role) graph.Value {
 	if v, ok := c.lifted[name]; ok || c.Err != nil {
 		return v
@@ -71,7 +72,8 @@ func (c *call) lift(name string, role graph.Role) graph.Value {
 	return c.lifted[name]
 }
 
-// liftedOperand returns an operand of a lifted node: a value if it is a parameter or computed from one.
+// liftedOperand returns an operand of a lifted node. It is a value if it is a parameter or computed
+// from parameters.
 func (c *call) liftedOperand(name string, role graph.Role) node.Value {
 	probe := &call{reader: c.reader, Node: c.nodeOf(&onnxpb.NodeProto{Input: []string{name}})}
 	probe.In = []node.Value{c.values[name]}

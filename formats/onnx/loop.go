@@ -21,10 +21,10 @@ func init() {
 	})
 }
 
-// A Loop is read if constants, or the sizes of inputs, determine how often it runs. The nodes of its body
-// then become nodes of the graph, once for each round.
+// A Loop is supported if constants, or the sizes of inputs, determine the number of its rounds. The
+// nodes of its body then become nodes of the graph, once for each round.
 
-const maxRounds = 4096 // of a loop
+const maxRounds = 4096 // rounds of one loop
 
 // loop reads a Loop with a constant number of rounds, or with a condition that is constant
 // in every round.
@@ -77,8 +77,7 @@ func (r subgraphs) loop(n *onnxpb.NodeProto) error {
 	return nil
 }
 
-// readRounds returns how often a loop runs at most, which is 0 if its first condition is
-// false.
+// readRounds returns the maximum number of rounds. It is 0 if the first condition is false.
 func readRounds(c *call) (int, error) {
 	const refused = "whose number of rounds is computed from the input is not supported"
 	most := int64(maxRounds) + 1
@@ -119,8 +118,8 @@ func (r subgraphs) holds(name string) (bool, error) {
 	return x.Tensor.Bytes[0] != 0, nil
 }
 
-// round reads the nodes of a body once. now has the names of the condition and of the
-// carried values; round returns their names after the round.
+// round reads the nodes of a body once. now has the names of the condition and of the carried values.
+// round returns the names of their values after the round.
 func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string, error) {
 	c := decode.FunctionCall{Names: map[string]string{"": ""}, Prefix: fmt.Sprintf("loop.%d.%d.", r.loops, i)}
 	made := map[string]bool{}
@@ -128,7 +127,7 @@ func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string
 	for _, n := range body.Node {
 		decode.EachInput(n, func(name string) {
 			if !made[name] {
-				c.Names[name] = name // defined around the loop
+				c.Names[name] = name // defined outside of the loop
 			}
 		})
 	}
@@ -153,7 +152,7 @@ func (r subgraphs) round(body *onnxpb.GraphProto, i int, now []string) ([]string
 	}
 	inside := &onnxpb.GraphProto{Node: c.Copies(body.Node)}
 	for _, t := range body.Initializer {
-		t = proto.Clone(t).(*onnxpb.TensorProto) // reading removes its elements
+		t = proto.Clone(t).(*onnxpb.TensorProto) // reading a tensor removes its elements
 		t.Name = c.Name(t.Name)
 		inside.Initializer = append(inside.Initializer, t)
 	}

@@ -11,10 +11,9 @@ func init() {
 	})
 }
 
-// lrn is local response normalisation: x / (bias + alpha/size * sum)^beta,
-// where sum adds the squares of the size channels around each channel. The
-// mean of squares is an average pool over the channels, arranged as rows
-// of an image. It counts the padding.
+// lrn is local response normalisation: x / (bias + alpha/size * sum)^beta. sum adds the squares of the
+// size channels around each channel. The mean of squares is computed by an average pool that counts the
+// padding, with the channels as rows of an image.
 func lrn(c *call) graph.Value {
 	s, size := c.Shape(0), c.Int("size", 0)
 	if c.Err == nil && (len(s) < 1 || size < 1 || size > 1<<16) {
@@ -34,7 +33,7 @@ func lrn(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{x, raisePower(c, v, shortest(c.Float("beta", 0.75)))})
 }
 
-// raisePower is v^p.
+// raisePower computes v^p.
 func raisePower(c *call, v graph.Value, p float64) graph.Value {
 	if p == 0.75 {
 		root := c.node(graph.Sqrt, ".root", []graph.Value{v})

@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// makeDynamicMatMul is a MatMul of two computed values. Their batch axes must match and
-// precede the matrices. If the file has no batch axes, each row is a matrix.
+// makeDynamicMatMul reads a MatMul of two computed values. Their batch axes must match and precede the
+// matrices. If the file has no batch axes, each row is a matrix.
 func makeDynamicMatMul(c *call) graph.Value {
 	a, b := c.Dynamic(0), c.Dynamic(1)
 	s, t := c.Shape(0), c.Shape(1)
@@ -21,8 +21,8 @@ func makeDynamicMatMul(c *call) graph.Value {
 	return c.node(graph.MatMul, "", []graph.Value{a, b})
 }
 
-// makeUnbatchedMatMul is a MatMul of values without a batch axis. A value with one axis
-// is a row if it is the left operand and a column if it is the right one; the result
+// makeUnbatchedMatMul reads a MatMul of values without a batch axis. A value with one axis is a
+// row vector if it is the left operand, and a column vector if it is the right one. The result
 // lacks that axis.
 func makeUnbatchedMatMul(c *call, a, b graph.Value) graph.Value {
 	s, t := c.Shape(0), c.Shape(1)

@@ -29,7 +29,7 @@ func (r *reader) model() (*models.Model, error) {
 	err := r.nodes(need)
 	switch {
 	case noInput != nil && err != nil:
-		return nil, fmt.Errorf("%w; %w", noInput, err) // both: the user sees all that must be changed
+		return nil, fmt.Errorf("%w; %w", noInput, err) // both, so that the user sees all that must be changed
 	case cmp.Or(noInput, err) != nil:
 		return nil, cmp.Or(noInput, err)
 	}
@@ -72,8 +72,8 @@ func (r *reader) model() (*models.Model, error) {
 	return m, nil
 }
 
-// nodes adds the needed nodes to the graph. Unsupported nodes are refused all at once: a
-// node that follows a refused node or input is checked only by its operator and attributes.
+// nodes adds the needed nodes to the graph. It refuses all unsupported nodes in one error. If a node
+// reads a refused result or input, only its operator and attributes are checked.
 func (r *reader) nodes(need []bool) error {
 	var all refusals
 	for i, n := range r.src.Node {
@@ -95,7 +95,7 @@ func (r *reader) nodes(need []bool) error {
 			r.unavailable[name] = name != "" && (unavailable || err != nil)
 		}
 		if r.g.Err() != nil {
-			break // the graph is full
+			break // the graph has the maximum number of nodes
 		}
 	}
 	return all.error()
@@ -106,7 +106,7 @@ func checkOperator(n *onnxpb.NodeProto) error {
 	op := decode.Operator(n)
 	o := table[op]
 	if o.structure != nil {
-		return nil // a value of the input would decide which nodes run
+		return nil // the input would decide which nodes run
 	}
 	if !o.isRead() {
 		return unknown(op)

@@ -12,15 +12,15 @@ import (
 
 func init() {
 	register(operators{
-		// consumed_inputs names buffers that may be overwritten.
+		// consumed_inputs names buffers that may be overwritten
 		"BatchNormalization": {
 			attributes: accept(5, "epsilon is_test momentum spatial training_mode", "consumed_inputs"),
 			refused:    "training mode, but in train; spatial=0", make: one(batchNorm), traits: needsBatch},
 	})
 }
 
-// batchNorm reads all versions: 6 has is_test, 7 to 8 spatial, 14 and on training_mode.
-// Statistics belong to a channel. A node in training mode is accepted if the graph is to be
+// batchNorm reads all versions: set 6 has is_test, sets 7 to 8 have spatial, and sets from 14 on have
+// training_mode. Statistics are per channel. A node in training mode is accepted if the graph is to be
 // trained. momentum is the weight of the old statistics.
 func batchNorm(c *call) graph.Value {
 	s := c.Shape(0)
@@ -47,8 +47,8 @@ func batchNorm(c *call) graph.Value {
 		"decay", readDecay(c), "variance", variance)
 }
 
-// roleInNorm returns the role of gamma or beta, operand i. In place of those that a norm does not have,
-// the file has ones or zeros that are not initializers.
+// roleInNorm returns the role of gamma or beta, operand i. If the norm has no gamma or beta, the file
+// has ones or zeros that are not initializers.
 func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	if !c.Has(i) {
 		return role
@@ -61,7 +61,7 @@ func (c *call) roleInNorm(i int, role graph.Role) graph.Role {
 	return graph.Constant
 }
 
-// defaultDecay is the standard's value where the attribute is absent.
+// defaultDecay is the standard's default.
 const defaultDecay = 0.9
 
 // readDecay returns the weight of the old statistics. 1 counts as absent: with it, statistics would
@@ -77,8 +77,8 @@ func readDecay(c *call) float64 {
 	return d
 }
 
-// isTraining reports whether a batch norm normalises by the current batch. The mark is
-// training_mode from operator set 14 on, additional results before, and is_test in set 6.
+// isTraining reports whether a batch norm normalises by the current batch. From operator set 14 on
+// training_mode is set then. Before, the node has more than one result, or in set 6 is_test is 0.
 func isTraining(c *call) bool {
 	if c.Opset >= 14 {
 		return c.Int("training_mode", 0) != 0
@@ -88,8 +88,8 @@ func isTraining(c *call) bool {
 			func(name string) bool { return name != "" })
 }
 
-// norms lists the batch norms of the graph, whether it is supported or not,
-// and finds those in training mode.
+// norms lists the batch norms of the file, even if the graph is not supported, and finds those
+// in training mode.
 func (r *reader) norms(need []bool) {
 	r.file.Norms = []foreign.BatchNorm{}
 	listed, seen := map[string]bool{}, map[string]bool{}
@@ -118,7 +118,7 @@ func (r *reader) norms(need []bool) {
 		if c.Float("momentum", defaultDecay) == 1 {
 			still = append(still, l.Name)
 		}
-		if !seen[n.Input[3]] { // layers may share their tensors
+		if !seen[n.Input[3]] { // layers may share tensors
 			seen[n.Input[3]] = true
 			r.file.Norms = append(r.file.Norms, l)
 		}
@@ -133,8 +133,7 @@ func (r *reader) norms(need []bool) {
 	}
 }
 
-// theseLayers describes a list of layers: the name of the first, and how
-// many more there are.
+// theseLayers names the first of a list of layers, and gives the number of the others.
 func theseLayers(layers []string) string {
 	if n := len(layers) - 1; n > 0 {
 		return fmt.Sprintf("%s and %s", layers[0], problem.Plural(n, "other batch norm"))
@@ -142,7 +141,7 @@ func theseLayers(layers []string) string {
 	return layers[0]
 }
 
-// errTrains refuses a dropout that was exported in training mode.
+// errTrains is the error for a dropout that was exported in training mode.
 var errTrains = problem.Failure("", "is in training mode", evaluate)
 
 const evaluate = "export the model after model.eval(), in evaluation mode"

@@ -22,7 +22,7 @@ func init() {
 		"ReduceLogSum": {attributes: accept(2, reduceAttributes), make: one(reduceOf), fold: fold.ReduceLogSum,
 			batch: batchaxis.Reduced},
 		"ReduceLogSumExp": {attributes: accept(2, reduceAttributes), make: one(reduceOf)},
-		// stash_type is the type of the moments while they are computed.
+		// stash_type is the type of the moments during the computation
 		"LayerNormalization": {attributes: accept(3, "axis epsilon", "stash_type"), make: layerNorms,
 			batch: batchaxis.LayerNorm},
 		"GroupNormalization": {attributes: accept(3, "epsilon num_groups", "stash_type"), make: one(groupNorm),
@@ -67,8 +67,9 @@ func declareScaleAndBias(c *call, shape []int) []graph.Value {
 	return in
 }
 
-// layerNorms returns a layer norm over an axis and all later ones, and if they are used the mean and the
-// inverse of the deviation. Scale and bias have the shape of these axes, or are applied afterwards.
+// layerNorms reads a layer norm over an axis and all later axes. It also returns the mean and the
+// inverse of the deviation if they are read. Scale and bias have the shape of these axes, otherwise
+// they are applied afterwards.
 func layerNorms(c *call) []node.Value {
 	out := node.Rows(layerNorm(c))
 	if len(c.Proto.Output) < 2 || c.Err != nil {
@@ -135,7 +136,7 @@ func withoutOnes(shape []int, rank int) []int {
 	return shape
 }
 
-// groupNorm normalises over groups of channels. Up to operator set 20 scale and bias have an
+// groupNorm normalises groups of channels. Up to operator set 20, scale and bias have one
 // element for each group.
 func groupNorm(c *call) graph.Value {
 	s, groups, eps := c.Shape(0), c.Int("num_groups", 0), readEpsilon(c)
@@ -154,8 +155,8 @@ func groupNorm(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", s)
 }
 
-// instanceNorm normalises each channel. Scales of 1 and biases of 0, as PyTorch writes them
-// for a group norm between two Reshapes, are left out.
+// instanceNorm normalises each channel. It leaves out scales of 1 and biases of 0, which PyTorch writes
+// for a group norm between two Reshapes.
 func instanceNorm(c *call) graph.Value {
 	s, eps := c.Shape(0), readEpsilon(c)
 	if c.Err == nil && len(s) < 2 {
@@ -171,7 +172,7 @@ func instanceNorm(c *call) graph.Value {
 	return c.node(graph.GroupNorm, "", in, "groups", s[0], "eps", eps)
 }
 
-// isFilled reports whether all n elements of operand i, a constant of floats, are v.
+// isFilled reports whether operand i is a constant of n floats that all equal v.
 func isFilled(c *call, i, n int, v float32) bool {
 	t, ok := c.Constant(i)
 	if !ok || t.DType != tensor.F32 || t.Count() != n {
@@ -180,8 +181,8 @@ func isFilled(c *call, i, n int, v float32) bool {
 	return !slices.ContainsFunc(t.F32(), func(x float32) bool { return x != v })
 }
 
-// normRoles gives the scale and the bias of a norm that is spelled in several nodes the roles that
-// they have in an operator for that norm, so that they are trained.
+// normRoles sets the roles of the scale and the bias of a norm that consists of several nodes. They are
+// the roles in an operator for that norm, so that both are trained.
 func (r *reader) normRoles(f *graph.Function) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -196,7 +197,7 @@ func (r *reader) normRoles(f *graph.Function) {
 	}
 }
 
-// trains sets the role of a constant.
+// trains sets the role of a constant in the state.
 func (r *reader) trains(name string, role graph.Role) {
 	for i := range r.table {
 		if s := &r.table[i]; s.Name == name && s.Role == graph.Constant {
@@ -205,8 +206,8 @@ func (r *reader) trains(name string, role graph.Role) {
 	}
 }
 
-// lpNorm divides by the sum of absolute values, or by the root of the sum of squares,
-// along an axis. Zeros stay zeros.
+// lpNorm divides by the sum of absolute values, or by the root of the sum of squares, along an axis. If
+// the sum is zero, the result is zero.
 func lpNorm(c *call) graph.Value {
 	s, p := c.Shape(0), c.Int("p", 2)
 	axis := c.Axis(int64(c.Int("axis", -1)), len(s))
@@ -229,8 +230,8 @@ func lpNorm(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{x, size})
 }
 
-// reduceOf makes the reductions that need a sum and other operations:
-// ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp.
+// reduceOf reads the reductions that consist of a sum and other operations: ReduceL1, ReduceL2,
+// ReduceSumSquare, ReduceLogSum and ReduceLogSumExp.
 func reduceOf(c *call) graph.Value {
 	at := readReducedAxes(c)
 	if c.Err != nil {
@@ -277,8 +278,8 @@ func addLogSumExp(c *call, x graph.Value, at []int) graph.Value {
 	return reshapeWithout(c, v, s, at)
 }
 
-// reshapeWithout gives the result of a reduction the shape that keepdims asks for. The value still has
-// the reduced axes, with a length of 1.
+// reshapeWithout gives the result of a reduction the shape that keepdims selects. v still has the
+// reduced axes, with length 1.
 func reshapeWithout(c *call, v graph.Value, s, at []int) graph.Value {
 	var shape []int
 	for a, n := range s {

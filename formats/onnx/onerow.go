@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// An exporter that fixes the batch repeats a class token for every row: the first axis of the constant is
-// the batch, and its rows are equal. One of the rows is enough here.
+// An exporter that fixes the batch repeats a class token for each row: the first axis of the constant
+// is the batch, and its rows are equal. This package uses one of the rows.
 
 // takeOneRow replaces constants that repeat a row for a fixed batch by that row.
 func (c *call) takeOneRow(op string) {
@@ -33,7 +33,7 @@ func (c *call) takeOneRow(op string) {
 	}
 }
 
-// hasEqualRows reports whether a tensor has the same elements for each place of its first axis.
+// hasEqualRows reports whether a tensor has the same elements at each index of its first axis.
 func hasEqualRows(t tensor.Tensor) bool {
 	n := len(t.Bytes) / t.Shape[0]
 	for k := 1; k < t.Shape[0]; k++ {
@@ -60,8 +60,8 @@ func (c *call) setOneRow(i int) {
 	c.Proto.Input[i], c.In[i] = from, c.values[from]
 }
 
-// repeatedBy returns the name of the constant of one row that an Expand or a Tile repeats to
-// make the given one, or "".
+// repeatedBy returns the constant with one row that an Expand or a Tile repeats to make the given
+// constant, or "".
 func (c *call) repeatedBy(name string) string {
 	for _, n := range c.src.Node {
 		if (n.OpType == "Expand" || n.OpType == "Tile") && slices.Contains(n.Output, name) {

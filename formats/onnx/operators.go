@@ -10,22 +10,23 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// operator describes an operator of ONNX. Every file of operators registers its entries; the rest of the
-// package refers to an operator by its name only where it reads that operator in a special way.
+// operator describes an operator of ONNX. Each file that implements operators registers them in
+// the table. The rest of the package refers to an operator by name only if it treats that
+// operator in a special way.
 type operator struct {
 	attributes node.Spec
 	// refused lists in words the values of attributes, and the operands, that have no counterpart. Each is
 	// refused by a sentence that names it. docs/formats.md shows the list.
 	refused string
 
-	make      maker          // adds nodes to the graph; nil if operands have to be constants
-	fold      fold.Func      // computes the results from constants; nil if it cannot
-	batch     batchaxis.Rule // where the batch is in the results; nil if only as the first axis
+	make      maker          // adds nodes to the graph; nil if all operands must be constants
+	fold      fold.Func      // computes the results from constants; nil if this is not supported
+	batch     batchaxis.Rule // finds the batch axis of the results; nil if it must be the first axis
 	structure func(*reader, *onnxpb.NodeProto) error
 	quantised *quantisedOp
 
 	integers integers         // how it treats integers that come from the input
-	bytes    func(*call) bool // reports whether it accepts bytes as the graph has them; nil: never
+	bytes    func(*call) bool // reports whether it accepts bytes of the graph; nil: never
 	grows    *growth          // how it computes integers that grow with the row; nil if it does not
 	traits   traits
 }
@@ -34,25 +35,24 @@ type operator struct {
 type traits uint8
 
 const (
-	needsBatch    traits = 1 << iota // the batch axis of its operands has to be the first axis
+	needsBatch    traits = 1 << iota // the batch axis of its operands must be the first axis
 	followsArgMax                    // it may be between an ArgMax and an output
-	onlyReshapes                     // it gives a constant another shape, and does nothing else
-	hasSettings                      // its operands after the first are settings
+	onlyReshapes                     // it only gives a constant another shape
+	hasSettings                      // all operands except the first are settings
 	onWeights                        // if it computes a weight, it may become a node of the graph: see lift.go
-	alignsBatch                      // a constant with a batch axis is combined with the rows of a value
+	alignsBatch                      // it combines a constant that has a batch axis with the rows of a value
 	preparesInput                    // files use it to prepare their input: see parameters.go
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }
 
-// operators are operators by their names. A name has its domain in front, unless that is
-// the standard's.
+// operators maps names to operators. A name begins with its domain, except in the standard domain.
 type operators map[string]operator
 
-// table is the list of all operators that are read.
+// table has all supported operators.
 var table = operators{}
 
-// register adds operators to the table. An operator has one entry.
+// register adds operators to the table. It panics if an operator is registered twice.
 func register(more operators) {
 	for name, o := range more {
 		if _, twice := table[name]; twice {
@@ -62,19 +62,19 @@ func register(more operators) {
 	}
 }
 
-// isRead reports whether nodes of the operator are read at all.
+// isRead reports whether nodes of the operator are supported at all.
 func (o operator) isRead() bool {
 	return o.make != nil || o.fold != nil || o.quantised != nil || o.structure != nil
 }
 
 const (
 	windowAttributes = "auto_pad dilations kernel_shape pads strides"
-	legacyBroadcast  = "axis broadcast" // of operator set 6
+	legacyBroadcast  = "axis broadcast" // in operator set 6
 	reduceAttributes = "axes keepdims noop_with_empty_axes"
 )
 
-// accept describes the operands and attributes of an operator, in all operator sets that are read: honoured
-// attributes are read; irrelevant ones change no answer.
+// accept describes the operands and attributes of an operator, in all supported operator sets. Honoured
+// attributes are read. Irrelevant ones do not affect results.
 func accept(operands int, honoured string, irrelevant ...string) node.Spec {
 	s := node.Spec{Operands: operands, Honoured: honoured}
 	for _, names := range irrelevant {
@@ -86,7 +86,7 @@ func accept(operands int, honoured string, irrelevant ...string) node.Spec {
 // maker adds the nodes of an operator and returns its results.
 type maker func(*call) []node.Value
 
-// one makes a maker of a function with one result.
+// one returns the maker of an operator with one result.
 func one(f func(*call) graph.Value) maker {
 	return func(c *call) []node.Value { return []node.Value{node.Rows(f(c))} }
 }
@@ -94,7 +94,7 @@ func one(f func(*call) graph.Value) maker {
 // growth computes integers that grow with the row.
 type growth struct {
 	pair bool                // it needs two operands
-	by   func(c *call) int64 // the difference of the results of one row and the next
+	by   func(c *call) int64 // difference between the results for one row and for the next
 }
 
 // integers defines how an operator treats integers that come from the input.
@@ -103,9 +103,9 @@ type integers uint8
 func (i integers) has(j integers) bool { return i&j != 0 }
 
 const (
-	move         integers = 1 << iota // it only moves: each element of a result is an element of the operand
-	moveNumbers                       // it only moves, but the graph has no operation of bytes for it
+	move         integers = 1 << iota // it only moves them: each element of a result is an element of an operand
+	moveNumbers                       // it only moves them, but the graph has no such operation on bytes
 	tellApart                         // it compares them
-	computeWhole                      // it computes with integers of known bounds
-	keepBounds                        // its results are among the integers of its operands
+	computeWhole                      // it computes with integers that have known bounds
+	keepBounds                        // its results have the bounds of its operands
 )

@@ -10,21 +10,22 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Exporters move weights before layers use them: a linear layer reads its weight transposed, a scale gets
-// axes of length 1. An origin remembers the tensor of the file that became a constant, so that it is trained
-// under the file's name and written back in the file's form.
+// Exporters move the elements of weights before layers use them: a linear layer reads its weight
+// transposed, and a scale gets axes of length 1. An origin records the tensor of the file that
+// became a constant. The constant can then be trained under the file's name, and be written back in
+// the file's form.
 
-// origin is the tensor of the file that a constant was before nodes moved its elements.
+// origin is the tensor of the file from which nodes made a constant by moving elements.
 type origin struct {
 	name  string
-	shape []int         // in the file
-	undo  []models.Move // they turn the constant into the file's tensor
+	shape []int         // shape in the file
+	undo  []models.Move // moves that turn the constant into the file's tensor
 }
 
-// originOf returns the origin of a constant. A constant that no node moved is itself the origin.
+// originOf returns the origin of a constant. It is the constant itself if no node moved it.
 func (r *reader) originOf(name string) origin {
 	if o, ok := r.origins[name]; ok {
-		if before, ok := r.origins[o.name]; ok { // it was numbered
+		if before, ok := r.origins[o.name]; ok { // it has a number as its name
 			before.undo = simplified(append(slices.Clone(o.undo), before.undo...))
 			return before
 		}
@@ -57,7 +58,8 @@ func (c *call) keepOrigin(op string, out []node.Value) {
 	c.origins[c.Proto.Output[0]] = o
 }
 
-// changesNothing reports whether a Slice returns all of its operand, or an Expand only adds axes of length 1.
+// changesNothing reports whether a Slice returns its whole operand, or an Expand only adds
+// axes of length 1.
 func (c *call) changesNothing(op string, t tensor.Tensor) bool {
 	return (op == "Slice" || op == "Expand" || op == "Tile" || op == "Cast") && sameElements(c.In[0].Tensor, t)
 }
@@ -75,7 +77,7 @@ func inverse(perm []int) []int {
 	return out
 }
 
-// simplified joins moves of one kind that follow each other, and drops a permutation that changes nothing.
+// simplified merges consecutive moves of one kind, and removes permutations that change nothing.
 func simplified(moves []models.Move) (out []models.Move) {
 	for _, m := range moves {
 		last := len(out) - 1
@@ -97,14 +99,14 @@ func simplified(moves []models.Move) (out []models.Move) {
 	return out
 }
 
-// isCopy reports whether the result of an Identity is another tensor of the PyTorch module, which was
-// equal to the operand when the file was written.
+// isCopy reports whether the result of an Identity is a separate tensor of the PyTorch module, which
+// was equal to the operand when the file was written.
 func (r *reader) isCopy(name string) bool {
 	named := r.fromTorch || strings.Contains(name, ".")
 	return named && isParameterName(name) || numbered.MatchString(name)
 }
 
-// keepIdentity stores the origin of the result of an Identity that is not computed.
+// keepIdentity stores the origin of the result of an Identity that was not computed.
 func (r *reader) keepIdentity(from, to string) {
 	x := r.values[from]
 	if r.isCopy(to) {
@@ -130,7 +132,8 @@ type fileForm struct {
 	undo []models.Move
 }
 
-// formOf returns the form that a state tensor t, made of the constant name by moves, has in the file.
+// formOf returns the form of the state tensor t in the file. t was made from the
+// constant name by moves.
 func (r *reader) formOf(name string, t tensor.Tensor, moves []models.Move) fileForm {
 	o := r.originOf(name)
 	shape := t.Shape
@@ -154,8 +157,8 @@ func movedShape(shape []int, m models.Move) []int {
 	return out
 }
 
-// fileTensors lists the state tensors that the file has under another name or in another form, and those
-// that it does not have.
+// fileTensors lists the state tensors that have another name or another form in the file, and those
+// that are not in the file.
 func (r *reader) fileTensors() (all []models.FileTensor) {
 	for _, s := range r.table {
 		form, ok := r.forms[s.Name]
@@ -171,7 +174,7 @@ func (r *reader) fileTensors() (all []models.FileTensor) {
 	return append(all, r.unused()...)
 }
 
-// The most bytes of one tensor, and of all, that a template keeps although its
+// The maximum sizes, in bytes, of one tensor and of all tensors that a template keeps although its
 // graph does not use them.
 const (
 	maxUnused    = 256 << 10
@@ -209,7 +212,7 @@ func (r *reader) unused() (all []models.FileTensor) {
 	return all
 }
 
-// label returns the name in the graph of a tensor of the file.
+// label returns the name that a tensor of the file has in the graph.
 func (r *reader) label(name string) string {
 	label, ok := r.labels[name]
 	if !ok {

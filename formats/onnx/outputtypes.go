@@ -10,14 +10,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// pick is an output of the file that has the index of the largest score.
+// pick is an output of the file that is the index of the largest score.
 type pick struct {
 	output   *onnxpb.ValueInfoProto
 	x        node.Value // the scores
-	position int        // its index among the outputs of the file
+	position int        // the output's index in the file
 }
 
-// hasType records the file's type of an output of the graph, which computes in f32.
+// hasType records the type that an output has in the file. The graph computes it in f32.
 func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 	d := x.DType()
 	if x.HoldsIntegers() {
@@ -29,8 +29,8 @@ func (r *reader) hasType(name string, o *onnxpb.ValueInfoProto, x node.Value) {
 	r.types = append(r.types, models.FileType{Output: name, DType: d})
 }
 
-// fileTypeOf returns the type of an output of the file that has the index of the largest
-// score. The output of the graph has the scores.
+// fileTypeOf returns the type of an output of the file that is the index of the largest score. The
+// graph's output has the scores.
 func fileTypeOf(name, of string, p pick) models.FileType {
 	d, err := onnxpb.DType(p.output.GetType().GetTensorType().GetElemType())
 	if err != nil {
@@ -48,7 +48,7 @@ func fileTypeOf(name, of string, p pick) models.FileType {
 	return models.FileType{Output: name, DType: d, Picks: of, Shape: shape}
 }
 
-// declaredInteger returns the type of integers that the file declares for an output; the default is i64.
+// declaredInteger returns the integer type that the file declares for an output, or i64 by default.
 func declaredInteger(o *onnxpb.ValueInfoProto, x node.Value) tensor.DType {
 	d, err := onnxpb.DType(o.GetType().GetTensorType().GetElemType())
 	switch {

@@ -17,8 +17,8 @@ func init() {
 // wrapSince is the first operator set with the mode wrap of Pad.
 const wrapSince = 19
 
-// pad adds elements around a value: one constant number, or other elements of
-// the same axis. A negative length removes elements.
+// pad adds elements around a value: a constant number, or other elements of the same axis. Negative
+// lengths remove elements.
 func pad(c *call) graph.Value {
 	s := c.Shape(0)
 	before, after := c.Padding(c.Rank(0), func(a int64) int { return c.Axis(a, len(s)) }, len(s))
@@ -53,7 +53,7 @@ func pad(c *call) graph.Value {
 	return graph.None
 }
 
-// padBytes pads bytes with an integer of their type.
+// padBytes pads bytes with an integer of the same type.
 func padBytes(c *call, x graph.Value, before, after []int, value float64) graph.Value {
 	q := int(value) + shift[c.In[0].Kind]
 	if float64(int(value)) != value || q < 0 || q > 255 {
@@ -63,7 +63,7 @@ func padBytes(c *call, x graph.Value, before, after []int, value float64) graph.
 	return c.node(graph.PadInt8, "", []graph.Value{x}, "before", before, "after", after, "zero", q)
 }
 
-// cropNegative applies negative pads and sets them to 0.
+// cropNegative removes elements for negative pads and sets these pads to 0.
 func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Value, []int) {
 	shape = slices.Clone(shape)
 	if len(shape) == 0 || min(slices.Min(before), slices.Min(after)) >= 0 {
@@ -79,9 +79,8 @@ func cropNegative(c *call, x graph.Value, shape, before, after []int) (graph.Val
 	return c.node(graph.Slice, ".cropped", []graph.Value{x}, "begin", begin, "end", end), shape
 }
 
-// outside returns the index of the element that fills position i before the first or after
-// the last of n elements, by mode. The result is out of range if there is no element for
-// it.
+// outside has a function for each mode. It returns the index of the element that fills position i
+// outside of an axis of n elements. The index is out of range if there is no such element.
 var outside = map[string]func(i, n int) int{
 	"reflect": func(i, n int) int {
 		if i < 0 {

@@ -12,9 +12,9 @@ import (
 )
 
 // A file does not record which tensors are trained. Layers name their weights. Another constant is
-// trained if it has the name of a module's parameter, or if the file has no module names and the constant
-// is used as a parameter: a factor of each channel, a position that is added, a token that is
-// concatenated. Buffers are recognised by their names.
+// trained if it has the name of a module's parameter. In a file without the names of modules it is
+// trained if it is used like a parameter: as a factor of each channel, a position that is added, or a
+// token that is concatenated. Buffers are recognised by their names.
 
 // use is how a node uses a constant.
 type use int
@@ -22,12 +22,12 @@ type use int
 const (
 	added  use = iota // added to a value, or subtracted
 	factor            // multiplied with a value, or divided by
-	joined            // concatenated, or chosen in place of elements
+	joined            // concatenated, or selected instead of other elements
 )
 
 var parameterName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
-// isParameterName reports whether a name is one of a PyTorch module's state_dict.
+// isParameterName reports whether a name is a name in the state_dict of a PyTorch module.
 func isParameterName(name string) bool {
 	return parameterName.MatchString(name) && strings.ContainsFunc(name, func(r rune) bool { return r > '9' })
 }
@@ -40,15 +40,15 @@ var bufferName = regexp.MustCompile(`^(.*_)?(mean|std|stdev|variance|anchors?|an
 // inputName matches the last part of the name of a constant that prepares the input.
 var inputName = regexp.MustCompile(`^(.*_)?(scale|shift|offset|range|min|max|div|sub|factor)$`)
 
-// isBufferName reports whether a name is one of a buffer of a PyTorch module.
+// isBufferName reports whether a name is the name of a buffer of a PyTorch module.
 func isBufferName(name string) bool {
 	return isParameterName(name) && bufferName.MatchString(lastPart(name))
 }
 
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// isBuffer reports whether a tensor of a file is a buffer by its name, or computed from buffers, although a
-// layer uses it as a weight.
+// isBuffer reports whether a tensor that a layer uses as a weight is a buffer: by its name, or because
+// it is computed from buffers.
 func (r *reader) isBuffer(name string, role graph.Role) bool {
 	return role.Trained() && r.sourceOf(name) == fromBuffers
 }
@@ -61,10 +61,10 @@ func (c *call) isParameter(i int) bool {
 		!isBufferName(name) && !(c.atInput() && inputName.MatchString(lastPart(name)))
 }
 
-// isPrepared reports whether x is the input as it comes, or prepared by constants.
+// isPrepared reports whether x is the input, unchanged or prepared by constants.
 func isPrepared(x node.Value) bool { return !x.IsConstant() && (x.Prepared || x.Op == "") }
 
-// atInput reports whether an operand is the input as it comes, or with constants added and multiplied.
+// atInput reports whether an operand is the input, unchanged or with constants added and multiplied.
 func (c *call) atInput() bool {
 	return slices.ContainsFunc(c.In, isPrepared)
 }
@@ -89,8 +89,8 @@ func (c *call) learned(i int, u use) graph.Role {
 	return graph.Bias
 }
 
-// marked reports whether operand i, an initializer without a module's name, is used in the way of a
-// parameter.
+// marked reports whether operand i is an initializer without a module's name that is used
+// like a parameter.
 func (c *call) marked(i int, u use) bool {
 	name, t := c.originOf(c.Proto.Input[i]).name, c.In[i].Tensor
 	if !c.initial[name] || isParameterName(name) || !element.IsFloat(t.DType) || t.Count() < 2 || c.atInput() {
@@ -116,7 +116,8 @@ func isUniform(t tensor.Tensor) bool {
 	return true
 }
 
-// isMask reports whether a constant of several elements hides places: it has 0 and one large negative number.
+// isMask reports whether a constant of several elements hides positions: its elements are 0 or one
+// large negative number.
 func isMask(t tensor.Tensor) bool {
 	at, err := element.Reals(t)
 	least := 0.0

@@ -21,12 +21,11 @@ func init() {
 	})
 }
 
-// The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes,
-// which make the axis the first one. The updates are computed, and the batch follows that
-// axis: all positions are picked from the value and the updates, joined in that order.
+// The exporter of torch.export writes x[:, 2:4] = v as a ScatterND between two Transposes, which make
+// the axis the first one. The updates depend on the input, and the batch follows that axis. The
+// positions of the result are picked from the value followed by the updates.
 
-// setParts sets positions of the first axis to computed values, or elements of each row to
-// constants.
+// setParts sets positions of the first axis to computed values, or elements of each row to constants.
 func setParts(c *call) graph.Value {
 	constants := len(c.In) != 3 || !c.In[0].IsConstant() && c.In[1].IsConstant() && c.In[2].IsConstant()
 	if constants && !(c.Unbatched && c.Tracked()) {
@@ -55,8 +54,8 @@ func setParts(c *call) graph.Value {
 	return c.gatherAxis(joined, 0, index, "")
 }
 
-// readPlaces returns the source of each position of the first axis, among a value of a
-// shape followed by the updates, and the number of updates.
+// readPlaces returns the source of each position of the first axis: an index into a value of shape s
+// followed by the updates. It also returns the number of updates.
 func readPlaces(c *call, s []int) (index []int, set int) {
 	if c.Err != nil {
 		return nil, 0
@@ -86,7 +85,7 @@ func triangle(c *call) graph.Value {
 		}
 	}
 	for _, a := range []int64{-1, -2} {
-		c.Axis(a, len(s)) // of the rows'
+		c.Axis(a, len(s)) // axes of the rows
 	}
 	if c.Err != nil {
 		return graph.None

@@ -16,7 +16,7 @@ func init() {
 	register(operators{
 		"OneHot": {attributes: accept(3, "axis"), refused: "depth and values that are not constant",
 			make: oneHots, fold: fold.One(fold.OneHot), integers: tellApart},
-		// sorted=0 leaves the order free, so that any order is right.
+		// sorted=0 permits any order
 		"TopK": {attributes: accept(2, "axis k largest", "sorted"),
 			refused: "k that is not constant, or above 256", make: topK, fold: fold.TopK, traits: hasSettings},
 		"NonMaxSuppression": {attributes: accept(5, "center_point_box"),
@@ -28,10 +28,10 @@ func init() {
 	})
 }
 
-// These operators return indices of elements. They are integers in the file, and f32 here.
-// Among equal elements the least index is chosen.
+// These operators return indices of elements. They are integers in the file, and f32 in the graph. Of
+// equal elements, the one with the least index is chosen.
 
-const maxPicks = 256 // elements that a TopK picks
+const maxPicks = 256 // elements that a TopK picks, at most
 
 // positions declares the numbers 0, 1, 2 ... along one axis, in a form that broadcasts to a shape.
 func (c *call) positions(shape []int, axis int) graph.Value {
@@ -57,8 +57,9 @@ func (c *call) positions(shape []int, axis int) graph.Value {
 	return v
 }
 
-// findPosition returns the largest or smallest value along an axis of x, and the index of the first element
-// that has it, or with last of the last one. Elements that taken marks are left out.
+// findPosition returns the largest or smallest value along an axis of x, and the index of the
+// first element that has this value, or of the last one if last is set. It ignores the elements
+// that taken marks.
 func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least, last bool) (position,
 	extreme graph.Value) {
 	shape := c.g.Type(x).Shape
@@ -87,7 +88,7 @@ func findPosition(c *call, suffix string, x, taken graph.Value, axis int, least,
 	return c.node(first, suffix, []graph.Value{at}, "axes", []int{axis}, "keep", true), extreme
 }
 
-// argExtreme is ArgMin, and an ArgMax that does not just choose the class for an output.
+// argExtreme reads ArgMin, and each ArgMax that does more than choose the class for an output.
 func argExtreme(c *call) []node.Value {
 	x, s := c.Dynamic(0), c.Shape(0)
 	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
@@ -166,7 +167,7 @@ func topK(c *call) []node.Value {
 	return out
 }
 
-// oneHots is oneHot, with a result of the type of operand 2.
+// oneHots is oneHot with the type of operand 2 for the result.
 func oneHots(c *call) []node.Value {
 	out := node.Rows(oneHot(c))
 	if c.Err == nil {

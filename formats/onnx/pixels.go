@@ -12,34 +12,35 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A graph with an input of u8 pictures begins with the conversion of pixels to numbers, in any order: a
+// A graph with an input of u8 pictures begins with the conversion of pixels to numbers: in any order a
 // Cast to floats, a Transpose from (N, H, W, C) to (N, C, H, W), a reordering of the channels, and Mul,
-// Div, Sub and Add of constants, one for all channels or one for each. The part that is
-// (x*scale - mean) / std by channel becomes the graph's operation image, which computes in f64 and rounds
-// once. The rest stays operations of the graph. This package writes
+// Div, Sub and Add with constants, which have one number or one for each channel. The part that
+// computes (x*scale - mean) / std for each channel becomes the graph's operation image, which computes
+// in f64 and rounds once. The other nodes become operations of the graph. This package writes
 //
-// 	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
+//	Cast(f64), Transpose(0,3,1,2), [Gather channels,] Mul scale, [Sub mean,] [Div std,] Cast(f32)
 
-// pixels walks over these nodes, one by one.
+// pixels follows these nodes one by one.
 type pixels struct {
 	*reader
 	image  models.Image
 	size   map[byte]int // lengths of the axes
-	layout string       // axes of the value that the walk has reached, without the batch
-	floats bool         // it was cast
-	from   string       // the layout of the input
+	layout string       // axes of the current value, without the batch
+	floats bool         // a Cast to floats has been absorbed
+	from   string       // layout of the input
 	input  string
-	at     string // the value
-	nodes  []int  // that lead to it
+	at     string // name of the current value
+	nodes  []int  // absorbed nodes
 }
 
-// The orders of the axes of the results and of the operand of the operation image.
+// Orders of the axes of the operand and of the results of the operation image.
 const (
 	pictures  = "CHW"
 	asDecoded = "HWC"
 )
 
-// layoutOf returns the order of the axes of pictures: the channels, 1 or 3, are last or first.
+// layoutOf returns the order of the axes of pictures. The 1 or 3 channels are the last
+// or the first axis.
 func layoutOf(shape []int) string {
 	colours := func(n int) bool { return n == 1 || n == 3 }
 	if len(shape) == 3 && !colours(shape[2]) && colours(shape[0]) {
@@ -48,7 +49,7 @@ func layoutOf(shape []int) string {
 	return asDecoded
 }
 
-// newPixels starts at an input with samples of a shape.
+// newPixels starts at an input. shape is the shape of its samples.
 func newPixels(r *reader, name string, shape []int, floats bool) *pixels {
 	layout := layoutOf(shape)
 	p := &pixels{reader: r, image: models.Image{Scale: 1}, size: map[byte]int{}, from: layout, layout: layout,
@@ -71,8 +72,8 @@ func (p *pixels) walk(need []bool) bool {
 	}
 }
 
-// users returns the index of the reader of every value that has a single reader and is not
-// an output. A Shape of the input does not count if pictures keep that shape.
+// users returns the reader of each value that has a single reader and is not an output. A Shape of the
+// input does not count if pictures keep that shape.
 func (p *pixels) users(need []bool) map[string]int {
 	users, count := map[string]int{}, map[string]int{}
 	for i, n := range p.src.Node {
@@ -94,7 +95,7 @@ func (p *pixels) users(need []bool) map[string]int {
 	return users
 }
 
-// reads absorbs a node, and reports whether it could.
+// reads absorbs a node if possible, and reports whether it did.
 func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	c, op := &call{reader: p.reader, Node: p.nodeOf(n)}, decode.Operator(n)
 	if len(n.Output) != 1 || table[op].attributes.Check(&c.Node) != nil {
@@ -103,7 +104,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	for _, name := range n.Input {
 		x, ok, err := p.operand(name)
 		if name == p.at {
-			x = node.Value{V: 0} // not constant
+			x = node.Value{V: 0} // a value that is not constant
 		} else if !ok && name != "" || err != nil || !x.IsConstant() {
 			return false
 		}
@@ -118,7 +119,7 @@ func (p *pixels) reads(n *onnxpb.NodeProto) bool {
 	switch op {
 	case "Identity":
 		named := func(o *onnxpb.ValueInfoProto) bool { return o.Name == n.Output[0] }
-		return !slices.ContainsFunc(p.src.Output, named) // only the output may have its name
+		return !slices.ContainsFunc(p.src.Output, named) // the only output may have its name
 	case "Cast":
 		d, err := onnxpb.DType(int32(c.Int("to", 0)))
 		p.floats = p.floats || err == nil && element.IsFloat(d)

@@ -40,7 +40,8 @@ func (p *pixels) computes(op string, c *call) bool {
 	return true
 }
 
-// shifted returns the mean and the std after an operator is applied to (x - mean) / std.
+// shifted returns the mean and the std after an operator with the constant v is applied to
+// (x - mean) / std.
 func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 	newMean, newStd = slices.Clone(mean), slices.Clone(std)
 	switch {
@@ -68,11 +69,11 @@ func shifted(op string, mean, std, v []float64) (newMean, newStd []float64) {
 	return newMean, newStd
 }
 
-// byChannel returns the number of a constant for each channel, or nil if the constant is
-// not of that kind. each reports whether the constant has an axis for the channels.
+// byChannel returns the number that a constant has for each channel, or nil if it varies along other
+// axes. each reports whether the constant has an axis for the channels.
 func (p *pixels) byChannel(t tensor.Tensor) (v []float64, each bool) {
 	n, s := p.size['C'], t.Shape
-	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // axes from the channels on
+	behind := len(p.layout) - strings.IndexByte(p.layout, 'C') // number of axes from the channels on
 	if !element.IsFloat(t.DType) || len(s) > len(p.layout)+1 || t.Count() != 1 && t.Count() != n {
 		return nil, false
 	}

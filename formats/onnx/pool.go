@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register(operators{
-		// storage_order orders the indices, which are refused.
+		// storage_order affects the indices, which are refused
 		"MaxPool": {attributes: accept(1, windowAttributes+" ceil_mode", "storage_order"),
 			refused: "the second result, indices, where something takes it; volumes, unless the window is one " +
 				"element of the first axis or of the other two", make: one(pool), integers: move,
@@ -26,7 +26,7 @@ func init() {
 	})
 }
 
-// pool is MaxPool and AveragePool.
+// pool reads MaxPool and AveragePool.
 func pool(c *call) graph.Value {
 	s := c.Shape(0)
 	if len(s) != 4 {
@@ -39,8 +39,8 @@ func pool(c *call) graph.Value {
 	return addPool(c, "", c.Dynamic(0), s, w, count)
 }
 
-// makeVolumePool is a pool over three axes with a window of one element along the first, or
-// along the other two: PyTorch writes local_response_norm as an average over channels.
+// makeVolumePool is a pool over three axes. Its window has one element along the first axis, or along
+// the other two: PyTorch writes local_response_norm as an average over channels.
 func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	merged, flat := []int{s[0] * s[1], s[2], s[3]}, w.only(1, 3)
 	if !w.isElement(0) {
@@ -64,7 +64,7 @@ func makeVolumePool(c *call, s []int, w window, count bool) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{v}, "shape", shape)
 }
 
-// addPool is a pool over two axes or one.
+// addPool adds a pool over one or two axes.
 func addPool(c *call, suffix string, x graph.Value, s []int, w window, count bool) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -83,7 +83,7 @@ func addPool(c *call, suffix string, x graph.Value, s []int, w window, count boo
 		return c.fromImage(c.node(op, suffix, []graph.Value{x}, "kernel", w.kernel, "stride",
 			w.stride, "pad", w.pads()), axes)
 	}
-	if count && slices.Max(w.beyond) > 0 { // the padding becomes elements
+	if count && slices.Max(w.beyond) > 0 { // the padding becomes elements of the value
 		ends := []int{0, w.end[0] - w.beyond[0], w.end[1] - w.beyond[1]}
 		x = c.node(graph.Pad, ".padded", []graph.Value{x}, "before", append([]int{0}, w.begin...), "after", ends)
 		w.begin, w.end, count = []int{0, 0}, w.beyond, false
@@ -93,7 +93,8 @@ func addPool(c *call, suffix string, x graph.Value, s []int, w window, count boo
 	return c.fromImage(v, axes)
 }
 
-// readPoolWindow reads the window of a MaxPool or an average, and whether padding counts as elements.
+// readPoolWindow reads the window of a MaxPool or an average pool. count reports whether padding
+// counts as elements.
 func readPoolWindow(c *call, s []int) (w window, count bool) {
 	axes := len(s) - 1
 	w = c.window(c.Ints("kernel_shape", axes, 1), s[1:])
@@ -113,11 +114,11 @@ func readPoolWindow(c *call, s []int) (w window, count bool) {
 	return w, count
 }
 
-// maxTaps bounds the size of a window that is reduced tap by tap.
+// maxTaps is the maximum number of elements in a window that is reduced tap by tap.
 const maxTaps = 256
 
-// addDilatedMax is a MaxPool with dilations: the largest of the images
-// that are moved to each position of the window.
+// addDilatedMax adds a MaxPool with dilations: the maximum of shifted images, one for each
+// position of the window.
 func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 	if w.kernel[0]*w.kernel[1] > maxTaps {
 		c.Fail("with a kernel of %v and dilations is not supported", w.kernel)
@@ -150,13 +151,13 @@ func addDilatedMax(c *call, x graph.Value, w window) graph.Value {
 	return largest
 }
 
-// roundUp pads the end of an axis so that a last window which begins inside
-// and ends outside counts, as ceil_mode wants.
+// roundUp pads the end of each axis for ceil_mode: a window that begins inside the image and
+// ends outside counts.
 func (w *window) roundUp(size []int) {
 	for a, n := range size {
 		extent := n + w.begin[a] + w.end[a] - w.span(a)
 		windows := node.Ceil(extent, w.stride[a])
-		begins := windows*w.stride[a] < n+w.begin[a] // the last window has to begin before the padding at the end
+		begins := windows*w.stride[a] < n+w.begin[a] // the last window must begin before the padding at the end
 		if more := windows*w.stride[a] - extent; extent > 0 && more > 0 && begins {
 			w.end[a] += more
 			w.beyond[a] = more
@@ -164,7 +165,7 @@ func (w *window) roundUp(size []int) {
 	}
 }
 
-// globalPool is GlobalMaxPool and GlobalAveragePool.
+// globalPool reads GlobalMaxPool and GlobalAveragePool.
 func globalPool(c *call) graph.Value {
 	s := c.SpatialShape(0)
 	if c.Err != nil {
@@ -181,8 +182,8 @@ func globalPool(c *call) graph.Value {
 	return c.fromImage(c.node(graph.MaxPool, "", x, "kernel", kernel[1:], "stride", kernel[1:]), len(s)-1)
 }
 
-// lpPool is the p-th root of the sum of p-th powers in each window. The sum is
-// the mean, counting the padding, times the size of the window.
+// lpPool computes the p-th root of the sum of p-th powers in each window. The sum is the mean, counting
+// the padding, times the size of the window.
 func lpPool(c *call) graph.Value {
 	s, p := c.SpatialShape(0), c.Int("p", 2)
 	axes := len(s) - 1

@@ -37,7 +37,7 @@ func addInverse(c *call, suffix string, v graph.Value) graph.Value {
 	return c.node(graph.Div, suffix, []graph.Value{declareOne(c), v})
 }
 
-// pow is a product, a root or a quotient for constant exponents like 2, 0.5 and -1.
+// pow becomes a product, a root or a quotient for constant exponents like 2, 0.5 and -1.
 func pow(c *call) graph.Value {
 	if len(c.In) == 2 && c.In[1].IsConstant() {
 		if p, ok := readUniform(c, 1); ok {
@@ -49,8 +49,8 @@ func pow(c *call) graph.Value {
 	return c.node(graph.Pow, "", c.operandPair())
 }
 
-// readUniform returns the number that all elements of constant i have in common, if the constant
-// does not add axes to the other operand.
+// readUniform returns the number that all elements of constant i are equal to. ok is false if they
+// differ, or if the constant adds axes to the other operand.
 func readUniform(c *call, i int) (float64, bool) {
 	t, ok := c.Constant(i)
 	if !ok || c.Err != nil {
@@ -68,8 +68,8 @@ func readUniform(c *call, i int) (float64, bool) {
 	return float64(f.F32()[0]), true
 }
 
-// raiseExactly returns a power that is exact except for roundings, or
-// graph.None if the exponent has no exact form.
+// raiseExactly computes a power by products, quotients and square roots, or returns graph.None if these
+// do not suffice for the exponent.
 func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	switch p {
 	case 1:
@@ -88,8 +88,7 @@ func raiseExactly(c *call, v graph.Value, p float64) graph.Value {
 	return graph.None
 }
 
-// makeExtreme is Max or Min of two operands. A constant number becomes a
-// bound.
+// makeExtreme computes Max or Min of two operands. A constant number becomes a bound.
 func makeExtreme(c *call, op graph.Op) graph.Value {
 	for k := range c.In {
 		if c.In[k].IsConstant() {
@@ -101,7 +100,7 @@ func makeExtreme(c *call, op graph.Op) graph.Value {
 	return c.node(op, "", c.operandPair())
 }
 
-// addBound is the smaller, or the larger, of a value and a number.
+// addBound computes the minimum or the maximum of a value and a number.
 func addBound(c *call, v graph.Value, by float64, op graph.Op) graph.Value {
 	x := []graph.Value{v}
 	switch {
@@ -121,7 +120,7 @@ func minimum(c *call) graph.Value {
 	return reduceLeft(c, func(c *call) graph.Value { return makeExtreme(c, graph.Min) }, c.Proto.OpType)
 }
 
-// mean is the sum of its operands divided by their number.
+// mean computes the sum of its operands divided by their number.
 func mean(c *call) graph.Value {
 	v := sum(c)
 	if len(c.In) == 1 {

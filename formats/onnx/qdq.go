@@ -11,8 +11,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Package qdq makes these operators of groups in QDQ form. ONNX Runtime lacks them: they
-// have bounds, results of floats, or functions that it does not compute in integers.
+// Package qdq makes these operators from groups in QDQ form. ONNX Runtime lacks them: they have bounds,
+// results of floats, or functions that ONNX Runtime does not compute in integers.
 func init() {
 	bounded := " min max"
 	register(operators{
@@ -74,8 +74,8 @@ func (r *reader) computeSettings() error {
 	return nil
 }
 
-// movesBytes reports whether a node moves bytes: each element of its result is an element of
-// its first operand, or the largest of several.
+// movesBytes reports whether each element of a node's result is an element of its first operand, or the
+// largest of several.
 func movesBytes(n *onnxpb.NodeProto) bool {
 	op := decode.Operator(n)
 	o := table[op]
@@ -95,7 +95,7 @@ func movesBytes(n *onnxpb.NodeProto) bool {
 	return true
 }
 
-// byteBounds returns the bounds of a result of bytes of a type, as attributes of the graph.
+// byteBounds returns the bounds of a type of bytes, as attributes for the graph.
 func byteBounds(c *call, kind tensor.DType) []any {
 	least, most := rangeOf(kind)
 	more := shift[kind]
@@ -110,8 +110,7 @@ func rangeOf(kind tensor.DType) (least, most int) {
 	return 0, 255
 }
 
-// limited applies the node's bounds, which are numbers, to a value in
-// steps of a scale.
+// limited applies the bounds of the node to v. The bounds are numbers, and v is in steps of a scale.
 func (p *expansion) limited(v string, step float32, zero int) string {
 	if p.Attribute("min") == nil && p.Attribute("max") == nil {
 		return v

@@ -16,14 +16,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operators on integers have scales and zero points as operands. Each becomes an operation
-// of bytes of the graph if there is one that computes the same. Otherwise it becomes the
-// operator of floats between a DequantizeLinear of each operand and a QuantizeLinear.
+// Operators on integers have scales and zero points as operands. Each becomes an operation on bytes if
+// the graph has one that computes the same result. Otherwise it becomes the operator of floats, with a
+// DequantizeLinear before each operand and a QuantizeLinear after it.
 
 // quantisedOp describes an operator on integers.
 type quantisedOp struct {
-	bytes  func(*call) (node.Value, bool) // adds the operation of bytes; false if the graph has none
-	expand func(*expansion)               // reads nodes that together compute the operator
+	bytes  func(*call) (node.Value, bool) // adds the operation on bytes; returns false if the graph has none
+	expand func(*expansion)               // reads nodes that compute the same result in floats
 	// the operands that are weights; all others but the first are settings
 	weights []int
 }
@@ -51,16 +51,17 @@ func readQuantised(c *call, op string) error {
 	return cmp.Or(c.Err, c.g.Err())
 }
 
-// byteScale defines the numbers for bytes of the graph: byte q is of*(q - zero). It
-// has their type in the file, too.
+// byteScale defines the numbers that bytes of the graph represent: byte q is of*(q - zero). It also has
+// the type of the bytes in the file.
 type byteScale struct {
 	of   float32
 	zero int
 	kind tensor.DType
 }
 
-// readByteScale reads the operands that are a scale and a zero point. Without a zero point the type is
-// otherwise. ok reports whether there is one scale and one zero point, of a type of bytes.
+// readByteScale reads a scale and a zero point, given the numbers of their operands. otherwise is the
+// type without a zero point. ok reports whether there is one scale and one zero point, and the type is
+// a type of bytes.
 func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScale, ok bool) {
 	of, ok := readFactors(c, scale, 1)
 	if !ok {
@@ -79,8 +80,8 @@ func readByteScale(c *call, scale, zero int, otherwise tensor.DType) (s byteScal
 	return s, ok
 }
 
-// readFactors returns the scales in operand i: one, or n. ok reports whether all can be
-// used as factors.
+// readFactors returns the scales in operand i, which has one or n of them. ok reports whether all can
+// be used as factors.
 func readFactors(c *call, i, n int) (of []float32, ok bool) {
 	if !c.Has(i) || !c.In[i].IsConstant() || c.In[i].Tensor.DType != tensor.F32 {
 		return nil, false
@@ -94,11 +95,11 @@ func readFactors(c *call, i, n int) (of []float32, ok bool) {
 // isFactor reports whether a positive number is finite and not subnormal.
 func isFactor(v float32) bool { return v >= 0x1p-126 && v <= math.MaxFloat32 }
 
-// findKind returns the type of the integers of operand i, which are bytes of the
-// graph or come from the input.
+// findKind returns the type of the integers in operand i, which are bytes of the graph or
+// depend on the input.
 func findKind(c *call, i int) tensor.DType { return cmp.Or(c.In[i].Kind, tensor.U8) }
 
-// canBeBytes reports whether operand i is, or can be made, bytes of a type.
+// canBeBytes reports whether operand i is stored as bytes of a type, or can be converted to them.
 func canBeBytes(c *call, i int, kind tensor.DType) bool {
 	x := c.In[i]
 	return c.Has(i) && !x.IsConstant() && !x.Unbatched && (x.HoldsBytes() || x.HoldsIntegers()) &&
@@ -113,7 +114,7 @@ func toBytes(c *call, i int, kind tensor.DType) graph.Value {
 	return c.node(graph.Quantize, ".bytes", []graph.Value{c.In[i].V}, "scale", 1.0, "zero", shift[kind])
 }
 
-// bytesOf returns a value of bytes of a type.
+// bytesOf returns v as bytes of a type.
 func bytesOf(v graph.Value, kind tensor.DType) node.Value {
 	return node.Value{V: v, Logits: graph.None, Elements: node.Bytes, Kind: kind}
 }
@@ -163,8 +164,8 @@ func quantisedForm(count map[string]int) string {
 	return form + ": " + strings.Join(list, ", ")
 }
 
-// expansion reads the nodes that replace an operator. The names of their results are the
-// node's name with a number.
+// expansion reads the nodes that replace an operator. The results of these nodes are named after the
+// node, with a number.
 type expansion struct {
 	*call
 	made int

@@ -23,13 +23,13 @@ func init() {
 	})
 }
 
-// fresh returns a name that is not used yet.
+// fresh returns an unused name.
 func (p *expansion) fresh() string {
 	p.made++
 	return fmt.Sprintf("%s/%d", decode.First(p.Proto.Output, "node"), p.made)
 }
 
-// to reads a node, and gives its result the given name.
+// to reads a node. Its result gets the given name.
 func (p *expansion) to(name, op string, in []string, with ...*onnxpb.AttributeProto) string {
 	if p.Err == nil {
 		p.Err = p.reader.node(&onnxpb.NodeProto{OpType: op, Input: in, Output: []string{name}, Attribute: with})
@@ -41,7 +41,7 @@ func (p *expansion) node(op string, in []string, with ...*onnxpb.AttributeProto)
 	return p.to(p.fresh(), op, in, with...)
 }
 
-// result reads the node that makes the result of the original node.
+// result reads the node that computes the result of the original node.
 func (p *expansion) result(op string, in []string, with ...*onnxpb.AttributeProto) {
 	p.to(decode.First(p.Proto.Output, "node"), op, in, with...)
 }
@@ -63,8 +63,7 @@ func (p *expansion) constant(t tensor.Tensor) string {
 	return name
 }
 
-// given returns those attributes of the node that have one of the given
-// names.
+// given returns the attributes of the node with the given names.
 func (p *expansion) given(names string) (list []*onnxpb.AttributeProto) {
 	for _, a := range p.Proto.Attribute {
 		if node.Listed(names, a.Name) {
@@ -74,16 +73,15 @@ func (p *expansion) given(names string) (list []*onnxpb.AttributeProto) {
 	return list
 }
 
-// numbers returns operand x as numbers in f32, by a scale and a zero
-// point.
+// numbers dequantises operand x to f32, with a scale and a zero point.
 func (p *expansion) numbers(x, scale, zero int) string {
 	return p.node("DequantizeLinear", []string{p.operandName(x), p.operandName(scale), p.operandName(zero)})
 }
 
-// wholes returns operand x minus its zero point, in f32. Several zero points belong to
-// the indices of an axis.
+// wholes returns operand x minus its zero point, in f32. If there are several zero points, there is one
+// for each index of an axis.
 func (p *expansion) wholes(x, zero, axis int) string {
-	// the range of the operand is measured at each run
+	// the range of the operand is measured in each run
 	if p.Has(x) && !p.In[x].IsConstant() && !p.In[x].HoldsIntegers() {
 		if !p.Has(zero) {
 			return p.operandName(x)
@@ -99,8 +97,8 @@ func (p *expansion) wholes(x, zero, axis int) string {
 		onnxpb.IntAttr("axis", axis))
 }
 
-// quantised makes the result, which has the type of the zero point or, without one, of
-// operand 0.
+// quantised quantises v to the result. The result has the type of the zero point, or else the
+// type of operand 0.
 func (p *expansion) quantised(v string, scale, zero int) {
 	with := []*onnxpb.AttributeProto{}
 	if !p.Has(zero) && p.In[0].Kind == tensor.I8 {
@@ -109,8 +107,8 @@ func (p *expansion) quantised(v string, scale, zero int) {
 	p.result("QuantizeLinear", []string{v, p.operandName(scale), p.operandName(zero)}, with...)
 }
 
-// sums makes the result of sums of integers: it multiplies them by the scales, in the order of ONNX Runtime,
-// and quantises the product. The scales of outputs have trailing axes of length 1.
+// sums computes the result from sums of integers. It multiplies them by the scales, in the order of
+// ONNX Runtime, and quantises the product. The scales of outputs have trailing axes of length 1.
 func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 	of := func(i int) []float32 {
 		if !p.Has(i) || !p.In[i].IsConstant() || p.In[i].Tensor.DType != tensor.F32 {
@@ -145,7 +143,7 @@ func (p *expansion) sums(v string, alpha float32, x, w, y, zero, trailing int) {
 	p.result("QuantizeLinear", []string{v, p.constant(tensor.Scalar(float32(1))), p.operandName(zero)})
 }
 
-// clipOperandsSince is the first operator set with the bounds of a Clip as operands.
+// clipOperandsSince is the first operator set in which the bounds of a Clip are operands.
 const clipOperandsSince = 11
 
 const convAttributes = windowAttributes + " group"
@@ -177,12 +175,12 @@ func (p *expansion) qGemm() {
 	p.sums(v, float32(p.Float("alpha", 1)), 1, 4, 7, 8, 0)
 }
 
-// asFloats returns operand i, which has integers, as floats.
+// asFloats converts operand i from integers to floats.
 func (p *expansion) asFloats(i int) string {
 	return p.node("Cast", []string{p.operandName(i)}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 }
 
-// asIntegers notes that the result is integers in the file.
+// asIntegers records that the result is integers in the file.
 func (p *expansion) asIntegers() {
 	if x, ok := p.values[decode.First(p.Proto.Output, "")]; ok && p.Err == nil {
 		x.SetIntegers()
@@ -201,7 +199,7 @@ func (p *expansion) matMulInteger() {
 	p.asIntegers()
 }
 
-// qLinearPair is QLinearAdd and QLinearMul.
+// qLinearPair reads QLinearAdd and QLinearMul.
 func (p *expansion) qLinearPair() {
 	op := map[string]string{"QLinearAdd": "Add", "QLinearMul": "Mul"}[p.Proto.OpType]
 	v := p.node(op, []string{p.numbers(0, 1, 2), p.numbers(3, 4, 5)})
@@ -251,8 +249,8 @@ func (p *expansion) qLinearActivation() {
 	}
 }
 
-// qLinearSoftmax is a softmax of bytes. By the attribute opset, axis is one axis or,
-// up to operator set 12, the first of several axes that count as one.
+// qLinearSoftmax reads a softmax of bytes. The attribute opset defines the meaning of axis: one axis
+// or, up to operator set 12, the first of several axes that count as one.
 func (p *expansion) qLinearSoftmax() {
 	if (p.Int("opset", p.Opset) < 13) != (p.Opset < 13) {
 		p.Fail("of operator set %d in a file of %d is not supported", p.Int("opset", 0), p.Opset)
@@ -260,6 +258,5 @@ func (p *expansion) qLinearSoftmax() {
 	p.quantised(p.node("Softmax", []string{p.numbers(0, 1, 2)}, p.given("axis")...), 3, 4)
 }
 
-// standard replaces the operator by the one of the same name in the
-// standard.
+// standard replaces the operator by the standard operator of the same name.
 func (p *expansion) standard() { p.result(p.Proto.OpType, p.Proto.Input, p.Proto.Attribute...) }

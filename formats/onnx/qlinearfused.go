@@ -24,14 +24,14 @@ func (p *expansion) qLinearWhere() {
 	p.result("QuantizeLinear", []string{v, p.operandName(7), p.operandName(8)})
 }
 
-// matMulToFloat is a product of integers, multiplied by both scales, plus a bias
-// of floats.
+// matMulToFloat reads a product of integers that is multiplied by both scales. A bias of
+// floats is added.
 func (p *expansion) matMulToFloat() {
 	p.scaledProduct(p.operandName(0), p.operandName(2), p.operandName(4), 1, 3, 5, 6)
 }
 
-// dynamicMatMul is a product of rows of floats, each quantised by its
-// range, with a matrix of integers.
+// dynamicMatMul reads a product of rows of floats and a matrix of integers. Each row is
+// quantised by its range.
 func (p *expansion) dynamicMatMul() {
 	n := &onnxpb.NodeProto{OpType: "DynamicQuantizeLinear", Input: []string{p.operandName(0)},
 		Output: []string{p.fresh(), p.fresh(), p.fresh()}}
@@ -41,8 +41,9 @@ func (p *expansion) dynamicMatMul() {
 	p.scaledProduct(n.Output[0], n.Output[1], n.Output[2], 1, 2, 3, 4)
 }
 
-// scaledProduct adds the nodes of a matrix product of bytes: x, with its scale and zero point, times operand
-// w, with scale ws and zero point wz, plus operand bias. The scales are multiplied first, as in ONNX Runtime.
+// scaledProduct adds the nodes of a matrix product of bytes. The left operand is x, with its scale and
+// zero point. The right one is operand w, with scale ws and zero point wz. Operand bias is added. The
+// scales are multiplied first, as in ONNX Runtime.
 func (p *expansion) scaledProduct(x, scale, zero string, w, ws, wz, bias int) {
 	v := p.node("MatMulInteger", []string{x, p.operandName(w), zero, p.operandName(wz)})
 	v = p.node("Cast", []string{v}, onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))

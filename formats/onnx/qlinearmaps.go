@@ -41,8 +41,7 @@ type byteMap struct {
 	scale byteScale
 }
 
-// readByteMap reads operand i, and its scale and zero point, which are operands
-// s and s+1.
+// readByteMap reads operand i. Its scale and zero point are operands s and s+1.
 func readByteMap(c *call, i, s int) (m byteMap, ok bool) {
 	if !c.Has(i) {
 		return m, false
@@ -63,8 +62,8 @@ func readPair(c *call) (a, b byteMap, y byteScale, ok bool) {
 	return a, b, y, okA && okB && okY
 }
 
-// jointOf returns the attribute joint of a sum or a product: the type of its maps, which decides the
-// formula of ONNX Runtime. A template that was written as ONNX names it in each node.
+// jointOf returns the attribute joint of a sum or a product: the type of its maps, which selects the
+// formula of ONNX Runtime. Templates that bnctl exports as ONNX have it in each node.
 func jointOf(c *call, a, b byteMap, y byteScale) string {
 	kind := y.kind.String()
 	if a.scale.kind != y.kind || b.scale.kind != y.kind {
@@ -76,7 +75,7 @@ func jointOf(c *call, a, b byteMap, y byteScale) string {
 	return kind
 }
 
-// addBytes is QLinearAdd of two maps of one shape.
+// addBytes reads QLinearAdd of two maps with the same shape.
 func addBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := readPair(c)
 	if !ok || !slices.Equal(c.ShapeOf(c.In[0]), c.ShapeOf(c.In[3])) {
@@ -92,7 +91,7 @@ func addBytes(c *call) (node.Value, bool) {
 	return bytesOf(v, y.kind), true
 }
 
-// mulBytes is QLinearMul of two maps of one shape, or of one with a number for each channel.
+// mulBytes reads QLinearMul of two maps with the same shape, or of a map and a number for each channel.
 func mulBytes(c *call) (node.Value, bool) {
 	a, b, y, ok := readPair(c)
 	if !ok {
@@ -113,7 +112,7 @@ func mulBytes(c *call) (node.Value, bool) {
 	return bytesOf(v, y.kind), true
 }
 
-// concatBytes is QLinearConcat: each operand is brought to the scale of the result by a table.
+// concatBytes reads QLinearConcat. A table converts each operand to the scale of the result.
 func concatBytes(c *call) (node.Value, bool) {
 	y, ok := readByteScale(c, 0, 1, tensor.U8)
 	if !ok || len(c.In) < 5 || len(c.In)%3 != 2 {
@@ -154,7 +153,7 @@ func lookUpTable(c *call, m byteMap, y byteScale, f func(float64) float64) graph
 	return c.node(graph.TableInt8, "", []graph.Value{m.value(c), c.declare(c.name+".table", graph.Constant, t)})
 }
 
-// lookUpBytes is QLinearLeakyRelu and QLinearSigmoid.
+// lookUpBytes reads QLinearLeakyRelu and QLinearSigmoid.
 func lookUpBytes(c *call) (node.Value, bool) {
 	m, ok := readByteMap(c, 0, 1)
 	y, okY := readByteScale(c, 3, 4, m.scale.kind)
@@ -168,7 +167,7 @@ func lookUpBytes(c *call) (node.Value, bool) {
 	return bytesOf(lookUpTable(c, m, y, f), y.kind), true
 }
 
-// tableFunction returns the function of a node that a table computes, or nil.
+// tableFunction returns the function of a node that a table can compute, or nil.
 func tableFunction(c *call) func(float64) float64 {
 	n := &graph.Node{}
 	switch functionOf(c) {
@@ -203,15 +202,15 @@ func tableFunction(c *call) func(float64) float64 {
 	return class.Activation(n)
 }
 
-// functionOf returns the operator of floats that a node of integers computes.
+// functionOf returns the operator of floats that corresponds to a node of integers.
 func functionOf(c *call) string {
 	return cmp.Or(c.Text("of", ""), strings.TrimPrefix(c.Proto.OpType, "QLinear"))
 }
 
-// maxMean bounds the bytes of a mean.
+// maxMean is the maximum number of bytes in a mean.
 const maxMean = 1 << 15
 
-// averageBytes is QLinearAveragePool and QLinearGlobalAveragePool.
+// averageBytes reads QLinearAveragePool and QLinearGlobalAveragePool.
 func averageBytes(c *call) (node.Value, bool) {
 	m, ok := readByteMap(c, 0, 1)
 	y, okY := readByteScale(c, 3, 4, m.scale.kind)
@@ -248,7 +247,7 @@ func globalMean(x, y float32, n int) float64 {
 	return float64(of) * float64(n)
 }
 
-// meanBytes is QLinearReduceMean over both axes of an image.
+// meanBytes reads QLinearReduceMean over both axes of an image.
 func meanBytes(c *call) (node.Value, bool) {
 	s := c.ShapeOf(c.In[0])
 	axes, given := c.List("axes", node.ManyOperands)

@@ -24,20 +24,21 @@ func init() {
 	})
 }
 
-// byteSum is a sum of products of bytes: its operands, and the scale of its result, if that is bytes.
+// byteSum is a sum of products of bytes: its operands, and the scale of its result if the
+// result is bytes.
 type byteSum struct {
 	x, y    byteScale
-	float   bool          // the result is the sum as f32, times by
-	integer bool          // which is an integer in the file
+	float   bool          // the result is the sum times by, as f32
+	integer bool          // the result is an integer in the file
 	weight  tensor.Tensor // i8
-	copies  int           // number of terms, side by side, that add up to the weight
+	copies  int           // number of adjacent terms that add up to the weight
 	bias    tensor.Tensor // i32
 	by      tensor.Tensor // f32
 	at      [2]int        // indices of the operands with weight and bias; 0 if there is no bias
 }
 
-// readByteSum reads the operands of a sum by their indices. columns means that the weight
-// has its outputs last. ok is false if the graph has no sum that computes the same.
+// readByteSum reads the operands of a sum, given their numbers. columns means that the outputs are the
+// last axis of the weight. ok is false if the graph has no sum that computes the same result.
 func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32) (s byteSum, ok bool) {
 	s = byteSum{at: [2]int{w[0], bias}, float: y == [3]int{}}
 	if c.Has(x[1]) {
@@ -65,7 +66,7 @@ func readByteSum(c *call, x, w, y [3]int, bias int, columns bool, alpha float32)
 		}
 	}
 	s.by = tensor.New(tensor.F32, outputs)
-	for o := range outputs { // in the order of ONNX Runtime, with its roundings
+	for o := range outputs { // in the order and with the roundings of ONNX Runtime
 		by := float32(float32(alpha*s.x.of) * of[o])
 		if !s.float {
 			by /= s.y.of
@@ -130,7 +131,7 @@ func readWeight(c *call, s *byteSum, at [3]int, columns bool) bool {
 	return true
 }
 
-// readZeros returns the zero point of each output of a weight. Without operand i they are 0.
+// readZeros returns the zero point of each output of a weight. They are 0 if operand i is absent.
 func readZeros(c *call, i, outputs int) ([]int64, bool) {
 	if !c.Has(i) {
 		return make([]int64, outputs), true
@@ -145,7 +146,7 @@ func readZeros(c *call, i, outputs int) ([]int64, bool) {
 	return zero, len(zero) == outputs
 }
 
-// readBias reads a bias of integers; without one it is 0.
+// readBias reads a bias of integers. Without a bias it is 0.
 func readBias(c *call, s *byteSum, at int) bool {
 	outputs := s.weight.Shape[0]
 	s.bias = tensor.New(tensor.I32, outputs)
@@ -196,7 +197,7 @@ func (s *byteSum) value(v graph.Value) node.Value {
 	return bytesOf(v, s.y.kind)
 }
 
-// convBytes is QLinearConv and ConvInteger.
+// convBytes reads QLinearConv and ConvInteger.
 func convBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
@@ -228,7 +229,7 @@ func convBytes(c *call) (node.Value, bool) {
 // many is the index of an operand that no node has.
 const many = node.ManyOperands
 
-// matMulBytes is QLinearMatMul and MatMulInteger with a constant matrix.
+// matMulBytes reads QLinearMatMul and MatMulInteger with a constant matrix.
 func matMulBytes(c *call) (node.Value, bool) {
 	var s byteSum
 	var ok bool
@@ -244,7 +245,7 @@ func matMulBytes(c *call) (node.Value, bool) {
 	return s.dense(c)
 }
 
-// gemmBytes is QGemm of rows with a constant matrix.
+// gemmBytes reads QGemm of rows and a constant matrix.
 func gemmBytes(c *call) (node.Value, bool) {
 	alpha := float32(c.Float("alpha", 1))
 	if c.Int("transA", 0) != 0 || !isFactor(alpha) || c.Err != nil {
@@ -258,8 +259,8 @@ func gemmBytes(c *call) (node.Value, bool) {
 	return s.dense(c)
 }
 
-// dense multiplies along the last axis of rows. If there are axes before it, it is a convolution of 1x1
-// over these positions.
+// dense adds a product along the last axis of rows. If there are axes before it, the product is a 1x1
+// convolution over their positions.
 func (s *byteSum) dense(c *call) (node.Value, bool) {
 	size, out, terms := c.g.Type(c.In[0].V).Shape, s.weight.Shape[0], s.weight.Shape[1]
 	if len(size) < 1 || len(size) > 2 || size[len(size)-1]*s.copies != terms {

@@ -29,10 +29,9 @@ func init() {
 }
 
 // Where package qdq changes nothing, the standard's rule holds: values are f32 between a
-// DequantizeLinear and the next QuantizeLinear. Bytes with one scale are bytes of the
-// graph. Bytes of i8 are 128 more there, and so is their zero point, which changes no
-// result: x/scale is rounded, and both bounds move with it. All other integers are the
-// same numbers as f32.
+// DequantizeLinear and the next QuantizeLinear. Bytes with one scale are bytes of the graph, which are
+// u8. Bytes of i8 and their zero point are stored with 128 added. This changes no result: x/scale is
+// rounded, and both bounds are shifted too. All other integers are stored as the same numbers in f32.
 
 // shift is the number added to integers of a type to make them u8 of the graph.
 var shift = map[tensor.DType]int{tensor.U8: 0, tensor.I8: 128}
@@ -51,7 +50,7 @@ func (c *call) unpackBytes(op string) {
 	}
 }
 
-// anyBytes is for operators that move bytes of any kind.
+// anyBytes accepts bytes with any scales, for operators that only move them.
 func anyBytes(*call) bool { return true }
 
 // oneScale reports whether a DequantizeLinear has one scale for all
@@ -65,13 +64,12 @@ func sameBytes(c *call) bool {
 	return err == nil && (wider || d == c.In[0].Kind)
 }
 
-// nearestBytes reports whether a Resize only moves pixels. One that crops may insert
-// another number.
+// nearestBytes reports whether a Resize only moves pixels. If it crops, it may insert another number.
 func nearestBytes(c *call) bool {
 	return c.moves(c.Proto.OpType) && c.Text("coordinate_transformation_mode", "half_pixel") != cropping
 }
 
-// gathersBytes reports whether a Gather picks bytes, or from a table by bytes.
+// gathersBytes reports whether a Gather picks from bytes, or from a table with bytes as indices.
 func gathersBytes(c *call) bool { return c.In[0].HoldsBytes() || looksUp(c) }
 
 // withoutDilations reports whether a MaxPool has no dilations. With dilations it is built
@@ -81,7 +79,7 @@ func withoutDilations(c *call) bool {
 	return a == nil || !slices.ContainsFunc(a.Ints, func(n int64) bool { return n != 1 })
 }
 
-// alikeBytes reports whether all operands are bytes of one type.
+// alikeBytes reports whether all operands are bytes of the same type.
 func alikeBytes(c *call) bool {
 	return !slices.ContainsFunc(c.In, func(x node.Value) bool {
 		return !x.HoldsBytes() ||
@@ -89,14 +87,14 @@ func alikeBytes(c *call) bool {
 	})
 }
 
-// looksUp reports whether a Gather picks from a table of bytes by bytes.
+// looksUp reports whether a Gather picks from a table of bytes with bytes as indices.
 func looksUp(c *call) bool {
 	x := c.In[0]
 	return len(c.In) == 2 && x.IsConstant() && c.Has(0) && x.Tensor.DType == tensor.U8 &&
 		slices.Equal(x.Tensor.Shape, []int{256}) && c.In[1].HoldsBytes() && c.In[1].Kind == tensor.U8
 }
 
-// gathers is a gather of values, or of bytes from a table.
+// gathers reads a Gather of values, or of bytes from a table.
 func gathers(c *call) []node.Value {
 	if !looksUp(c) {
 		return []node.Value{node.Rows(gather(c))}
@@ -105,16 +103,15 @@ func gathers(c *call) []node.Value {
 	return []node.Value{bytesOf(c.node(graph.TableInt8, "", []graph.Value{c.In[1].V, table}), tensor.U8)}
 }
 
-// unpackValue returns bytes of the graph as the integers of the file, in
-// f32.
+// unpackValue converts bytes of the graph to the integers of the file, in f32.
 func unpackValue(c *call, x node.Value, suffix string) node.Value {
 	x.V = c.node(graph.Dequantize, suffix, []graph.Value{x.V}, "scale", 1.0, "zero", shift[x.Kind])
 	x.Elements = node.Integers
 	return x
 }
 
-// quantizeLinear is x/scale, rounded to the nearest integer and in the middle to the even one, plus the
-// zero point, limited to the range of the type.
+// quantizeLinear computes x/scale, rounded to the nearest integer with ties to even, plus the zero
+// point, clamped to the range of the type.
 func quantizeLinear(c *call) []node.Value {
 	x, q := c.Dynamic(0), fold.ReadQuantisation(&c.Node, tensor.U8)
 	if c.Err != nil || !checkUsable(c, q) {
@@ -136,8 +133,7 @@ func quantizeLinear(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// dequantizeLinear is scale*(q - zero). The difference is exact, the product is rounded
-// once.
+// dequantizeLinear computes scale*(q - zero). The difference is exact, and the product is rounded once.
 func dequantizeLinear(c *call) graph.Value {
 	c.Dynamic(0)
 	x, q := c.In[0], fold.ReadQuantisation(&c.Node, tensor.U8)
@@ -163,8 +159,8 @@ func dequantizeLinear(c *call) graph.Value {
 	return c.node(graph.Mul, "", []graph.Value{v, declarePerIndex(c, "scale", q, q.Scale)})
 }
 
-// checkUsable refuses unusable parameters: scales that are not positive or subnormal, and
-// integers that f32 cannot hold.
+// checkUsable refuses scales that are subnormal or not positive, and integers that f32
+// cannot represent.
 func checkUsable(c *call, q fold.Quantisation) bool {
 	if q.D == tensor.I32 && slices.ContainsFunc(q.Zero, func(z int64) bool { return z != 0 }) {
 		c.Fail("with a zero point of %v is not supported for what comes from the input", q.D)

@@ -50,14 +50,13 @@ type Options struct {
 	// the standard's rule. Without it, groups that package qdq recognises are computed in
 	// integers.
 	FloatQDQ bool
-	// Memory is where large initializers are put; nil: the heap.
+	// Memory is the memory for large initializers; nil: the heap.
 	Memory *tensor.Region
 }
 
-// Read opens an ONNX model. The result has a Model, or NoModel if the graph is
-// not supported. Its Tensors are all weights, including those that nothing
-// uses. They are read from the file when asked for: close the result
-// afterwards.
+// Read opens an ONNX model. The result has a Model, or NoModel if the graph is not supported.
+// Its Tensors are all weights, used or not. They are read from the file on demand: close the
+// result afterwards.
 func Read(path string, o Options) (*foreign.File, error) {
 	return foreign.Open(path, func(src io.ReaderAt, size int64) (*foreign.File, error) {
 		return read(src, size, filepath.Dir(path), o)
@@ -70,8 +69,8 @@ func ReadFrom(src io.ReaderAt, size int64, o Options) (*foreign.File, error) {
 	return read(src, size, "", o)
 }
 
-// read reads a model with the batch as its first axis or, if that fails, with the whole
-// input as its sample: see whole.go.
+// read reads a model with the batch as its first axis. If that fails, it reads it with the whole input
+// as a sample: see whole.go.
 func read(src io.ReaderAt, size int64, dir string, o Options) (*foreign.File, error) {
 	in := &fileReader{src: src, size: size, dir: dir, options: o}
 	rows, err := in.read(false, nil)
@@ -98,7 +97,7 @@ func fileOf(r *reader) *foreign.File {
 	return r.file
 }
 
-// fileReader is a file that is read, perhaps several times.
+// fileReader reads a file, several times if necessary.
 type fileReader struct {
 	src     io.ReaderAt
 	size    int64
@@ -106,14 +105,15 @@ type fileReader struct {
 	options Options
 }
 
-// decoded is the message of a file, without local functions and with its nodes in order.
+// decoded is the decoded message of a file. Its local functions are expanded, and its nodes are sorted.
 type decoded struct {
 	*decode.Decoder
 	opset    int
 	external *decode.External
 }
 
-// decode decodes the file. Each reader needs a message of its own, because reading removes elements from it.
+// decode decodes the file. Each reader needs a separate message, because reading removes
+// elements from it.
 func (in *fileReader) decode() (*decoded, error) {
 	head := make([]byte, min(in.size, int64(len(lfsPointer))))
 	if err := foreign.ReadAt(in.src, head, 0); err != nil {
@@ -138,8 +138,8 @@ func (in *fileReader) decode() (*decoded, error) {
 	return &decoded{d, opset, &decode.External{Dir: in.dir}}, nil
 }
 
-// read reads a model with rows, or with the whole input as its sample. With a division
-// it reads the head alone.
+// read reads a model with rows, or with the whole input as its sample. With a division it
+// reads only the head.
 func (in *fileReader) read(whole bool, divide *division) (*reader, error) {
 	d, err := in.decode()
 	if err != nil {

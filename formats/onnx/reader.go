@@ -13,57 +13,57 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reader turns a model of ONNX into a graph.
+// reader converts a model of ONNX to a graph.
 type reader struct {
 	src    *onnxpb.GraphProto
 	shared *node.Shared
 	file   *foreign.File
-	biased bool              // the running variance of batch norms is the biased one
-	images models.Preprocess // how image files become the input, if the file defines it
+	biased bool              // running variances of batch norms are biased
+	images models.Preprocess // conversion of image files to the input, if the file defines it
 
 	g           *graph.Builder
 	table       []graph.State
 	state       map[string]tensor.Tensor
-	values      map[string]node.Value        // by their names in ONNX
-	labels      map[string]string            // names in the graph of tensors of state, by their names in ONNX
+	values      map[string]node.Value        // keys are names in the file
+	labels      map[string]string            // names of state tensors in the graph, by their names in the file
 	origins     map[string]origin            // origins of constants that nodes moved: see origins.go
-	forms       map[string]fileForm          // forms in the file of tensors of state
+	forms       map[string]fileForm          // forms of state tensors in the file
 	lifts       map[string]*onnxpb.NodeProto // nodes that compute constants from parameters: see lift.go
 	lifted      map[string]graph.Value
-	fromTorch   bool                      // the file is of PyTorch
+	fromTorch   bool                      // PyTorch wrote the file
 	doubtful    []doubt                   // constants that may be parameters
-	sources     map[string]source         // of computed constants
-	homes       map[string]string         // numbered initializers, by the names that they were given
-	aliases     map[string][]string       // further names in the file of a tensor that layers share
+	sources     map[string]source         // sources of computed constants
+	homes       map[string]string         // numbered initializers, by the names that they got
+	aliases     map[string][]string       // other names in the file for a tensor that layers share
 	initial     map[string]bool           // names of initializers
 	forTraining bool                      // the graph is to be trained: nodes in training mode are accepted
 	memory      *tensor.Region            // memory of large initializers; nil: the heap
 	inTraining  []string                  // batch norms in training mode
-	takenLabels foreign.Names             // labels that are taken
-	fills       int64                     // bytes of large constants that are filled with one number
-	filled      map[string]bool           // those
-	types       []models.FileType         // of outputs
-	made        int                       // number of nodes of the graph so far
-	loops       int                       // that were read
-	unrolled    int                       // nodes in rounds of loops
+	takenLabels foreign.Names             // used labels
+	fills       int64                     // total bytes of large constants that are filled
+	filled      map[string]bool           // large constants that are filled with one number
+	types       []models.FileType         // types of outputs
+	made        int                       // nodes of the graph so far
+	loops       int                       // loops that were read
+	unrolled    int                       // nodes from rounds of loops
 	placed      map[string]graph.Value    // positions along an axis, by shape and axis
-	rowsInput   graph.Value               // the input as floats; graph.None before it is there
+	rowsInput   graph.Value               // the input as floats; graph.None before it is added
 	pixels      bool                      // the input is u8, and the graph converts it to floats
-	otherFloats map[tensor.DType][]string // casts of values to other floats than f32, by their names
-	inputShape  []int                     // the shape of a sample, as the caller gives it, or nil
-	inputShapes map[string][]int          // of several inputs, by name
-	fields      []models.Field            // the same for each input, if there are several
+	otherFloats map[tensor.DType][]string // names of casts to floats other than f32
+	inputShape  []int                     // the caller's shape of a sample, or nil
+	inputShapes map[string][]int          // the same for several inputs, by name
+	fields      []models.Field            // the inputs, if there are several
 	whole       bool                      // a sample is the whole input, which has no axis for the batch
-	done        []bool                    // nodes that need no more than the constants
-	unavailable map[string]bool           // results of refused nodes, and of those that read them
+	done        []bool                    // nodes that were computed from constants
+	unavailable map[string]bool           // results of refused nodes, and of nodes that read these
 	refused     []*onnxpb.NodeProto       // nodes that are not supported
-	manyPicks   []string                  // results of a TopK of more elements than a graph picks
-	output      string                    // the last output of the file that was declared
+	manyPicks   []string                  // results of TopKs that pick more elements than a graph can
+	output      string                    // the output that was declared last
 
 	decoder  *decode.Decoder // storage of the elements of tensors
 	external *decode.External
 
-	computed map[string]bool // tensors of the file that nodes make of others
+	computed map[string]bool // tensors of the file that nodes compute from others
 
 	readers map[string][]*onnxpb.NodeProto // readers by name; nil until first needed
 
@@ -101,8 +101,8 @@ func newReader(m *onnxpb.ModelProto, opset, size int, file *foreign.File) *reade
 	return r
 }
 
-// initializers lists all initializers as the file's tensors. They are read when a node
-// needs them.
+// initializers lists all initializers as the file's tensors. Their elements are read when a
+// node needs them.
 func (r *reader) initializers(d *decode.Decoder, ext *decode.External) error {
 	for _, p := range r.src.Initializer {
 		if _, twice := r.values[p.Name]; twice {

@@ -9,13 +9,13 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// refusals are the nodes of a model that are not supported.
+// refusals has the nodes of a model that are not supported.
 type refusals struct {
-	unknown map[string]int // nodes of operators that are not read
+	unknown map[string]int // number of nodes for each unsupported operator
 	all     []refusal
 }
 
-// refusal is a sentence that holds for some nodes of an operator.
+// refusal is a reason that applies to some nodes of an operator.
 type refusal struct {
 	op    string
 	err   error
@@ -41,11 +41,11 @@ func (r *refusals) add(i int, n *onnxpb.NodeProto, err error) {
 	r.all = append(r.all, refusal{n.OpType, err, first, 1})
 }
 
-// maxRefusals bounds the sentences of an error.
+// maxRefusals is the maximum number of reasons in an error.
 const maxRefusals = 8
 
-// error returns what refuses the model, nil if nothing does: the operators that
-// are not read, how many nodes of each, and what of the others is not supported.
+// error returns an error for the unsupported parts of the model, or nil if there are none. It lists the
+// unsupported operators with their numbers of nodes, and the reasons for other nodes.
 func (r *refusals) error() error {
 	var all []error
 	if len(r.unknown) > 0 {

@@ -46,8 +46,9 @@ func expandToBatch(c *call) []node.Value {
 	return out
 }
 
-// repeatedConstant declares the constant. The operand of an Expand keeps its name, because it may be a
-// parameter: a class token. Another constant has the name of the result.
+// repeatedConstant declares the constant that a node repeats. The operand of an Expand keeps
+// its name, because it may be a parameter, for example a class token. Any other constant has
+// the name of the result.
 func (c *call) repeatedConstant(t tensor.Tensor) graph.Value {
 	if c.Proto.OpType == "ConstantOfShape" || !slices.Equal(t.Shape, c.In[0].Tensor.Shape) {
 		return c.declare(c.Proto.Output[0], graph.Constant, t)
@@ -63,7 +64,7 @@ func repeatsIntegers(c *call, op string) bool {
 	return op == "Expand" && expandsToBatch(c, op) && c.In[0].Tensor.DType == tensor.I64
 }
 
-// repeatIntegers makes them: they grow by nothing.
+// repeatIntegers makes integers that are the same in every row: their growth is 0.
 func repeatIntegers(c *call) []node.Value {
 	t, p, shape := readAlongBatch(c)
 	if c.Err != nil {
@@ -81,7 +82,8 @@ func repeatIntegers(c *call) []node.Value {
 	return []node.Value{node.Growing(c.Gathered(t, shape, element.BroadcastIndex(t.Shape, len(shape))), 0, p)}
 }
 
-// readAlongBatch is batchShape plus the shape to which the constant broadcasts for N = 1.
+// readAlongBatch is readBatchShape with one more result: the shape to which the constant
+// broadcasts for N = 1.
 func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	t, p, to := readBatchShape(c)
 	if c.Err != nil {
@@ -96,8 +98,8 @@ func readAlongBatch(c *call) (t tensor.Tensor, p node.BatchAxis, shape []int) {
 	return t, p, shape
 }
 
-// readTile returns the constant of a Tile, repeated along the other axes than the batch, and the shape of the
-// result.
+// readTile returns the constant of a Tile, repeated along all axes except the batch, and the
+// shape of the result.
 func readTile(c *call) (t tensor.Tensor, to []int64) {
 	l, _ := c.List("repeats", 1)
 	one := *c
@@ -123,8 +125,8 @@ func readTile(c *call) (t tensor.Tensor, to []int64) {
 	return t, to
 }
 
-// readBatchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, which
-// axis of the result that is, and the shape for N = 1.
+// readBatchShape returns the constant that an Expand or a ConstantOfShape repeats along the batch, the
+// batch axis of the result, and the shape of the result for N = 1.
 func readBatchShape(c *call) (t tensor.Tensor, p node.BatchAxis, to []int) {
 	var l []int64
 	switch c.Proto.OpType {

@@ -7,23 +7,24 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
 )
 
-// resampling describes how one axis of pixels is resampled: arithmetic in f32, as in ONNX
-// Runtime, so that pixels half-way between two get the same neighbour.
+// resampling describes how one axis of pixels is resampled. It computes in f32 as ONNX Runtime does, so
+// that both choose the same neighbour half-way between two pixels.
 type resampling struct {
 	from, to int     // lengths of the axis
-	scale    float32 // of the file, or to/from; to need not be from*scale
+	scale    float32 // given in the file, or to/from; to may differ from from*scale
 
-	mode, coordinates, rounding string // nearest, linear or cubic; how pixels are placed; how nearest rounds
+	mode, coordinates, rounding string // nearest, linear or cubic; the coordinates of pixels; how nearest rounds
 	cubic                       float32
-	excludes                    bool // weights outside count nothing, instead of falling on the edge
+	excludes                    bool // ignores weights outside the image instead of adding them to the edge
 	antialias                   bool
-	begin, end                  float32 // the part of the axis that is resized, where coordinates are cropping
+	begin, end                  float32 // the part of the axis that is resized, if coordinates is cropping
 }
 
-// cropping resizes a part of an axis.
+// cropping is the mode of coordinates that resizes a part of an axis.
 const cropping = "tf_crop_and_resize"
 
-// coordinateTransforms map the index of a result to the coordinate of its middle in the operand.
+// coordinateTransforms convert the index of a result pixel to the coordinate of its
+// centre in the operand.
 var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	"asymmetric": func(r *resampling, i float32) float32 { return i / r.scale },
 	"half_pixel": func(r *resampling, i float32) float32 { return float32((i+0.5)/r.scale) - 0.5 },
@@ -54,12 +55,12 @@ var coordinateTransforms = map[string]func(r *resampling, i float32) float32{
 	},
 }
 
-// tie is the largest distance from the middle between two pixels that counts as the middle,
-// as in ONNX Runtime: coordinates are rounded, and exact ties miss the middle.
+// tie is the tolerance for a coordinate in the middle between two pixels, as in ONNX Runtime: because
+// coordinates are rounded, an exact tie may miss the middle.
 const tie = 1e-6
 
-// roundings are the ways in which nearest picks a pixel. Up to operator set 10 there was
-// only "simple": down when growing, up when shrinking.
+// roundings are the ways in nearest mode to choose a pixel. Up to operator set 10 there was only
+// "simple": it rounds down if the image grows, and up if it shrinks.
 var roundings = map[string]func(x float64, shrinks bool) float64{
 	"round_prefer_floor": func(x float64, _ bool) float64 { return math.Ceil(x - 0.5 - tie) },
 	"round_prefer_ceil":  func(x float64, _ bool) float64 { return math.Floor(x + 0.5 + tie) },
@@ -88,7 +89,7 @@ func (r *resampling) check() error {
 	return nil
 }
 
-// at returns the original coordinate of the middle of result i.
+// at returns the coordinate in the operand of the centre of result pixel i.
 func (r *resampling) at(i int) float32 {
 	if r.scale == 1 && r.coordinates != cropping {
 		return float32(i)
@@ -96,19 +97,19 @@ func (r *resampling) at(i int) float32 {
 	return coordinateTransforms[r.coordinates](r, float32(i))
 }
 
-// inside reports whether the middle of result i is inside the image.
+// inside reports whether the centre of result pixel i is inside the operand.
 func (r *resampling) inside(i int) bool {
 	x := r.at(i)
 	return r.coordinates != cropping || x >= 0 && x <= float32(r.from-1)
 }
 
-// pixel returns the operand's pixel that result i is, in mode nearest.
+// pixel returns the operand's pixel that result pixel i copies in mode nearest.
 func (r *resampling) pixel(i int) int {
 	x := roundings[r.rounding](float64(r.at(i)), r.scale < 1)
 	return int(min(max(x, 0), float64(r.from-1)))
 }
 
-// pixels returns the operand's pixel that each result is.
+// pixels returns the operand's pixel for each pixel of the result.
 func (r *resampling) pixels() []int {
 	at := element.Indices(r.to)
 	for i := range at {
@@ -117,7 +118,7 @@ func (r *resampling) pixels() []int {
 	return at
 }
 
-// weights returns the matrix [to, from] that makes results of pixels.
+// weights returns the matrix [to, from] that computes the result from the operand.
 func (r *resampling) weights() []float32 {
 	m := make([]float32, r.to*r.from)
 	for i := range r.to {
@@ -142,7 +143,7 @@ func (r *resampling) weights() []float32 {
 	return m
 }
 
-// filtered fills a row with the filter of the mode, as wide as a result is.
+// filtered fills a row of weights with the filter of the mode, stretched to the size of a result pixel.
 func (r *resampling) filtered(row []float32, i int) {
 	width, radius, filter := max(1, 1/float64(r.scale)), 1.0, func(d float64) float64 { return max(0, 1-d) }
 	if r.mode == "cubic" {
@@ -153,8 +154,8 @@ func (r *resampling) filtered(row []float32, i int) {
 	r.setWeights(row, first, last, func(k int) float64 { return filter(math.Abs(float64(k)-x) / width) })
 }
 
-// setWeights sets the weights of the pixels first to last, which sum to 1. Pixels outside
-// the image add to the edge, or are ignored.
+// setWeights sets the weights of the pixels first to last, and scales them to a sum of 1. Weights of
+// pixels outside the image are added to the edge, or are ignored.
 func (r *resampling) setWeights(row []float32, first, last int, weight func(k int) float64) {
 	sums, total := make([]float64, len(row)), 0.0
 	for k := first; k <= last; k++ {
@@ -169,7 +170,7 @@ func (r *resampling) setWeights(row []float32, first, last int, weight func(k in
 	}
 }
 
-// cubicAt is Keys' kernel at a distance.
+// cubicAt returns the value of Keys' kernel at a distance.
 func (r *resampling) cubicAt(d float64) float64 {
 	a := float64(r.cubic)
 	switch {

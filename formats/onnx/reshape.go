@@ -34,7 +34,7 @@ func init() {
 	})
 }
 
-// reshape keeps the batch axis: the first length of the target must be the batch.
+// reshape keeps the batch axis. The first length of the target must be the batch.
 func reshape(c *call) graph.Value {
 	from := c.Shape(0)
 	target, ok := c.List("shape", 1)
@@ -56,7 +56,7 @@ func reshape(c *call) graph.Value {
 		return graph.None
 	}
 	shape, err := node.Resolve(rest, from, true)
-	if slices.Contains(rest, 0) { // 0 copies the length at the same index, which counts the batch
+	if slices.Contains(rest, 0) { // 0 copies the length at the same index; the batch has index 0
 		shape, err = node.Resolve(copied(rest, from), from, true)
 	}
 	if err != nil && c.batchIsOne() {
@@ -79,7 +79,7 @@ func copied(target []int64, from []int) []int64 {
 	return target
 }
 
-// flatten returns operand 0 as a matrix. Axes before axis are its rows.
+// flatten returns operand 0 as a matrix. The axes before axis become its rows.
 func flatten(c *call) graph.Value {
 	s := c.Shape(0)
 	axis := c.Int("axis", 1)
@@ -132,7 +132,7 @@ func unsqueeze(c *call) graph.Value {
 	s := c.Shape(0)
 	axes, _ := c.List("axes", 1)
 	rank := len(s) + len(axes)
-	if i := slices.Index(axes, 0); c.Unbatched && !c.Tracked() && i >= 0 { // the batch is back
+	if i := slices.Index(axes, 0); c.Unbatched && !c.Tracked() && i >= 0 { // the batch axis is back
 		axes, rank, c.Unbatched = slices.Delete(slices.Clone(axes), i, i+1), rank-1, false
 	}
 	if rank >= tensor.MaxRank {
@@ -153,7 +153,7 @@ func unsqueeze(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", shape)
 }
 
-// expand broadcasts to a shape with the batch as its first length.
+// expand broadcasts to a shape that begins with the batch.
 func expand(c *call) graph.Value {
 	from := c.Shape(0)
 	l, _ := c.List("shape", 1)

@@ -23,8 +23,8 @@ func init() {
 	})
 }
 
-// resize is Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
-// height 1. If the graph's Upsample samples the same pixels it becomes that; any other way is a
+// resize reads Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
+// height 1. If the graph's Upsample samples the same pixels, it becomes that. Otherwise it becomes a
 // product with a matrix along each axis.
 func resize(c *call) graph.Value {
 	s := c.SpatialShape(0)
@@ -56,15 +56,15 @@ func resize(c *call) graph.Value {
 	return c.fromImage(x, len(s)-1)
 }
 
-// identity is the resampling of an axis of one element that stays as it is.
+// identity returns the resampling of an axis with one element, which remains unchanged.
 func (r resampling) identity() resampling {
 	r.from, r.to, r.scale, r.coordinates = 1, 1, 1, "asymmetric"
 	return r
 }
 
-// readResamplings reads the resampling of the axes after the channels.
+// readResamplings reads the resampling of the axes that follow the channels.
 func readResamplings(c *call, s []int) []resampling {
-	coordinates, rounding := "asymmetric", "simple" // the only ones up to operator set 10
+	coordinates, rounding := "asymmetric", "simple" // the only modes up to operator set 10
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
 		coordinates = c.Text("coordinate_transformation_mode", "half_pixel")
 		rounding = c.Text("nearest_mode", "round_prefer_floor")
@@ -87,7 +87,8 @@ func readResamplings(c *call, s []int) []resampling {
 	return out
 }
 
-// readRegions reads which part of each axis is resized: the beginnings of all, then their ends, from 0 to 1.
+// readRegions reads the part of each axis that is resized. The file lists the beginnings of all parts
+// and then their ends, from 0 to 1.
 func readRegions(c *call, axes []resampling, rank int) {
 	at := readResizedAxes(c, rank)
 	roi := readFloats(c, "roi", 1)
@@ -108,7 +109,7 @@ func readRegions(c *call, axes []resampling, rank int) {
 	}
 }
 
-// addOutside adds the number for pixels outside the region's image.
+// addOutside adds the node's extrapolation value to the pixels outside the regions.
 func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	value := float32(c.Float("extrapolation_value", 0))
 	if c.Err != nil || value == 0 || axes[len(axes)-1].coordinates != cropping {
@@ -127,12 +128,12 @@ func addOutside(c *call, x graph.Value, axes []resampling) graph.Value {
 	return c.node(graph.Add, ".outside", []graph.Value{x, outside})
 }
 
-// readResized returns the requested lengths after the channels, and their scales.
+// readResized returns the requested lengths of the axes that follow the channels, and their scales.
 func readResized(c *call, s []int) (size []int, scales []float32) {
-	full := append([]int{1}, s...) // the batch keeps its length, whatever it is
+	full := append([]int{1}, s...) // the length of the batch does not matter, because it stays the same
 	at, byScales := readResizedAxes(c, len(full)), 1
 	if c.Proto.OpType == "Resize" && c.Opset >= 11 {
-		byScales = 2 // roi precedes it
+		byScales = 2 // after roi
 	}
 	to, factor := slices.Clone(full), slices.Repeat([]float32{1}, len(full))
 	if c.Has(3) {
@@ -160,10 +161,10 @@ func readResized(c *call, s []int) (size []int, scales []float32) {
 	return to[2:], factor[2:]
 }
 
-// maxResized is the largest length.
+// maxResized is the maximum length of a resized axis.
 const maxResized = 1 << 16
 
-// readResizedAxes returns which axes of a value of a rank are resized, the batch being 0.
+// readResizedAxes returns the axes that are resized, of a value with a rank. The batch is axis 0.
 func readResizedAxes(c *call, rank int) []int {
 	at := element.Indices(rank)
 	if a := c.Attribute("axes"); a != nil {
@@ -181,8 +182,8 @@ func readResizedAxes(c *call, rank int) []int {
 	return at
 }
 
-// readSizes sets lengths and scales of axes by sizes: those, or with a policy
-// the largest within, or the smallest around them, that keeps the proportions.
+// readSizes sets the lengths and scales of axes from sizes. With a policy it keeps the proportions: the
+// result is the largest that fits into the sizes, or the smallest that covers them.
 func readSizes(c *call, full, at []int, sizes []int64, to []int, factor []float32) {
 	if len(sizes) != len(at) {
 		c.Fail("sizes %s for %d axes", element.Printed(sizes), len(at))
@@ -234,7 +235,8 @@ func readFloats(c *call, name string, i int) []float32 {
 	return f.F32()
 }
 
-// asUpsample returns the graph's operation that samples the same pixels, except for rounding.
+// asUpsample returns the mode of the graph's Upsample that samples the same pixels,
+// except for rounding.
 func asUpsample(axes []resampling) (mode string, align, ok bool) {
 	if r := axes[0]; r.mode == "nearest" && axes[len(axes)-1].coordinates != cropping {
 		return "nearest", false, !slices.ContainsFunc(axes, func(r resampling) bool {
@@ -269,8 +271,8 @@ func (r resampling) isBilinear(align bool) bool {
 	return true
 }
 
-// addResample multiplies an axis, 1 for height and 2 for width, with a matrix: a
-// convolution of 1x1 over that axis as channels.
+// addResample multiplies an axis, 1 for height and 2 for width, by a matrix. It is a 1x1 convolution
+// with this axis as the channels.
 func addResample(c *call, x graph.Value, axis int, r *resampling, suffix string) graph.Value {
 	stays := r.from == r.to && r.scale == 1 && r.coordinates != cropping
 	if stays || c.Err != nil || !c.Reserve(tensor.F32, []int{r.to, r.from}) {

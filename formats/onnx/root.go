@@ -7,22 +7,22 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// norm is the p-th root of a sum or a mean of the p-th powers of x, which has no negative elements
-// unless p is 2. Powers of large values overflow float32, squares from 1.8e19 on; then the values are made
-// smaller by a power of two first, and the root larger. Other values have the root that they have
-// without it.
+// norm is the p-th root of a sum or a mean of the p-th powers of x. x has no negative elements
+// unless p is 2. Powers of large values overflow float32: squares do from 1.8e19 on. These values
+// are divided by a power of two first, and the root is multiplied by it. The roots of other values
+// do not change by this.
 type norm struct {
 	p            int
 	powers, root string // suffixes of the names of nodes
 	sum          func(suffix string, powers graph.Value) graph.Value
 }
 
-// mostLevels limits the powers of two that are tried.
+// mostLevels is the maximum number of powers of two that are tried.
 const mostLevels = 8
 
 // of adds the nodes.
 func (n norm) of(c *call, x graph.Value) graph.Value {
-	step := 220 / n.p // powers of numbers of so many bits have a sum within float32
+	step := 220 / n.p // a level divides the values by 2^step
 	levels := (128-126/n.p+8+step-1)/max(step, 1) + 1
 	if levels > mostLevels {
 		levels = 1
@@ -44,8 +44,8 @@ func (n norm) of(c *call, x graph.Value) graph.Value {
 	return v
 }
 
-// level adds the sum and the root for values that are made smaller k times. The gradients of the root are
-// finite at 0 if k is positive, since the values may be too small.
+// level adds the sum and the root for values that are divided k times. If k is positive, the gradient
+// of the root is made finite at 0, because the divided values may become 0.
 func (n norm) level(c *call, x graph.Value, k, step int) (total, root graph.Value) {
 	suffix, by := suffixOf(k), math.Ldexp(1, -min(k*step, 120))
 	if k > 0 {
@@ -72,7 +72,7 @@ func (n norm) level(c *call, x graph.Value, k, step int) (total, root graph.Valu
 	return total, root
 }
 
-// suffixOf names the nodes for values that are made smaller k times.
+// suffixOf returns the suffix of the names of nodes for values that are divided k times.
 func suffixOf(k int) string {
 	if k == 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// firstShape returns the shape of the rows of the first operand that has rows.
+// firstShape returns the shape of the first operand that has rows.
 func (c *call) firstShape() []int {
 	for _, x := range c.In {
 		if !x.IsConstant() {
@@ -21,8 +21,7 @@ func (c *call) firstShape() []int {
 	return nil
 }
 
-// value returns operand i as rows of the given rank. A constant becomes the same in every
-// row.
+// value returns operand i as rows of the given rank. If it is a constant, all rows are equal.
 func (c *call) value(i, rank int) graph.Value {
 	if i < len(c.In) && c.Has(i) && c.In[i].IsConstant() {
 		shape := c.In[i].Tensor.Shape
@@ -37,8 +36,8 @@ func (c *call) value(i, rank int) graph.Value {
 	return c.Dynamic(i)
 }
 
-// inRows repeats constant i in every row. The first operand that is not constant determines the number of
-// rows; its values do not matter.
+// inRows repeats constant i in every row. The first operand that is not constant determines the number
+// of rows. Its values are not used.
 func (c *call) inRows(i int, shape []int) graph.Value {
 	from := graph.None
 	for _, x := range c.In {
@@ -50,7 +49,7 @@ func (c *call) inRows(i int, shape []int) graph.Value {
 	return c.everyRow(from, c.state(i, c.learned(i, joined), shape...), shape)
 }
 
-// everyRow returns a constant, broadcast to a shape, repeated in every row of from.
+// everyRow broadcasts a constant to a shape and repeats it in every row of from.
 func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -72,8 +71,9 @@ func (c *call) everyRow(from, constant graph.Value, shape []int) graph.Value {
 	return c.node(graph.Add, ".constant", []graph.Value{v, constant})
 }
 
-// aligned returns the shape of a constant as it broadcasts to the rows of a value of a rank
-// with the batch. Operator set 6 may name its first axis.
+// aligned returns the shape with which a constant broadcasts to the rows of a value. rank is
+// the rank of the value including the batch. In operator set 6 an attribute may name the first
+// axis of the constant.
 func (c *call) aligned(shape []int, rank int) []int {
 	shape = slices.Clone(shape)
 	if c.Opset < 7 && c.Int("broadcast", 0) != 0 && c.Attribute("axis") != nil {
@@ -98,8 +98,8 @@ func (c *call) aligned(shape []int, rank int) []int {
 	return shape
 }
 
-// checkAligned checks that the batch axes of two operands, which are aligned at the last axis,
-// coincide.
+// checkAligned checks that the batch axes of two operands coincide. The operands are aligned at
+// their last axes.
 func (c *call) checkAligned(i, k int) {
 	if a, b := len(c.Shape(i)), len(c.Shape(k)); a != b && !c.Unbatched {
 		c.FailAcrossBatch("of values of rank %d and %d, whose batch axes do not meet", a+1, b+1)
@@ -115,7 +115,7 @@ func (c *call) operandPair() []graph.Value {
 	return c.broadcastOperands(0, 1)
 }
 
-// broadcastOperands returns operands that broadcast: the batch axes of values meet, and constants
+// broadcastOperands returns operands that broadcast. The batch axes of values coincide, and constants
 // are the same in every row.
 func (c *call) broadcastOperands(operands ...int) []graph.Value {
 	first := slices.IndexFunc(operands, func(i int) bool { return !c.In[i].IsConstant() })
@@ -142,18 +142,19 @@ func (c *call) broadcastOperands(operands ...int) []graph.Value {
 	return out
 }
 
-// number declares one number of an operator.
+// number declares a number that an operator uses.
 func (c *call) number(name string, v float64) graph.Value {
 	return c.declare(name, graph.Constant, tensor.Scalar(float32(v)))
 }
 
-// compare is 1 where a is greater than b, or in another relation, and 0 elsewhere.
+// compare returns 1 for elements of a that are greater than those in b, or have another relation to
+// them, and 0 for others.
 func (c *call) compare(suffix, of string, a, b graph.Value) graph.Value {
 	return c.node(graph.Compare, suffix, []graph.Value{a, b}, "of", of)
 }
 
-// shortest returns the number of fewest digits that is the same float32 as v:
-// 0.001, not 0.0010000000474974513.
+// shortest returns the number with the fewest digits that is the same float32 as v: 0.001, not
+// 0.0010000000474974513.
 func shortest(v float64) float64 {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', -1, 32), 64)
 	return f

@@ -12,8 +12,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// node reads one node: it is computed if all operands are constants, and
-// becomes nodes of the graph otherwise.
+// node reads one node. If all operands are constants, its results are computed. Otherwise it becomes
+// nodes of the graph.
 func (r *reader) node(n *onnxpb.NodeProto) error {
 	if read := table[decode.Operator(n)].structure; read != nil {
 		return read(r, n)
@@ -45,7 +45,8 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	c.takeOneRow(op)
 	out := c.run(op)
 	if c.Err != nil && c.MixesBatch && !c.Unbatched && !table[op].traits.has(needsBatch) {
-		// What works along the batch axis works on a batch of 1 as a whole, and may for rows.
+		// A node that works along the batch axis is correct on a batch of 1 as a whole. It may also be
+		// possible for rows.
 		whole, err := r.call(n)
 		if err != nil {
 			return err
@@ -64,7 +65,7 @@ func (r *reader) node(n *onnxpb.NodeProto) error {
 	return c.store(op, out)
 }
 
-// unknown is the error of an operator that is not read.
+// unknown is the error for an operator that is not supported.
 type unknown string
 
 func (u unknown) Error() string { return "operators that are not supported: " + string(u) }
@@ -122,7 +123,7 @@ func (c *call) run(op string) []node.Value {
 	return c.make(op)
 }
 
-// store gives the results their names.
+// store stores the results under their names.
 func (c *call) store(op string, out []node.Value) error {
 	c.keepOrigin(op, out)
 	c.keepLift(op, out)
@@ -132,7 +133,7 @@ func (c *call) store(op string, out []node.Value) error {
 			continue
 		}
 		if i >= len(out) {
-			continue // using it is the error
+			continue // only a node that uses it is an error
 		}
 		out[i].Op, out[i].Unbatched, out[i].Prepared = op, c.Unbatched, c.prepares(op)
 		if err := c.reader.define(name, out[i]); err != nil {

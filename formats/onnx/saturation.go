@@ -12,15 +12,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Processors without VNNI multiply u8 by i8 with an instruction that adds products in
-// pairs, in 16 bits, and saturates. Other runtimes give different answers there. Sums are
-// exact here.
+// Processors without VNNI multiply u8 by i8 with an instruction that adds pairs of products in 16 bits
+// and saturates. Other runtimes give different answers there. In bnctl sums are exact.
 
-// mostPair is the most that two weights of one sign may be together: 255 times one more leaves 16 bits.
+// mostPair is the maximum sum of two weights with the same sign that cannot saturate: 255 times one
+// more exceeds 16 bits.
 const mostPair = 128
 
-// countSaturating names the layers of u8 maps and i8 weights with products that can
-// saturate elsewhere.
+// countSaturating names the layers of u8 maps and i8 weights with products that may
+// saturate in other runtimes.
 func (r examination) countSaturating() {
 	made, layers, names := map[string]*onnxpb.NodeProto{}, 0, []string(nil)
 	for _, n := range r.src.Node {
@@ -90,7 +90,7 @@ func (r examination) byteOperands(n *onnxpb.NodeProto, made map[string]*onnxpb.N
 	return "", 0, false
 }
 
-// kindNamed is the type of a zero point; without a constant one it is u8.
+// kindNamed returns the type of a zero point. It is u8 if the zero point is not a constant.
 func (r examination) kindNamed(name string) tensor.DType {
 	if x, ok, err := r.operand(name); ok && err == nil && x.IsConstant() {
 		return x.Tensor.DType
@@ -98,7 +98,7 @@ func (r examination) kindNamed(name string) tensor.DType {
 	return tensor.U8
 }
 
-// pairSaturates reports whether a channel has two weights of one sign that are more than mostPair together.
+// pairSaturates reports whether a channel has two weights of the same sign with a sum above mostPair.
 func pairSaturates(w tensor.Tensor, last bool) bool {
 	outputs, stride, step := w.Shape[0], w.Count()/w.Shape[0], 1
 	if last {

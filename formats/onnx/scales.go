@@ -32,7 +32,8 @@ func (r examination) examineScales() {
 	}
 }
 
-// scalesAt returns the scales of a node QuantizeLinear or DequantizeLinear; nil if they are not constant.
+// scalesAt returns the scales of a QuantizeLinear or DequantizeLinear node, or nil if they
+// are not constant.
 func (r examination) scalesAt(n *onnxpb.NodeProto) []float32 {
 	if n == nil || len(n.Input) < 2 {
 		return nil
@@ -44,7 +45,7 @@ func (r examination) scalesAt(n *onnxpb.NodeProto) []float32 {
 	return x.Tensor.F32()
 }
 
-// examineScale adds a fault for the first scale that is no positive number.
+// examineScale adds a fault for the first scale that is not a positive number.
 func (r examination) examineScale(n *onnxpb.NodeProto) {
 	for i, s := range r.scalesAt(n) {
 		if s > 0 && !math.IsInf(float64(s), 1) {
@@ -89,7 +90,7 @@ func (r examination) examineZero(n *onnxpb.NodeProto) {
 	}
 }
 
-// examineBias adds a warning for a bias in other steps than the products that it is added to.
+// examineBias adds a warning for a bias that has another scale than the products that it is added to.
 func (r examination) examineBias(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
 	const operands, enough = 3, 1e-4
 	if len(n.Input) < operands {

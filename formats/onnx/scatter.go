@@ -21,8 +21,8 @@ func init() {
 	})
 }
 
-// Scatter sets elements of a value to constants, at constant indices: of the same shape as the value are
-// the numbers that are set, and where. Since indices count the batch this needs a batch of 1.
+// Scatter sets elements of a value to constant numbers at constant indices. A mask and the numbers have
+// the shape of the value. Because indices count the batch, this is supported only for a batch of 1.
 
 // scatter sets single elements.
 func scatter(c *call) graph.Value {
@@ -89,7 +89,7 @@ func scatterElements(c *call, offsets func(shape []int) (at, updates []int)) gra
 	return combineUpdates(c, s, at, updates.F32())
 }
 
-// scatterReductions combine updates with old elements; neutral changes nothing.
+// scatterReductions combine updates with the old elements. neutral is an update that changes nothing.
 var scatterReductions = map[string]struct {
 	op      graph.Op
 	neutral float32
@@ -108,7 +108,7 @@ func combineUpdates(c *call, s, at []int, updates []float32) graph.Value {
 	if !ok || len(at) == 0 {
 		c.Fail("of %d elements with the reduction %.40q is not supported", len(at), c.Text("reduction", "none"))
 	}
-	for range 2 { // the mask of updates, and their values
+	for range 2 { // first the mask of updates, then their values
 		if !c.Reserve(tensor.F32, s) {
 			return graph.None
 		}

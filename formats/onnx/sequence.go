@@ -28,11 +28,11 @@ func init() {
 	})
 }
 
-// A sequence is a list of values that exists only while the file is read: values are joined
-// and split at indices that are known then. PyTorch's second exporter writes chunk and
+// A sequence is a list of values that exists only while the file is read. Values are joined and
+// split at indices that are known at that time. The dynamo exporter of PyTorch writes chunk and
 // split in this way.
 
-// sequenceNode makes the reader of nodes that make one value of sequences.
+// sequenceNode returns a reader for nodes that compute one value from sequences.
 func sequenceNode(f func(*call) node.Value) func(*reader, *onnxpb.NodeProto) error {
 	return func(r *reader, n *onnxpb.NodeProto) error {
 		c, err := r.sequenceCall(n)
@@ -47,7 +47,7 @@ func sequenceNode(f func(*call) node.Value) func(*reader, *onnxpb.NodeProto) err
 	}
 }
 
-// sequenceCall returns a node of sequences with its operands. It has one result.
+// sequenceCall returns a node of sequences with its operands. The node has one result.
 func (r *reader) sequenceCall(n *onnxpb.NodeProto) (*call, error) {
 	if len(n.Output) != 1 {
 		return nil, fmt.Errorf("has %d results, want 1", len(n.Output))
@@ -64,7 +64,7 @@ func sequenceOf(items []node.Value) node.Value {
 	return node.Value{V: graph.None, Logits: graph.None, Form: node.Sequence, Items: items}
 }
 
-// itemAt returns the value at a place of a sequence.
+// itemAt returns the value at an index of a sequence.
 func itemAt(c *call) node.Value {
 	items, at := readItems(c), readPosition(c, 1, len(c.In[0].Items)-1)
 	if c.Err != nil {
@@ -73,7 +73,7 @@ func itemAt(c *call) node.Value {
 	return items[at]
 }
 
-// countItems returns how many values a sequence has.
+// countItems returns the number of values in a sequence.
 func countItems(c *call) node.Value {
 	return node.Constant(tensor.Of([]int64{int64(len(readItems(c)))}))
 }
@@ -87,7 +87,7 @@ func readItems(c *call) []node.Value {
 	return c.In[0].Items
 }
 
-// readPosition returns operand i, an index from 0 to last, or counted from the end.
+// readPosition returns operand i as an index from 0 to last. Negative operands count from the end.
 func readPosition(c *call, i, last int) int {
 	if _, ok := c.Constant(i); !ok {
 		c.Fail("operand %d is computed from the input; a constant is supported", i)
@@ -122,7 +122,7 @@ func insertItem(c *call) []node.Value {
 	return slices.Insert(slices.Clone(items), at, c.In[1])
 }
 
-// splitItems are the results of a Split.
+// splitItems returns the results of a Split.
 func splitItems(c *call) (items []node.Value) {
 	dims := c.Dims()
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(dims))
@@ -153,7 +153,8 @@ func splitItems(c *call) (items []node.Value) {
 	return items
 }
 
-// readChunkSizes returns the lengths of the parts of an axis: one for all but the last, a list, or 1.
+// readChunkSizes returns the lengths of the ranges that an axis is split into. The operand is a length
+// for all except the last one, or a list of lengths. Without it each length is 1.
 func readChunkSizes(c *call, length int64) []int64 {
 	each := int64(1)
 	if c.Has(1) {
@@ -184,9 +185,9 @@ func readChunkSizes(c *call, length int64) []int64 {
 	return sizes
 }
 
-const maxItems = 4096 // of a sequence
+const maxItems = 4096 // values of one sequence
 
-// concatItems joins the values of a sequence.
+// concatItems reads a node that joins the values of a sequence.
 func (r *reader) concatItems(n *onnxpb.NodeProto) error {
 	c, err := r.sequenceCall(n)
 	if err != nil {
@@ -217,7 +218,8 @@ func concatSequence(c *call) error {
 	return c.reader.node(concat)
 }
 
-// addReshape is a value without an axis, or with a new one, under a separate name.
+// addReshape adds a node that inserts or removes an axis of a value, and returns the
+// name of its result.
 func addReshape(c *call, op, name string, axis int) string {
 	if c.Err != nil {
 		return name
@@ -235,7 +237,7 @@ func addReshape(c *call, op, name string, axis int) string {
 	return n.Output[0]
 }
 
-// nameTemporary is a name that no file has.
+// nameTemporary returns a name that does not occur in files.
 func nameTemporary(c *call, what string) string { return c.Proto.Output[0] + "\x00" + what }
 
 func integerOf(name string, v int) *onnxpb.AttributeProto {

@@ -13,8 +13,8 @@ func init() {
 	})
 }
 
-// eraseItem returns the sequence of operand 0 without the value at the place of operand 1, which is the last
-// place by default.
+// eraseItem returns the sequence of operand 0 without the value at the index of operand 1, which is the
+// last index by default.
 func eraseItem(c *call) node.Value {
 	items := readItems(c)
 	at := len(items) - 1

@@ -15,21 +15,21 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file with several inputs becomes a graph with one, f32 [K], in which a row holds a sample of
-// each input, one after another:
+// A file with several inputs becomes a graph with one input, f32 [K]. A row holds a sample of each
+// input, one after the other:
 //
 //	inputs [K]:  | image ............ | state ..... | rate |
 //
-// The graph slices and reshapes it. Where all inputs begin with the batch, a sample is a row of
-// each. Where the file fixes the batch of one of them to 1 and another has no batch, a sample is
-// one run of the file: the inputs without a batch are unbatched values; see unbatched.go.
+// The graph slices and reshapes it. If all inputs begin with the batch, a sample is one row of each. If
+// the file fixes the batch of one input to 1 and another input has no batch, a sample is one run of the
+// file. The inputs without a batch are then unbatched values; see unbatched.go.
 
 // fileInput is one of several inputs of a file.
 type fileInput struct {
-	name    string // in the file
+	name    string // name in the file
 	field   models.Field
 	dims    []*onnxpb.TensorShapeProto_Dimension
-	lengths []int // of all axes; 0: open
+	lengths []int // lengths of all axes; 0: open
 	batched bool  // the first axis is the batch
 }
 
@@ -129,7 +129,7 @@ func (r border) placeBatch(in []*fileInput) error {
 	return nil
 }
 
-// usedNames returns the names that needed nodes read, and the names of outputs.
+// usedNames returns the names that the needed nodes read, and the names of outputs.
 func (r border) usedNames(need []bool) map[string]bool {
 	used := map[string]bool{}
 	for i, n := range r.src.Node {
@@ -143,7 +143,7 @@ func (r border) usedNames(need []bool) map[string]bool {
 	return used
 }
 
-// sliceField returns the value of an input: n numbers of the packed input from at on.
+// sliceField returns the value of an input: the n numbers of the packed input that begin at at.
 func (r border) sliceField(x *fileInput, at, n int) node.Value {
 	name := r.g.UniqueName(x.field.Name)
 	shape := x.field.Shape
@@ -177,7 +177,7 @@ func (x *fileInput) sampleDims() []*onnxpb.TensorShapeProto_Dimension {
 	return x.dims
 }
 
-// sample returns the lengths of a sample, 0 where one is open.
+// sample returns the lengths of a sample. Open lengths are 0.
 func (x *fileInput) sample() []int {
 	return slices.Clone(x.lengths[len(x.dims)-len(x.sampleDims()):])
 }

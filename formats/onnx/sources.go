@@ -5,15 +5,15 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 )
 
-// A constant that nodes compute from buffers alone is a buffer too: PyTorch does not train it, even where a
+// A constant that is computed only from buffers is a buffer too. PyTorch does not train it, even if a
 // layer uses it as a weight.
 
-// source is the kind of initializers of floats that a constant is computed from.
+// source is the kind of the float initializers that a constant is computed from.
 type source uint8
 
 const (
 	fromNumbers source = iota // no initializer
-	fromBuffers               // buffers, and no others
+	fromBuffers               // only buffers
 	fromOthers
 )
 

@@ -29,8 +29,8 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 	return c.declare(c.Proto.Input[i], role, t.Reshape(shape...))
 }
 
-// declare adds a tensor to the model's state under a name of ONNX. moves turn it into the
-// constant with that name; a change of shape needs no move.
+// declare adds a tensor to the model's state. moves turn it into the constant with the given name in
+// the file. Changing its shape needs no move.
 func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...models.Move) graph.Value {
 	if c.Err != nil {
 		return graph.None
@@ -41,7 +41,7 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...m
 		if v, ok := c.tied(label, form, t); ok {
 			return v
 		}
-		label = c.takenLabels.Free(label) // used in two ways that are not forms of one tensor
+		label = c.takenLabels.Free(label) // the label is used for another form of the constant
 	}
 	if role == graph.Constant {
 		role = c.roleInState(label)
@@ -58,7 +58,7 @@ func (c *call) declare(name string, role graph.Role, t tensor.Tensor, moves ...m
 	return c.g.Declare(s)
 }
 
-// initOf returns how a new tensor of a role is filled.
+// initOf returns the initialisation of a new tensor with a role.
 func initOf(role graph.Role) graph.Init {
 	rule := map[graph.Role]string{graph.Weight: "he_normal", graph.Bias: "zeros", graph.Gamma: "ones",
 		graph.Beta: "zeros", graph.Mean: "zeros", graph.Variance: "ones"}[role]
@@ -68,7 +68,7 @@ func initOf(role graph.Role) graph.Init {
 	return graph.Init{Rule: rule}
 }
 
-// sameTensor reports whether a and b are equal; those that share their memory are at once.
+// sameTensor reports whether a and b are equal. It does not compare tensors that share their memory.
 func sameTensor(a, b tensor.Tensor) bool {
 	if !slices.Equal(a.Shape, b.Shape) {
 		return false

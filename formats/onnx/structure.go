@@ -49,7 +49,8 @@ func transpose(c *call) graph.Value {
 	return c.node(graph.Transpose, "", []graph.Value{c.Dynamic(0)}, "perm", perm[1:])
 }
 
-// transposeWhole turns a whole value; where only lengths of 1 change places nothing moves.
+// transposeWhole transposes a value of kind whole. If only axes of length 1 move, it
+// reshapes the value.
 func transposeWhole(c *call, perm []int) graph.Value {
 	var shape []int
 	last, moves := -1, false
@@ -83,7 +84,7 @@ func slice(c *call) graph.Value {
 			c.Fail("of more than %d elements backwards is not supported", maxIndices)
 			return graph.None
 		}
-		if s.Step < 0 { // one axis after the other
+		if s.Step < 0 { // axes are reversed one after the other
 			x := c.gatherAxis(c.Dynamic(0), a, s.Indices(), ".turned")
 			if c.Err != nil {
 				return graph.None
@@ -95,16 +96,16 @@ func slice(c *call) graph.Value {
 	return sliceSpans(c, "", spans)
 }
 
-// maxTake bounds the indices that one node picks, as for all lists in attributes, and
-// maxIndices the indices along an axis.
+// maxTake is the maximum number of indices that one node picks, as in all lists of attributes.
+// maxIndices is the maximum along an axis.
 const (
 	maxTake    = 1 << 12
 	maxIndices = 1 << 20
-	maxExtend  = 256 // slices of one reduction
+	maxExtend  = 256 // slices for one reduction
 )
 
-// gatherAxis picks places of an axis of a value, in their order: those that follow on
-// each other in equal steps by a slice.
+// gatherAxis picks the elements at of an axis, in this order. Elements with equal distances are
+// picked by a slice.
 func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None
@@ -130,8 +131,8 @@ func (c *call) gatherAxis(x graph.Value, axis int, at []int, suffix string) grap
 	return c.joined(suffix, in, axis)
 }
 
-// stepped returns how many places from the first on follow on each other in equal
-// steps of at least 1.
+// stepped returns the number of elements at the beginning of at that have equal distances of at least
+// 1, and the distance.
 func stepped(at []int) (n, step int) {
 	n, step = 1, 1
 	if len(at) > 1 && at[1] > at[0] {
@@ -143,7 +144,7 @@ func stepped(at []int) (n, step int) {
 	return n, step
 }
 
-// sliceSteps slices places that are a step apart.
+// sliceSteps slices elements that have a distance of step.
 func sliceSteps(c *call, x graph.Value, axis int, at []int, step int, suffix string) graph.Value {
 	s := c.g.Type(x).Shape
 	begin, end, steps := make([]int, len(s)), slices.Clone(s), slices.Repeat([]int{1}, len(s))
@@ -166,7 +167,7 @@ func sliceSpans(c *call, suffix string, spans []node.Span) graph.Value {
 	return c.node(graph.Slice, suffix, []graph.Value{c.Dynamic(0)}, "begin", begin, "end", end, "step", step)
 }
 
-// split cuts an axis into ranges.
+// split divides an axis into ranges.
 func split(c *call) []node.Value {
 	s := c.Shape(0)
 	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
@@ -180,7 +181,7 @@ func split(c *call) []node.Value {
 	return out
 }
 
-// joined lays values side by side, bytes or numbers.
+// joined concatenates values of bytes or of numbers.
 func (c *call) joined(suffix string, in []graph.Value, axis int) graph.Value {
 	op := graph.Concat
 	if len(in) > 0 && in[0] != graph.None && c.g.Type(in[0]).DType == tensor.U8 {

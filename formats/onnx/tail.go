@@ -18,13 +18,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tail computes the end of a file for one sample, in the way in which constants are computed: the
-// outputs of the head are constants then.
+// tail computes the end of a file for one sample. It computes like constants are computed: the outputs
+// of the head are constants for it.
 type tail struct {
 	graph    *onnxpb.GraphProto
 	opset    int
 	values   map[string]node.Value // constants
-	done     []bool                // nodes of constants alone
+	done     []bool                // nodes with constant operands only
 	decoder  *decode.Decoder
 	external *decode.External
 	inputs   []tailInput
@@ -33,13 +33,13 @@ type tail struct {
 // tailInput is an output of the head.
 type tailInput struct {
 	name    string
-	batched bool // the file has an axis for the batch before the shape of a sample
+	batched bool // the file has a batch axis before the shape of a sample
 }
 
-// maxHosted bounds the memory of the values of a tail, in bytes.
+// maxHosted is the maximum size of the values of a tail, in bytes.
 const maxHosted = 2 << 30
 
-// newTail prepares a tail. Constants are read, so that the file is not needed any more.
+// newTail prepares a tail. It reads the constants, so that the file is no longer needed.
 func newTail(g *onnxpb.GraphProto, d *decoded) (*tail, error) {
 	t := &tail{graph: g, opset: d.opset, values: map[string]node.Value{}, decoder: d.Decoder,
 		external: d.external}
@@ -77,7 +77,7 @@ func newTail(g *onnxpb.GraphProto, d *decoded) (*tail, error) {
 	return t, nil
 }
 
-// keepBodies reads the tensors of branches and loops, which are decoded again for each sample.
+// keepBodies loads the tensors of branches and loops. They are decoded again for each sample.
 func (t *tail) keepBodies(n *onnxpb.NodeProto) error {
 	for _, a := range n.Attribute {
 		g := a.GetG()
@@ -114,7 +114,7 @@ func (t *tail) reader() *reader {
 	return r
 }
 
-// run returns the outputs of the file for the outputs of the head for one sample.
+// run returns the outputs of the file for one sample. outs are the outputs of the head.
 func (t *tail) run(outs []tensor.Tensor) (all []tensor.Tensor, err error) {
 	r := t.reader()
 	r.values, r.done = maps.Clone(t.values), t.done
@@ -146,7 +146,7 @@ func (t *tail) run(outs []tensor.Tensor) (all []tensor.Tensor, err error) {
 	return all, nil
 }
 
-// output returns an output of the file; floats are f32, as in all models.
+// output returns an output of the file. Floats are converted to f32, as in all models.
 func (t *tail) output(r *reader, name string) (x tensor.Tensor, err error) {
 	v, ok, err := r.operand(name)
 	switch {
@@ -189,7 +189,7 @@ type hostedOutput struct {
 	batched bool // its first axis is the batch
 }
 
-// newHostedOutput describes an output of a file with the name of the length of the batch.
+// newHostedOutput describes an output of a file. batch is the file's name for the length of the batch.
 func newHostedOutput(o *onnxpb.ValueInfoProto, batch string, whole bool) hostedOutput {
 	p := o.GetType().GetTensorType()
 	d, err := onnxpb.DType(p.GetElemType())

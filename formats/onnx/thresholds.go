@@ -16,13 +16,13 @@ func init() {
 	})
 }
 
-// thresholdedRelu is 0 up to alpha.
+// thresholdedRelu is 0 up to alpha, and x above it.
 func thresholdedRelu(c *call) graph.Value {
 	above := c.compare(".above", "greater", c.Dynamic(0), c.number("alpha", shortest(c.Float("alpha", 1))))
 	return c.node(graph.Where, "", []graph.Value{above, c.Dynamic(0), c.number("zero", 0)})
 }
 
-// shrink moves values towards 0 by bias where they are further away than lambd, and is 0 elsewhere.
+// shrink moves values with a magnitude above lambd towards 0 by bias. Other values become 0.
 func shrink(c *call) graph.Value {
 	lambd, bias := shortest(c.Float("lambd", 0.5)), shortest(c.Float("bias", 0))
 	x, zero := c.Dynamic(0), c.number("zero", 0)
@@ -34,7 +34,8 @@ func shrink(c *call) graph.Value {
 	return c.node(graph.Where, "", []graph.Value{below, up, v})
 }
 
-// hardmax is 1 at the first of the largest along an axis. Up to operator set 12 the axis begins a range.
+// hardmax is 1 for the first of the largest elements along an axis, and 0 for others. Up to operator
+// set 12 all axes from this one on count as one.
 func hardmax(c *call) graph.Value {
 	s, def := c.Shape(0), -1
 	if c.Opset < 13 {
@@ -53,8 +54,8 @@ func hardmax(c *call) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{markFirstLargest(c, ".over", v, axis)}, "shape", s)
 }
 
-// markFirstLargest numbers the largest elements along an axis from the last to the first:
-// the first of them gets the largest number.
+// markFirstLargest numbers the largest elements along an axis in reverse order, so that the first of
+// them has the largest number.
 func markFirstLargest(c *call, suffix string, x graph.Value, axis int) graph.Value {
 	if c.Err != nil || x == graph.None {
 		return graph.None

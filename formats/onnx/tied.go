@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// tied returns the value of a tensor of the file that the state has in another form already: of a weight that
-// two layers share, one of them transposed.
+// tied returns the value of a tensor that the state already has in another form, for example because
+// two layers share a weight and one of them reads it transposed.
 func (c *call) tied(label string, form fileForm, t tensor.Tensor) (graph.Value, bool) {
 	have, ok := c.forms[label]
 	role := c.roleInState(label)
@@ -35,7 +35,7 @@ func moveAll(t tensor.Tensor, moves []models.Move) tensor.Tensor {
 	return models.FileTensor{Moves: moves}.Moved(t)
 }
 
-// redo returns the inverse of the moves undo, which start at a shape.
+// redo returns the inverse of the moves undo. shape is the shape before undo.
 func redo(shape []int, undo []models.Move) (back []models.Move) {
 	for _, m := range undo {
 		if m.Perm == nil {

@@ -19,10 +19,10 @@ func init() {
 	})
 }
 
-// Sines are the series of the remainder of the argument after whole quarters of the circle,
-// at most an eighth of it. A quarter is subtracted in three parts. The first is so short
-// that its products are exact: up to farAngle the only error is the argument's rounding.
-// Beyond it the result is NaN.
+// The argument of a sine is reduced by whole quarters of the circle to at most an eighth of the circle.
+// The sine of the rest is a series. A quarter is subtracted in three parts. The first part is so short
+// that its products are exact, so that the rounding of the argument is the only error up to farAngle.
+// Beyond farAngle the result is NaN.
 
 const (
 	quarterHigh = 201.0 / 128 // the first 8 bits of pi/2, then 24, then the rest
@@ -31,8 +31,7 @@ const (
 	farAngle    = 1e5
 )
 
-// addAngle returns the remainder of x, from -pi/4 to pi/4, and the number of the quarter, 0
-// to 3.
+// addAngle returns the rest of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
 func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})
@@ -47,7 +46,7 @@ func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
 	return left, c.node(graph.Add, ".quarter", []graph.Value{turns, full})
 }
 
-// addEvenSeries is the series 1 + k[0]*x^2 + k[1]*x^4 ...
+// addEvenSeries computes the series 1 + k[0]*x^2 + k[1]*x^4 ...
 func addEvenSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	z := c.node(graph.Mul, ".square", []graph.Value{x, x})
 	last := len(k) - 1
@@ -63,7 +62,7 @@ func addEvenSeries(c *call, x graph.Value, k ...float64) graph.Value {
 	return sum
 }
 
-// makeSine is the sine of x, or with ahead = 1 its cosine.
+// makeSine computes the sine of x, or its cosine if ahead is 1.
 func makeSine(c *call, suffix string, x graph.Value, ahead float64) graph.Value {
 	left, quarter := addAngle(c, x)
 	sine := addOddSeries(c, left, 1, -1.0/6, 1.0/120, -1.0/5040, 1.0/362880)
@@ -96,8 +95,8 @@ func tangent(c *call) graph.Value {
 	return c.node(graph.Div, "", []graph.Value{makeSine(c, ".sine", x, 0), makeSine(c, ".cosine", x, 1)})
 }
 
-// makeArcTangent is the polynomial of Cephes (S. Moshier, atanf) near 0. Larger arguments
-// are turned towards 0 by an eighth of the circle, or by a quarter.
+// makeArcTangent uses the polynomial of Cephes (S. Moshier, atanf) near 0. Larger arguments are moved
+// towards 0 by an eighth or a quarter of the circle.
 func makeArcTangent(c *call, suffix string, x graph.Value) graph.Value {
 	one := c.number("one", 1)
 	negated := c.node(graph.Affine, ".negated", []graph.Value{x}, "by", -1.0)
@@ -121,7 +120,8 @@ func makeArcTangent(c *call, suffix string, x graph.Value) graph.Value {
 	return c.node(graph.Where, suffix, []graph.Value{negative, other, far})
 }
 
-// arc is Atan, Asin and Acos: the angle of a leg and the other one of a right triangle.
+// arc computes Atan, Asin and Acos by the arc tangent of the ratio between the legs of
+// a right triangle.
 func arc(c *call) graph.Value {
 	x := c.Dynamic(0)
 	more := c.node(graph.Affine, ".up", []graph.Value{x}, "add", 1.0)

@@ -20,14 +20,13 @@ func init() {
 	})
 }
 
-// In a file that fixes the batch to 1 every row is a batch, and its axis of length 1 is
-// like any other: it may be dropped, moved, joined along. Values that have it in front are
-// rows without it here. The others are unbatched: their rows have the file's whole shape. A
-// value becomes unbatched, or gets its batch axis back, by a reshape, where an operator
-// needs it. In files with an open or longer batch unbatched values have a batchAxis: see
-// there.
+// If a file fixes the batch to 1, every row is a batch, and its axis of length 1 is like any other: it
+// may be removed, moved or joined. Values that begin with this axis are rows without it in the graph.
+// The other values are unbatched: their rows have the whole shape that the file has. A reshape makes a
+// value unbatched, or gives it its batch axis back, if an operator needs that. In files with an open or
+// longer batch, unbatched values have a node.BatchAxis.
 
-// checkPlaces refuses a Cast after an ArgMax to integers that cannot hold all indices: they
+// checkPlaces refuses a Cast after an ArgMax to integers that cannot represent all indices. They
 // would wrap around.
 func checkPlaces(c *call, op string) {
 	if op != "Cast" {
@@ -39,8 +38,8 @@ func checkPlaces(c *call, op string) {
 	}
 }
 
-// unifyBatch brings the operands from the input into one form: with their batch
-// axis, or all of them unbatched.
+// unifyBatch gives all operands that depend on the input the same form: all with a batch axis,
+// or all unbatched.
 func (c *call) unifyBatch(op string) error {
 	unbatched := false
 	for i, x := range c.In {
@@ -60,7 +59,7 @@ func (c *call) unifyBatch(op string) error {
 	return c.Err
 }
 
-// unbatch makes all operands from the input unbatched.
+// unbatch makes all operands that depend on the input unbatched.
 func (c *call) unbatch() {
 	c.Unbatched = true
 	for i, x := range c.In {
@@ -73,7 +72,7 @@ func (c *call) unbatch() {
 	}
 }
 
-// rebatch gives all operands from the input their batch axis back.
+// rebatch gives all operands that depend on the input their batch axis back.
 func (c *call) rebatch() {
 	for i, x := range c.In {
 		if x.IsConstant() || !x.Unbatched {
@@ -90,7 +89,7 @@ func (c *call) rebatch() {
 	}
 }
 
-// withoutFirst drops the first axis of rows, of length 1: the batch's.
+// withoutFirst removes the first axis of rows. It has length 1, and is the batch.
 func (c *call) withoutFirst(v graph.Value) graph.Value {
 	if v == graph.None || c.Err != nil {
 		return graph.None
@@ -98,8 +97,8 @@ func (c *call) withoutFirst(v graph.Value) graph.Value {
 	return c.node(graph.Reshape, ".batch", []graph.Value{v}, "shape", c.g.Type(v).Shape[1:])
 }
 
-// unbatchedShape returns the shape of rows for a whole shape of the file. A first length of
-// 1 in it is the batch.
+// unbatchedShape converts a shape in the file to the shape of rows. If the first length is 1,
+// it is the batch.
 func (c *call) unbatchedShape(shape []int) []int {
 	c.Unbatched = len(shape) == 0 || shape[0] != 1 || c.Tracked()
 	if c.Unbatched {
@@ -108,7 +107,7 @@ func (c *call) unbatchedShape(shape []int) []int {
 	return shape[1:]
 }
 
-// fileShape returns the shape that operand 0 has in a file that fixes the batch to 1.
+// fileShape returns the shape of operand 0 in a file that fixes the batch to 1.
 func (c *call) fileShape() []int {
 	if c.Unbatched {
 		return c.Shape(0)
@@ -116,14 +115,14 @@ func (c *call) fileShape() []int {
 	return append([]int{1}, c.Shape(0)...)
 }
 
-// batchIsOne reports whether the batch may be dropped, or has been.
+// batchIsOne reports whether the batch axis may be removed, or has been removed.
 func (c *call) batchIsOne() bool { return c.Unbatched || c.Batch == 1 }
 
-// reshapeUnbatched is Reshape of a batch of 1 to any shape.
+// reshapeUnbatched reads a Reshape of a batch of 1 to any shape.
 func reshapeUnbatched(c *call, target []int64) graph.Value {
 	from := c.fileShape()
 	if c.Tracked() {
-		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // reshapedAxis has reported its error
+		target, _, _ = batchaxis.ShapeForOne(&c.Node, target) // reshapedAxis has reported the error
 	}
 	for i, n := range target {
 		if times, ok := element.TimesBatch(n); ok {
@@ -139,8 +138,8 @@ func reshapeUnbatched(c *call, target []int64) graph.Value {
 	return c.node(graph.Reshape, "", []graph.Value{c.Dynamic(0)}, "shape", c.unbatchedShape(shape))
 }
 
-// argMax passes on the scores that it selects from where it selects a class in front of an output: package
-// predict selects the largest anyway. Elsewhere it is the place of the largest.
+// argMax returns the scores that it selects from if it selects a class for an output, because package
+// predict selects the largest score anyway. Otherwise it returns the index of the largest element.
 func argMax(c *call) []node.Value {
 	s := c.Shape(0)
 	axis := c.Axis(int64(c.Int("axis", 0)), len(s))
@@ -151,7 +150,7 @@ func argMax(c *call) []node.Value {
 	if picked[axis] = 1; c.Int("keepdims", 1) == 0 {
 		picked = slices.Delete(picked, axis, axis+1)
 	}
-	lead := 0 // axes in front of the classes, which are the batch of 1
+	lead := 0 // axes before the classes, which are the batch of 1
 	if c.Unbatched && !c.Tracked() && s[0] == 1 && axis > 0 {
 		from, picked, lead = s[1:], picked[1:], 1
 	}
@@ -171,7 +170,8 @@ func argMax(c *call) []node.Value {
 	return []node.Value{out}
 }
 
-// squeezeUnbatched is Squeeze of a batch of 1, which may go as any axis of 1.
+// squeezeUnbatched reads a Squeeze of a batch of 1. The batch axis may be removed like any
+// axis of length 1.
 func squeezeUnbatched(c *call, axes []int64, given bool) graph.Value {
 	from, unbatched := c.fileShape(), c.Unbatched
 	drop := c.Dropped(from, axes, given)

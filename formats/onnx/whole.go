@@ -11,10 +11,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A file may compute along the first axis of its input, which is then not a batch: a vector
-// of features, a picture without a batch, four pictures to compare. If it fixes all
-// lengths, its sample is the whole input: an unbatched value, as with a batch of 1; see
-// unbatched.go.
+// The first axis of an input may not be a batch, and the file may compute along it: a vector of
+// features, a picture without a batch, four pictures to compare. If all lengths are fixed, the sample
+// is the whole input, as an unbatched value like with a batch of 1; see unbatched.go.
 
 // fixesInputs reports whether the file has inputs, and fixes all their lengths.
 func (r *reader) fixesInputs() bool {
@@ -28,7 +27,7 @@ func (r *reader) fixesInputs() bool {
 	return len(in) > 0
 }
 
-// constantOutput makes an output that does not depend on the input the same in every row.
+// constantOutput adds an output that does not depend on the input. It is the same in every row.
 func (r *reader) constantOutput(name string) (graph.Value, error) {
 	x, _, err := r.operand(name)
 	if err != nil {

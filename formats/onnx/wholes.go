@@ -20,12 +20,12 @@ func init() {
 	})
 }
 
-// Integers may be computed from indices with known bounds, too: below 2^24 they are exact
-// in f32, and so is the floor of a quotient, because a quotient that is not whole is
-// further from the next whole number than the rounding of f32. Heads compute rows and
-// columns in this way from the indices that a TopK picks in a flattened picture.
+// Integers may be computed from indices with known bounds. Below 2^24 they are exact in f32. So is the
+// floor of a quotient, because a quotient that is not an integer differs from the next integer by more
+// than the rounding of f32. Detectors compute rows and columns in this way from the indices that a TopK
+// picks in a flattened picture.
 
-// findFloatBounds returns the bounds of what moves or rounds numbers within bounds.
+// findFloatBounds returns the bounds of the result of a node that moves or rounds numbers with bounds.
 func findFloatBounds(c *call, op string) *node.Extent {
 	of := c.In[0].Within
 	switch {
@@ -38,8 +38,7 @@ func findFloatBounds(c *call, op string) *node.Extent {
 	return nil
 }
 
-// findMovedBounds returns the bounds of the elements that a node copies from its operands,
-// if it adds no others.
+// findMovedBounds returns the bounds of the result of a node that only copies elements of its operands.
 func findMovedBounds(c *call, op string) *node.Extent {
 	if !table[op].integers.has(keepBounds) {
 		return nil
@@ -59,7 +58,8 @@ func findMovedBounds(c *call, op string) *node.Extent {
 	return all
 }
 
-// computeWholes computes integers; nil where their bounds are not known, or f32 would not have all of them.
+// computeWholes computes integers. It returns nil if their bounds are unknown, or if f32 could not
+// represent all of them.
 func computeWholes(c *call, op string) []node.Value {
 	if !table[op].integers.has(computeWhole) || len(c.In) != 2 {
 		return nil
@@ -73,7 +73,7 @@ func computeWholes(c *call, op string) []node.Value {
 	}
 	within := findBounds(c, op, a, b)
 	kind := cmp.Or(c.In[0].Kind, c.In[1].Kind, tensor.I64)
-	if !within.IsExact() || !within.Fits(kind) { // what leaves the type wraps around
+	if !within.IsExact() || !within.Fits(kind) { // integers out of the range of the type would wrap around
 		return nil
 	}
 	var v graph.Value
@@ -92,8 +92,8 @@ func computeWholes(c *call, op string) []node.Value {
 	return out
 }
 
-// findBounds returns the bounds of a op b. It returns nil for quotients by anything but one
-// positive number, and for quotients that f32 may not round down.
+// findBounds returns the bounds of a op b. It returns nil for a quotient unless b is one positive
+// number, and for quotients that f32 may not round down.
 func findBounds(c *call, op string, a, b *node.Extent) *node.Extent {
 	switch op {
 	case "Add":
@@ -115,13 +115,13 @@ func findBounds(c *call, op string, a, b *node.Extent) *node.Extent {
 	return &node.Extent{Least: math.Floor(a.Least / b.Most), Most: math.Floor(a.Most / b.Least)}
 }
 
-// addWholeQuotient is operand 0 by a number, rounded down.
+// addWholeQuotient divides operand 0 by a number and rounds down.
 func addWholeQuotient(c *call, suffix string, by float64) graph.Value {
 	q := c.node(graph.Div, suffix+".ratio", []graph.Value{c.Dynamic(0), c.number("divisor", by)})
 	return c.node(graph.Round, suffix, []graph.Value{q}, "mode", "floor")
 }
 
-// remainder is Mod of other values.
+// remainder refuses Mod of other values: computeWholes reads Mod of integers with bounds.
 func remainder(c *call) []node.Value {
 	c.Fail("of values that come from the input is not supported, only of places that ArgMax, ArgMin or TopK " +
 		"make, by one positive constant")

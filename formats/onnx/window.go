@@ -7,8 +7,9 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// window is how a convolution or a pool walks over the axes of space of its operand. The last beyond elements
-// of the end are there because the number of windows is rounded up; an average does not count them.
+// window describes how a convolution or a pool moves over the spatial axes of its operand. The
+// last beyond elements of end exist because the number of windows is rounded up. An average
+// does not count them.
 type window struct{ kernel, stride, dilation, begin, end, beyond []int }
 
 // window reads the attributes of a window over axes of the given lengths.
@@ -41,8 +42,8 @@ func (c *call) window(kernel, size []int) window {
 	return w
 }
 
-// same pads so that ceil(n/stride) windows fit, the odd element at the end or,
-// with lower, at the beginning.
+// same sets the pads so that ceil(n/stride) windows fit. If their number is odd, the additional element
+// is at the end or, with lower, at the beginning.
 func (w *window) same(size []int, lower bool) {
 	for a, n := range size {
 		total := max((node.Ceil(n, w.stride[a])-1)*w.stride[a]+w.span(a)-n, 0)
@@ -56,7 +57,7 @@ func (w *window) same(size []int, lower bool) {
 
 func (w *window) span(a int) int { return w.dilation[a]*(w.kernel[a]-1) + 1 }
 
-// image returns the window over two axes, the first of length 1 if it had one.
+// image returns the window over two axes. A window over one axis gets a first axis of length 1.
 func (w window) image() window {
 	if len(w.kernel) == 2 {
 		return w
@@ -66,7 +67,7 @@ func (w window) image() window {
 		append([]int{0}, w.begin...), append([]int{0}, w.end...), append([]int{0}, w.beyond...)}
 }
 
-// isElement reports whether the window is every element of an axis.
+// isElement reports whether the window visits each element of an axis by itself.
 func (w *window) isElement(a int) bool {
 	return w.kernel[a] == 1 && w.stride[a] == 1 && w.begin[a] == 0 && w.end[a] == 0
 }
@@ -79,7 +80,7 @@ func (w *window) only(from, to int) window {
 
 func (w *window) pads() []int { return slices.Concat(w.begin, w.end) }
 
-// toImage turns a line into an image of height 1.
+// toImage reshapes a line to an image of height 1.
 func (c *call) toImage(v graph.Value, shape []int) graph.Value {
 	if len(shape) == 3 {
 		return v

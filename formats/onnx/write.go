@@ -13,9 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// The operator sets that can be written. In all of them the operations that
-// bnctl writes mean the same: HardSwish exists since 14, and from 18 on the
-// axes of ReduceMean are an input.
+// Operator sets that can be written. In all of them, the operations that bnctl writes have the same
+// meaning. HardSwish exists from 14 on, and from 18 on the axes of ReduceMean are an input.
 const (
 	OldestOpset  = 14
 	DefaultOpset = 17

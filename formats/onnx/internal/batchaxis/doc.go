@@ -1,4 +1,4 @@
-// Package batchaxis has a rule for each operator that accepts values with a batch at
-// another axis than the first. A rule returns where the batch is in the results, or an
-// error if the operator mixes the rows of the batch. Rules read shapes and attributes only.
+// Package batchaxis has a rule for each operator that accepts values with a batch axis other than the
+// first axis. A rule returns the batch axis of the results, or an error if the operator mixes the rows
+// of the batch. Rules only read shapes and attributes.
 package batchaxis

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Rule returns where the batch is in the results of a node if its operands from the input
-// are unbatched. It returns ErrMixes for a node that mixes rows.
+// Rule returns the batch axis in the results of a node with unbatched operands. It returns ErrMixes if
+// the node mixes rows.
 type Rule func(*node.Node) (node.BatchAxis, error)
 
 // Same is the rule for elementwise operators of one operand.
@@ -17,12 +17,12 @@ func Same(c *node.Node) (node.BatchAxis, error) { return c.In[0].BatchAxis, nil 
 
 // The rules of operators.
 
-// Aligned is the rule for operands that broadcast, aligned at their last axes: values have
-// the batch at one axis, and constants have length 1 there.
+// Aligned is the rule for operands that broadcast, aligned at their last axes. All values must have the
+// batch at the same axis, and constants must have length 1 there.
 func Aligned(c *node.Node) (node.BatchAxis, error) { return alignedAxisTo(c, 0) }
 
-// alignedAxisTo is like Aligned, but the given number of last axes do not broadcast, so the
-// batch must be in front of them.
+// alignedAxisTo is like Aligned, except that the last axes do not broadcast. behind is their number.
+// The batch must be in front of them.
 func alignedAxisTo(c *node.Node, behind int) (node.BatchAxis, error) {
 	rank, end, found := 0, 0, node.BatchAxis{}
 	for i, x := range c.In {
@@ -58,8 +58,8 @@ func AlongOther(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Quantised is the rule for quantisation: an axis with a scale per index must not be the
-// batch's.
+// Quantised is the rule for quantisation. If there is a scale for each index of an axis, this must not
+// be the batch axis.
 func Quantised(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.ScalesAxis() || c.AxisOf("axis", 1) != p.Axis {
 		return p, nil
@@ -67,7 +67,7 @@ func Quantised(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Softmax: up to operator set 12 the axis begins a range.
+// Softmax is the rule for Softmax. Up to operator set 12 all axes from the given one on count as one.
 func Softmax(c *node.Node) (node.BatchAxis, error) {
 	if c.Opset >= 13 {
 		if p := c.In[0].BatchAxis; c.AxisOf("axis", -1) != p.Axis {
@@ -79,7 +79,8 @@ func Softmax(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// LayerNorm is the rule of LayerNormalization: the batch is in front of the axes that it normalises.
+// LayerNorm is the rule for LayerNormalization: the batch must be in front of the axes
+// that are normalised.
 func LayerNorm(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	for i := 1; i < len(c.In); i++ {
@@ -94,7 +95,7 @@ func LayerNorm(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Reduced is the rule of reductions: the batch is not among the reduced axes.
+// Reduced is the rule for reductions: the batch axis must not be reduced.
 func Reduced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	axes, ok := c.List("axes", 1)
@@ -117,7 +118,7 @@ func Reduced(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// count returns how many of l are true.
+// count returns the number of true elements of l.
 func count(l []bool) (n int) {
 	for _, yes := range l {
 		if yes {
@@ -159,7 +160,7 @@ func Unsqueezed(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Squeezed is the rule of Squeeze: the batch stays.
+// Squeezed is the rule for Squeeze: the batch axis must stay.
 func Squeezed(c *node.Node) (node.BatchAxis, error) {
 	p := c.In[0].BatchAxis
 	axes, given := c.Squeezed()
@@ -191,8 +192,8 @@ func Expanded(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Gathered is the rule of Gather: the batch is not on the axis of the indices. What is taken of a table by
-// numbers has the numbers' batch.
+// Gathered is the rule for Gather. The indices must not be along the batch axis. A lookup in a constant
+// table has the batch axis of its indices.
 func Gathered(c *node.Node) (node.BatchAxis, error) {
 	if c.In[0].IsConstant() && !c.In[len(c.In)-1].IsConstant() && c.Int("axis", 0) == 0 {
 		return c.In[1].BatchAxis, nil
@@ -227,7 +228,7 @@ func Tuples(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Concat is the rule of Concat: the batch is not on the joined axis.
+// Concat is the rule for Concat: the batch axis must not be the joined axis.
 func Concat(c *node.Node) (node.BatchAxis, error) {
 	p, err := Aligned(c)
 	if err != nil || slices.ContainsFunc(c.In, node.Value.IsConstant) || c.AxisOf("axis", 0) == p.Axis {
@@ -236,7 +237,7 @@ func Concat(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Sliced is the rule for Slice: the batch's axis may be named if all of it is kept.
+// Sliced is the rule for Slice. It may name the batch axis only if it keeps all of it.
 func Sliced(c *node.Node) (node.BatchAxis, error) {
 	p, rank := c.In[0].BatchAxis, len(c.Shape(0))
 	starts, _ := c.List("starts", 1)
@@ -257,8 +258,8 @@ func Sliced(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Product is the rule for MatMul: the batch is a leading axis of both operands, or an axis
-// of positions of one.
+// Product is the rule for MatMul. The batch must be a leading axis of both operands, or an axis of
+// positions of one operand.
 func Product(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 2 {
 		return node.BatchAxis{}, node.ErrMixes
@@ -284,7 +285,7 @@ func Product(c *node.Node) (node.BatchAxis, error) {
 	return node.BatchAxis{}, node.ErrMixes
 }
 
-// Gemm: rows of the left matrix.
+// Gemm is the rule for Gemm: the batch must be the rows of the left matrix.
 func Gemm(c *node.Node) (node.BatchAxis, error) {
 	for i, x := range c.In[1:] {
 		s := x.Tensor.Shape
@@ -303,8 +304,8 @@ func Gemm(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Einsum is the rule for equations: one letter must denote the batch's axis in all values
-// and in the result. It must not occur in a constant.
+// Einsum is the rule for Einsum. One letter must denote the batch axis in all values and in the result,
+// and it must not occur in a constant.
 func Einsum(c *node.Node) (node.BatchAxis, error) {
 	terms, result, ok := c.Letters()
 	if !ok {
@@ -336,8 +337,8 @@ func Einsum(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Set is the rule for setting blocks: the batch follows the axes that the tuples index,
-// both in the value and in the blocks.
+// Set is the rule for setting blocks. The batch must follow the axes that the tuples index, in the
+// value and in the blocks.
 func Set(c *node.Node) (node.BatchAxis, error) {
 	if len(c.In) != 3 || c.In[0].IsConstant() || !c.In[1].IsConstant() || len(c.In[1].Tensor.Shape) == 0 {
 		return node.BatchAxis{}, node.ErrMixes
@@ -353,7 +354,7 @@ func Set(c *node.Node) (node.BatchAxis, error) {
 	return p, nil
 }
 
-// Triangle is the rule for Trilu: the batch is in front of the matrices.
+// Triangle is the rule for Trilu: the batch must be in front of the matrices.
 func Triangle(c *node.Node) (node.BatchAxis, error) {
 	if p := c.In[0].BatchAxis; !c.In[0].IsConstant() && p.Axis < len(c.Shape(0))-2 {
 		return p, nil

@@ -9,8 +9,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// ShapeForOne returns the target shape of a Reshape of a value with a batchAxis for N = 1,
-// and the axis that contains N: the one that the file computed from N or copies, or -1.
+// ShapeForOne returns the target shape for N = 1 of a Reshape of a value with a BatchAxis, and the
+// axis that contains N: the file computes its length from N, or copies it. The axis is -1 if no
+// length contains N.
 func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	one, axis = slices.Clone(target), -1
 	zero, s := c.Int("allowzero", 0) != 0, c.Shape(0)
@@ -42,8 +43,8 @@ func ShapeForOne(c *node.Node, target []int64) (one []int64, axis int, err error
 	return one, axis, err
 }
 
-// shapeForFixed is ShapeForOne for a target that has the length of a fixed batch as a
-// factor of one of its numbers: the number of the axis along which the next row follows.
+// shapeForFixed is ShapeForOne for a file with a fixed batch. The length of the batch is a factor of
+// one length of the target: of the axis along which the next row follows.
 func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err error) {
 	p, from := c.In[0].BatchAxis, slices.Clone(c.Shape(0))
 	next := p.Inner * tensor.Count(from[p.Axis+1:])
@@ -65,7 +66,7 @@ func shapeForFixed(c *node.Node, target []int64) (one []int64, axis int, err err
 	return nil, 0, fmt.Errorf("to %s mixes the rows of the batch", element.Printed(target))
 }
 
-// Reshaped is the rule for Reshape: the elements before and after N must stay the same.
+// Reshaped is the rule for Reshape: the numbers of elements before and after N must stay the same.
 func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	target, ok := c.List("shape", 1)
 	if !ok || c.Err != nil {
@@ -83,8 +84,8 @@ func Reshaped(c *node.Node) (node.BatchAxis, error) {
 	return batchAxisIn(c, to, axis, p, from)
 }
 
-// batchAxisIn returns where the batch of a shape is after reshaping to to, with N in the
-// given axis.
+// batchAxisIn returns the batch axis after a value is reshaped to to. axis is the axis of to
+// that contains N.
 func batchAxisIn(c *node.Node, to []int, axis int, p node.BatchAxis, from []int) (node.BatchAxis, error) {
 	inner, behind := p.Inner*tensor.Count(from[p.Axis+1:]), tensor.Count(to[axis+1:])
 	if behind == 0 || inner%behind != 0 || inner == 0 || to[axis]%(inner/behind) != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Constant returns the value of a node Constant under the name of its result;
-// ok is false if it is text.
+// Constant returns the value of a Constant node under the name of its result. ok is false if
+// the value is text.
 func (d *Decoder) Constant(n *onnxpb.NodeProto, ext *External) (t foreign.Tensor, ok bool, err error) {
 	name := n.Output[0]
 	inMemory := func(t tensor.Tensor) (foreign.Tensor, bool, error) {

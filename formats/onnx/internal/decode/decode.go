@@ -11,8 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Fields that are walked instead of decoded, and the fields of an initializer that stay in
-// the file.
+// Fields that are read without decoding them. The elements of initializers stay in the file.
 const (
 	fieldGraph       = 7  // of a model
 	fieldInitializer = 5  // of a graph
@@ -35,7 +34,7 @@ type Decoder struct {
 	size  int64
 	cost  int // memory used by decoded messages, in bytes
 	Model *onnxpb.ModelProto
-	raw   map[*onnxpb.TensorProto]message.Extent // place of elements in the file
+	raw   map[*onnxpb.TensorProto]message.Extent // position of elements in the file
 }
 
 // Decode decodes the model in the size bytes of src.
@@ -78,7 +77,7 @@ func (d *Decoder) graphField(p message.FieldExtent) error {
 	})
 }
 
-// merge decodes the bytes of one field into a message, after it has been weighed.
+// merge decodes the bytes of one field into a message, after its memory has been counted.
 func (d *Decoder) merge(e message.Extent, m fields, into proto.Message) error {
 	b, err := d.file.Read(e)
 	if err != nil {

@@ -14,18 +14,17 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// External reads tensors from other files, only inside the folder of the model: paths must
-// not lead out of it, and links are not followed. All tensors together may not be larger
-// than their files.
+// External reads tensors from other files in the folder of the model. Paths must not lead out
+// of the folder, and links are not followed. The total size of the tensors must not exceed the
+// size of their files.
 type External struct {
 	Dir    string          // "" if the model is not from a file
-	seen   map[string]bool // files that were opened
-	size   int64           // bytes that these have
-	Loaded int64           // bytes that were read
+	seen   map[string]bool // opened files
+	size   int64           // total size of these files
+	Loaded int64           // number of bytes read
 }
 
-// Find finds the want bytes of a tensor of external data, and returns a function that reads
-// them.
+// Find finds a tensor of want bytes in external data, and returns a function that reads it.
 func (e *External) Find(p *onnxpb.TensorProto, want int) (read func(dst []byte) error, err error) {
 	location, offset, length, err := dataLocation(p)
 	if err != nil {
@@ -70,8 +69,7 @@ func (e *External) account(location string, size, n int64) error {
 	return nil
 }
 
-// dataLocation reads the entries for the place of the data; length is -1 if it is not
-// given.
+// dataLocation reads the position of the data. length is -1 if it is not given.
 func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64, err error) {
 	length = -1
 	for _, e := range p.ExternalData {
@@ -93,7 +91,7 @@ func dataLocation(p *onnxpb.TensorProto) (location string, offset, length int64,
 	return location, offset, length, nil
 }
 
-// Open opens a file of the model's folder.
+// Open opens a file in the folder of the model.
 func (e *External) Open(location string) (*os.File, int64, error) {
 	if e == nil || e.Dir == "" {
 		return nil, 0, fmt.Errorf("external data %.80q of a model that lies in no folder", location)

@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 )
 
-// A file may make operators of others: local functions. Their nodes replace the node that calls
-// them, under unique names.
+// A file may define operators by local functions. The nodes of a function replace the node that calls
+// it, with unique names.
 
 // inliner replaces calls by the nodes of the called functions.
 type inliner struct {
 	functions map[string]*onnxpb.FunctionProto
 	opset     int
-	nodes     int // so far, of all graphs
+	nodes     int // nodes so far, in all graphs
 	calls     int
 }
 
@@ -75,7 +75,7 @@ func (l *inliner) inlineNodes(nodes []*onnxpb.NodeProto, depth int) (out []*onnx
 	return out, nil
 }
 
-// expand returns the nodes of f as the node n calls them.
+// expand returns the nodes of f with the operands and attributes of the call n.
 func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxpb.NodeProto, error) {
 	for _, o := range f.OpsetImport {
 		if (o.Domain == "" || o.Domain == "ai.onnx") && o.Version != int64(l.opset) {
@@ -117,12 +117,12 @@ func (l *inliner) expand(f *onnxpb.FunctionProto, n *onnxpb.NodeProto) ([]*onnxp
 
 // FunctionCall is one call of a function.
 type FunctionCall struct {
-	attributes map[string]*onnxpb.AttributeProto // of the call, and defaults
-	Names      map[string]string                 // names of values outside, by the names inside
-	Prefix     string                            // of all other names
+	attributes map[string]*onnxpb.AttributeProto // attributes of the call, and defaults
+	Names      map[string]string                 // names outside of the function, by the names inside
+	Prefix     string                            // prefix of all other names
 }
 
-// Name returns the name outside of a name inside.
+// Name returns the name outside of the function for a name inside.
 func (c *FunctionCall) Name(inside string) string {
 	outside, ok := c.Names[inside]
 	if !ok {
@@ -153,8 +153,8 @@ func (c *FunctionCall) Copies(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	return out
 }
 
-// attribute returns an attribute of a node inside, or nil if it refers to an attribute that
-// the call does not give.
+// attribute returns an attribute of a node in the function. It returns nil if the attribute refers to
+// one that the call does not have.
 func (c *FunctionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProto {
 	if a.RefAttrName != "" {
 		given := c.attributes[a.RefAttrName]
@@ -168,7 +168,7 @@ func (c *FunctionCall) attribute(a *onnxpb.AttributeProto) *onnxpb.AttributeProt
 	a = proto.Clone(a).(*onnxpb.AttributeProto)
 	if a.G != nil {
 		inner := FunctionCall{c.attributes, maps.Clone(c.Names), c.Prefix}
-		for _, in := range a.G.Input { // of a loop's body
+		for _, in := range a.G.Input { // names in the body of a loop
 			in.Name = inner.Name(in.Name)
 		}
 		a.G.Node = inner.Copies(a.G.Node)

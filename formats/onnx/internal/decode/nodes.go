@@ -2,9 +2,8 @@ package decode
 
 import "github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
 
-// InOrder returns nodes in topological order: the standard requires it, but not all
-// programs write it. Nodes that are in order, or that cannot be ordered, are returned
-// unchanged.
+// InOrder returns nodes in topological order. The standard requires this order, but not all programs
+// write it. If the nodes are in order, or cannot be ordered, InOrder returns them unchanged.
 func InOrder(nodes []*onnxpb.NodeProto) []*onnxpb.NodeProto {
 	makes := map[string]int{}
 	for i, n := range nodes {
@@ -63,7 +62,7 @@ func EachInput(n *onnxpb.NodeProto, f func(name string)) {
 	}
 }
 
-// Makes collects the names that a body and its branches make.
+// Makes collects the names of the values that a body and its branches compute.
 func Makes(g *onnxpb.GraphProto, made map[string]bool) {
 	for _, t := range g.Initializer {
 		made[t.Name] = true
@@ -83,7 +82,7 @@ func Makes(g *onnxpb.GraphProto, made map[string]bool) {
 	}
 }
 
-// Operator returns a node's operator, with its domain if it is not the standard's.
+// Operator returns a node's operator. The name begins with the domain, except in the standard domain.
 func Operator(n *onnxpb.NodeProto) string {
 	if n.Domain != "" && n.Domain != "ai.onnx" {
 		return n.Domain + "." + n.OpType

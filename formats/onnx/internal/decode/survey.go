@@ -6,17 +6,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protobuf message can use far more memory than bytes: an empty message in a list is two
-// bytes in the file and hundreds when decoded. So the file is walked before it is decoded.
+// A protobuf message can use far more memory than it has bytes: an empty message in a list has two
+// bytes in the file, and hundreds when decoded. So the file is surveyed before it is decoded.
 
-// kind is the way a field is decoded.
+// kind is a kind of fields. It determines the memory that a decoded field uses.
 type kind int
 
 const (
 	bytesField   kind = iota // the same number of bytes as in the file
-	stringField              // and a header each
-	numberField              // 8 bytes a number, packed or not
-	messageField             // walked itself
+	stringField              // the same, and a header for each string
+	numberField              // 8 bytes for each number, packed or not
+	messageField             // surveyed as a message
 )
 
 // field describes a field of a message that is decoded.
@@ -63,9 +63,8 @@ func list(m fields) field { return field{messageField, m} }
 // the list's growth.
 const messageCost = 320
 
-// survey walks a message and returns an upper bound of the memory that it needs when
-// decoded. The walk is linear: it visits a message once for each message around it, and at
-// most maxDepth of them.
+// survey returns an upper bound of the memory that a message needs when decoded. It visits each message
+// once for each message around it, at most maxDepth times.
 func survey(b []byte, m fields, base int) (cost int, err error) { return surveyed(b, m, base, 0) }
 
 func surveyed(b []byte, m fields, base, depth int) (cost int, err error) {
@@ -108,7 +107,7 @@ func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error)
 	case stringField:
 		return 48 + len(body), nil
 	case numberField:
-		return 8 * len(body), nil // a packed number needs at least a byte
+		return 8 * len(body), nil // a packed number has at least one byte
 	}
 	return len(body), nil
 }

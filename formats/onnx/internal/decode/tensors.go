@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Initializer returns the tensor of an initializer. Its elements stay where they are: in
-// the file, in another one, or in p.
+// Initializer returns the tensor of an initializer. The elements are not copied: they stay in the file,
+// in another file, or in p.
 func (d *Decoder) Initializer(p *onnxpb.TensorProto, ext *External) (foreign.Tensor, error) {
 	kind, shape, err := typeOf(p)
 	if err != nil {
@@ -80,7 +80,7 @@ func Load(p *onnxpb.TensorProto) (tensor.Tensor, error) {
 	return loadTyped(p, d, shape)
 }
 
-// loadTyped reads elements from the field that their type has.
+// loadTyped reads elements from the field for their type.
 func loadTyped(p *onnxpb.TensorProto, d tensor.DType, shape []int) (tensor.Tensor, error) {
 	want := tensor.Count(shape)
 	have := len(p.FloatData) + len(p.DoubleData) + len(p.Int64Data) + len(p.Uint64Data) + len(p.Int32Data)

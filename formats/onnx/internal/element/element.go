@@ -51,8 +51,8 @@ func widening[T int16 | int8 | uint8 | uint16 | uint32](t tensor.Tensor) func(k 
 	return func(k int) int64 { return int64(v[k]) }
 }
 
-// Reals returns a function that reads the elements of a constant of floats; halves have
-// become f32.
+// Reals returns a function that reads the elements of a constant of floats. Half-precision constants
+// must have been converted to f32.
 func Reals(t tensor.Tensor) (func(k int) float64, error) {
 	switch t.DType {
 	case tensor.F32:
@@ -74,8 +74,8 @@ func SetReal(t tensor.Tensor, k int, v float64) {
 	t.F32()[k] = float32(v)
 }
 
-// SetInteger sets element k of a constant of integers to the low bits of v, as in C; for
-// truth values, everything except zero is true.
+// SetInteger sets element k of a constant of integers to the low bits of v, as in C. In a constant of
+// truth values, it is true unless v is zero.
 func SetInteger(t tensor.Tensor, k int, v int64) {
 	times, ofBatch := TimesBatch(v)
 	switch {
@@ -123,7 +123,7 @@ func IsFloat(d tensor.DType) bool {
 	return d == tensor.F32 || d == tensor.F64 || d == tensor.F16 || d == tensor.BF16
 }
 
-// Limits are the least and the greatest of types of integers.
+// Limits has the smallest and the largest value of each integer type.
 var Limits = map[tensor.DType][2]int64{
 	tensor.U8: {0, math.MaxUint8}, tensor.I8: {math.MinInt8, math.MaxInt8},
 	tensor.U16: {0, math.MaxUint16}, tensor.I16: {math.MinInt16, math.MaxInt16},

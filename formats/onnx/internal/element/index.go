@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Gather returns a tensor of a shape. The element at an index is the element of t at the
-// offset that from returns, or zero for a negative offset.
+// Gather returns a tensor with a shape. from returns the offset in t of the element at an index. If the
+// offset is negative, the element is zero.
 func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Tensor {
 	out := tensor.New(t.DType, shape...)
 	Each(shape, func(to int, index []int) {
@@ -19,7 +19,7 @@ func Gather(t tensor.Tensor, shape []int, from func(index []int) int) tensor.Ten
 	return out
 }
 
-// Move copies element from of t to element to of dst, which has its type.
+// Move copies element from of t to element to of dst, which has the same type.
 func Move(dst tensor.Tensor, to int, t tensor.Tensor, from int) {
 	n := t.DType.Size()
 	copy(dst.Bytes[to*n:(to+1)*n], t.Bytes[from*n:])
@@ -39,7 +39,7 @@ func Each(shape []int, f func(k int, index []int)) {
 	}
 }
 
-// Strides returns the distance between neighbouring elements along every axis.
+// Strides returns the distance between neighbouring elements along each axis.
 func Strides(shape []int) []int {
 	out, n := make([]int, len(shape)), 1
 	for a := len(shape) - 1; a >= 0; a-- {

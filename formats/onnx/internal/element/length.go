@@ -7,21 +7,20 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AnyBatch represents the length N of the batch in computations with shapes. The integers
-// after it represent 2*N, 3*N and so on. They can be moved around. Computations with them
-// are possible if the result is a multiple of N too or does not depend on N. In integers of
-// 32 bits they begin at anyBatch32.
+// AnyBatch represents the length N of the batch in computations with shapes. The integers after it
+// represent 2*N, 3*N and so on. They can be moved. Computations with them are possible if the result is
+// a multiple of N, or does not depend on N. In integers of 32 bits they begin at anyBatch32.
 const (
 	AnyBatch   = -1<<63 + 20221121
 	anyBatch32 = -1<<31 + 20221121
-	MaxTimes   = 1 << 30 // the largest multiple
+	MaxTimes   = 1 << 30 // largest factor of N
 	MaxTimes32 = 1 << 20
 )
 
 // BatchTimes returns the integer that represents times*N.
 func BatchTimes(times int64) int64 { return AnyBatch + times - 1 }
 
-// TimesBatch returns the multiple of the length of the batch that v represents.
+// TimesBatch returns the factor of N that v represents.
 func TimesBatch(v int64) (times int64, ok bool) {
 	if v < AnyBatch || v >= AnyBatch+MaxTimes {
 		return 0, false
@@ -42,7 +41,7 @@ func HoldsBatch(t tensor.Tensor) bool {
 	return false
 }
 
-// Printed writes a shape with N for the batch.
+// Printed formats a shape, with N for the batch.
 func Printed(shape []int64) string {
 	s := "["
 	for i, n := range shape {

@@ -14,8 +14,8 @@ func encodeBinary(e *encoding) {
 		graph.Max: "Max", graph.Min: "Min", graph.Pow: "Pow"}[e.n.Op])
 }
 
-// raise inserts axes of length 1 after the batch of rows of lower rank, so that the batch
-// axes match.
+// raise inserts axes of length 1 after the batch of an operand with fewer axes, so that the
+// operands broadcast.
 func (e *encoding) raise() {
 	rank := len(e.result())
 	for i, v := range e.n.In {
@@ -35,12 +35,12 @@ func (e *encoding) zero(n int) {
 	}
 }
 
-// comparisonOps are the operators of the comparisons that have one.
+// comparisonOps has the operators for comparisons. Some comparisons have no operator.
 var comparisonOps = map[string]string{"equal": "Equal", "greater": "Greater",
 	"greater_equal": "GreaterOrEqual",
 	"less":          "Less", "less_equal": "LessOrEqual"}
 
-// encodeCompare writes truth values as the floats that they are here.
+// encodeCompare writes a comparison, and casts its truth values to floats.
 func encodeCompare(e *encoding) {
 	e.raise()
 	e.zero(2)

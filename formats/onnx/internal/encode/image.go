@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// encodeImage writes the chain that image.go reads, in f64 so that it rounds once.
+// encodeImage writes the nodes that image.go reads, in f64, so that the result is rounded once.
 func encodeImage(e *encoding) {
 	x := e.intermediate("Cast", ".f64", e.in, onnxpb.IntAttr("to", int(onnxpb.TensorProto_DOUBLE)))
 	x = e.intermediate("Transpose", ".chw", []string{x}, onnxpb.IntsAttr("perm", 0, 3, 1, 2))

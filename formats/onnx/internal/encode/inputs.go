@@ -20,9 +20,9 @@ func (w *writer) inputs() {
 	w.fields()
 }
 
-// fields declares several inputs. A slice of the graph's input that is a field becomes that field,
-// and so do its reshapes to the shape of the field. Where another node reads the input of the
-// graph, the fields are joined to it.
+// fields declares several inputs. A slice of the graph's input that is a field becomes that field, and
+// so do its reshapes to the shape of the field. If another node reads the graph's input, the fields are
+// concatenated for it.
 func (w *writer) fields() {
 	w.written = map[*graph.Node]bool{}
 	var names []string
@@ -44,7 +44,7 @@ func (w *writer) fields() {
 	w.add("Concat", flat, w.name(w.f.Inputs[0]), onnxpb.IntAttr("axis", 1))
 }
 
-// field declares an input and returns the name of its numbers as f32.
+// field declares an input and returns the name of its values as f32.
 func (w *writer) field(p models.Field) string {
 	name := w.takenNames.Free(p.Name)
 	w.g.Input = append(w.g.Input, w.info(name, graph.Type{Kind: graph.Rows, DType: p.DType, Shape: p.Shape}))
@@ -55,8 +55,8 @@ func (w *writer) field(p models.Field) string {
 		onnxpb.IntAttr("to", int(onnxpb.TensorProto_FLOAT)))
 }
 
-// replaceSlices gives the slices from begin to end of the input the name of a field, if they have
-// its shape or all their readers reshape them to it.
+// replaceSlices gives slices of the input from begin to end the name of a field, if they have the shape
+// of the field, or all their readers reshape them to it.
 func (w *writer) replaceSlices(p models.Field, name string, begin, end int) {
 	users := w.f.Users()
 	for i := range w.f.Nodes {
@@ -93,7 +93,7 @@ func (w *writer) isResult(v graph.Value) bool {
 	return slices.ContainsFunc(w.f.Outputs, func(o graph.Output) bool { return o.Value == v })
 }
 
-// readsPacked reports whether a node that is written, or an output, reads the input of the graph.
+// readsPacked reports whether an output, or a node that is written, reads the graph's input.
 func (w *writer) readsPacked() bool {
 	for i := range w.f.Nodes {
 		if n := &w.f.Nodes[i]; w.readsInput(n) && !w.written[n] {

@@ -9,13 +9,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Operations of bytes are written in QDQ form: the operator of floats, a DequantizeLinear
-// before each operand and a QuantizeLinear after it. A template has only the ratios of
-// scales, by. So the scale of a map is 1, and the scale of a weight or an addend is by: the
-// ratio that a runtime computes from these scales, as a product over a quotient, is exactly
-// by, to the bit.
+// Operations on bytes are written in QDQ form: an operator of floats with a DequantizeLinear before
+// each operand and a QuantizeLinear after it. A template only has the ratios of scales, by. The scale
+// of a map is written as 1, and the scale of a weight or an addend as by. From these scales, a runtime
+// computes the ratio as a product over a quotient, which is exactly by.
 
-// dequantised returns a value of bytes converted to floats.
+// dequantised converts a value of bytes to floats and returns its name.
 func (e *encoding) dequantised(suffix, x string, scale float64, zero int) string {
 	return e.intermediate("DequantizeLinear", suffix, []string{x, e.scalar(e.out+suffix+".scale", scale),
 		e.byte(e.out+suffix+".zero", zero)})
@@ -26,7 +25,7 @@ func (e *encoding) byte(name string, v int) string {
 	return e.initializer(e.takenNames.Free(name), tensor.Scalar(uint8(v)))
 }
 
-// quantised writes v, in steps of the result, as bytes within the bounds of the node.
+// quantised writes v as bytes within the bounds of the node. v is in steps of the result.
 func (e *encoding) quantised(v string) {
 	zero, low, high := e.n.Int("zero"), 0, 255
 	if e.n.Op != graph.AvgPoolInt8 {
@@ -90,7 +89,7 @@ func encodeAvgPoolInt8(e *encoding) {
 	e.quantised(e.intermediate("AveragePool", ".mean", x, averageAttrs(e)...))
 }
 
-// encodeTableInt8 writes a lookup in the table, which works for any function.
+// encodeTableInt8 writes a lookup in a table, which represents any function of bytes.
 func encodeTableInt8(e *encoding) {
 	at := e.intermediate("Cast", ".at", e.in[:1], onnxpb.IntAttr("to", int(onnxpb.TensorProto_INT32)))
 	e.add("Gather", []string{e.in[1], at}, e.out)

@@ -24,16 +24,17 @@ type writer struct {
 	f          *graph.Function
 	g          *onnxpb.GraphProto
 	names      map[graph.Value]string
-	rows       map[graph.Value]string // names of weights with an axis in front: see weights.go
-	takenNames foreign.Names          // names that are taken
-	written    map[*graph.Node]bool   // nodes that inputs replace
+	rows       map[graph.Value]string // names of weights with an additional first axis: see weights.go
+	takenNames foreign.Names          // used names
+	written    map[*graph.Node]bool   // nodes that are replaced by inputs
 	opset      int
-	suppress   *cells.Options // of a detector with non-maximum suppression; nil for other files
+	suppress   *cells.Options // limits of a detector's non-maximum suppression; nil for other files
 	err        error
 }
 
-// Model returns a model as ONNX of an operator set. With suppress the file is for one picture and ends in
-// the non-maximum suppression of a detector. The error names operations that have no counterpart.
+// Model returns a model in ONNX, for an operator set. If suppress is not nil, the file is for one
+// picture and ends in the non-maximum suppression of a detector. The error names operations that have
+// no counterpart in ONNX.
 func Model(m *models.Model, opset int, suppress *cells.Options) (*onnxpb.ModelProto, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ func encodeLayerNorm(e *encoding) {
 	e.scaled("Div", []string{centred, e.intermediate("Sqrt", ".std", []string{sum})}, rank-behind)
 }
 
-// scaled adds a node, the product of its result with operand 1, and the sum with operand 2,
-// if the operands are present. They get more axes of length 1 at the end.
+// scaled adds a node, multiplies its result by operand 1, and adds operand 2, if these are present. The
+// operands get additional axes of length 1 at their ends.
 func (e *encoding) scaled(op string, in []string, more int) {
 	for i, then := range []string{"Mul", "Add"} {
 		w := e.operand(1 + i)
@@ -71,8 +71,8 @@ func (e *encoding) scaled(op string, in []string, more int) {
 	e.add(op, in, e.out)
 }
 
-// encodeGroupNorm writes InstanceNormalization: of the channels, or of the groups between two
-// Reshapes.
+// encodeGroupNorm writes an InstanceNormalization of the channels, or of the groups
+// between two Reshapes.
 func encodeGroupNorm(e *encoding) {
 	s, groups, eps := e.shape(0), e.n.Int("groups"), onnxpb.FloatAttr("epsilon", e.n.Float("eps"))
 	scale, bias := e.operand(1), e.operand(2)

@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// encoders is the closed list of operations that have a counterpart in ONNX.
+// encoders has the operations that have a counterpart in ONNX.
 var encoders map[graph.Op]func(*encoding)
 
-func init() { // the encoders refer to the table's users
+func init() { // the encoders refer to users of the table
 	encoders = map[graph.Op]func(*encoding){
 		graph.Image: encodeImage, graph.Conv: encodeConv, graph.ConvTranspose: encodeConv,
 		graph.Dense: encodeDense, graph.MatMul: encodeMatMul, graph.BatchNorm: encodeBatchNorm,
@@ -50,7 +50,7 @@ func init() { // the encoders refer to the table's users
 // Operations returns the operations that have a counterpart in ONNX.
 func Operations() []graph.Op { return slices.Sorted(maps.Keys(encoders)) }
 
-// encoding is one node while it is written to ONNX.
+// encoding is one node that is being written to ONNX.
 type encoding struct {
 	*writer
 	n       *graph.Node
@@ -86,7 +86,7 @@ func (e *encoding) operands() {
 		e.out = e.rowName(e.n.Out[0])
 		return
 	}
-	if e.n.Op != graph.Prelu { // its slope is written in another shape
+	if e.n.Op != graph.Prelu { // the slope is written with another shape
 		for _, v := range e.n.In {
 			e.in = append(e.in, e.name(v))
 		}
@@ -94,7 +94,7 @@ func (e *encoding) operands() {
 	e.out = e.name(e.n.Out[0])
 }
 
-// isRows reports whether operand i is written with an axis for the batch.
+// isRows reports whether operand i is written with a batch axis.
 func (e *encoding) isRows(i int) bool {
 	return e.weights || e.f.Values[e.n.In[i]].Type.Kind == graph.Rows
 }
@@ -105,7 +105,7 @@ func (e *encoding) shape(i int) []int { return e.f.Values[e.n.In[i]].Type.Shape 
 // result returns the shape of the result without the batch.
 func (e *encoding) result() []int { return e.f.Values[e.n.Out[0]].Type.Shape }
 
-// is adds a single node for the operation.
+// is adds the node for an operation that is a single node in ONNX.
 func (e *encoding) is(op string, attrs ...*onnxpb.AttributeProto) { e.add(op, e.in, e.out, attrs...) }
 
 // intermediate adds a node with an intermediate result of the operation.
@@ -115,7 +115,8 @@ func (e *encoding) intermediate(op, suffix string, in []string, attrs ...*onnxpb
 
 func named(op string) func(*encoding) { return func(e *encoding) { e.is(op) } }
 
-// withFloats makes the encoder of an operation with float attributes of the same names.
+// withFloats returns the encoder of an operation with float attributes. They have the
+// same names in ONNX.
 func withFloats(op string, names ...string) func(*encoding) {
 	return func(e *encoding) {
 		var attrs []*onnxpb.AttributeProto
@@ -150,13 +151,13 @@ func encodeSilu(e *encoding) {
 	e.add("Mul", []string{e.in[0], s}, e.out)
 }
 
-// encodeMish writes the parts, because the operator needs operator set 18.
+// encodeMish writes several nodes, because the operator needs operator set 18.
 func encodeMish(e *encoding) {
 	gate := e.intermediate("Tanh", ".tanh", []string{e.intermediate("Softplus", ".softplus", e.in)})
 	e.add("Mul", []string{e.in[0], gate}, e.out)
 }
 
-// encodeGelu writes the parts, in the order of the definition, because the operator needs
+// encodeGelu writes several nodes in the order of the definition, because the operator needs
 // operator set 20.
 func encodeGelu(e *encoding) {
 	x := e.in[0]
@@ -206,7 +207,7 @@ func encodeSoftmax(e *encoding) {
 	e.is(op, onnxpb.IntAttr("axis", e.n.Int("axis")+1))
 }
 
-// encodeAffine writes a product and a sum, and leaves out those without effect.
+// encodeAffine writes a product and a sum, without those that have no effect.
 func encodeAffine(e *encoding) {
 	by, add := e.n.Float("by"), e.n.Float("add")
 	x := e.in[0]
@@ -220,8 +221,8 @@ func encodeAffine(e *encoding) {
 	e.add("Add", []string{x, e.scalar(e.out+".add", add)}, e.out)
 }
 
-// encodeReduce: the axes are an operand of ReduceSum since operator set 13,
-// of the others only since 18.
+// encodeReduce writes a reduction. The axes are an operand of ReduceSum from operator set 13 on, and of
+// other reductions from 18 on.
 func encodeReduce(e *encoding) {
 	axes, keep := e.n.Ints("axes"), 0
 	for i := range axes {

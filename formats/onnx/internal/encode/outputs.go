@@ -21,8 +21,8 @@ func (w *writer) outputNames() (names []string) {
 	return names
 }
 
-// outputs names the results: each gets an Identity, so that values keep their names, or a
-// conversion to the type that it has in the file of the model.
+// outputs writes the results. Each result gets an Identity, so that values keep their names, or a
+// conversion to its type in the file that the model was read from.
 func (w *writer) outputs() {
 	for _, o := range w.m.Outputs() {
 		v := w.f.Outputs[o.Of].Value
@@ -39,7 +39,7 @@ func (w *writer) outputs() {
 	}
 }
 
-// picked writes an output that is the index of the largest element of another one.
+// picked writes an output that is the index of the largest element of another output.
 func (w *writer) picked(o models.OutputInfo) {
 	of := w.f.Outputs[o.Of].Value
 	at := w.add("ArgMax", []string{w.name(of)}, w.takenNames.Free(o.Name+".place"), onnxpb.IntAttr("axis", 1),
@@ -51,14 +51,14 @@ func (w *writer) picked(o models.OutputInfo) {
 	w.typed(at, o.Name, tensor.I64, o.Type.DType)
 }
 
-// castBounds are the least and the greatest float32 for which a Cast, by way of i64, gives
-// the same number on all processors.
+// castBounds has the smallest and the largest float32 that a Cast by way of i64 converts to the same
+// number on all processors.
 var castBounds = map[tensor.DType][2]float32{tensor.I16: {math.MinInt16, math.MaxInt16},
 	tensor.U16: {0, math.MaxUint16}, tensor.U32: {0, 0xffffff00}, tensor.U64: {0, 0x7fffff8000000000}}
 
-// typed writes x as an output of another type. Integers of one byte are quantised with
-// scale 1, which is understood when the file is read again. Otherwise values are clipped
-// first: the result of a Cast of a value out of range differs between processors.
+// typed writes x as an output of another type. Integers of one byte are quantised with scale 1, because
+// this package can read that again. Other values are clipped first, because the result of a Cast out of
+// range depends on the processor.
 func (w *writer) typed(x, name string, is, want tensor.DType) {
 	switch {
 	case is == want:

@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// encodeQuantised writes bytes as u8, between the standard's two operators.
+// encodeQuantised writes a QuantizeLinear to u8, or a DequantizeLinear of u8.
 func encodeQuantised(e *encoding) {
 	zero := e.initializer(e.takenNames.Free(e.out+".zero"), tensor.Scalar(uint8(e.n.Int("zero"))))
 	e.in = append(e.in, e.scalar(e.out+".scale", e.n.Float("scale")), zero)

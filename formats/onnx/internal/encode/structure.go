@@ -45,7 +45,7 @@ func encodeTranspose(e *encoding) {
 	e.is("Transpose", onnxpb.IntsAttr("perm", perm...))
 }
 
-// encodeUpsample writes scales: sizes would fix the length of the batch.
+// encodeUpsample writes scales, because sizes would fix the length of the batch.
 func encodeUpsample(e *encoding) {
 	from, to := e.shape(0)[1:], e.result()[1:]
 	scales := []float32{1, 1, scale(from[0], to[0]), scale(from[1], to[1])}
@@ -63,7 +63,7 @@ func encodeUpsample(e *encoding) {
 		onnxpb.TextAttr("nearest_mode", rounding))
 }
 
-// scale returns a factor s with floor(from*s) equal to to, in f32 and in f64.
+// scale returns a factor s such that floor(from*s) is to, in f32 and in f64.
 func scale(from, to int) float32 {
 	s := float32(to) / float32(from)
 	for int(float32(from)*s) < to || int(float64(from)*float64(s)) < to {
@@ -72,8 +72,7 @@ func scale(from, to int) float32 {
 	return s
 }
 
-// encodeDropout keeps the place of a dropout. ONNX has no operator that drops whole
-// samples.
+// encodeDropout writes a dropout. ONNX has no operator that drops whole samples.
 func encodeDropout(e *encoding) {
 	if e.n.Text("each") == "sample" {
 		e.is("Identity")

@@ -8,18 +8,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The outputs of a detector with non-maximum suppression, and the name of their length.
+// Names of the outputs of a detector with non-maximum suppression, and of their length.
 const (
 	boxesName, scoresName, labelsName = "boxes", "scores", "labels"
 	lengthName                        = "boxes_found"
 )
 
-// farthest limits coordinates, as suppress.Corners.Limited does.
+// farthest is the limit of coordinates, as in suppress.Corners.Limited.
 const farthest = 1 << 60
 
-// suppressed decodes the prediction of a detector for one picture and writes its boxes as outputs, from the
-// highest score to the lowest: corners [K,4] in pixels of the input, scores [K] and classes [K]. They are
-// the boxes of cells.Grid.Detections.
+// suppressed decodes the prediction of a detector for one picture, and writes its boxes as outputs,
+// from the highest score to the lowest: corners [K,4] in pixels of the input, scores [K] and classes
+// [K]. They are the boxes that cells.Grid.Detections finds.
 func (w *writer) suppressed(o cells.Options) {
 	v := w.f.Outputs[0].Value
 	boxes, score, byClass := w.decoded(w.name(v), w.f.Values[v].Type.Shape)
@@ -44,13 +44,14 @@ func (w *writer) suppressed(o cells.Options) {
 		listInfo(labelsName, tensor.I64))
 }
 
-// step adds a node with one result, under a free name.
+// step adds a node with one result under an unused name.
 func (w *writer) step(op, name string, in []string, attrs ...*onnxpb.AttributeProto) string {
 	return w.add(op, in, w.takenNames.Free(name), attrs...)
 }
 
-// decoded returns corners [1,A,4] in pixels, scores [1,1,A], and scores by class [1,C,A], of a prediction
-// [1,5+C,A]. A cell has a score for its most probable class alone, the first of equals, and -1 for others.
+// decoded decodes a prediction [1,5+C,A]. It returns the names of corners [1,A,4] in pixels, scores
+// [1,1,A], and scores by class [1,C,A]. A cell has a score for its most probable class, the first one
+// of equals, and -1 for the other classes.
 func (w *writer) decoded(x string, shape []int) (boxes, score, byClass string) {
 	grid, err := cells.New(w.m.PictureSides())
 	if err != nil || len(shape) != 2 || grid.Len() != shape[1] {
@@ -78,7 +79,7 @@ func (w *writer) decoded(x string, shape []int) (boxes, score, byClass string) {
 	return w.corners(grid, fields[0], fields[1]), score, byClass
 }
 
-// corners returns corners [1,A,4] in pixels of the centres and sizes of the cells.
+// corners converts the centres and sizes of boxes to corners [1,A,4] in pixels.
 func (w *writer) corners(grid *cells.Grid, offset, size string) string {
 	n := grid.Len()
 	positions, sides := tensor.New(tensor.F32, 1, 2, n), tensor.New(tensor.F32, 1, 1, n)
@@ -102,7 +103,7 @@ func (w *writer) corners(grid *cells.Grid, offset, size string) string {
 	return w.step("Transpose", "corners.last", []string{limited}, onnxpb.IntsAttr("perm", 0, 2, 1))
 }
 
-// listInfo declares a list of open length of elements with a shape.
+// listInfo declares a list with an open length. shape is the shape of its elements.
 func listInfo(name string, d tensor.DType, shape ...int) *onnxpb.ValueInfoProto {
 	dims := []*onnxpb.TensorShapeProto_Dimension{{DimParam: proto.String(lengthName)}}
 	for _, n := range shape {

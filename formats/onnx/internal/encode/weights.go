@@ -2,17 +2,17 @@ package encode
 
 import "github.com/bnctl/bnctl/graph"
 
-// A weight may be computed from other weights, by the same operations as rows. These nodes are written for
-// rows with a batch of 1: their operands get an axis of length 1 in front, and a layer that uses the result
-// drops it.
+// A weight may be computed from other weights by the operations that exist for rows. These nodes are
+// written for rows with a batch of 1. Their operands get a first axis of length 1, and a layer that
+// uses the result removes it.
 
-// isComputedWeight reports whether v is the result of a node over weights alone.
+// isComputedWeight reports whether v is the result of a node with weights as its only operands.
 func (w *writer) isComputedWeight(v graph.Value) bool {
 	x := w.f.Values[v]
 	return x.State == "" && x.Type.Kind == graph.Whole
 }
 
-// rowName returns the name of a weight with an axis of length 1 in front.
+// rowName returns the name of a weight with a first axis of length 1.
 func (w *writer) rowName(v graph.Value) string {
 	if v == graph.None {
 		return ""
@@ -29,13 +29,13 @@ func (w *writer) rowName(v graph.Value) string {
 	return w.rows[v]
 }
 
-// withoutAxis returns the name of a computed weight without the axis in front.
+// withoutAxis returns the name of a computed weight without its first axis.
 func (w *writer) withoutAxis(v graph.Value) string {
 	x := w.f.Values[v]
 	return w.reshaped(w.rowName(v), x.Name, x.Type.Shape)
 }
 
-// reshaped adds a Reshape with a name that is free.
+// reshaped adds a Reshape under an unused name.
 func (w *writer) reshaped(from, name string, shape []int) string {
 	name = w.takenNames.Free(name)
 	return w.add("Reshape", []string{from, w.ints(name+".shape", shape...)}, name)

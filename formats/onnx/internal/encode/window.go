@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// convAttrs are the attributes of the window of a convolution.
+// convAttrs returns the attributes of the window of a convolution.
 func convAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
 	return []*onnxpb.AttributeProto{onnxpb.IntsAttr("kernel_shape", w.Kernel[:]...),
@@ -24,8 +24,8 @@ func encodeConv(e *encoding) {
 	e.is("Conv", attrs...)
 }
 
-// encodeDense writes a Gemm, or with leading axes a MatMul with the transposed weight and
-// an addition.
+// encodeDense writes a Gemm. A dense layer with leading axes becomes a MatMul with the transposed
+// weight and an Add.
 func encodeDense(e *encoding) {
 	if e.n.Int("leading") == 0 {
 		e.is("Gemm", onnxpb.IntAttr("transB", 1))
@@ -40,7 +40,7 @@ func encodeDense(e *encoding) {
 	e.add("Add", []string{product, e.in[2]}, e.out)
 }
 
-// encodeMatMul transposes the operands that have transposed matrices.
+// encodeMatMul writes a MatMul. It transposes operands that hold their matrix transposed.
 func encodeMatMul(e *encoding) {
 	in := slices.Clone(e.in)
 	for i, key := range []string{"transpose_a", "transpose_b"} {
@@ -61,8 +61,8 @@ func encodeMatMul(e *encoding) {
 	e.add("MatMul", e.alignBatch(in), e.out)
 }
 
-// alignBatch inserts axes of length 1 into rows until they have the rank of the other
-// operand, so that their batch axes match.
+// alignBatch inserts axes of length 1 into rows until both operands have the same rank, so that the
+// batch axes coincide.
 func (e *encoding) alignBatch(in []string) []string {
 	for i := range in {
 		s, other := e.shape(i), e.shape(1-i)
@@ -86,15 +86,14 @@ func encodeBatchNorm(e *encoding) {
 		onnxpb.FloatAttr("momentum", e.n.Float("decay")))
 }
 
-// poolAttrs are the attributes of the window of a pool.
+// poolAttrs returns the attributes of the window of a pool.
 func poolAttrs(e *encoding) []*onnxpb.AttributeProto {
 	w := e.f.WindowOf(e.n)
 	return []*onnxpb.AttributeProto{onnxpb.IntsAttr("kernel_shape", w.Kernel[:]...),
 		onnxpb.IntsAttr("strides", w.Stride[:]...), onnxpb.IntsAttr("pads", w.Pad[:]...)}
 }
 
-// averageAttrs returns the attributes of an average, which may or may not count the
-// padding.
+// averageAttrs returns the attributes of the window of an average pool, which may count the padding.
 func averageAttrs(e *encoding) []*onnxpb.AttributeProto {
 	count := 0
 	if e.n.Bool("count_pad") {

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The functions of one number.
+// Functions of one number.
 var (
 	Neg        = Unary(func(v float64) float64 { return -v }, func(v int64) int64 { return -v })
 	Abs        = Unary(math.Abs, func(v int64) int64 { return max(v, -v) })
@@ -35,7 +35,7 @@ var (
 	isInfinite = unary(unaryFold{real: func(v float64) float64 { return truth(math.IsInf(v, 0)) }, tells: true})
 )
 
-// IsInf reports infinities of both signs.
+// IsInf reports the infinities of both signs.
 func IsInf(c *node.Node) []tensor.Tensor {
 	c.Required(0)
 	if c.Int("detect_negative", 1) == 0 || c.Int("detect_positive", 1) == 0 {
@@ -44,17 +44,17 @@ func IsInf(c *node.Node) []tensor.Tensor {
 	return isInfinite(c)
 }
 
-// unaryFold is a function of one number: of floats, in float64, and of integers; nil if it
-// is undefined for them.
+// unaryFold is a function of one number. It has one function for floats, in float64, and one for
+// integers. A function is nil if it is undefined.
 type unaryFold struct {
 	real     func(float64) float64
 	integer  func(int64) int64
-	ofTruths bool // its operand is a truth value
-	tells    bool // its result is a truth value
+	ofTruths bool // the operand has truth values
+	tells    bool // the result has truth values
 }
 
-// Unary returns the fold of a function of one number: of floats, in float64, and of integers. One of them may
-// be nil.
+// Unary returns the fold of a function of one number. real is for floats, in float64, and integer for
+// integers. One of them may be nil.
 func Unary(real func(float64) float64, integer func(int64) int64) Func {
 	return unary(unaryFold{real: real, integer: integer})
 }
@@ -70,7 +70,7 @@ func sign[T int64 | float64](v T) T {
 	case v < 0:
 		return -1
 	}
-	return v // zero, or no number
+	return v // 0 or NaN
 }
 
 func truth(b bool) float64 {
@@ -112,18 +112,18 @@ func foldUnary(c *node.Node, f unaryFold) tensor.Tensor {
 	return out
 }
 
-// binaryFold is a function of two numbers, or of more from left to right.
+// binaryFold is a function of two numbers, or of several from left to right.
 type binaryFold struct {
 	real       func(a, b float64) float64
-	integer    func(c *node.Node, a, b int64) int64 // also for anyBatch
+	integer    func(c *node.Node, a, b int64) int64 // also for lengths of the batch
 	variadic   bool                                 // accepts any number of operands
-	boolean    bool                                 // the result is a truth value
-	mixedTypes bool                                 // operands may differ in type; the result has the first's
-	ofTruths   bool                                 // the operands are truth values
-	anyType    bool                                 // truth values may be operands, too
+	boolean    bool                                 // the result has truth values
+	mixedTypes bool                                 // operands may differ in type; the first one's is the result's
+	ofTruths   bool                                 // the operands have truth values
+	anyType    bool                                 // the operands may also have truth values
 }
 
-// The functions of two numbers.
+// Functions of two numbers.
 var (
 	Add = binary(binaryFold{real: plus, integer: addIntegers})
 	Sub = binary(binaryFold{real: func(a, b float64) float64 { return a - b }, integer: subtractIntegers})
@@ -158,8 +158,7 @@ func ofAnyType(f binaryFold) binaryFold {
 	return f
 }
 
-// exact makes a function that returns the length of the batch unchanged if the other
-// operand is neutral.
+// exact returns f for lengths of the batch: a length stays unchanged if the other operand is neutral.
 func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int64) int64 {
 	return func(c *node.Node, a, b int64) int64 {
 		_, left := element.TimesBatch(a)
@@ -174,7 +173,8 @@ func exact(f func(a, b int64) int64, neutral int64) func(*node.Node, int64, int6
 	}
 }
 
-// remainderOf has the sign of the divisor, or with fmod the sign of the dividend.
+// remainderOf returns the remainder with the sign of the divisor, or with fmod the sign
+// of the dividend.
 func remainderOf(c *node.Node, a, b int64) int64 {
 	if a, b = c.Concrete(a), c.Concrete(b); b == 0 {
 		c.Fail("divides by zero")
@@ -205,8 +205,8 @@ func times(a, b float64) float64   { return a * b }
 func smaller(a, b float64) float64 { return min(a, b) }
 func larger(a, b float64) float64  { return max(a, b) }
 
-// comparison returns a comparison: f maps the order of two numbers to its result. The order
-// is -1, 0 or 1, or 2 if one of them is NaN.
+// comparison returns a comparison. f maps the order of two numbers to its result. The order is -1, 0 or
+// 1, or 2 if one of the numbers is NaN.
 func comparison(f func(order int) bool) binaryFold {
 	of := func(order int) int64 {
 		if f(order) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Clip limits numbers to two bounds; the upper one is applied last.
+// Clip limits numbers to two bounds. The upper bound is applied last.
 func Clip(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	out := c.NewConstant(t.DType, t.Shape)
@@ -39,7 +39,8 @@ func Clip(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// readRealBound reads an attribute in older operator sets, and operand i in newer ones.
+// readRealBound reads a bound, which is an attribute in older operator sets and operand
+// i in newer ones.
 func readRealBound(c *node.Node, name string, i int, def float64) float64 {
 	if c.Attribute(name) != nil {
 		return c.Float(name, 0)

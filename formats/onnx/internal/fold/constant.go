@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// RefuseText is only called for values other than numbers: numbers are stored when the file
-// is opened.
+// RefuseText refuses a Constant. It is called for text only: numbers are stored when
+// the file is opened.
 func RefuseText(c *node.Node) tensor.Tensor {
 	c.Fail("its value is text")
 	return node.Nothing
 }
 
-// ConstantOfShape repeats one number.
+// ConstantOfShape returns a tensor that repeats one number.
 func ConstantOfShape(c *node.Node) tensor.Tensor {
 	one, shape := ReadFilled(c)
 	return c.Gathered(one, shape, func([]int) int { return 0 })
@@ -56,11 +56,11 @@ func ReadFillingNumber(c *node.Node) tensor.Tensor {
 		c.Fail("its value is not one number")
 		return node.Nothing
 	}
-	a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(onnxpb.Number(t.DType)) // load took it
+	a.T.RawData, a.T.DataType = slices.Clone(t.Bytes), int32(onnxpb.Number(t.DType)) // load removed the elements
 	return t
 }
 
-// Shape returns the lengths of operand 0 in the file. The batch's stays open.
+// Shape returns the lengths of operand 0 in the file. The length of the batch stays open.
 func Shape(c *node.Node) tensor.Tensor {
 	all := c.Dims()
 	from, to := c.Int("start", 0), c.Int("end", len(all))
@@ -134,7 +134,7 @@ func countReals(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// checkLength returns a computed length, at least 0.
+// checkLength checks a computed length, which must be at least 0.
 func checkLength(c *node.Node, n float64) int {
 	if math.IsNaN(n) || n > math.MaxInt32 {
 		c.Fail("a length of %v", n)
@@ -143,7 +143,8 @@ func checkLength(c *node.Node, n float64) int {
 	return int(max(n, 0))
 }
 
-// OneHot sets, along a new axis, the element that an index names.
+// OneHot returns a tensor with a new axis. Along it, the element at the given index is on, and
+// the others are off.
 func OneHot(c *node.Node) tensor.Tensor {
 	index, depth, pair := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err != nil {

@@ -7,12 +7,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Func computes the results of a node from constants, or, as Shape does, from
-// the shape of a value. Constants keep the types of the file, but halves, which
-// are f32 here.
+// Func computes the results of a node from constants, or from the shape of a value, as Shape does.
+// Constants keep the types of the file, except that halves are f32.
 type Func func(*node.Node) []tensor.Tensor
 
-// One makes a fold of a function with one result.
+// One returns the fold for a function with one result.
 func One(f func(*node.Node) tensor.Tensor) Func {
 	return func(c *node.Node) []tensor.Tensor { return []tensor.Tensor{f(c)} }
 }
@@ -20,7 +19,7 @@ func One(f func(*node.Node) tensor.Tensor) Func {
 // Identity returns operand 0.
 func Identity(c *node.Node) tensor.Tensor { return c.Required(0) }
 
-// Cast turns integers into floats and back, towards zero.
+// Cast converts integers to floats, and floats to integers by rounding towards zero.
 func Cast(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	d, err := onnxpb.DType(int32(c.Int("to", 0)))

@@ -82,7 +82,7 @@ func GatherND(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// checkReplaces checks the attribute reduction of an operator that scatters.
+// checkReplaces checks that an operator that scatters replaces elements, by its attribute reduction.
 func checkReplaces(c *node.Node) bool {
 	if r := c.Text("reduction", "none"); r != "none" {
 		c.Fail("with the reduction %.40q is not supported", r)
@@ -181,9 +181,9 @@ func Split(c *node.Node) []tensor.Tensor {
 	return out
 }
 
-// Concat joins along any axis. Shapes are joined along the first axis.
+// Concat joins constants along any axis, and shapes along the first axis.
 func Concat(c *node.Node) tensor.Tensor {
-	all := make([]tensor.Tensor, max(len(c.In), 1)) // without operands the first is reported as missing
+	all := make([]tensor.Tensor, max(len(c.In), 1)) // if there are no operands, the first is reported as missing
 	for i := range all {
 		all[i] = c.Required(i)
 	}

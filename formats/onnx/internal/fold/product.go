@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Products of constants are sums over letters, as Einsum writes them.
+// Products of constants are sums over letters, as in the equations of Einsum.
 
 // MatMul multiplies matrices.
 func MatMul(c *node.Node) tensor.Tensor {

@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Dequantize converts the integers of quantised weights to floats: (x-zero)*scale, where
-// both are one number or one for each index of an axis.
+// Dequantize converts the integers of quantised weights to floats: (x-zero)*scale. zero and scale are
+// one number, or one for each index of an axis.
 func Dequantize(c *node.Node) tensor.Tensor {
 	x, at := c.Integers(0)
 	q := ReadQuantisation(c, tensor.U8)
@@ -31,8 +31,8 @@ func Dequantize(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// Quantize rounds floats to integers, half to even, and clips them to their type, so a
-// value that is quantised and dequantised has the same loss as at run time.
+// Quantize rounds floats to integers, half to even, and clips them to their type. A value that is
+// quantised and dequantised has the same error as at run time.
 func Quantize(c *node.Node) tensor.Tensor {
 	x, q := c.Required(0), ReadQuantisation(c, tensor.U8)
 	if c.Err == nil && x.DType != tensor.F32 {
@@ -56,18 +56,18 @@ func Quantize(c *node.Node) tensor.Tensor {
 
 // Quantisation describes how the elements of a tensor are quantised.
 type Quantisation struct {
-	D           tensor.DType // of the integers
+	D           tensor.DType // type of the integers
 	Scale       []float32
 	Zero        []int64
-	Axis        int // that has a scale for each index
-	each, inner int // length of the axis, elements at one index; 1 and 1 for one scale
+	Axis        int // axis with a scale for each index
+	each, inner int // length of the axis, and number of elements at each index in a row; 1 and 1 for one scale
 	Least, Most int64
 }
 
 func (q *Quantisation) at(k int) int { return k / q.inner % q.each }
 
-// ReadQuantisation reads operands 1 and 2 and the axis; otherwise is the type of the
-// integers without a zero point.
+// ReadQuantisation reads operands 1 and 2 and the axis. otherwise is the type of the integers if there
+// is no zero point.
 func ReadQuantisation(c *node.Node, otherwise tensor.DType) Quantisation {
 	scale := c.ToF32(c.Required(1))
 	zero, d := make([]int64, max(scale.Count(), 1)), otherwise

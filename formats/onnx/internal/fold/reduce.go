@@ -10,13 +10,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// reduction folds the numbers along axes into one, from a first value, and ends
-// with a function of that and their count.
+// reduction combines the numbers along axes to one number, starting from a first value. At the end it
+// applies a function of this number and their count.
 type reduction struct {
 	first float64
 	add   func(acc, v float64) float64
 	end   func(acc float64, n int) float64
-	empty bool              // has a result without any number
+	empty bool              // defined for no numbers
 	whole *integerReduction // nil if it is undefined for integers
 }
 
@@ -24,7 +24,7 @@ func same64(acc float64, _ int) float64 { return acc }
 
 func addSquare(acc, v float64) float64 { return acc + float64(v*v) }
 
-// The reductions.
+// Reductions.
 var (
 	ReduceSum = reduce(reduction{0, plus, same64, true,
 		ofIntegers(0, addIntegers)})
@@ -52,7 +52,7 @@ var (
 		nil})
 )
 
-// integerReduction folds integers, in integers.
+// integerReduction combines integers exactly.
 type integerReduction struct {
 	first int64
 	add   func(c *node.Node, acc, v int64) int64
@@ -66,7 +66,7 @@ func reduce(f reduction) Func {
 	return One(func(c *node.Node) tensor.Tensor { return foldReduce(c, f) })
 }
 
-// readFoldedAxes returns which axes of a constant an operator reduces.
+// readFoldedAxes returns the axes of a constant that an operator reduces.
 func readFoldedAxes(c *node.Node, rank int) []bool {
 	axes, ok := c.List("axes", 1)
 	gone := make([]bool, rank)
@@ -85,8 +85,8 @@ func readFoldedAxes(c *node.Node, rank int) []bool {
 	return gone
 }
 
-// reduceShapes returns a shape with the removed axes as lengths of 1, and the result's
-// shape by keepdims.
+// reduceShapes returns the shape in which reduced axes have length 1, and the shape of the result,
+// which depends on keepdims.
 func reduceShapes(c *node.Node, shape []int, gone []bool) (ones, reduced []int) {
 	ones = slices.Clone(shape)
 	for a, n := range shape {
@@ -164,8 +164,8 @@ func reduceReals(c *node.Node, t tensor.Tensor, f reduction, ones, reduced []int
 	return out
 }
 
-// along calls f for each line of elements along an axis: the offset of its first, how many, how far
-// apart.
+// along calls f for each line of elements along an axis, with the offset of the first element, their
+// number, and their distance.
 func along(shape []int, axis int, f func(first, n, step int)) {
 	step, block := tensor.Count(shape[axis+1:]), tensor.Count(shape[axis:])
 	for outer := range tensor.Count(shape[:axis]) {
@@ -175,7 +175,7 @@ func along(shape []int, axis int, f func(first, n, step int)) {
 	}
 }
 
-// CumSum returns the sums of all elements up to each along an axis.
+// CumSum returns the sums of all elements up to each one along an axis.
 func CumSum(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	l, _ := c.List("axis", 1)
@@ -197,7 +197,7 @@ func CumSum(c *node.Node) tensor.Tensor {
 		for i := range n {
 			at := first + i*step
 			switch {
-			case i == 0 && later: // stays zero
+			case i == 0 && later: // the first sum stays zero
 			case i == 0:
 				element.Move(out, at, t, at)
 			case later:
@@ -227,8 +227,8 @@ func elementAdder(c *node.Node, out, t tensor.Tensor) func(to, a, b int) {
 	return func(to, a, b int) { element.SetInteger(out, to, c.Concrete(x(a))+c.Concrete(y(b))) }
 }
 
-// elementOrder returns a function that reports whether element a of t comes before element
-// b: the larger or the smaller first, and of equal ones the first.
+// elementOrder returns a function that reports whether element a of t comes before element b. Larger or
+// smaller elements come first. Equal elements keep their order.
 func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) int {
 	by := func(order int) int {
 		if largest {
@@ -248,7 +248,7 @@ func elementOrder(c *node.Node, t tensor.Tensor, largest bool) func(a, b int) in
 	return func(a, b int) int { return by(order(c.Concrete(at(a)), c.Concrete(at(b)))) }
 }
 
-// Arg returns the place of the largest element along an axis, for ArgMin of the smallest.
+// Arg returns the index of the largest element along an axis, or of the smallest one for ArgMin.
 func Arg(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	axis := c.FoldAxis(int64(c.Int("axis", 0)), len(t.Shape))
@@ -279,7 +279,7 @@ func Arg(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// TopK returns the k largest or smallest elements along an axis, and their places.
+// TopK returns the k largest or smallest elements along an axis, and their indices.
 func TopK(c *node.Node) []tensor.Tensor {
 	t := c.Required(0)
 	l, ok := c.List("k", 1)

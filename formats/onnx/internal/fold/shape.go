@@ -28,7 +28,7 @@ func Reshape(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// Flatten makes a matrix of a constant.
+// Flatten returns a constant as a matrix.
 func Flatten(c *node.Node) tensor.Tensor {
 	t, axis := c.Required(0), c.Int("axis", 1)
 	if axis < 0 {
@@ -54,7 +54,7 @@ func Squeeze(c *node.Node) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// dropAxesOf returns a shape without axes of length 1: the given ones, or all.
+// dropAxesOf returns a shape without axes of length 1: without the given axes, or without all of them.
 func dropAxesOf(c *node.Node, from []int, axes []int64, given bool) (shape []int) {
 	drop := c.Dropped(from, axes, given)
 	for a, length := range from {
@@ -145,7 +145,7 @@ func Tile(c *node.Node) tensor.Tensor {
 	})
 }
 
-// Pad adds elements at the ends of axes, or cuts some.
+// Pad adds elements at the ends of axes, or removes some.
 func Pad(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
 	rank := len(t.Shape)
@@ -195,7 +195,7 @@ func Pad(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// readPadding returns the padding value of a constant, of its type.
+// readPadding returns the padding value of a Pad, in the type of t.
 func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 	if fill, ok := c.Constant(2); ok {
 		if fill.Count() != 1 || fill.DType != t.DType {
@@ -212,8 +212,8 @@ func readPadding(c *node.Node, t tensor.Tensor) tensor.Tensor {
 	return fill
 }
 
-// inner returns the element of an axis of length n that a padding mode puts at index i; ok
-// is false if it is the padding value.
+// inner returns the index of the element that a padding mode copies to index i, on an axis of length n.
+// ok is false if the padding value is used instead.
 func inner(i, n int, mode string) (at int, ok bool) {
 	inside := i >= 0 && i < n
 	switch {
@@ -229,7 +229,7 @@ func inner(i, n int, mode string) (at int, ok bool) {
 	return 0, false
 }
 
-// Where selects elements of one constant or another one.
+// Where selects each element from one of two constants.
 func Where(c *node.Node) tensor.Tensor {
 	test, yes, no := c.Required(0), c.Required(1), c.Required(2)
 	if c.Err == nil && (test.DType != tensor.Bool || yes.DType != no.DType) {
@@ -259,7 +259,7 @@ func Where(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// Trilu leaves the upper or the lower triangle of matrices.
+// Trilu keeps the upper or the lower triangle of matrices, and sets other elements to 0.
 func Trilu(c *node.Node) tensor.Tensor {
 	t, k, upper := c.Required(0), int64(0), c.Int("upper", 1) != 0
 	if c.Has(1) {

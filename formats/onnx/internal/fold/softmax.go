@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Softmax returns the exponentials along an axis, divided by their sum. Up to operator set 12 the axis begins
-// a range: all axes from it on are one.
+// Softmax returns the exponentials along an axis, divided by their sum. Up to operator set 12 all axes
+// from the given one on count as one.
 var Softmax = One(func(c *node.Node) tensor.Tensor {
 	return softmax(c, func(x, sum float64) float64 { return tensor.Exp(x) / sum })
 })
@@ -19,7 +19,8 @@ var LogSoftmax = One(func(c *node.Node) tensor.Tensor {
 	return softmax(c, func(x, sum float64) float64 { return x - tensor.Log(sum) })
 })
 
-// softmax makes each element of its distance from the largest one, and of the sum of the exponentials.
+// softmax applies of to each element. x is its difference from the largest element, and sum is the sum
+// of the exponentials of these differences.
 func softmax(c *node.Node, of func(x, sum float64) float64) tensor.Tensor {
 	t, axis := c.Required(0), 1
 	if c.Opset >= 13 {

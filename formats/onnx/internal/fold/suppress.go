@@ -44,7 +44,7 @@ func NonMaxSuppression(c *node.Node) tensor.Tensor {
 	return out
 }
 
-// threshold returns operand i, a number; 0 without it.
+// threshold returns operand i as a number, or 0 if it is absent.
 func threshold(c *node.Node, i int) float64 {
 	if !c.Has(i) {
 		return 0

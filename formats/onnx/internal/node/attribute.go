@@ -18,7 +18,7 @@ func (c *Node) Attribute(name string) *onnxpb.AttributeProto {
 	return nil
 }
 
-// Int returns an attribute of one integer of 32 bits, def if it is absent.
+// Int returns the integer attribute with that name, or def if it is absent. It must fit into 32 bits.
 func (c *Node) Int(name string, def int) int {
 	a := c.Attribute(name)
 	if a == nil {
@@ -31,7 +31,7 @@ func (c *Node) Int(name string, def int) int {
 	return def
 }
 
-// Float returns an attribute of one number, def if it is absent.
+// Float returns the attribute with that name, which is one number, or def if it is absent.
 func (c *Node) Float(name string, def float32) float64 {
 	a := c.Attribute(name)
 	if a == nil {
@@ -43,7 +43,7 @@ func (c *Node) Float(name string, def float32) float64 {
 	return float64(a.GetF())
 }
 
-// Text returns an attribute of text, def if it is absent.
+// Text returns the text attribute with that name, or def if it is absent.
 func (c *Node) Text(name, def string) string {
 	a := c.Attribute(name)
 	if a == nil {
@@ -55,7 +55,8 @@ func (c *Node) Text(name, def string) string {
 	return string(a.S)
 }
 
-// Ints returns an attribute of n integers within the range of a length.
+// Ints returns an attribute that is a list of n integers. They must be in the range of a length. If it
+// is absent, all are def.
 func (c *Node) Ints(name string, n, def int) []int {
 	a := c.Attribute(name)
 	if a == nil {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// If the file leaves the length N of the batch open, the batch of a value may be elsewhere
-// than at its first axis: exporters move it after the positions of a sequence, and join it
-// with heads or windows. Rows of these values have the whole shape that the file has for N =
-// 1, as unbatched values do; batchAxis is the axis that contains N, so that each operator's
-// rule can report whether it mixes rows. When the batch is the first axis again, it is the
-// batch of the rows.
+// If the file leaves the length N of the batch open, the batch of a value may be on another axis than
+// the first. Exporters move it after the positions of a sequence, and join it with heads or windows.
+// The rows of these values have the whole shape that the file has for N = 1, as unbatched values do.
+// BatchAxis is the axis that contains N, so that the rule of each operator can report whether it mixes
+// rows. When the batch is the first axis again, it is the batch of the rows.
 
 // BatchAxis is an axis of outer*N*inner elements: element (o*N + n)*inner + i belongs to
 // row n.
@@ -19,13 +18,13 @@ type BatchAxis struct{ Axis, Outer, Inner int }
 // OfRows is the batch axis of rows.
 var OfRows = BatchAxis{0, 1, 1}
 
-// ErrMixes reports operations that cannot be computed for each row alone.
+// ErrMixes is the error for operations that cannot be computed for each row separately.
 var ErrMixes = errors.New("works along the batch axis, or one that has the batch in it")
 
-// As reports whether the batch has the same place within its axis in p and q.
+// As reports whether the batch has the same position in its axis in p and q.
 func (p BatchAxis) As(q BatchAxis) bool { return p.Outer == q.Outer && p.Inner == q.Inner }
 
-// Error returns the reason why an output with this batchAxis is invalid.
+// Error returns the reason why an output with this BatchAxis is invalid.
 func (p BatchAxis) Error() error {
 	if p.Outer*p.Inner > 1 {
 		return fmt.Errorf("mixes the rows of the batch with %d others in axis %d", p.Outer*p.Inner, p.Axis)

@@ -8,11 +8,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Nothing replaces a constant after an error.
+// Nothing is the constant that is returned after an error.
 var Nothing = tensor.New(tensor.F32, 0)
 
-// Reserve subtracts the size of a constant, of a shape and with elements of type d, from
-// the budget, and reports whether that is possible.
+// Reserve subtracts the size of a constant with this type and shape from the budget, and reports
+// whether the budget was sufficient.
 func (c *Node) Reserve(d tensor.DType, shape []int) bool {
 	if c.Err != nil {
 		return false
@@ -61,7 +61,7 @@ func (c *Node) ToF32(t tensor.Tensor) tensor.Tensor {
 	return f
 }
 
-// Integers reads operand i of a fold, which has integers or truth values.
+// Integers reads operand i of a fold, which must have integers or truth values.
 func (c *Node) Integers(i int) (t tensor.Tensor, at func(k int) int64) {
 	t = c.Required(i)
 	if c.Err == nil {
@@ -73,7 +73,7 @@ func (c *Node) Integers(i int) (t tensor.Tensor, at func(k int) int64) {
 	return t, at
 }
 
-// Reals reads operand i of a fold, which has floats.
+// Reals reads operand i of a fold, which must have floats.
 func (c *Node) Reals(i int) (t tensor.Tensor, at func(k int) float64) {
 	t = c.Required(i)
 	if c.Err == nil {
@@ -85,7 +85,7 @@ func (c *Node) Reals(i int) (t tensor.Tensor, at func(k int) float64) {
 	return t, at
 }
 
-// Indices reads operand i as indices of an axis of n elements, the negative ones from its end.
+// Indices reads operand i as indices of an axis of n elements. Negative indices count from its end.
 func (c *Node) Indices(i, n int) (t tensor.Tensor, at []int) {
 	t, read := c.Integers(i)
 	if c.Err != nil {
@@ -118,8 +118,8 @@ func (c *Node) Within(index, shape []int, axis int) bool {
 	return c.Err == nil
 }
 
-// Tuples reads operand 1 as tuples of indices into the first axes of a shape after the
-// common ones: begins are the offsets of the indexed blocks, and block is their size.
+// Tuples reads operand 1 as tuples of indices into the axes of a shape that follow its first common
+// axes. begins are the offsets of the indexed blocks, and block is their size.
 func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	index, at := c.Integers(1)
 	rank := len(index.Shape)
@@ -150,8 +150,8 @@ func (c *Node) Tuples(shape []int, common int) (begins []int, block int) {
 	return begins, block
 }
 
-// BlocksShape returns the shape of the blocks that are set at operand 1, tuples of indices
-// of a shape.
+// BlocksShape returns the shape of the blocks that operand 1, which has tuples of indices
+// of a shape, selects.
 func (c *Node) BlocksShape(shape []int) []int {
 	index := c.In[1].Tensor.Shape
 	last := len(index) - 1

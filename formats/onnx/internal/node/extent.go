@@ -8,13 +8,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MaxPlaces bounds integers that are computed: f32 represents all integers below it.
+// MaxPlaces is the limit of integers that are computed. f32 represents all integers below it exactly.
 const MaxPlaces = 1 << 24
 
 // Extent is a pair of bounds of integers. They need not be tight.
 type Extent struct{ Least, Most float64 }
 
-// Extent returns the bounds of a value; nil if they are unknown.
+// Extent returns the bounds of a value, or nil if they are unknown.
 func (x Value) Extent() *Extent {
 	switch {
 	case !x.IsConstant():
@@ -40,10 +40,10 @@ func (e *Extent) Whole() *Extent {
 	return &Extent{math.Trunc(e.Least), math.Trunc(e.Most)}
 }
 
-// IsExact reports whether f32 has all integers within e.
+// IsExact reports whether f32 represents all integers within e exactly.
 func (e *Extent) IsExact() bool { return e != nil && e.Least > -MaxPlaces && e.Most < MaxPlaces }
 
-// Fits reports whether all integers within e are of a type.
+// Fits reports whether a type represents all integers within e.
 func (e *Extent) Fits(d tensor.DType) bool {
 	if d == tensor.U64 {
 		return e != nil && e.Least >= 0 && e.Most < 1<<64
@@ -52,8 +52,8 @@ func (e *Extent) Fits(d tensor.DType) bool {
 	return ok && e != nil && e.Least >= float64(limits[0]) && e.Most <= float64(limits[1])
 }
 
-// Known returns the bounds of computed integers or truth values, from their type if nothing
-// else is known; nil for other values.
+// Known returns the bounds of computed integers or truth values. If nothing else is known, they are the
+// bounds of the type. It returns nil for other values.
 func (c *Node) Known(x Value) *Extent {
 	limits, ok := element.Limits[x.Kind]
 	switch {

@@ -10,33 +10,33 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Limits on constants that are computed.
+// Limits for computed constants.
 const (
-	MaxFolded   = 128 << 20 // bytes, in addition to
-	FoldedTimes = 4         // times the size of the file and of its external data
+	MaxFolded   = 128 << 20 // bytes, in addition to those of FoldedTimes
+	FoldedTimes = 4         // multiple of the size of the file and of its external data
 )
 
 // Shared is the state shared by all nodes of a file.
 type Shared struct {
 	Opset       int
-	Batch       int64      // the length of the batch if the file fixes it, else 0
+	Batch       int64      // length of the batch if the file fixes it, else 0
 	BatchAsAxis bool       // a node uses the file's batch of 1 as an ordinary axis
 	FoldBudget  int        // bytes that computed constants may still use
-	Types       valueTypes // of the values of the graph
+	Types       valueTypes // types of the values of the graph
 }
 
 type valueTypes interface{ Type(graph.Value) graph.Type }
 
-// Node is one node of a file with its operands. The first error is kept: later results are
-// empty.
+// Node is one node of a file with its operands. It keeps its first error. Results after an
+// error are empty.
 type Node struct {
 	*Shared
 	Proto     *onnxpb.NodeProto
 	In        []Value
 	Err       error
-	Unbatched bool // the operands from the input, and then the results, have no batch axis in the file
-	// MixesBatch means that err is about the batch axis. If the file fixes the batch to 1,
-	// it is an axis like any other.
+	Unbatched bool // the operands that depend on the input, and the results, are unbatched
+	// MixesBatch means that Err is about the batch axis. If the file fixes the batch to 1, this
+	// axis is like any other.
 	MixesBatch bool
 }
 
@@ -48,16 +48,16 @@ func (s *Shared) ShapeOf(x Value) []int {
 	return s.Types.Type(x.V).Shape
 }
 
-// Tracked reports whether unbatched values have a batchAxis; with a batch of 1 they do not.
+// Tracked reports whether unbatched values have a BatchAxis. They do unless the batch is 1.
 func (s *Shared) Tracked() bool { return s.Batch != 1 }
 
-// OverBudget is the error of constants that are too large.
+// OverBudget returns the error for constants that are too large.
 func (s *Shared) OverBudget() error {
 	return fmt.Errorf("the constants that are computed or converted take more than %d MiB and %d times the "+
 		"size of the file and its external data", MaxFolded>>20, FoldedTimes)
 }
 
-// Fail sets the error of the node, unless it has one.
+// Fail sets the error of the node, unless it already has one.
 func (c *Node) Fail(format string, args ...any) {
 	if c.Err == nil {
 		c.Err = fmt.Errorf(format, args...)
@@ -73,7 +73,7 @@ func (c *Node) FailAcrossBatch(format string, args ...any) {
 // Has reports whether operand i is present.
 func (c *Node) Has(i int) bool { return i < len(c.Proto.Input) && c.Proto.Input[i] != "" }
 
-// Constant returns operand i, which must be a constant; ok is false if it is absent.
+// Constant returns operand i, which must be a constant. ok is false if it is absent.
 func (c *Node) Constant(i int) (t tensor.Tensor, ok bool) {
 	if !c.Has(i) {
 		return t, false
@@ -121,7 +121,7 @@ func (c *Node) Shape(i int) []int {
 	return c.Types.Type(v).Shape
 }
 
-// FileShapeOf returns the shape of operand i in the file, N being 1.
+// FileShapeOf returns the shape of operand i in the file for N = 1.
 func (c *Node) FileShapeOf(i int) []int {
 	if c.In[i].IsConstant() {
 		return c.In[i].Tensor.Shape
@@ -129,8 +129,8 @@ func (c *Node) FileShapeOf(i int) []int {
 	return c.ShapeOf(c.In[i])
 }
 
-// Dims returns the shape of operand 0 in the file; the batch stays open even if the file
-// fixes it.
+// Dims returns the shape of operand 0 in the file. The length of the batch is open, even if
+// the file fixes it.
 func (c *Node) Dims() []int64 {
 	if !c.Has(0) {
 		c.Fail("has no operand")
@@ -148,7 +148,7 @@ func (c *Node) Dims() []int64 {
 	}
 }
 
-// Rank returns the rank that operand i, rows, has in the file.
+// Rank returns the rank in the file of operand i, which has rows.
 func (c *Node) Rank(i int) int {
 	n := len(c.Shape(i))
 	if c.Unbatched {
@@ -169,7 +169,7 @@ func (c *Node) SpatialShape(i int) []int {
 	return s
 }
 
-// Axis returns an axis of the rows of a value of a rank without the batch.
+// Axis converts an axis in the file to an axis of the rows of a value. rank is the rank of the rows.
 func (c *Node) Axis(a int64, rank int) int {
 	if c.Unbatched {
 		return c.FoldAxis(a, rank)
@@ -188,7 +188,7 @@ func (c *Node) Axis(a int64, rank int) int {
 	return 0
 }
 
-// FoldAxis is axis for constants, which have no batch axis.
+// FoldAxis is Axis for constants, which have no batch axis.
 func (c *Node) FoldAxis(a int64, rank int) int {
 	if a < 0 {
 		a += int64(rank)
@@ -205,8 +205,8 @@ func (c *Node) AxisOf(name string, def int) int {
 	return c.FoldAxis(int64(c.Int(name, def)), len(c.Shape(0)))
 }
 
-// Concrete returns v, or the multiple if v represents one of the length of a batch that the
-// file fixes to 1. It fails if v represents the length of another batch.
+// Concrete returns v if it is a number. If v represents a multiple of a batch that the file fixes to 1,
+// Concrete returns the multiple. If v represents a multiple of another batch, it fails.
 func (c *Node) Concrete(v int64) int64 {
 	times, ok := element.TimesBatch(v)
 	if !ok {
@@ -220,5 +220,5 @@ func (c *Node) Concrete(v int64) int64 {
 	return 1
 }
 
-// ErrLength reports operations that depend on the length of the batch.
+// ErrLength is the error for operations that depend on the length of the batch.
 var ErrLength = errors.New("computes with the length of the batch")

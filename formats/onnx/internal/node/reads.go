@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Permutation reads the new order of the axes of a rank; without the attribute it is the
-// reverse order.
+// Permutation reads the new order of the axes of a value with a rank. Without the attribute the
+// order is reversed.
 func (c *Node) Permutation(rank int) []int {
 	perm := make([]int, rank)
 	for a := range perm {
@@ -49,8 +49,8 @@ func (c *Node) Dropped(from []int, axes []int64, given bool) []bool {
 	return drop
 }
 
-// Squeezed returns the axes of a Squeeze. For an empty list the two halves of ONNX Runtime
-// disagree: all axes of length 1, or no axis.
+// Squeezed returns the axes of a Squeeze. For an empty list, two parts of ONNX Runtime disagree: one
+// removes all axes of length 1, the other removes no axis.
 func (c *Node) Squeezed() (axes []int64, given bool) {
 	axes, given = c.List("axes", 1)
 	if given && len(axes) == 0 {
@@ -59,8 +59,8 @@ func (c *Node) Squeezed() (axes []int64, given bool) {
 	return axes, given
 }
 
-// Padding reads the padding at both ends of rank axes. The graph has n of these axes: axis
-// maps an axis of ONNX to one of them.
+// Padding reads the padding at both ends of rank axes of ONNX. axis maps each of them to one of the n
+// axes in the graph.
 func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []int) {
 	before, after = make([]int, n), make([]int, n)
 	pads, _ := c.List("pads", 1)
@@ -90,8 +90,8 @@ func (c *Node) Padding(rank int, axis func(int64) int, n int) (before, after []i
 	return before, after
 }
 
-// Sizes returns the ranges of an axis of a Split: with given lengths, or equal ones, one
-// for each result.
+// Sizes returns the ranges of a Split along an axis, one for each result. Their lengths are
+// given, or equal.
 func (c *Node) Sizes(s []int, axis int) (all [][]Span) {
 	sizes, given := c.List("split", 1)
 	if n := len(c.Proto.Output); !given && n > 0 {
@@ -130,9 +130,9 @@ func (c *Node) ScalesAxis() bool {
 	return len(c.In) > 1 && c.In[1].IsConstant() && c.In[1].Tensor.Count() > 1
 }
 
-// Letters returns a letter for each axis of the operands and of the result. The axes of ...
-// get letters that are not in the equation. A missing result has the letters that occur
-// once, in their order.
+// Letters returns a letter for each axis of the operands and of the result of an Einsum. The axes of
+// "..." get letters that are not in the equation. If the equation has no result, the result has the
+// letters that occur once, in their order.
 func (c *Node) Letters() (terms []string, result string, ok bool) {
 	equation := strings.ReplaceAll(c.Text("equation", ""), " ", "")
 	left, result, named := strings.Cut(equation, "->")
@@ -196,8 +196,8 @@ func (c *Node) FailOfEquation() {
 	c.Fail("of the equation %.80q does not fit %s", c.Text("equation", ""), problem.Plural(len(c.In), "operand"))
 }
 
-// Resolve returns a target shape of Reshape as lengths: 0 copies a length, unless zero is
-// set, and one -1 is replaced by the remaining length.
+// Resolve returns the target shape of a Reshape as lengths. A 0 copies a length, unless zero is set. A
+// single -1 becomes the remaining length.
 func Resolve(target []int64, from []int, zero bool) ([]int, error) {
 	n, rest, open := tensor.Count(from), 1, -1
 	if len(target) > tensor.MaxRank {

@@ -1,10 +1,10 @@
 package node
 
-// Span is a range of an axis: begin, begin+step, ... before end, of count elements.
-// A negative step goes backwards; end may be -1 then.
+// Span is a range of an axis: the count elements begin, begin+step, ... before end. If the step is
+// negative, end may be -1.
 type Span struct{ Begin, End, Step, Count int }
 
-// Spans reads the ranges of a Slice over a shape; axes maps an axis of ONNX to one of the shape.
+// Spans reads the ranges of a Slice of a shape. axes maps an axis of ONNX to an axis of the shape.
 func (c *Node) Spans(shape []int, axes func(int64) int) []Span {
 	out := make([]Span, len(shape))
 	for a, n := range shape {
@@ -33,7 +33,7 @@ func (c *Node) Spans(shape []int, axes func(int64) int) []Span {
 	return out
 }
 
-// span clips a range to an axis of n elements as Python does.
+// span clips a range to an axis of n elements, like Python.
 func (c *Node) span(start, end, step int64, n int) Span {
 	start, end = c.Concrete(start), c.Concrete(end)
 	step = min(max(step, -1<<30), 1<<30) // no axis is longer

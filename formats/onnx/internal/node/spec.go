@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Spec lists the known attributes and operands of an operator, in all operator sets that
-// are read. A node with anything else is rejected: an unknown attribute could change the
-// result.
+// Spec lists the known attributes and operands of an operator, in all supported operator sets. A node
+// with others is rejected, because an unknown attribute could change the result.
 type Spec struct {
-	Operands int // at most; manyOperands for a list
+	Operands int // maximum number; ManyOperands for a list
 	// Honoured attributes are read; for some of them, values without a counterpart are
 	// rejected, each with a specific message.
 	Honoured string
@@ -17,10 +16,10 @@ type Spec struct {
 	Irrelevant string
 }
 
-// ManyOperands is the limit of operators that have a list of operands.
+// ManyOperands is the maximum number of operands of operators that have a list of operands.
 const ManyOperands = 1 << 16
 
-// Check rejects a node with unknown attributes or operands of its operator.
+// Check rejects a node with attributes or operands that its operator does not have.
 func (k Spec) Check(c *Node) error {
 	if n := len(c.Proto.Input); n > k.Operands {
 		return fmt.Errorf("has %d operands; %d are known", n, k.Operands)

@@ -10,48 +10,50 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Form is the payload of a value.
+// Form is the representation of a value.
 type Form uint8
 
 const (
-	Plain Form = iota // rows of the graph, V, or else a constant, Tensor or File
-	// rows that an ArgMax picks from, along their first axis; Picked is the shape of a sample
+	Plain Form = iota // rows of the graph in V, or a constant in Tensor or File
+	// rows from which an ArgMax picks along the first axis; Picked is the shape of a
+	// sample of the result
 	Scores
-	Sequence // the list Items
-	Growth   // integers: Tensor in row 0, and By more from row to row
-	Lengths  // integers that are floats in the file: Tensor
+	Sequence // a list in Items
+	Growth   // integers: Tensor has those of row 0, and each row adds By
+	Lengths  // lengths in Tensor, which are integers here and floats in the file
 )
 
-// Elements is the kind of elements that rows have in the file. Rows of the graph are f32, except for bytes.
+// Elements is the kind of elements that rows have in the file. In the graph, rows are f32,
+// except for bytes.
 type Elements uint8
 
 const (
 	Floats   Elements = iota
-	Integers          // of the type Kind, where it is known
+	Integers          // integers; Kind is their type if it is known
 	Bytes             // integers that are bytes of the graph
-	Truths            // 0 and 1
+	Truths            // truth values, 0 or 1
 )
 
-// Value is the value of a name of ONNX.
+// Value is the value of a name in the file.
 type Value struct {
 	Form     Form
 	Elements Elements
-	Kind     tensor.DType // of integers, where it is known
+	Kind     tensor.DType // type of integers, if it is known
 
 	V      graph.Value     // graph.None for a constant
 	Tensor tensor.Tensor   // the constant
-	File   *foreign.Tensor // the constant, still in the file
-	Items  []Value         // of a sequence
-	Picked []int           // of scores
-	By     int64           // of a growth
+	File   *foreign.Tensor // the constant, if it is still in the file
+	Items  []Value         // values of a sequence
+	Picked []int           // see Scores
+	By     int64           // see Growth
 
-	Unbatched bool        // rows have the whole shape of the file, the batch being 1
-	BatchAxis BatchAxis   // of unbatched values, unless the batch is 1
-	Within    *Extent     // bounds of the numbers, where they are known
-	Logits    graph.Value // the operand of the softmax that made V, or graph.None
-	Op        string      // the operator that made V
+	Unbatched bool        // rows have the whole shape that the file has for a batch of 1
+	BatchAxis BatchAxis   // for unbatched values, unless the batch is 1
+	Within    *Extent     // bounds of the numbers, if they are known
+	Logits    graph.Value // the operand of the softmax that computed V, or graph.None
+	Op        string      // the operator that computed V
 	Prepared  bool        // V is the input, or the input with constants added and multiplied
-	Added     string      // a constant that is a part of V already; the only reader of V adds it
+	Added     string      // name of a constant that was added to V already, by merging the only reader of V
 }
 
 // Rows returns the value of rows of the graph.
@@ -68,7 +70,7 @@ func Growing(t tensor.Tensor, by int64, p BatchAxis) Value {
 	return Value{Form: Growth, V: graph.None, Logits: graph.None, Tensor: t, By: by, BatchAxis: p}
 }
 
-// FloatLengths returns a list of lengths, the batch's too, that are floats in the file.
+// FloatLengths returns a list of lengths, which may include the batch's, that are floats in the file.
 func FloatLengths(t tensor.Tensor) Value {
 	return Value{Form: Lengths, V: graph.None, Logits: graph.None, Tensor: t}
 }
@@ -90,7 +92,7 @@ func (x Value) IsGrowing() bool { return x.Form == Growth }
 // IsLengths reports whether x are lengths that are floats in the file.
 func (x Value) IsLengths() bool { return x.Form == Lengths }
 
-// HoldsIntegers reports whether the rows are integers in the file, bytes of the graph among them.
+// HoldsIntegers reports whether the rows are integers in the file. Bytes of the graph count too.
 func (x Value) HoldsIntegers() bool { return x.Elements == Integers || x.Elements == Bytes }
 
 // HoldsBytes reports whether the rows are bytes of the graph.
@@ -99,25 +101,26 @@ func (x Value) HoldsBytes() bool { return x.Elements == Bytes }
 // HoldsTruths reports whether the rows are truth values in the file.
 func (x Value) HoldsTruths() bool { return x.Elements == Truths }
 
-// SetIntegers makes the rows integers of the file. Bytes of the graph stay bytes.
+// SetIntegers marks the rows as integers in the file. Bytes of the graph stay bytes.
 func (x *Value) SetIntegers() {
 	if x.Elements != Bytes {
 		x.Elements = Integers
 	}
 }
 
-// IsTruth reports whether x is of truth values, computed or constant.
+// IsTruth reports whether x has truth values, computed or constant.
 func (x Value) IsTruth() bool {
 	return x.HoldsTruths() || x.IsConstant() && x.Tensor.DType == tensor.Bool
 }
 
-// IsInteger reports whether x is of integers, computed or constant.
+// IsInteger reports whether x has integers, computed or constant.
 func (x Value) IsInteger() bool {
 	return x.HoldsIntegers() ||
 		x.IsConstant() && !element.IsFloat(x.Tensor.DType) && x.Tensor.DType != tensor.Bool
 }
 
-// IntegerType is the type that x has in the file, if it is known and one of integers; else 0.
+// IntegerType returns the integer type of x in the file. It returns 0 if x has no integers, or if their
+// type is unknown.
 func (x Value) IntegerType() tensor.DType {
 	if x.IsConstant() && x.IsInteger() {
 		return x.Tensor.DType
@@ -125,7 +128,7 @@ func (x Value) IntegerType() tensor.DType {
 	return x.Kind
 }
 
-// DType is the type that a value has in the file; all floats that are computed are f32.
+// DType returns the type of x in the file. Computed floats are f32.
 func (x Value) DType() tensor.DType {
 	switch {
 	case x.IsConstant():
@@ -138,7 +141,7 @@ func (x Value) DType() tensor.DType {
 	return tensor.F32
 }
 
-// HasLength reports whether a constant has the length of the batch among its numbers.
+// HasLength reports whether a constant contains the length of the batch.
 func (x Value) HasLength() bool {
 	if element.IsFloat(x.Tensor.DType) {
 		return false

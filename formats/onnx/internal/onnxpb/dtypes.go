@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dtypes gives the type of a tensor by its number in ONNX.
+// dtypes maps the numbers of types in ONNX to types of tensors.
 var dtypes = map[TensorProto_DataType]tensor.DType{
 	TensorProto_FLOAT: tensor.F32, TensorProto_DOUBLE: tensor.F64,
 	TensorProto_FLOAT16: tensor.F16, TensorProto_BFLOAT16: tensor.BF16,

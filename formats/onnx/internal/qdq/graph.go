@@ -9,10 +9,10 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Domain is the domain of operators that Rewrite makes and ONNX lacks.
+// Domain is the domain of the operators that Rewrite creates and that ONNX lacks.
 const Domain = "bnctl"
 
-// Graph is the nodes of an ONNX graph, each after the nodes that make its operands.
+// Graph has the nodes of an ONNX graph. Each node comes after the nodes that compute its operands.
 type Graph struct {
 	Nodes   []*onnxpb.NodeProto
 	Outputs []string // names of the graph's results
@@ -28,17 +28,16 @@ type Graph struct {
 // Result is a rewritten graph.
 type Result struct {
 	Nodes []*onnxpb.NodeProto
-	// Biases are constants that the nodes read and the file lacks: biases as i32.
+	// Biases are biases as i32 that the new nodes read, and that the file lacks.
 	Biases map[string]tensor.Tensor
-	// Replaced are the nodes of the file that operators of integers replace, by the first
-	// results of these operators. Reasons are the reasons why nodes stay in floats, by the
-	// first results of these nodes.
+	// Replaced has the nodes of the file that were replaced, by the first results of the operators of
+	// integers. Reasons has the reasons why nodes stay in floats, by the first results of these nodes.
 	Replaced map[string]*onnxpb.NodeProto
 	Reasons  map[string]string
 }
 
-// Rewrite returns g with operators of integers in place of groups in QDQ form. The nodes of
-// g are not changed.
+// Rewrite returns g with groups in QDQ form replaced by operators of integers. It does not
+// change the nodes of g.
 func Rewrite(g Graph) Result {
 	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{},
 		Replaced: map[string]*onnxpb.NodeProto{}, Reasons: map[string]string{}},
@@ -55,19 +54,19 @@ func Rewrite(g Graph) Result {
 	return w.Result
 }
 
-// rewriter is a graph on its way to operators of integers.
+// rewriter is a graph that is being rewritten.
 type rewriter struct {
 	Result
 	file   Graph
-	made   map[string]*onnxpb.NodeProto // by the names of results
-	uses   map[string]int               // nodes and outputs that read a name, in the file
-	scaled map[string]scaled            // names of floats that are dequantised bytes
-	taken  map[string]bool              // names of the file
+	made   map[string]*onnxpb.NodeProto // nodes of the result, by the names of their results
+	uses   map[string]int               // number of nodes and outputs that read a name in the file
+	scaled map[string]scaled            // floats that are dequantised bytes, by name
+	taken  map[string]bool              // used names
 	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
-	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes in place of floats
+	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes instead of floats
 }
 
-// scaled is integers of bytes with their scale.
+// scaled is a tensor of integers with its scales.
 type scaled struct {
 	bytes, scale, zero string // names; zero may be ""
 	axis               *onnxpb.AttributeProto
@@ -107,7 +106,7 @@ func (w *rewriter) emit(n *onnxpb.NodeProto) {
 	}
 }
 
-// node adds a node, or what replaces it.
+// node adds a node, or the operator that replaces it.
 func (w *rewriter) node(n *onnxpb.NodeProto) {
 	switch op := decode.Operator(n); {
 	case op == "DequantizeLinear" || op == microsoft+"DequantizeLinear":
@@ -128,13 +127,13 @@ func (w *rewriter) node(n *onnxpb.NodeProto) {
 
 const microsoft = "com.microsoft."
 
-// dropUnused leaves out nodes of groups that nothing reads any more.
+// dropUnused removes nodes of groups with results that nothing reads any more.
 func (w *rewriter) dropUnused() {
 	read := map[string]bool{}
 	for _, name := range w.file.Outputs {
 		read[name] = true
 	}
-	inFile := map[*onnxpb.NodeProto]bool{} // nodes of the file that nothing read there stay
+	inFile := map[*onnxpb.NodeProto]bool{} // nodes with unread results in the file stay
 	for _, n := range w.file.Nodes {
 		inFile[n] = !slices.ContainsFunc(n.Output, func(name string) bool { return w.uses[name] > 0 })
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// target is the integers that a QuantizeLinear makes.
+// target describes the integers that a QuantizeLinear computes.
 type target struct {
 	scale, zero string // names
 	of          float32
@@ -72,7 +72,7 @@ func (w *rewriter) quantise(n *onnxpb.NodeProto) bool {
 	}
 }
 
-// requantise gives bytes another scale: by a table, or by nothing if it is the same.
+// requantise converts bytes to another scale by a table. It adds no table if the scale is the same.
 func (w *rewriter) requantise(n *onnxpb.NodeProto, s scaled, t target) bool {
 	if s.constant || !w.isBytes(s) {
 		return false
@@ -85,7 +85,7 @@ func (w *rewriter) requantise(n *onnxpb.NodeProto, s scaled, t target) bool {
 	return true
 }
 
-// activation returns a table of a function of one map.
+// activation returns the operator that computes a function of one map by a table.
 func activation(of string, s scaled, t target, out []string,
 	with ...*onnxpb.AttributeProto) *onnxpb.NodeProto {
 	return &onnxpb.NodeProto{OpType: "QLinearActivation", Domain: Domain, Output: out,
@@ -93,16 +93,17 @@ func activation(of string, s scaled, t target, out []string,
 		Attribute: append(slices.Clone(with), onnxpb.TextAttr("of", of))}
 }
 
-// bounds are the bounds of floats before they are quantised.
+// bounds are bounds of floats that are applied before quantisation.
 type bounds struct{ least, most float64 }
 
-// bound applies a Relu or a Clip to b, and reports whether n is one with constant bounds.
+// bound adds the bounds of a Relu or a Clip to b. It reports whether n is one of these with
+// constant bounds.
 func (w *rewriter) bound(n *onnxpb.NodeProto, b *bounds) bool {
 	least, most, ok := w.clip(n)
 	if !ok {
 		return false
 	}
-	// the last operator of the file comes first here: its bounds hold in the end
+	// the node that is applied last is read first: its bounds prevail
 	b.least, b.most = min(max(least, b.least), b.most), max(min(most, b.most), b.least)
 	return true
 }
@@ -138,7 +139,7 @@ func (w *rewriter) clip(n *onnxpb.NodeProto) (least, most float64, ok bool) {
 	return least, most, least <= most
 }
 
-// bytes returns the bounds as integers of t. bounded is false if they are the type's.
+// bytes converts the bounds to integers of t. bounded is false if they are the bounds of the type.
 func (b bounds) bytes(t target) (least, most int, bounded bool) {
 	from, to := 0, 255
 	if t.kind == tensor.I8 {
@@ -164,7 +165,7 @@ func (b bounds) limit(n *onnxpb.NodeProto, t target) *onnxpb.NodeProto {
 // unlimited reports whether the bounds are infinite.
 func (b bounds) unlimited() bool { return math.IsInf(b.least, -1) && math.IsInf(b.most, 1) }
 
-// given returns the attributes of n that have one of these names; ok is false if it has others.
+// given returns the attributes of n with these names. ok is false if n has other attributes.
 func given(n *onnxpb.NodeProto, names ...string) (list []*onnxpb.AttributeProto, ok bool) {
 	for _, a := range n.Attribute {
 		if !slices.Contains(names, a.Name) {

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// group returns the operator of integers that computes n within bounds, without its
-// result's name. ok is false if n has no counterpart.
+// group returns the operator of integers that computes n with bounds. It sets no name for the result.
+// ok is false if n has no counterpart.
 func (w *rewriter) group(n *onnxpb.NodeProto, t target, b bounds) (m *onnxpb.NodeProto, ok bool) {
 	switch op := decode.Operator(n); op {
 	case "Conv", "Gemm", "MatMul", "Add":
@@ -37,7 +37,7 @@ func (w *rewriter) group(n *onnxpb.NodeProto, t target, b bounds) (m *onnxpb.Nod
 	return w.function(n, t, b)
 }
 
-// mapOf returns the bytes of operand i of n.
+// mapOf returns operand i of n as bytes with their scale.
 func (w *rewriter) mapOf(n *onnxpb.NodeProto, i int) (s scaled, ok bool) {
 	if i >= len(n.Input) {
 		return s, false
@@ -46,7 +46,7 @@ func (w *rewriter) mapOf(n *onnxpb.NodeProto, i int) (s scaled, ok bool) {
 	return s, ok && !s.constant && w.isBytes(s)
 }
 
-// pair is an Add or a Mul of two maps.
+// pair rewrites an Add or a Mul of two maps.
 func (w *rewriter) pair(n *onnxpb.NodeProto, op string, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	x, okX := w.mapOf(n, 0)
 	y, okY := w.mapOf(n, 1)
@@ -61,7 +61,7 @@ func (w *rewriter) pair(n *onnxpb.NodeProto, op string, t target, b bounds) (*on
 	return b.limit(m, t), true
 }
 
-// silu returns the map x of a product of x and Sigmoid(x).
+// silu returns the map x if n is the product of x and Sigmoid(x).
 func (w *rewriter) silu(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	for i, name := range n.Input {
 		m := w.made[name]
@@ -72,7 +72,7 @@ func (w *rewriter) silu(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	return s, false
 }
 
-// concat joins maps of different scales.
+// concat rewrites a Concat of maps with different scales.
 func (w *rewriter) concat(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	with, ok := given(n, "axis")
 	if !ok || !b.unlimited() {
@@ -89,7 +89,7 @@ func (w *rewriter) concat(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.Node
 	return &onnxpb.NodeProto{OpType: "QLinearConcat", Domain: "com.microsoft", Input: in, Attribute: with}, true
 }
 
-// average is a mean of neighbours, of a picture, or of the axes of a ReduceMean.
+// average rewrites a mean: of neighbours, of a picture, or over the axes of a ReduceMean.
 func (w *rewriter) average(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	names := map[string][]string{"GlobalAveragePool": nil, "ReduceMean": {"axes", "keepdims"},
 		"AveragePool": {"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"}}
@@ -114,11 +114,11 @@ func (w *rewriter) average(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.Nod
 		Input: []string{s.bytes, s.scale, s.zero, t.scale, t.zero}}, true
 }
 
-// functions are the operators that a table of 256 bytes computes, with their attributes.
+// functions has the operators that a table of 256 bytes can compute, with their attributes.
 var functions = map[string][]string{"Relu": {}, "Sigmoid": {}, "Tanh": {}, "HardSwish": {}, "Softplus": {},
 	"LeakyRelu": {"alpha"}, "Elu": {"alpha"}, "HardSigmoid": {"alpha", "beta"}}
 
-// function is a function of each byte of a map.
+// function rewrites a function of each byte of a map.
 func (w *rewriter) function(n *onnxpb.NodeProto, t target, b bounds) (*onnxpb.NodeProto, bool) {
 	s, ok := w.mapOf(n, 0)
 	if !ok || !b.unlimited() {

@@ -13,15 +13,15 @@ import (
 
 // product is a sum of products of a map and a constant weight.
 type product struct {
-	op     string // of integers
+	op     string // operator of integers
 	domain string
 	x, w   scaled
-	bias   string // i32, in steps of the products; "" without one
-	biasAt int    // its operand
+	bias   string // i32, in steps of the products; "" without a bias
+	biasAt int    // number of the bias operand
 	with   []*onnxpb.AttributeProto
 }
 
-// node returns the operator of integers; without t its result is floats.
+// node returns the operator of integers. If t is nil, the result has floats.
 func (p *product) node(t *target) *onnxpb.NodeProto {
 	n := &onnxpb.NodeProto{OpType: p.op, Domain: p.domain, Attribute: slices.Clone(p.with),
 		Input: []string{p.x.bytes, p.x.scale, p.x.zero, p.w.bytes, p.w.scale, p.w.zero}}
@@ -37,7 +37,7 @@ func (p *product) node(t *target) *onnxpb.NodeProto {
 	case p.bias == "":
 		n.Input = append(n.Input, y...)
 	default:
-		if p.op == "QLinearMatMul" { // ONNX's has no bias
+		if p.op == "QLinearMatMul" { // ONNX's QLinearMatMul has no bias
 			n.Domain = Domain
 		}
 		if t == nil {
@@ -48,8 +48,8 @@ func (p *product) node(t *target) *onnxpb.NodeProto {
 	return n
 }
 
-// product reads a Conv, a Gemm, a MatMul, or an Add of a MatMul and a constant bias. The
-// reason is "" if it can be computed in integers.
+// product reads a Conv, a Gemm, a MatMul, or an Add of a MatMul and a constant bias. reason is "" if it
+// can be computed in integers.
 func (w *rewriter) product(n *onnxpb.NodeProto) (p *product, reason string) {
 	m, biasName := n, ""
 	op := decode.Operator(n)
@@ -101,7 +101,7 @@ func (w *rewriter) product(n *onnxpb.NodeProto) (p *product, reason string) {
 	return p, reason
 }
 
-// gemm reads the attributes of a Gemm, and returns the axis of the outputs in its weight.
+// gemm reads the attributes of a Gemm, and returns the axis of its weight that has the outputs.
 func (p *product) gemm(n *onnxpb.NodeProto) (axis int, reason string) {
 	axis = 1
 	for _, a := range n.Attribute {
@@ -117,7 +117,7 @@ func (p *product) gemm(n *onnxpb.NodeProto) (axis int, reason string) {
 	return axis, ""
 }
 
-// matMulOf returns the MatMul of an Add of a MatMul and a constant, and the constant.
+// matMulOf returns the MatMul and the constant if n is the sum of both.
 func (w *rewriter) matMulOf(n *onnxpb.NodeProto) (m *onnxpb.NodeProto, bias string) {
 	for i, name := range n.Input {
 		m := w.made[name]
@@ -132,7 +132,7 @@ func (w *rewriter) matMulOf(n *onnxpb.NodeProto) (m *onnxpb.NodeProto, bias stri
 	return nil, ""
 }
 
-// axisOf returns the axis of the scales of a tensor with a rank.
+// axisOf returns the axis with a scale for each index, for a tensor with a rank.
 func (s scaled) axisOf(rank int) int {
 	axis := 1
 	if s.axis != nil {
@@ -149,11 +149,11 @@ func (w *rewriter) rank(name string) int {
 	return len(t.Shape)
 }
 
-// mostBias bounds a bias in steps of the products.
+// mostBias is the maximum of a bias, in steps of the products.
 const mostBias = 1 << 30
 
-// bias returns the name of a bias as i32 in steps of the products of p: the integers of the
-// file if they are that, or the nearest.
+// bias returns the name of a bias as i32 in steps of the products of p. If the file has these integers,
+// bias uses them. Otherwise it rounds the bias to the nearest integers.
 func (w *rewriter) bias(name string, p *product) (integers, reason string) {
 	if name == "" {
 		return "", ""
@@ -180,7 +180,7 @@ func (w *rewriter) bias(name string, p *product) (integers, reason string) {
 	return integers, ""
 }
 
-// numbers returns the elements of a constant bias: of floats, or of integers with scales.
+// numbers returns the elements of a constant bias, which has floats, or integers with scales.
 func (w *rewriter) numbers(name string) (v []float64, reason string) {
 	if t, ok := w.file.Value(name); ok {
 		if t.DType != tensor.F32 || len(t.Shape) != 1 {
@@ -216,8 +216,8 @@ func (w *rewriter) numbers(name string) (v []float64, reason string) {
 	return v, ""
 }
 
-// products replaces products with results of floats. It stores the reasons of those that stay
-// in floats although their input is quantised.
+// products replaces products with float results. It stores reasons for products that stay in floats
+// although their input is quantised.
 func (w *rewriter) products() {
 	all := w.Nodes
 	w.Nodes = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// explain stores a reason for each node that stays in floats. Nodes of constants alone, of
-// shapes and of moves have no reason: they compute no numbers of the input.
+// explain stores a reason for each node that stays in floats. Nodes that compute no numbers of the
+// input have no reason: their operands are constants or shapes, or they only move elements.
 func (w *rewriter) explain() {
 	fixed := map[string]bool{"": true} // results that do not depend on numbers of the input
 	for _, n := range w.Nodes {
@@ -33,7 +33,7 @@ func (w *rewriter) explain() {
 	}
 }
 
-// reason returns why a node that is no product of quantised maps stays in floats.
+// reason returns the reason why a node that is not a product of quantised maps stays in floats.
 func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 	op := decode.Operator(n)
 	known := slices.Contains([]string{"Conv", "Gemm", "MatMul", "Add", "Mul", "Concat", "AveragePool",
@@ -83,7 +83,7 @@ func (w *rewriter) isQuantised(n *onnxpb.NodeProto) bool {
 	return false
 }
 
-// typeOf returns the type of a zero point other than u8 and i8; 0 if there is none.
+// typeOf returns the type of a zero point if it is neither u8 nor i8, otherwise 0.
 func (w *rewriter) typeOf(s scaled) tensor.DType {
 	zero, ok := w.file.Value(s.zero)
 	if !ok || zero.DType == tensor.U8 || zero.DType == tensor.I8 {

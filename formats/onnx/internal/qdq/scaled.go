@@ -33,7 +33,7 @@ func (w *rewriter) readScaled(n *onnxpb.NodeProto) (s scaled, ok bool) {
 	s.channels = len(scales)
 	zero, constant := w.file.Value(s.zero)
 	if s.zero != "" && !constant || constant && s.constant && zero.DType != t.DType {
-		return s, false // the reader refuses two types by name
+		return s, false // the reader refuses two types with a better message
 	}
 	return s, ok
 }
@@ -56,8 +56,8 @@ func castsTo(n *onnxpb.NodeProto, kind tensor.DType) bool {
 	return len(a) == 1 && a[0].Name == "to" && a[0].GetI() == int64(onnxpb.Number(kind))
 }
 
-// scales returns the elements of a constant scale. All must be positive and not subnormal: the
-// reader refuses others by name.
+// scales returns the elements of a constant scale. ok is false unless all are positive and not
+// subnormal; the reader refuses others.
 func (w *rewriter) scales(name string) ([]float32, bool) {
 	t, ok := w.file.Value(name)
 	if !ok || t.DType != tensor.F32 || t.Count() < 1 {
@@ -71,8 +71,8 @@ func (w *rewriter) scales(name string) ([]float32, bool) {
 	return t.F32(), true
 }
 
-// zeros returns the elements of a zero point and their type. Without a zero point they are
-// one 0 of u8.
+// zeros returns the elements of a zero point and their type. Without a zero point it
+// returns a single 0 of u8.
 func (w *rewriter) zeros(name string) ([]int64, tensor.DType, bool) {
 	if name == "" {
 		return []int64{0}, tensor.U8, true
@@ -85,8 +85,8 @@ func (w *rewriter) zeros(name string) ([]int64, tensor.DType, bool) {
 	return z, t.DType, err == nil && len(z) > 0
 }
 
-// isBytes reports whether integers are u8 or i8 with one scale, as maps are. Without a zero
-// point their type must be known, and with one the types must agree.
+// isBytes reports whether integers are u8 or i8 with one scale, as maps are. If there is a zero point,
+// its type must be the type of the integers. Otherwise their type must be known.
 func (w *rewriter) isBytes(s scaled) bool {
 	_, kind, ok := w.zeros(s.zero)
 	made, known := w.kinds[s.bytes]
@@ -102,7 +102,7 @@ func (w *rewriter) alike(a, b scaled) bool {
 	return okX && okY && okP && okQ && kindP == kindQ && slices.Equal(x, y) && slices.Equal(p, q)
 }
 
-// movesScaled reports whether n moves elements of bytes that are dequantised before it.
+// movesScaled reports whether n moves elements that are dequantised bytes.
 func (w *rewriter) movesScaled(n *onnxpb.NodeProto) bool {
 	if len(n.Input) == 0 || len(n.Output) == 0 {
 		return false
@@ -120,7 +120,7 @@ func (w *rewriter) movesScaled(n *onnxpb.NodeProto) bool {
 	return w.file.Moves(n) && (n.OpType != "Pad" || w.padsByZero(n))
 }
 
-// padsByZero reports whether a Pad adds zeros, if it adds numbers at all.
+// padsByZero reports whether all elements that a Pad adds are zeros.
 func (w *rewriter) padsByZero(n *onnxpb.NodeProto) bool {
 	if len(n.Input) < 2 {
 		return false
@@ -132,7 +132,7 @@ func (w *rewriter) padsByZero(n *onnxpb.NodeProto) bool {
 	return ok && v.DType == tensor.F32 && v.Count() == 1 && v.F32()[0] == 0
 }
 
-// move moves the DequantizeLinear of the operands below n: n moves bytes.
+// move moves the DequantizeLinear of the operands to the result of n, so that n moves bytes.
 func (w *rewriter) move(n *onnxpb.NodeProto) {
 	s := w.scaled[n.Input[0]]
 	m := &onnxpb.NodeProto{OpType: n.OpType, Domain: n.Domain, Name: n.Name, Attribute: n.Attribute,
@@ -142,7 +142,7 @@ func (w *rewriter) move(n *onnxpb.NodeProto) {
 		for i, name := range n.Input {
 			m.Input[i] = w.scaled[name].bytes
 		}
-	case "Pad": // the byte of the number 0 is the zero point
+	case "Pad": // the byte for the number 0 is the zero point
 		m.Input = append(m.Input[:min(len(m.Input), 2)], s.zero)
 		if len(n.Input) > 3 {
 			m.Input = append(m.Input, n.Input[3:]...)

@@ -20,12 +20,13 @@ import (
 //	repeat    b runs replicas 0 and 1 and gets the recorded results; its values are compared
 //	differs   the host's device is right, or a third device decides; the machine of the other is dropped
 //
-// A node has the replicas that a device, or a machine, sends one sum for. They are repeated together.
+// A node of the tree is a range of replicas for which a device or a machine sends one sum. These
+// replicas are repeated together.
 
-// recorder keeps the exchanges of a step that is audited.
+// recorder records the exchanges of a step that is audited.
 type recorder struct {
 	mu    sync.Mutex
-	nodes []collective.Node // to be repeated; nil: nothing is recorded
+	nodes []collective.Node // nodes to be repeated; nil: nothing is recorded
 	all   map[exchangeKey]*recorded
 }
 
@@ -35,7 +36,7 @@ type exchangeKey struct {
 	sequence uint64
 }
 
-// recorded is an exchange: the bytes of each value by node, and of each result.
+// recorded is the record of an exchange: the bytes of each value by node, and of each result.
 type recorded struct {
 	partials map[collective.Node][][]byte
 	results  [][]byte
@@ -90,7 +91,7 @@ func (r *recorder) recordResults(tag collective.Tag, values []collective.Reducti
 	}
 }
 
-// recording is an Exchanger that keeps the values.
+// recording is an Exchanger that records the values.
 type recording struct {
 	collective.Exchanger
 	recorder *recorder
@@ -143,7 +144,8 @@ func (x *repetition) setDiffers() {
 	x.differs = true
 }
 
-// beginAudit chooses the nodes to repeat of the next run of f, and records their values.
+// beginAudit chooses the nodes of the next run of f that are repeated, and starts to
+// record their values.
 func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 	r, h := d.group.comm.recorder, d.group.comm.pointsHub()
 	if r == nil {
@@ -170,7 +172,8 @@ func (d *Driver) beginAudit(f *graph.Function, b Batch) {
 	r.begin(nodes)
 }
 
-// audit repeats the nodes that beginAudit has chosen. If a device lies, the error is its loss.
+// audit repeats the nodes that beginAudit has chosen. If a device has sent wrong values, the
+// error is its loss.
 func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome) error {
 	r := d.group.comm.recorder
 	if r == nil || len(r.nodes) == 0 {
@@ -185,14 +188,14 @@ func (d *Driver) audit(ctx context.Context, f *graph.Function, b Batch, outs []d
 	return d.group.join(ctx)
 }
 
-// auditNode repeats a node on a device that is not at its point of the hub: one of this machine if there is
-// one.
+// auditNode repeats a node on a device of another point of the hub. It prefers a device
+// of this machine.
 func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
 	n collective.Node) error {
 	h, ms := d.group.comm.pointsHub(), d.group.members
 	holds := func(m *member) bool { return slices.Contains(m.replicas, n.From) }
 	suspect := slices.IndexFunc(ms, holds)
-	var judges []*member // of other points, one each, those of this machine first
+	var judges []*member // one device of each other point, those of this machine first
 	for _, ranks := range h.points {
 		if !slices.Contains(ranks, suspect) {
 			judges = append(judges, ms[ranks[0]])
@@ -206,7 +209,7 @@ func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs
 	}
 	liar, judge := ms[suspect], judges[0]
 	switch {
-	case !judge.Foreign: // the host's own device is right
+	case !judge.Foreign: // a device of the host is right
 	case !liar.Foreign:
 		liar, judge = judge, liar
 	case len(judges) == 1:
@@ -224,7 +227,7 @@ func (d *Driver) auditNode(ctx context.Context, f *graph.Function, b Batch, outs
 	return d.dropLiar(n, liar, judge)
 }
 
-// order sorts devices of this machine before others.
+// order is a sort key: devices of this machine come before others.
 func order(foreign bool) int {
 	if foreign {
 		return 1
@@ -232,8 +235,8 @@ func order(foreign bool) int {
 	return 0
 }
 
-// dropLiar returns the loss of a device that gave wrong bits, after it has dropped the other devices of the
-// same machine. They are not opened again.
+// dropLiar returns the loss of a device that gave wrong bits. It has dropped the other devices of the
+// same machine before. They are not opened again.
 func (d *Driver) dropLiar(n collective.Node, liar, judge *member) error {
 	step, _ := d.config.Audit(d.version)
 	machine := device.LinkOf(liar.Device).Machine
@@ -256,7 +259,7 @@ func (d *Driver) dropLiar(n collective.Node, liar, judge *member) error {
 	return why(liar)
 }
 
-// repeat runs the replicas of a node on m, and reports whether all bits are those of the record.
+// repeat runs the replicas of a node on m, and reports whether all bits equal the record.
 func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []device.Outcome,
 	n collective.Node, m *member) (same bool, err error) {
 	var replicas []int
@@ -293,7 +296,7 @@ func (d *Driver) repeat(ctx context.Context, f *graph.Function, b Batch, outs []
 	return !x.differs && d.sameOutputs(f, outs, out, replicas), nil
 }
 
-// sameOutputs reports whether the outputs of replicas are those of the step.
+// sameOutputs reports whether the outputs of the repeated replicas equal the outputs of the step.
 func (d *Driver) sameOutputs(f *graph.Function, outs []device.Outcome, again device.Outcome,
 	replicas []int) bool {
 	i := 0

@@ -7,15 +7,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// BoxLoss is the loss of a detector with an assignment of objects that depends on labels alone, so that the
-// host knows it, and the number of slots with an object in the whole batch, before the step. The sum is
-// divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package objects/cells, it is
-// binary cross-entropies of the logits of objects and classes, and 5*(1 - GIoU) of the box of each cell
-// with an object. See fcosLoss and retinaNetLoss for the other forms.
+// BoxLoss is the loss of a detector in which only labels determine the assignment of objects. So the
+// host knows the assignment, and the number of slots with an object in the whole batch, before the
+// step. The sum is divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package
+// objects/cells, it is the binary cross-entropies of the logits of objects and classes, and 5*(1 -
+// GIoU) of the box of each cell with an object. See fcosLoss and retinaNetLoss for the other forms.
 const BoxLoss = "boxes"
 
-// These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative
-// are [1+C, A] here.
+// These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative are
+// [1+C, A] in this loss.
 const (
 	InputBoxes = "boxes" // [4, A]: corners of the assigned box
 	InputMask  = "mask"  // [1, A]: 1 for a cell with an object, otherwise 0
@@ -27,8 +27,8 @@ const rowsOfBox = 4
 // boxWeight is the weight of the loss of a box.
 const boxWeight = 5.0
 
-// boxLoss returns BoxLoss. Its elements are [2+C, A]: of the box, of the presence of an object, and of
-// its classes.
+// boxLoss adds the nodes of BoxLoss. Its elements are [2+C, A]: the loss of the box, of the presence of
+// an object, and of each class.
 func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, err error) {
 	switch form := t.From.BoxForm(); {
 	case form == graph.FCOSForm:
@@ -70,7 +70,7 @@ func (t *trainBuilder) rows(name string, x graph.Value, from, to int) graph.Valu
 	return t.step(graph.Slice, name, []graph.Value{x}, "begin", []int{from, 0}, "end", []int{to, s[1]})
 }
 
-// boxParts are the parts of losses of boxes, in cells: [1, A], or [2, A] for the corners.
+// boxParts has the values that losses of boxes consist of, in cells: [1, A], or [2, A] for corners.
 type boxParts struct {
 	op                               func(op graph.Op, name string, in ...graph.Value) graph.Value
 	area                             func(name string, sides graph.Value) graph.Value
@@ -78,9 +78,9 @@ type boxParts struct {
 	common, union                    graph.Value
 }
 
-// boxParts compares predictions, the first four rows of the output, with InputBoxes. Cells without
-// an object have the prediction 0 and its box as target: an overlap of 1, without a gradient, whatever they
-// predict.
+// boxParts compares predictions, the first four rows of the output, with InputBoxes. In cells without
+// an object the prediction is replaced by 0 and compared with the box of 0. The overlap is then 1 and
+// there is no gradient, whatever the prediction is.
 func (t *trainBuilder) boxParts(raw graph.Value, cells int) (b boxParts) {
 	b.op = func(op graph.Op, name string, in ...graph.Value) graph.Value {
 		return t.step(op, "loss.box."+name, in)

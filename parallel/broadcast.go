@@ -9,14 +9,14 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Devices with exact updates, bit for bit as defined (device.ExactUpdates), may all update
-// their weights themselves. Other devices receive the state of an exact one:
+// Devices with exact updates, bit for bit as defined (device.ExactUpdates), may update their weights by
+// themselves. Other devices receive the state of an exact one:
 //
 //	leader   commit --> read updates --+--> others: write, and count the version
 //	                                   +--> exact ones commit for themselves
 
-// broadcast is an update that one device makes for others: for all devices with
-// Config.Template, otherwise for the devices without exact updates.
+// broadcast is an update that one device makes for others: with Config.Template for all devices,
+// otherwise for the devices without exact updates.
 type broadcast struct {
 	driver *Driver
 	state  map[string]tensor.Tensor // after the update; nil before it
@@ -62,8 +62,8 @@ func (b *broadcast) update(ctx context.Context, m *member, h device.Hyper) error
 	return finiteUpdates(m, d.program.current, state)
 }
 
-// send writes the next version to a member that does not commit. The version of its
-// executable does not change, so from now on it corresponds to one more.
+// send writes the next version to a member that does not commit. The version of its executable stays
+// the same, so from now on it corresponds to a version that is higher by one.
 func (b *broadcast) send(ctx context.Context, m *member) error {
 	if err := b.driver.program.write(ctx, m, b.state); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 // An infinite or NaN prediction is correct if the model yields it, and wrong if the device
 // made it up. A built-in device computes the row once more, and its result decides.
 
-// checkOutputs checks the predictions of foreign devices. If an output is infinite or NaN
-// and the referee's output for the row is finite, the device is lost. If the referee's
-// output is not finite either, the referee is not asked again until the next commit.
+// checkOutputs checks the predictions of foreign devices. If an output is infinite or NaN and the
+// referee's output for the row is finite, the device is lost. If the referee's output is not finite
+// either, the referee is not used again until the next commit.
 func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 	referee := d.referee()
 	if referee == nil || d.inFlight.believed.Load() {
@@ -43,8 +43,8 @@ func (d *Driver) checkOutputs(ctx context.Context, p *prediction) error {
 	return nil
 }
 
-// referee returns a function that predicts a row on a built-in device: Config.Referee, or a
-// built-in member, which has the same state. It returns nil without one.
+// referee returns a function that predicts a row on a built-in device: on Config.Referee, or on a
+// built-in member, which has the same state. It returns nil if neither exists.
 func (d *Driver) referee() func(context.Context, []tensor.Tensor) ([]tensor.Tensor, error) {
 	if d.config.Referee != nil {
 		return func(ctx context.Context, in []tensor.Tensor) ([]tensor.Tensor, error) {

@@ -18,9 +18,9 @@ import (
 // updates, so a device that omits or miscomputes a tensor is wrong, and its later results
 // would belong to a different template.
 type stateChecks struct {
-	at   device.Version // of the last time
-	next device.Version // of the next
-	from device.Version // since which the members are the same devices
+	at   device.Version // version of the last comparison
+	next device.Version // version of the next comparison
+	from device.Version // version from which on the members are the same devices
 }
 
 // maxCheckInterval is the maximum number of commits between two comparisons.
@@ -59,8 +59,8 @@ func (d *Driver) compareStates(ctx context.Context, now bool) error {
 	return nil
 }
 
-// disagreeing returns the members that differ from the majority, each as a *lost. Of two
-// equal groups, the one with a built-in device is right.
+// disagreeing returns the members that differ from the majority, each as a *lost. If two groups have
+// equal votes, the group with a built-in device is right.
 func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	ms, seed := d.group.members, maphash.MakeSeed()
 	for _, s := range d.program.current.State {
@@ -88,13 +88,13 @@ func (d *Driver) disagreeing(ctx context.Context) (wrong []*lost, err error) {
 	return nil, nil
 }
 
-// majority returns the sum that most members have; foreign members count less.
+// majority returns the sum that most members have. Foreign members count less.
 func (ms members) majority(sums []uint64) (right uint64, ok bool) {
 	weight, best := map[uint64]int{}, 0
 	for rank, m := range ms {
 		w := 2
 		if !m.Foreign {
-			w = 3 // two foreign devices outvote a built-in one; a single one does not
+			w = 3 // two foreign devices outvote a built-in one, but a single one does not
 		}
 		weight[sums[rank]] += w
 	}

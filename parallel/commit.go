@@ -10,10 +10,10 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A commit must happen on all members or on none of them, although each makes it alone. It
-// is deterministic, so if a member fails while others succeed, the member is lost, not the
-// step: it rejoins with the state of one that succeeded. A commit that is not finite fails
-// on all of them, since all make the same update.
+// A commit must happen on all members or on none, although each member commits by itself. It is
+// deterministic, so if it fails on one member and succeeds on others, only the member is lost: it
+// rejoins with the state of a member that succeeded. A commit that is not finite fails on all members,
+// because all make the same update.
 
 // Commit makes the next version of the state on every device from the gradients of the last
 // step. A device that is lost here is dropped, and the others still have the new version.
@@ -52,7 +52,7 @@ func (d *Driver) hasCommitted() bool { return d.version > 0 || d.stepped }
 // commit is Commit without the checks that follow.
 func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error {
 	for {
-		if d.stepped && !d.retained { // the members with the gradients were lost, at a Write before, or here
+		if d.stepped && !d.retained { // the members with the gradients were lost, before or in this commit
 			if d.ranks != nil {
 				return fmt.Errorf("the gradients of step %d were lost on this rank: %w", d.version+1, NoDevices)
 			}
@@ -65,7 +65,7 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 			break
 		}
 		if err := d.recovery.replaceLost(ctx, err); isEmptyRank(err) {
-			break // the other ranks have the new version, and send it to the next device here
+			break // other ranks have the new version, and send it to this rank's next device
 		} else if err != nil {
 			return err
 		}
@@ -78,10 +78,11 @@ func (d *Driver) commit(ctx context.Context, b *broadcast, h device.Hyper) error
 	return nil
 }
 
-// update makes the next version on every device: each updates its state, or one for all.
+// update makes the next version on every device. Each device updates its state, or one device
+// does it for all.
 func (d *Driver) update(ctx context.Context, b *broadcast, h device.Hyper) error {
 	if len(d.group.members) == 0 {
-		return nil // a rank without a device; its next device gets the state of another rank
+		return nil // a rank without a device gets the state of another rank with its next device
 	}
 	if d.config.Template || d.group.members.updatesDiffer() || b.state != nil {
 		return b.run(ctx, h)

@@ -22,14 +22,14 @@ import (
 // commonProgram is the program that all members load. An operation that one member refuses
 // is decomposed for all: the result must not depend on the participating devices.
 type commonProgram struct {
-	current *graph.Program // as loaded by the members
-	whole   *graph.Program // as given to Open
+	current *graph.Program // the program that members load
+	whole   *graph.Program // the program that Open received
 	refused []graph.Op
 }
 
 func newCommonProgram(p *graph.Program) *commonProgram { return &commonProgram{current: p, whole: p} }
 
-// fresh returns the operations of ops that are not decomposed yet.
+// fresh returns the operations that are not decomposed yet.
 func (p *commonProgram) fresh(ops []graph.Op) []graph.Op {
 	return slices.DeleteFunc(ops, func(o graph.Op) bool { return slices.Contains(p.refused, o) })
 }

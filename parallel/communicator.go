@@ -29,8 +29,8 @@ import (
 // A generation is one formation of the group. After a member was lost or came back,
 // values of an older generation are rejected.
 
-// exchange is the group's view of the place where its devices meet: a hub in this process
-// or a device.GroupMemory.
+// exchange is the place where the devices of a group exchange values: a hub in this process or a
+// device.GroupMemory.
 type exchange interface {
 	Missing() []int
 	Exchanges() int
@@ -43,7 +43,7 @@ type exchange interface {
 type communicator struct {
 	rendezvous device.Rendezvous
 	uplink     *fabric.Uplink // to the devices of other ranks; nil without peers
-	replicas   int            // of all ranks
+	replicas   int            // replicas of all ranks
 	local      bool           // devices never meet: Config.Local
 	toldSlower func(why error)
 	timeouts   *timeouts
@@ -52,7 +52,7 @@ type communicator struct {
 	memory     device.GroupMemory // the hub, if the host is not in the middle
 	slower     bool               // the members cannot meet by themselves
 	token      [16]byte           // distinguishes this run on other machines
-	recorder   *recorder          // of steps that are audited; nil without audits
+	recorder   *recorder          // records the steps that are audited; nil without audits
 	generation uint64
 }
 
@@ -77,8 +77,8 @@ func (c *communicator) level(ms members) string {
 	return device.CollShm
 }
 
-// join makes a new generation of some members. If they fail to meet without the host,
-// although all of them support it, they meet at the host from then on.
+// join connects some members as a new generation. If they fail to meet without the host, although all
+// of them support it, they exchange through the host from then on.
 func (c *communicator) join(ctx context.Context, ms members) error {
 	c.generation++
 	c.closeMemory()
@@ -125,7 +125,7 @@ func (c *communicator) joinThemselves(ctx context.Context, ms members) error {
 	})
 }
 
-// joinEach joins each member to the group that of returns for its rank.
+// joinEach joins each member to a group. of returns the group for a rank.
 func (c *communicator) joinEach(ctx context.Context, ms members, of func(rank int) device.Group) error {
 	replicas := ms.replicas()
 	for rank, m := range ms {

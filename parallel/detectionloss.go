@@ -70,8 +70,8 @@ func (t *trainBuilder) absoluteElements(outputs, mask graph.Value, slots int) gr
 	return sum
 }
 
-// ofTerms returns a loss that is the sum of all elements times their weights, divided by the number of slots
-// with an object in the whole batch.
+// ofTerms adds a loss that is the sum of all elements times their weights, divided by the number of
+// slots with an object in the whole batch.
 func (t *trainBuilder) ofTerms(outputs graph.Value, terms []lossTerm) (n lossNodes, err error) {
 	n.of, n.hits, n.partners, n.positives = "moments", graph.None, graph.None, graph.None
 	inverse := t.Builder.Input(InputInverse, graph.Type{Kind: graph.Whole, DType: tensor.F32})

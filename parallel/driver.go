@@ -31,17 +31,17 @@ type Driver struct {
 	program   *commonProgram
 	recovery  *recovery
 	ranks     *rankGroup     // nil without peers
-	version   device.Version // of the state on all members
+	version   device.Version // version of the state on all members
 	stepped   bool           // a Step waits for its Commit
-	retained  bool           // and the members hold its gradients
-	commitErr error          // of a Commit that was not finite; the state is lost
+	retained  bool           // the members have the gradients of that Step
+	commitErr error          // error of a Commit that was not finite; the state is lost
 	ledger    *ledger
-	checks    stateChecks // of the members, on the state
+	checks    stateChecks // comparisons of the members' states
 	audited   int         // replicas that were run again
 
 	predicted int           // rows of all calls of Predict that have returned outputs
-	computed  time.Duration // of the slowest member in each prediction; guarded by inFlight
-	inFlight  *inFlight     // predictions
+	computed  time.Duration // sum over the predictions of the slowest member's time; guarded by inFlight
+	inFlight  *inFlight     // predictions in progress
 }
 
 // Open loads p on every device, writes the state to it and forms the group. If a device is

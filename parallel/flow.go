@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A flow stores each replica's values that cross from stage to stage until all readers have
-// them. Each member runs its next possible function (turns), replicas in order, so the
+// A flow stores the values that cross between stages, for each replica, until all readers have received
+// them. Each member runs its next possible function (turns). It runs replicas in order, so that the
 // lowest replica in progress can always continue.
 
 // flow is one pass of a batch through the stages, and back.
@@ -29,7 +29,7 @@ type flow struct {
 	readers map[string]int   // by value: the number of functions of this process that read it
 	left    map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
-	worked  map[*member]time.Duration // time without waiting for others
+	worked  map[*member]time.Duration // time without waiting, by member
 	took    time.Duration             // duration of the flow
 	failed  *stageError
 	post    *post                                   // between ranks; nil without ranks
@@ -104,7 +104,7 @@ func (f *flow) run(ctx context.Context) (int, error) {
 	return 0, nil
 }
 
-// fail ends the flow. Only the first error counts: the later ones follow from it.
+// fail ends the flow. Only the first error counts, because the others follow from it.
 func (f *flow) fail(of int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *flow) openPost(ctx context.Context) {
 		func(err error) { f.fail(0, err) })
 }
 
-// arrived stores a value from another rank.
+// arrived stores a value that came from another rank.
 func (f *flow) arrived(way *routes, m parcel) error {
 	if m.number >= len(f.batch.Sizes) {
 		return fmt.Errorf("it has sent replica %d of %d", m.number, len(f.batch.Sizes))
@@ -174,7 +174,7 @@ func (f *flow) runOneByOne(ctx context.Context) {
 	all.Wait()
 }
 
-// add counts a run of a member.
+// add adds the time of a run to a member's time.
 func (f *flow) add(m *member, o device.Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,7 +203,7 @@ func (f *flow) work(ctx context.Context, i int, m *member) error {
 	return nil
 }
 
-// await waits until next returns a function; it returns nil if the flow has ended.
+// await waits until next returns a function, and returns it. It returns nil if the flow has ended.
 func (f *flow) await(next func() (*graph.Function, int)) (*graph.Function, int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,8 +216,8 @@ func (f *flow) await(next func() (*graph.Function, int)) (*graph.Function, int) 
 	return nil, 0
 }
 
-// ready reports whether the inputs of a function from other stages have arrived. f.mu is
-// held.
+// ready reports whether all inputs of a function that come from other stages have arrived. The
+// caller holds f.mu.
 func (f *flow) ready(p *graph.Program, fn *graph.Function, replica int) bool {
 	for _, name := range acrossOf(p, fn) {
 		if _, ok := f.values[crossing{name, replica}]; !ok {
@@ -366,7 +366,7 @@ func (f *flow) awaitAll(d *Driver, fn *graph.Function) bool {
 	return there != nil
 }
 
-// passesOfRun is the number of exchanging functions in a step. Each has a separate number.
+// passesOfRun is the number of functions with exchanges in a step. The pass numbers distinguish them.
 const passesOfRun = 3
 
 // reduce sums the gradients of all replicas, in all stages at once.

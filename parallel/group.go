@@ -33,11 +33,11 @@ type Group struct {
 	comm      communicator
 	timeouts  *timeouts
 	runs      uint64 // counts the runs of the members: Step.Number
-	stale     bool   // membership changed since the last join
-	mixed     bool   // the devices of Open are of several kernel classes
+	stale     bool   // members have changed since the last join
+	mixed     bool   // the devices given to Open have several kernel classes
 	bySpeed   bool   // Config.BySpeed
-	fixed     bool   // replicas stay where they are
-	flows     bool   // runs are of single replicas: Config.flows
+	fixed     bool   // replicas do not move
+	flows     bool   // each run computes a single replica: Config.flows
 	slots     int    // Config.slots
 	batch     int    // Config.Batch
 }
@@ -96,8 +96,8 @@ func (g *Group) assign() error {
 // Devices returns the names of the present members, by rank.
 func (g *Group) Devices() []string { return g.members.names() }
 
-// DeviceOf returns the name of the device that holds a replica, or the rank that has that
-// device.
+// DeviceOf returns the name of the device that holds a replica, or the name of its rank if
+// it is another one.
 func (g *Group) DeviceOf(replica int) string {
 	for _, m := range g.members {
 		if slices.Contains(m.replicas, replica) {
@@ -128,7 +128,7 @@ func (g *Group) hasRoom() bool {
 	return len(g.members) < to-from
 }
 
-// admit makes m a member.
+// admit adds m to the members.
 func (g *Group) admit(m *member) { g.members, g.stale = g.members.with(m), true }
 
 // remove removes m from the members.
@@ -182,7 +182,7 @@ func (g *Group) eachAlone(f func(rank int, m *member) error) error {
 	return g.eachAfter(0, f)
 }
 
-// eachAfter is eachAlone for members that must finish that number of calls first.
+// eachAfter is eachAlone for members that must first finish the given number of calls.
 func (g *Group) eachAfter(calls int, f func(rank int, m *member) error) error {
 	least := time.Duration(0)
 	if len(g.members) == 1 {

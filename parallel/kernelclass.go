@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/device"
 )
 
-// KernelClass returns the kernel class of a group of devices, "fma+ref" if they have
-// several, and whether the group is deterministic: then a template depends on the recipe
-// alone. With several classes it depends on the placement of replicas.
+// KernelClass returns the kernel class of a group of devices, "fma+ref" if they have several, and
+// whether the group is deterministic. If it is, a template depends only on the recipe. With several
+// classes it also depends on the placement of replicas.
 func KernelClass(group []Member) (class string, deterministic bool) {
 	var classes []string
 	deterministic = true

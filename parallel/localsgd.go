@@ -12,26 +12,26 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// In local SGD a device is lent the weights of one replica after the other, and the average
-// is the model.
+// In local SGD a device runs one replica after the other, each with the replica's weights. The average
+// of the weights is the model.
 //
 //	replica 0   w ---step--- w0 ---step--- w0' \
 //	replica 1   w ---step--- w1 ---step--- w1'  +--> average = w of the next period
 //	replica 2   w ---step--- w2 ---step--- w2' /
 
-// LocalSGD holds the replicas for Sync "periodic:K": each trains separate weights on its
-// rows, and from time to time all of them get their average (local SGD). The host keeps the
-// state of each replica and lends it to a device for a step. So a lost device does not lose
-// any state, and only the replicas that it had not finished are repeated.
+// LocalSGD holds the replicas for Sync "periodic:K". Each replica trains separate weights on its rows,
+// and at intervals all of them are set to their average (local SGD). The host keeps the state of each
+// replica, and writes it to a device for a step. So a lost device does not lose any state, and only the
+// replicas that it had not finished are repeated.
 //
-// Its driver has Config.Local, and does not Step or Commit itself.
+// The Driver of a LocalSGD has Config.Local. Its Step and Commit are not called.
 type LocalSGD struct {
 	driver  *Driver
 	changed []string                   // the tensors that an update changes
-	common  map[string]tensor.Tensor   // all state, as it was at the start
+	common  map[string]tensor.Tensor   // initial state
 	states  []map[string]tensor.Tensor // separate weights, by replica
-	since   int                        // steps since all had the same weights
-	mean    map[string]tensor.Tensor   // of states; nil until it is needed
+	since   int                        // steps since all replicas had the same weights
+	mean    map[string]tensor.Tensor   // average of states; nil until it is needed
 	next    []advanced                 // results of the last Step, by replica
 }
 
@@ -63,8 +63,8 @@ func (l *LocalSGD) assign(replicaTensors map[string]tensor.Tensor) {
 	}
 }
 
-// Step trains every replica on its rows, with 1/denominator of each replica. The new states
-// apply from Commit on. A replica without rows is unchanged.
+// Step trains every replica on its rows. b.Inverses has 1/denominator of the loss of each replica. The
+// new states are used after Commit. A replica without rows does not change.
 func (l *LocalSGD) Step(ctx context.Context, b Batch, h device.Hyper) (Result, error) {
 	return l.run(ctx, b, l.states, h)
 }
@@ -129,8 +129,8 @@ func (l *LocalSGD) Restore(replicaTensors []map[string]tensor.Tensor, since int)
 	return nil
 }
 
-// average returns the mean of the replicas' tensors. Each is summed in float64 along the
-// canonical tree, divided and rounded once. Replicas without rows count like all others.
+// average returns the mean of the replicas' tensors. A tensor is summed in float64 along the canonical
+// tree, then divided and rounded once. Replicas without rows count like all others.
 func (l *LocalSGD) average() map[string]tensor.Tensor {
 	if l.mean != nil {
 		return l.mean

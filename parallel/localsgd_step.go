@@ -17,7 +17,7 @@ import (
 // commits, and the result is read. Replicas that were done before a device was lost are not
 // repeated.
 
-// advanced is a replica after a step.
+// advanced is the state of a replica after a step.
 type advanced struct {
 	done    bool
 	outcome device.Outcome
@@ -58,7 +58,7 @@ func (l *LocalSGD) attempt(ctx context.Context, all []advanced, advance func(*me
 	if err := d.begin(ctx); err != nil {
 		return err
 	}
-	var some atomic.Bool // replica was done in this attempt
+	var some atomic.Bool // a replica was finished in this attempt
 	defer func() {
 		if some.Load() {
 			d.recovery.progressed()

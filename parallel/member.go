@@ -21,24 +21,24 @@ import (
 type member struct {
 	// These fields belong to the group:
 	Member
-	order    int // position among the devices of Open
+	order    int // position among the devices given to Open
 	stage    int // DeviceTime.Stage
 	exe      device.Executable
 	capacity device.Capacity
 	replicas []int
-	hung     atomic.Bool           // the host gave it up
-	silent   atomic.Pointer[error] // why it was given up
-	pause    time.Duration         // before it was last opened
-	again    time.Duration         // before it is opened again after the next loss
+	hung     atomic.Bool           // the host has given it up
+	silent   atomic.Pointer[error] // reason for giving it up
+	pause    time.Duration         // pause before it was last opened
+	again    time.Duration         // pause before it is opened again after the next loss
 	isNew    bool                  // it was not there at Open, and is not a member yet
 
 	// These fields belong to the stepper:
-	base     device.Version // of the stepper when the program was loaded
+	base     device.Version // version of the stepper when the program was loaded
 	verified device.Version // last version with a verified state
-	steps    int            // finished since it was opened
+	steps    int            // steps since it was opened
 	pace     pace
 	written  device.Version // version of the driver that a broadcast has written
-	updates  device.Version // of replicas by a LocalSGD; the version of the executable
+	updates  device.Version // commits of replicas by a LocalSGD; the version of the executable
 }
 
 // commit commits at the driver's version v.
@@ -59,7 +59,7 @@ func (m *member) named(err error) error {
 func (m *member) giveUp(why error) {
 	m.silent.Store(&why)
 	m.hung.Store(true)
-	_ = m.Device.Close() // ends the call that hangs
+	_ = m.Device.Close() // this ends the call that hangs
 }
 
 // exact reports whether the updates of a member have the same bits as on all exact devices.

@@ -10,11 +10,10 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// The list is never changed in place. A run on the members of one generation keeps its list
-// while a recovery makes the next.
+// The list is never changed in place. A run uses the list of its generation while a recovery
+// creates the next one.
 
-// members is the devices of a group, by rank. A change of membership makes a new
-// slice.
+// members are the devices of a group, by rank.
 type members []*member
 
 // with returns the members and m, in the order of the devices of Open.
@@ -110,9 +109,8 @@ func (ms members) all(f func(rank int, m *member) error) []error {
 	return errs
 }
 
-// Kernels of different makers round differently. If one of two members rounds as defined
-// and the other does not, their weights would diverge after the first update, so one of
-// them updates for both.
+// Kernels of different makers round differently. If one member rounds as defined and another does not,
+// their weights would diverge after the first update, so one of them updates for both.
 
 // leader returns the member that makes updates for others: a member with exact updates, if
 // there is one.

@@ -23,30 +23,30 @@ type Pipeline struct {
 	division *stage.Division
 	programs []*graph.Program
 	state    map[string]tensor.Tensor
-	config   Config         // of each stage
-	inputs   [][]string     // of each stage: names of the inputs of its function
-	yields   [][]string     // of each stage: names of its outputs
-	uses     map[string]int // by value that crosses between stages: the number of readers
-	outputs  []string       // of the whole function, in order
-	external graph.Variable // the input of the whole function
-	rows     int            // of a wave
+	config   Config         // configuration of each stage
+	inputs   [][]string     // names of the inputs of each stage
+	yields   [][]string     // names of the outputs of each stage
+	uses     map[string]int // number of readers of each value that crosses
+	outputs  []string       // names of the outputs of the whole function, in order
+	external graph.Variable // input of the whole function
+	rows     int            // rows of a wave
 
 	plan *stage.Plan // nil unless requested
 
 	ranks  *stageRanks // nil: all stages are in this process
 	first  int         // number of stages before those in this process
-	routes *routes     // between ranks
+	routes *routes     // values that cross between ranks
 
 	began  sync.Once
-	from   time.Time     // when the first wave began
-	until  atomic.Int64  // duration from then to the end of the last wave, in ns
+	from   time.Time     // beginning of the first wave
+	until  atomic.Int64  // end of the last wave, in ns after from
 	mu     sync.RWMutex  // locked while a stage moves; read while one runs
 	stages []*Driver     // guarded by mu
-	shared []*sync.Mutex // guarded by mu: of stages that share devices; nil: the stage does not share
+	shared []*sync.Mutex // guarded by mu; locks of stages that share devices, nil for others
 }
 
-// wavesOfStage is the number of waves for each stage in a call of Predict: with few waves
-// the stages wait at the beginning and at the end.
+// wavesOfStage is the number of waves per stage in a call of Predict. Stages wait at the beginning and
+// at the end, which costs more with few waves.
 const wavesOfStage = 4
 
 // OpenPipeline loads p, a program that predicts with a template, on devices. It divides p
@@ -207,7 +207,7 @@ func (p *Pipeline) overRanks(r *stageRanks, programs []*graph.Program) {
 	p.ranks, p.routes = r, r.routesOf(programs, graph.Predict)
 }
 
-// named returns outputs by name; over ranks, the outputs of the stages in this process.
+// named returns outputs by name. Over ranks, outs are the outputs of the stages in this process.
 func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
 	all := map[string]tensor.Tensor{}
 	for i, name := range p.made() {
@@ -218,7 +218,7 @@ func (p *Pipeline) named(outs []tensor.Tensor) map[string]tensor.Tensor {
 	return all
 }
 
-// made returns the outputs that the stages of this process make, in their order.
+// made returns the names of the outputs of the stages in this process, in their order.
 func (p *Pipeline) made() []string {
 	if p.ranks == nil {
 		return p.outputs
@@ -242,7 +242,7 @@ func (p *Pipeline) move(ctx context.Context, s int, lost *Driver) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stages[s] != lost {
-		return nil // another wave has done it
+		return nil // another wave has moved it
 	}
 	if p.programs == nil {
 		return NoDevices // the pipeline cannot open these stages
@@ -312,8 +312,8 @@ func (p *Pipeline) measure(ctx context.Context, times []float64) ([]float64, err
 // keep all stages busy.
 func (p *Pipeline) Rows() int { return p.rows * max(len(p.programs), len(p.stages)) * wavesOfStage }
 
-// Ahead reports whether a second call of Predict can use the stages that the first has
-// left. This does not apply to ranks, which make one call after the other.
+// Ahead reports whether a second call of Predict can use stages that the first call no longer needs.
+// With ranks it cannot: they make one call after the other.
 func (p *Pipeline) Ahead() bool { return p.ranks == nil }
 
 // OwnRows returns the range of rows that this process reads: all rows, or an empty range if

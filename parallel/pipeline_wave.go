@@ -96,7 +96,7 @@ func (p *Pipeline) stream(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor
 	for w := range last {
 		if err == nil && w.err != nil {
 			err = w.err
-			stop() // the waves that follow
+			stop() // ends the waves that follow
 		}
 		chunks = append(chunks, w.outputs(p.made()))
 	}

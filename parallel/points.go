@@ -7,13 +7,14 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// pointsHub is a hub whose members are points: a device, or all devices of another machine.
+// pointsHub is a hub with points as its members. A point is a device, or all devices of
+// another machine.
 type pointsHub struct {
 	hub    *collective.Hub
-	points [][]int // ranks of each
-	beyond bool    // other ranks of the run have replicas too
+	points [][]int // ranks of the devices of each point
+	beyond bool    // other ranks of the run have replicas
 
-	recorder *recorder // of the values; may be nil
+	recorder *recorder // records values; may be nil
 }
 
 // pointsOf returns the points of some members, in the order of their first ranks.

@@ -49,8 +49,8 @@ func (d *Driver) Predict(ctx context.Context, x tensor.Tensor) ([]tensor.Tensor,
 	return d.predictHere(ctx, []tensor.Tensor{x})
 }
 
-// Reuse declares that these outputs of a Predict are no longer read, so later calls may
-// reuse their memory, which the system has already provided.
+// Reuse declares that these outputs of a Predict are no longer read. Later calls may then
+// reuse their memory.
 func (d *Driver) Reuse(outputs []tensor.Tensor) {
 	d.inFlight.mu.Lock()
 	var x device.Executable
@@ -71,12 +71,11 @@ func (d *Driver) Ahead() bool {
 	return d.ranks == nil && d.group.members.ahead()
 }
 
-// inFlight counts the predictions in progress. The group does not change while there is
-// one.
+// inFlight counts the predictions in progress. The group does not change while there are any.
 type inFlight struct {
-	mu    sync.Mutex // held while one begins or ends, and while the group changes
+	mu    sync.Mutex // locked while a prediction begins or ends, and while the group changes
 	count int
-	ended *sync.Cond // the last has ended
+	ended *sync.Cond // signals that the last prediction has ended
 	// believed means that outputs that are not finite come from the model.
 	believed atomic.Bool
 }
@@ -87,14 +86,15 @@ func newInFlight() *inFlight {
 	return u
 }
 
-// over waits until all predictions have ended. u.mu is held, except while it waits.
+// over waits until all predictions have ended. The caller holds u.mu, which is released
+// while over waits.
 func (u *inFlight) over() {
 	for u.count > 0 {
 		u.ended.Wait()
 	}
 }
 
-// predictHere is Predict for any number of inputs, each with the same rows.
+// predictHere is Predict for any number of inputs with the same number of rows.
 func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]tensor.Tensor, error) {
 	var chunks [][]tensor.Tensor
 	rows := inputs[0].Shape[0]
@@ -127,14 +127,14 @@ func (d *Driver) predictHere(ctx context.Context, inputs []tensor.Tensor) ([]ten
 // again is the error of a prediction that must be repeated because the group has recovered.
 var again = errors.New("a device was lost")
 
-// prediction is a run of rows on every member.
+// prediction is a run of some rows, divided among all members.
 type prediction struct {
 	number uint64
-	last   bool              // of the program
+	last   bool              // its rows are the last of Config.Samples
 	before int               // number of predictions in progress when it began
 	end    int               // the first row after it
-	inputs [][]tensor.Tensor // rows of every member
-	outs   []device.Outcome  // of every member that has finished
+	inputs [][]tensor.Tensor // inputs of each member
+	outs   []device.Outcome  // outcomes of the members that have finished
 }
 
 // beginPrediction prepares at most Rows rows of inputs, starting at first, with an even
@@ -166,7 +166,7 @@ func (d *Driver) beginPrediction(ctx context.Context, inputs []tensor.Tensor, fi
 	return p, nil
 }
 
-// run runs the share of a member.
+// run runs the rows of a member.
 func (p *prediction) run(ctx context.Context, rank int, m *member) (err error) {
 	in := p.inputs[rank]
 	step := device.Step{Function: graph.Predict, Number: p.number, Rows: []int{in[0].Shape[0]}, Last: p.last,

@@ -42,16 +42,16 @@ const (
 type Loss struct {
 	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
 	HuberDelta float64   // of HuberError: the loss is a line beyond this error
-	Smoothing  float64   // of CrossEntropy, as are the next two
-	Weights    []float64 // of the classes; nil: 1
+	Smoothing  float64   // for CrossEntropy, as are the next two
+	Weights    []float64 // of the classes; nil: all 1
 	Mixed      bool      // a row has two labels, each with its fraction
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
 	// a step reports the loss of the first output. 0: no auxiliary loss.
 	Auxiliary float64
 	Seed      int64
 	Trained   []string // the state tensors that get gradients
-	Objects   int      // of YOLOXLoss: the most objects of a row
-	Maps      [][2]int // of YOLOXLoss: rows and columns of each map of cells
+	Objects   int      // for YOLOXLoss: the maximum number of objects of a row
+	Maps      [][2]int // for YOLOXLoss: rows and columns of each map of cells
 	// PerReplica returns the gradients of each replica instead of keeping their sums.
 	PerReplica bool
 }
@@ -66,9 +66,9 @@ func Gradient(state string) string { return gradientPrefix + state }
 // momentsOf returns the name of the output with the moments of a batch norm.
 func momentsOf(layer string) string { return momentsPrefix + layer }
 
-// TrainFunction makes the training function of a wrapped graph: the forward pass, loss and
-// hits, the gradients of the trained tensors (whole, kept on the device) and the moments of
-// every tracked batch norm, replica by replica. Its exchanges are reordered: see reorder.
+// TrainFunction returns the training function of a wrapped graph: the forward pass, the loss and the
+// hits, the gradients of the trained tensors (whole, kept on the device) and the moments of every
+// tracked batch norm for each replica. Its exchanges are reordered: see reorder.
 func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	t, err := forward(graph.Train, wrapped, l)
 	if err != nil {
@@ -84,9 +84,8 @@ func TrainFunction(wrapped *graph.Graph, l Loss) (*graph.Function, error) {
 	return reorder(f, wrapped.State)
 }
 
-// EstimateFunction makes a function that returns only the moments of every tracked batch
-// norm, by the forward pass of training. It is used to estimate the statistics again for
-// given weights.
+// EstimateFunction returns a function with only the moments of every tracked batch norm as results,
+// computed by the forward pass of training. It is used to re-estimate the statistics for given weights.
 func EstimateFunction(wrapped *graph.Graph) (*graph.Function, error) {
 	t, err := forward(Estimate, wrapped, Loss{})
 	if err != nil {
@@ -133,7 +132,7 @@ type trainBuilder struct {
 	layers  []bn.Layer
 	moments []graph.Output
 
-	inputsOfLoss map[string]graph.Value // by name
+	inputsOfLoss map[string]graph.Value // inputs of the loss, by name
 }
 
 func (t *trainBuilder) inputs() {
@@ -163,8 +162,8 @@ func (t *trainBuilder) node(n *graph.Node) {
 	}
 }
 
-// dropout gives a dropout its generator. To drop whole samples, it multiplies each by the
-// dropout of a 1: devices support dropout of elements only.
+// dropout gives a dropout its random numbers. If it drops whole samples, each sample is multiplied by
+// the dropout of a 1, because devices only support dropout of elements.
 func (t *trainBuilder) dropout(n *graph.Node) {
 	name, x := t.From.NodeName(n), t.Value(n.In[0])
 	drop := func(name string, x graph.Value) graph.Value {
@@ -179,8 +178,8 @@ func (t *trainBuilder) dropout(n *graph.Node) {
 	t.streams++
 }
 
-// one returns a 1 for each row. It is computed from the input without a gradient: compare
-// its first number with 0, times 0, plus 1.
+// one returns a 1 for each row. It compares the first number of the input with 0, multiplies the result
+// by 0 and adds 1, so that it has a row for each row of the input and no gradient.
 func (t *trainBuilder) one() graph.Value {
 	if t.ones != graph.None {
 		return t.ones
@@ -262,12 +261,12 @@ func (t *trainBuilder) finish() error {
 
 // lossNodes are the parts of the training function that depend on the loss.
 type lossNodes struct {
-	sum graph.Value // of replicas
+	sum graph.Value // of each replica
 	of  string      // attribute of AllReduce: how sum is reduced
-	// partners is the sum for the second labels of mixed rows, of replicas; otherwise None.
+	// partners is the sum for the second labels of mixed rows, of each replica; otherwise None.
 	partners graph.Value
-	hits     graph.Value // correct and counted labels, of replicas; None for numbers
-	// positives has the moments of the cells with an object, of replicas; None for other losses.
+	hits     graph.Value // number of correct and of counted labels, of each replica; None for numbers
+	// positives has the moments of the cells with an object, of each replica; None for other losses.
 	positives graph.Value
 	// seed returns the gradient of outputs.
 	seed func(name string, outputs graph.Value) graph.Value

@@ -61,8 +61,8 @@ func (r *rankGroup) sameProgram(ctx context.Context) error {
 	return err
 }
 
-// together makes a run with all ranks; f runs this rank's part. The results of f are joined
-// over all ranks, in the order of ranks.
+// together makes a run with all ranks. f runs the part of this rank. The results of f are joined over
+// all ranks, in the order of ranks.
 func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
 	[]report, error) {
 	var failed error // of this rank

@@ -21,7 +21,7 @@ type verdict struct {
 	Of     string `json:"of"`               // the run; it must be the same on all ranks
 	Retry  bool   `json:"retry,omitempty"`  // a device has not finished: run again
 	Fatal  string `json:"fatal,omitempty"`  // why it cannot continue
-	Advice string `json:"advice,omitempty"` // remedy for Fatal
+	Advice string `json:"advice,omitempty"` // what to do about Fatal
 	Empty  bool   `json:"empty,omitempty"`  // it waits for a device
 	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	RankStats
@@ -30,7 +30,7 @@ type verdict struct {
 // RankStats is the work of a rank in a run.
 type RankStats struct {
 	Rows    int           `json:"rows"`
-	Waited  time.Duration `json:"waited"`  // for input: Batch.Waited
+	Waited  time.Duration `json:"waited"`  // time that it waited for input: Batch.Waited
 	Took    time.Duration `json:"took"`    // mean over its devices
 	Blocked time.Duration `json:"blocked"` // part of Took spent in exchanges
 	Bytes   int64         `json:"bytes"`   // sent to other ranks since the previous run
@@ -79,8 +79,8 @@ func gather(ctx context.Context, p *fabric.Peers, mine verdict, moments []tensor
 	return all, nil
 }
 
-// parse decodes a message of gather. like is the moments of this rank; their rows have the
-// same length on all ranks.
+// parse decodes a message of gather. like has the moments of this rank. Their rows have the same
+// length on all ranks.
 func (r *report) parse(record []byte, like []tensor.Tensor) error {
 	end := 0
 	for end < len(record) && record[end] != 0 {

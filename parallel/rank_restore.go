@@ -30,9 +30,9 @@ func isEmptyRank(err error) bool {
 
 func (r report) empty() bool { return r.Empty }
 
-// restoreRanks waits for a device on every rank without one, and gives it the state of the
-// lowest rank that has the state: all ranks have every committed step. failed is why this
-// rank cannot run now; stillFailed is why it still cannot.
+// restoreRanks waits for a device on every rank without one, and sends it the state of the lowest rank
+// that has the state. All of those ranks have made all commits. failed is the reason why this rank
+// cannot run now; stillFailed is the reason why it cannot run afterwards.
 func (r *rankGroup) restoreRanks(ctx context.Context, all []report, failed error) (stillFailed, fatal error) {
 	source := slices.IndexFunc(all, func(r report) bool { return !r.Empty })
 	if source < 0 {

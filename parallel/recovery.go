@@ -60,9 +60,9 @@ type recovery struct {
 	config      Config
 	reopener    reopener
 	losses      lossCount
-	starved     lossCount // of last devices that were lost for lack of memory
+	starved     lossCount // losses of last devices by lack of memory
 	lossHistory lossHistory
-	restarted   bool // the last member was lost, and another one has the state of the ledger
+	restarted   bool // the last member was lost, and a new one has the state of the ledger
 }
 
 // A recovery knows the steps of a run only through this interface: it requests the state
@@ -88,8 +88,8 @@ func newRecovery(g *Group, p *commonProgram, c Config, s stepper, l *ledger) *re
 		reopener: newReopener(len(g.members), c.Joins, g.hasRoom), lossHistory: lossHistory{}}
 }
 
-// after prepares the group to run again after err. It returns an error if err is not a loss
-// of a device, or if all members are lost and no device comes back.
+// after prepares the group to run again after err. It returns an error if err is not the loss of a
+// device, or if all members are lost and no device comes back.
 func (r *recovery) after(ctx context.Context, err error) error {
 	for err != nil {
 		if err := r.replaceLost(ctx, err); err != nil {

@@ -22,11 +22,11 @@ const maxStarved = 3
 // lossCount counts the losses of last devices since the last progress of the run: a step, a
 // part of an evaluation, or a part of a replay.
 type lossCount struct {
-	reached device.Version // of the stepper, when a last device was lost
-	count   int            // since it has changed
+	reached device.Version // progress of the stepper when a last device was lost
+	count   int            // number of losses without progress
 }
 
-// add counts a loss when the stepper has reached a number.
+// add counts a loss. reached is the progress of the stepper.
 func (c *lossCount) add(reached device.Version) {
 	if reached != c.reached {
 		*c = lossCount{reached: reached}

@@ -17,7 +17,7 @@ import (
 type RejoinedDevice struct {
 	Device string
 	Step   uint64 // version of the state
-	New    bool   // it joins: it is of Config.Joins
+	New    bool   // it is a device of Config.Joins
 }
 
 // rejoinPending admits the devices that were reopened, or that joined, since the last step.
@@ -41,9 +41,9 @@ func (r *recovery) rejoinPending(ctx context.Context) error {
 	return nil
 }
 
-// awaitOne waits for a device when all members are lost, and brings it to the present
-// state. cause is why the last one was lost. awaitOne fails if no device comes back within
-// the timeout, or if too many came back without progress.
+// awaitOne waits for a device when all members are lost, and brings it to the present state. cause is
+// the reason for the last loss. awaitOne fails if no device comes back within the timeout, or if too
+// many came back without progress.
 func (r *recovery) awaitOne(ctx context.Context, cause error) error {
 	for err := cause; len(r.group.members) == 0; {
 		if err := r.countLastLoss(err); err != nil {
@@ -61,8 +61,8 @@ func (r *recovery) awaitOne(ctx context.Context, cause error) error {
 	return nil
 }
 
-// nextWithin returns the next device that comes back within the timeout. cause is why the
-// last one was lost.
+// nextWithin returns the next device that comes back within the timeout. cause is the reason
+// for the last loss.
 func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error) {
 	waiting, stop := awake.WithTimeout(ctx, r.config.timeout())
 	defer stop()
@@ -78,8 +78,8 @@ func (r *recovery) nextWithin(ctx context.Context, cause error) (*member, error)
 	return nil, fmt.Errorf("%w, and none came back within %v: %w", NoDevices, r.config.timeout(), cause)
 }
 
-// rejoinAlone makes m the only member and brings it to the present state. lost is why it
-// was lost once more; fatal is why the run cannot continue.
+// rejoinAlone makes m the only member and brings it to the present state. lost is the error if m was
+// lost again; fatal is the error if the run cannot continue.
 func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal error) {
 	if lost, fatal = r.rejoin(ctx, m, r.ledger.version, r.ledger.state); lost != nil || fatal != nil {
 		return lost, fatal
@@ -94,8 +94,8 @@ func (r *recovery) rejoinAlone(ctx context.Context, m *member) (lost, fatal erro
 	return nil, nil
 }
 
-// rejoin makes a reopened device a member, with the program and a state of version v.
-// failed is why it was lost once more; fatal is why the run cannot continue.
+// rejoin makes a reopened device a member, with the program and a state of version v. failed is the
+// error if it was lost again; fatal is the error if the run cannot continue.
 func (r *recovery) rejoin(ctx context.Context, m *member, v device.Version, state map[string]tensor.Tensor) (
 	failed, fatal error) {
 	r.reopener.devices = append(r.reopener.devices, m.Device)

@@ -22,22 +22,22 @@ import (
 // again after a pause that doubles every time.
 const (
 	firstPause = 250 * time.Millisecond
-	lastPause  = 8 * time.Second // a machine that was away for long is used again after 10 s
+	lastPause  = 8 * time.Second // so that a machine that was away for long is used again within 10 s
 )
 
-// reopener opens lost devices again, each in a separate goroutine, and receives those that
-// join the run. Devices that come while every replica has one wait.
+// reopener opens lost devices again, each in a separate goroutine, and receives devices that join the
+// run. Devices that come while every replica has a device wait.
 type reopener struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	wait      *sync.WaitGroup
 	reopened  chan *member
-	closed    chan error      // why devices will not be opened any more
-	pending   *member         // reopened or joining, not a member yet
-	devices   []device.Device // devices of pending that became members
+	closed    chan error      // reason why devices will not be opened any more
+	pending   *member         // a reopened or joining device that is not a member yet
+	devices   []device.Device // devices that were pending and became members
 	joins     <-chan Member   // Config.Joins
 	nextOrder int             // member.order of the next device that joins
-	hasRoom   func() bool     // for one more member
+	hasRoom   func() bool     // reports whether one more member has a replica
 }
 
 // newReopener returns the reopener of a group that begins with that number of devices.
@@ -72,7 +72,7 @@ func (r *reopener) schedule(was *member, open func(context.Context, string) (dev
 				return
 			}
 			if err != nil {
-				continue // the next pause is longer; a run without any device gives up by itself
+				continue // the pauses grow; a run without any device ends by itself
 			}
 			m.Device = d
 			select {

@@ -35,10 +35,9 @@ const (
 	leastBucket = 256 << 10 // bytes
 )
 
-// bucketed returns the nodes of order with early all-reduces for the values that other
-// nodes do not wait for. As soon as a bucket is full, its all-reduce follows the node that
-// filled it, but apart from other all-reduces; next to them it would be part of their
-// exchange.
+// bucketed returns the nodes of order with early all-reduces for the values that other nodes do not
+// wait for. As soon as a bucket is full, its all-reduce follows the node that filled the bucket. It
+// must not follow another all-reduce, because it would be part of that exchange.
 func bucketed(f *graph.Function, order []int) []int {
 	closing, bytes := map[int]bool{}, map[int]int{}
 	total := 0

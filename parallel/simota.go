@@ -21,15 +21,16 @@ const (
 	overlapCost  = 3.0
 	farCost      = 1e6
 	noCost       = 1e30
-	leastLog     = -100.0 // of a probability
+	leastLog     = -100.0 // minimum of the logarithm of a probability
 )
 
-// simOTA adds the assignment of objects to cells by the prediction (Ge et al. 2021), which package
-// cells defines, in operations that every device has. An [M, A] has a line for each object:
+// simOTA adds the assignment of objects to cells by the prediction (Ge et al. 2021), which
+// package cells defines. It consists of operations that every device supports. An [M, A] has a
+// line for each object:
 //
 //	near, overlaps, costs [M, A] --rounds--> chosen [M, A] --conflicts--> match [M, A]
 //
-// No gradient flows through it: its operands are slices of the output that the loss does not read.
+// It has no gradient: its operands are slices of the output that the loss does not read.
 type simOTA struct {
 	t                                       *trainBuilder
 	outputs                                 graph.Value // [5+C, A]
@@ -116,7 +117,8 @@ func (s *simOTA) assign() {
 	s.conflicts(chosen)
 }
 
-// overlap computes the IoU of each prediction with each object; 0 for cells that are no candidates.
+// overlap computes the IoU of each prediction with each object. It is 0 for cells that
+// are not candidates.
 func (s *simOTA) overlap() {
 	row := func(name string, from, to int) graph.Value { return s.t.rows("assign."+name, s.outputs, from, to) }
 	cell := func(name string, from, to int) graph.Value { return s.t.rows("assign."+name, s.cells, from, to) }
@@ -145,7 +147,7 @@ func (s *simOTA) overlap() {
 	s.overlaps = s.two(graph.Mul, "overlaps", iou, s.candidate)
 }
 
-// cost computes the costs; noCost for cells that are no candidates.
+// cost computes the costs. Cells that are not candidates have noCost.
 func (s *simOTA) cost() {
 	probability := func(name string, from, to int) graph.Value {
 		return s.op(graph.Sigmoid, name, []graph.Value{s.t.rows("assign."+name+".logits", s.outputs, from, to)})
@@ -195,7 +197,8 @@ func (s *simOTA) wanted() graph.Value {
 		"max", float64(mostOverlaps)), s.columns("counted", 4, 5))
 }
 
-// choose returns 1 for the cells of an object with the least costs, of equal ones the first.
+// choose returns 1 for the cells of an object with the least costs. Of equal costs, the first
+// cells are chosen.
 func (s *simOTA) choose(wanted graph.Value) graph.Value {
 	order, costs := s.t.rows("assign.order", s.cells, 3, 4), s.costs // A minus the index
 	b := s.leastBlocks("costs", costs, noCost)
@@ -226,16 +229,18 @@ func (s *simOTA) first(of, value, order graph.Value) graph.Value {
 // blockCells is the number of cells of a block.
 const blockCells = 16
 
-// blocks are those of [M, A] with the mostOverlaps least minima in each line, of equal ones the first. They
-// hold the mostOverlaps least elements of the line, by value and then by index: one in another block comes
-// after the minima of all of these. So the rounds need not read all cells.
+// blocks are the blocks of [M, A] with the mostOverlaps smallest minima in each line; of equal
+// minima the first. They contain the mostOverlaps smallest elements of the line, by value and then
+// by index: an element of another block comes after the minima of all these blocks. So the rounds
+// need not read all cells.
 type blocks struct {
 	values, order graph.Value // [M, mostOverlaps*blockCells]; order is A minus the index
-	picks         graph.Value // [M, mostOverlaps, B]: 1 for the block
+	picks         graph.Value // [M, mostOverlaps, B]: 1 for the chosen block
 	count         int         // B
 }
 
-// leastBlocks returns the blocks of values, which are at most beyond; nil if the cells are few.
+// leastBlocks returns the blocks of values. All values are at most beyond. It returns nil if
+// there are few cells.
 func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *blocks {
 	m, a := s.count[0], s.count[2]
 	b := &blocks{count: (a + blockCells - 1) / blockCells}
@@ -271,7 +276,8 @@ func (s *simOTA) leastBlocks(name string, values graph.Value, beyond float64) *b
 	return b
 }
 
-// spread returns flags of the cells of blocks in the place of their cells, [M, A]; 0 elsewhere.
+// spread returns flags of the cells of blocks at the positions of these cells, [M, A].
+// Other elements are 0.
 func (s *simOTA) spread(b *blocks, flags graph.Value) graph.Value {
 	m, a := s.count[0], s.count[2]
 	lines := s.op(graph.Reshape, "chosen.lines", []graph.Value{flags},
@@ -281,8 +287,8 @@ func (s *simOTA) spread(b *blocks, flags graph.Value) graph.Value {
 	return s.op(graph.Slice, "chosen.cells", []graph.Value{all}, "begin", []int{0, 0}, "end", []int{m, a})
 }
 
-// conflicts gives a cell that several objects have to the object with the least cost, of equal ones the
-// first.
+// conflicts gives a cell that several objects have chosen to the object with the least cost, and of
+// equal costs to the first object.
 func (s *simOTA) conflicts(chosen graph.Value) {
 	order := s.columns("object.order", 5, 6) // M minus the index
 	several := s.compare("several", s.affine("others", s.reduce(graph.ReduceSum, "count", chosen, 0), 1, -1),

@@ -7,31 +7,31 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Placement by speed needs the rows per second of a busy device, so the time spent waiting
-// for others is subtracted. The first measurement may include steps in which a device
-// compiles, and counts less: see least.
+// Placement by speed needs the rows per second of a busy device, so the time spent waiting for
+// others is subtracted. The first measurement may include steps in which a device compiles, so it
+// counts less: see least.
 
 // pace is the measured speed of a device in training.
 type pace struct {
-	rows  int           // since the last Balance
-	busy  time.Duration // computing, without waiting for others
+	rows  int           // rows since the last Balance
+	busy  time.Duration // time of computing since then, without waiting for others
 	speed float64       // rows per second used for the placement; 0: unknown
 	times int           // number of measurements
 
-	took, blocked, sending time.Duration // of all training since the device was opened
-	trained                int           // rows of it
+	took, blocked, sending time.Duration // times of all training since the device was opened
+	trained                int           // rows of this training
 }
 
 // DeviceTime is the time that a device has trained since it was opened, and the part of it
 // that the device spent waiting for others.
 type DeviceTime struct {
 	Device        string // its name
-	Stage         int    // of a divided network, from 1; 0: the device has all layers
-	Replicas      int    // at present
-	Rows          int    // trained
+	Stage         int    // number of its stage, from 1; 0: the device has all layers
+	Replicas      int    // present number
+	Rows          int    // trained rows
 	Took, Blocked time.Duration
-	Sending       time.Duration // part of Blocked: for messages of a device on another machine
-	Link          device.Link   // with that machine
+	Sending       time.Duration // part of Blocked for messages of a device on another machine
+	Link          device.Link   // link to that machine
 }
 
 // Times returns the training times of the present members, in their order. It must not be

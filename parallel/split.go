@@ -35,7 +35,7 @@ const (
 	Drop   Tail = "drop"   // left out
 )
 
-// Tails lists the policies.
+// Tails returns all policies.
 func Tails() []Tail { return []Tail{Keep, Pad, Repeat, Drop} }
 
 // ParseTail returns the policy with that name.

@@ -38,33 +38,33 @@ type Plan = stage.Plan
 // Staged trains a network that is divided into stages on several devices. It has the
 // methods of a Driver, and the same results, bit for bit.
 type Staged struct {
-	pipeline *Pipeline // of the stages; it predicts
+	pipeline *Pipeline // of the same stages; for prediction
 	config   Config
-	program  *graph.Program   // of all layers
-	programs []*graph.Program // of the stages
-	rows     int              // maximum of a wave
-	waves    int              // of a step
+	program  *graph.Program   // program of all layers
+	programs []*graph.Program // programs of the stages
+	rows     int              // maximum number of rows of a wave
+	waves    int              // number of waves of a step
 	together bool             // all replicas of a member are one run
 	group    *Group           // of all devices, for callers
 	version  device.Version
 	stepped  bool
 	ledger   *ledger
 	rest     map[string]tensor.Tensor // state that is not in any stage
-	err      error                    // of a Commit that was not finite; the state is lost
-	ofStage  Config                   // of each stage
+	err      error                    // error of a Commit that was not finite; the state is lost
+	ofStage  Config                   // configuration of each stage
 	ranks    *stageRanks              // nil: all stages are in this process
 	first    int                      // number of stages before those of this rank
-	routes   map[passes]*routes       // between ranks
-	gone     bool                     // a stage, on some rank, is at the snapshot of the ledger
+	routes   map[passes]*routes       // values that cross between ranks
+	gone     bool                     // a stage on any rank is at the snapshot of the ledger
 	lacking  bool                     // a stage lacks the gradients of the last step
 	division *stage.Division
-	times    []float64 // of the layers, estimated or measured
+	times    []float64 // times of the layers, estimated or measured
 	plan     *stage.Plan
-	worked   []time.Duration // of each stage: the mean of its devices, in all steps
+	worked   []time.Duration // time of each stage in all steps, as the mean of its devices
 	stepping time.Duration   // duration of these steps
 	updating time.Duration   // duration of their updates
 	steps    int             // number of these steps
-	cold     bool            // these times contain only the first step
+	cold     bool            // these times have only the first step
 }
 
 // OpenStaged loads the stages of p, a training program made from template, and writes the

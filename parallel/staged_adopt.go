@@ -140,7 +140,7 @@ func (s *Staged) joinOverRanks(i, other int, d *stage.Division, programs []*grap
 			m.stage = s.number(at)
 		}
 	}
-	s.pipeline.rows = rows // as on all ranks
+	s.pipeline.rows = rows // the same on all ranks
 	s.pipeline.overRanks(r, programs)
 	s.planned()
 	s.refreshGroup()

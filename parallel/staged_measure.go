@@ -69,7 +69,7 @@ func (s *Staged) measure(ctx context.Context, state map[string]tensor.Tensor) er
 	return err
 }
 
-// tried makes a step without a commit.
+// tried runs a step without a commit.
 func (s *Staged) tried(ctx context.Context, state map[string]tensor.Tensor) (*flow, error) {
 	err := s.each(func(d *Driver) error {
 		if err := d.Write(ctx, stateIn(d.program.current, state)); err != nil {
@@ -103,7 +103,7 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 		r.Nodes = make([]time.Duration, len(fn.Nodes))
 	}
 	replicas := min(trialReplicas, s.waves)
-	first := max(len(told)-max(replicas-1, 1), 0) // of the others; a single replica represents them
+	first := max(len(told)-max(replicas-1, 1), 0) // of the later ones; a single replica is one of them
 	for k, o := range told {
 		times := 1.
 		if k >= first {
@@ -119,8 +119,8 @@ func (s *Staged) meanRun(fn *graph.Function, told []device.Outcome) stage.Ran {
 	return r
 }
 
-// remeasured measures the stages. If may is true and the times allow a better division, it
-// loads that division instead. It returns the loaded stages.
+// remeasured measures the stages. If the times allow a better division and may is true, it loads that
+// division instead. It returns the loaded stages.
 func (s *Staged) remeasured(ctx context.Context, state map[string]tensor.Tensor, may bool,
 	load func(*stage.Division) (*Staged, error)) (*Staged, error) {
 	if err := s.measure(ctx, state); err != nil {

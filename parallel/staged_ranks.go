@@ -29,9 +29,9 @@ import (
 // stageRanks is one process's view of the processes of a run over stages.
 type stageRanks struct {
 	peers   *fabric.Peers
-	devices []rankDevices // by rank
-	owners  []int         // by stage: its rank
-	columns [][]string    // by stage: its devices
+	devices []rankDevices // devices of each rank
+	owners  []int         // rank of each stage
+	columns [][]string    // devices of each stage
 	sent    int64         // bytes to other ranks, up to the last report
 	measure bool          // a rank has requested Config.Measure
 }
@@ -39,7 +39,7 @@ type stageRanks struct {
 // rankDevices describes the devices of a rank.
 type rankDevices struct {
 	Names []string `json:"names"`
-	Free  []int64  `json:"free"` // bytes of memory
+	Free  []int64  `json:"free"` // free memory in bytes
 
 	Measure bool `json:"measure,omitempty"`
 }
@@ -85,7 +85,7 @@ func (r *stageRanks) free(devices []Member) (all []int64) {
 	return all
 }
 
-// deal assigns stages to ranks: the devices of a rank are the columns of its stages.
+// deal assigns stages to ranks. The devices of a rank are the columns of its stages.
 func (r *stageRanks) deal(stages int) error {
 	columns, err := stage.Columns(len(r.free(nil)), stages)
 	if err != nil {
@@ -127,9 +127,9 @@ type stageReport struct {
 	Lacking   bool            `json:"lacking,omitempty"`   // a stage lacks the gradients of the last step
 	Orphan    int             `json:"orphan,omitempty"`    // a stage, from 1, that has lost all of its devices
 	Why       string          `json:"why,omitempty"`       // reason for Orphan, or for refusing other layers
-	Cause     int             `json:"cause,omitempty"`     // of Fatal: index in rankCauses, from 1
-	Worked    []time.Duration `json:"worked,omitempty"`    // of its stages, the mean over their devices
-	Outputs   []outputHead    `json:"outputs,omitempty"`   // followed by their bytes
+	Cause     int             `json:"cause,omitempty"`     // kind of Fatal: index in rankCauses, from 1
+	Worked    []time.Duration `json:"worked,omitempty"`    // times of its stages, the mean over their devices
+	Outputs   []outputHead    `json:"outputs,omitempty"`   // the bytes of the outputs follow the report
 }
 
 // outputHead describes an output.
@@ -180,7 +180,7 @@ func (r *stageRanks) agree(ctx context.Context, mine stageReport, failed error,
 	return all, nil
 }
 
-// fatal returns why a rank cannot continue; nil if it can.
+// fatal returns the reason why a rank cannot continue, or nil if it can.
 func (v *stageReport) fatal(rank int) error {
 	if v.Fatal == "" {
 		return nil
@@ -283,7 +283,7 @@ func (r *stageRanks) statsOf(b Batch, t Timing) RankStats {
 	return s
 }
 
-// elsewhere is an error that another rank has caused; the devices of this rank are fine.
+// elsewhere is an error that another rank has caused. The devices of this rank are intact.
 type elsewhere struct{ error }
 
 func (e *elsewhere) Unwrap() error { return e.error }
@@ -295,10 +295,10 @@ func isElsewhere(err error) bool {
 
 // routes is one rank's view of the values that cross between ranks in some functions.
 type routes struct {
-	to    map[string][]int      // by value made here: the ranks that read it
-	out   map[int]int           // by rank: the number of values sent to it
-	in    map[int]int           // by rank: the number of values received from it
-	types map[string]graph.Type // of all values that cross
+	to    map[string][]int      // ranks that read each value of this rank
+	out   map[int]int           // number of values sent to each rank
+	in    map[int]int           // number of values received from each rank
+	types map[string]graph.Type // types of all values that cross
 }
 
 // routesOf returns the values that cross between ranks in the functions with these names.

@@ -99,7 +99,7 @@ func (s *Staged) attempt(ctx context.Context, b Batch, p passes) (*flow, error) 
 	return nil, s.pipeline.stages[of].recovery.after(ctx, err)
 }
 
-// errWentBack is the reason why other ranks have to run again.
+// errWentBack is the error with which other ranks are asked to run again.
 var errWentBack = errors.New("a stage went back")
 
 // restarted reports whether a stage of this process is back at the snapshot of the ledger.
@@ -130,7 +130,7 @@ func (s *Staged) conclude(ctx context.Context, mine stageReport, err error,
 	err = s.resolve(ctx, err)
 	again, s.gone = mine.Retry, s.restarted()
 	if s.gone && !errors.Is(err, NoDevices) {
-		err = nil // of a call that will be repeated
+		err = nil // the call will be repeated
 	}
 	if s.ranks != nil {
 		mine.Restarted, mine.Lacking = s.gone, s.stepped && s.lacks()
@@ -177,9 +177,9 @@ func (f *flow) result(all []stageReport) Result {
 	return r
 }
 
-// account adds the time of a step by device and by stage. Time in which a device did not
-// compute was spent waiting for others, or for values that cross. The first step is slower,
-// since devices allocate their memory in it, and does not count if there are others.
+// account adds the time of a step by device and by stage. A device that did not compute was waiting for
+// others, or for values that cross. The first step is slower, because devices allocate their memory in
+// it. It does not count if there are others.
 func (s *Staged) account(f *flow, all []stageReport) {
 	if f.passes.backward == "" {
 		return
@@ -278,8 +278,8 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	return nil
 }
 
-// commit is Commit up to the agreement of ranks. again reports that the stages went back to
-// the snapshot meanwhile.
+// commit is Commit without the agreement of ranks. again reports that the stages went back to the
+// snapshot meanwhile.
 func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ error) {
 	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
 		if _, err := s.step(ctx, s.ledger.batch); err != nil {
@@ -362,8 +362,8 @@ func (d *Driver) evaluate(ctx context.Context, f *graph.Function, values map[str
 	}
 }
 
-// rollBack brings all stages back to the snapshot of the ledger, and from there to the
-// present, if one of them has lost all of its devices: its new device has the snapshot.
+// rollBack brings all stages back to the snapshot of the ledger, and from there to the present state.
+// It does so if one of them has lost all of its devices: the new devices have the snapshot.
 func (s *Staged) rollBack(ctx context.Context) (done bool, err error) {
 	if !s.gone {
 		return false, nil

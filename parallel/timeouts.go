@@ -46,7 +46,7 @@ func (l *timeouts) took(d time.Duration) { l.longest = max(l.longest, d) }
 // much longer than a step.
 func (l *timeouts) call(m *member, f func() error) error { return l.behind(m, 0, 0, f) }
 
-// behind is call for a device that must finish other calls first, with a minimum limit.
+// behind is call for a device that must finish other calls first. least is the minimum time limit.
 func (l *timeouts) behind(m *member, calls int, least time.Duration, f func() error) error {
 	limit := time.Duration(1+calls) * max(l.timeout+timeoutFactor*l.longest, least)
 	silent := fmt.Errorf("did not answer within %v", limit)
@@ -67,7 +67,7 @@ func (l *timeouts) load(m *member, f func() error) error {
 	return l.markGone(m, f())
 }
 
-// lost marks the error of a member that is gone.
+// lost is the error of a member that is gone.
 type lost struct {
 	member *member
 	err    error

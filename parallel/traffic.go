@@ -11,8 +11,8 @@ type MachineTraffic struct {
 	Link     device.Link
 	Devices  []string
 	Replicas int
-	Traffic  device.Traffic // by the sizes of the messages
-	Rows     int            // of a full batch, on this machine
+	Traffic  device.Traffic // according to the sizes of the messages
+	Rows     int            // rows of a full batch on this machine
 	RowBytes int64          // the part of Traffic that grows with the rows
 }
 

@@ -9,19 +9,18 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// A member runs forward as long as it may have one more replica in progress, because later
-// stages wait for its output, and otherwise backward. If it has to wait, it prepares its
-// next function: a device lays out new weights for its kernels in the first run that reads
-// them, and a run without replicas counts as a first run.
+// A member runs forward as long as it may have one more replica in progress, because later stages wait
+// for its output. Otherwise it runs backward. If it has to wait, it prepares its next function by a run
+// without replicas: in the first run of a function, a device lays out new weights for its kernels.
 
 // turns determines the order of the runs of a member in a flow.
 type turns struct {
 	flow              *flow
 	program           *graph.Program
-	forward, backward *graph.Function // nil if the stage does not have it
+	forward, backward *graph.Function // nil if the stage lacks the pass
 	replicas          []int           // replicas with rows
-	done, back        int             // numbers of replicas that have begun forward, and backward
-	most              int             // maximum number of replicas in progress
+	done, back        int             // number of replicas that have begun their forward, and their backward pass
+	most              int             // number of replicas that have begun to run forward, and backward
 	prepared          bool
 }
 
@@ -48,8 +47,8 @@ func newTurns(f *flow, i int, m *member) *turns {
 // left reports whether there are runs left.
 func (t *turns) left() bool { return t.done < len(t.replicas) || t.back < len(t.replicas) }
 
-// next returns the function to run now and the index of its replica, or -1 to prepare the
-// function; nil if there is nothing to do yet. The lock of the flow is held.
+// next returns the function to run now and the index of its replica, or -1 to prepare the function. It
+// returns nil if the member must wait. The caller holds the lock of the flow.
 func (t *turns) next() (*graph.Function, int) {
 	switch {
 	case t.done < len(t.replicas) && t.done-t.back < t.most && t.ready(t.forward, t.done):

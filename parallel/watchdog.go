@@ -19,7 +19,7 @@ import (
 type watchdog struct {
 	members    members
 	hub        exchange
-	done       []atomic.Bool // by rank: the run has returned
+	done       []atomic.Bool // the run has returned, by rank
 	chunksDone atomic.Int64  // finished chunks, for a run with several
 	timeout    time.Duration
 	longest    time.Duration
@@ -63,8 +63,8 @@ func (w *watchdog) run() {
 	}
 }
 
-// overdue returns the ranks that others wait for after at of the run, and a picture that
-// changes with its progress.
+// overdue returns the ranks that others wait for, and a picture that changes with the progress of the
+// run. at is the time since the run began.
 func (w *watchdog) overdue(at time.Duration) (ranks []int, picture string) {
 	missing := w.hub.Missing()
 	var running []int

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Replicas   int
 	BN         bn.Mode
-	Stats      bn.Rule // with bn.Replica: how the replicas' moments are combined
+	Stats      bn.Rule // with bn.Replica: the rule that merges the replicas' moments
 	MinRunning bool    // a replica with fewer than two values normalises with the running statistics
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// A value that is recomputed for the backward pass is made in the stage of its layer. A later stage
-// cannot wait for it, since the backward pass of that stage comes first. The value that crossed in the
-// forward pass has the same bits, and the later stage keeps it:
+// A value that is recomputed for the backward pass is computed in the stage of its layer. A later stage
+// cannot wait for it, because the backward pass of that stage comes first. The value that crossed in
+// the forward pass has the same bits, so the later stage keeps it:
 //
 //	forward    conv    ->  bn   --across:bn-->  relu
 //	backward           bn.again     kept:bn ->  relu.again  ->  ...
 
-// again is the suffix of the name of a value that graph.Recompute computes again.
+// again is the suffix of the names of values that graph.Recompute computes again.
 const again = ".again"
 
 // readAgain makes later stages read the value that crossed, and removes recomputed nodes

@@ -12,28 +12,29 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Stages wait for the slowest one. So the cuts that make the slowest stage as fast as
-// possible are used; if some are nearly equal in this, those with the fewest bytes across.
+// All stages wait for the slowest one, so the cuts make the slowest stage as fast as possible. Of cuts
+// that are nearly equal in this, those with the fewest bytes that cross are used.
 
 // alike is the permitted ratio of times of the slowest stages if fewer bytes cross.
 const alike = 1.03
 
-// Rates of a core with vectors of 512 bits, which weigh work and memory traffic where nothing was measured.
+// Rates of a core with 512-bit vectors. They weigh operations against memory traffic if
+// nothing was measured.
 const (
 	flopsPerSecond = 1.2e11
 	bytesPerSecond = 1e10
 )
 
-// sumTraffic is how often the bytes of a gradient cross for a replica: it is written, or
-// added to a sum that is read and written, and half of the time to another sum. The layout
-// of new weights for a device's kernels moves about as many bytes as an update reads and
-// writes.
+// sumTraffic is the memory traffic of a gradient for a replica, as a multiple of its size: it is
+// written, or added to a sum that is read and written, and half of the time to another sum. The
+// layout of new weights for a device's kernels moves about the same number of bytes as an update
+// reads and writes.
 const sumTraffic = 2.5
 
-// Times estimates how long the nodes of the template run per row, in seconds. It counts
-// their operations and bytes in p: in training or, if p does not train, in prediction.
-// Every run reads all weights and makes all gradients for its rows; rows is their number,
-// and waves is the number of waves of a training step.
+// Times estimates the time of each node of the template per row, in seconds. It counts operations and
+// bytes of the nodes in p, in training or, if p does not train, in prediction. Every run reads all
+// weights and computes all gradients for its rows. rows is their number, and waves is the number of
+// waves of a training step.
 func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 	times, each := make([]float64, len(n.main.Nodes)), float64(max(rows, 1))
 	f := p.Function(graph.Train)
@@ -48,7 +49,7 @@ func (n *Network) Times(p *graph.Program, rows, waves int) []float64 {
 					c.Bytes += (sumTraffic - 1) * float64(tensor.Count(t.Shape)*t.DType.Size())
 				}
 			}
-			if f.Nodes[i].Op == graph.AllReduce { // it was added
+			if f.Nodes[i].Op == graph.AllReduce { // added for training
 				c.Bytes = 0
 			}
 			return c.RowFlops/flopsPerSecond + (c.RowBytes+c.Bytes/each)/bytesPerSecond
@@ -92,7 +93,7 @@ func (d *Division) slowest(times []float64) float64 {
 	return slices.Max(sums)
 }
 
-// Choose returns the division of a spec. times has the time of each node: see Times.
+// Choose returns the division for a spec. times has the time of each node: see Times.
 func (n *Network) Choose(s Spec, times []float64) (*Division, error) {
 	if len(s.Layers) > 0 {
 		return n.named(s.Layers)
@@ -133,7 +134,7 @@ func (n *Network) named(layers []string) (*Division, error) {
 	return n.Divide(begin)
 }
 
-// balanced returns where the stages after the first begin.
+// balanced returns the first nodes of the stages after the first stage.
 func (n *Network) balanced(stages int, times []float64) ([]int, error) {
 	c := &chooser{until: make([]float64, len(times)+1), bytes: n.bytesAt(), barred: n.barred()}
 	for i, t := range times {
@@ -148,9 +149,9 @@ func (n *Network) balanced(stages int, times []float64) ([]int, error) {
 	return begin, nil
 }
 
-// chooser looks for cuts.
+// chooser searches for cuts.
 type chooser struct {
-	until  []float64 // by node: the time of all before it
+	until  []float64 // total time before each node
 	bytes  []float64 // bytes that cross if a stage begins with the node
 	barred []bool    // no stage may begin with the node
 }
@@ -164,13 +165,12 @@ func (c *chooser) slowest(begin []int) float64 {
 	return most
 }
 
-// search returns the cuts with the least time of the slowest stage or, if a limit of this
-// time is given, the cuts within the limit with the fewest bytes, and reports whether there
-// are any.
+// search returns the cuts with the fastest slowest stage. If there is a limit for its time, search
+// returns the cuts within the limit with the fewest bytes. It reports whether there are any.
 func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	nodes := len(c.until) - 1
 	bounded := !math.IsInf(limit, 1)
-	least := make([][]float64, stages) // by number of stages before, and node: the smallest objective
+	least := make([][]float64, stages) // smallest objective for a number of stages before a node
 	from := make([][]int, stages)
 	for s := range stages {
 		least[s], from[s] = make([]float64, nodes+1), make([]int, nodes+1)
@@ -208,8 +208,8 @@ func (c *chooser) search(stages int, limit float64) (begin []int, ok bool) {
 	return begin, true
 }
 
-// bytesAt returns, by node, how many bytes of a row cross if a stage begins with it. It
-// counts every value that is made before the node and read by it or later.
+// bytesAt returns for each node the number of bytes per row that cross if a stage begins with it. It
+// counts every value that is computed before the node and read at or after it.
 func (n *Network) bytesAt() []float64 {
 	bytes := make([]float64, len(n.main.Nodes)+1)
 	for v, users := range n.users {
@@ -224,9 +224,8 @@ func (n *Network) bytesAt() []float64 {
 	return bytes
 }
 
-// fusible reports, by node, whether a stage that begins with it would divide nodes that a
-// device may fuse where fusing changes the rounding: a value that is read once, and element
-// by element.
+// fusible reports for each node whether a stage that begins with it would separate nodes that a device
+// may fuse, if fusing changes the rounding: the value between them is read once, element by element.
 func (n *Network) fusible() []bool {
 	fusible := make([]bool, len(n.main.Nodes))
 	if !n.rounds {
@@ -244,7 +243,7 @@ func (n *Network) fusible() []bool {
 	return fusible
 }
 
-// operands are the operations before which every device stores a value, or rounds it as an operand.
+// operands are operations before which every device stores a value, or rounds it as an operand.
 var operands = []graph.Op{graph.Conv, graph.ConvTranspose, graph.Dense, graph.MaxPool, graph.AvgPool,
 	graph.GlobalAvgPool, graph.Upsample}
 

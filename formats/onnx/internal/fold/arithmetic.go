@@ -118,7 +118,7 @@ type binaryFold struct {
 	integer    func(c *node.Node, a, b int64) int64 // also for lengths of the batch
 	variadic   bool                                 // accepts any number of operands
 	boolean    bool                                 // the result has truth values
-	mixedTypes bool                                 // operands may differ in type; the first one's is the result's
+	mixedTypes bool                                 // operands may differ in type; the result has the first type
 	ofTruths   bool                                 // the operands have truth values
 	anyType    bool                                 // the operands may also have truth values
 }

@@ -19,8 +19,8 @@ type turns struct {
 	program           *graph.Program
 	forward, backward *graph.Function // nil if the stage lacks the pass
 	replicas          []int           // replicas with rows
-	done, back        int             // number of replicas that have begun their forward, and their backward pass
-	most              int             // number of replicas that have begun to run forward, and backward
+	done, back        int             // number of replicas that have begun to run forward, and backward
+	most              int             // maximum number of replicas in progress
 	prepared          bool
 }
 

@@ -14,9 +14,9 @@ type Batch struct {
 	Last     bool          // the last batch of its epoch, which may be shorter
 	X        tensor.Tensor // u8 [n,H,W,C] for pictures, f32 [n,...] for arrays
 	Labels   tensor.Tensor // i32 [n], [n,...] with LabelShape, [n,H,W] with Masks; zero without labels
-	// Partners are the labels of the samples that are mixed into the rows, in the form of
-	// Labels; zero unless the augmentation mixes. Fraction is the share of the
-	// samples of Labels in the mixture, and of Labels in the loss: at least a half.
+	// Partners are the labels of the samples that are mixed into the rows, in the form of Labels. They
+	// are zero unless the augmentation mixes. Fraction is the share of the
+	// samples of Labels in the mixture, and the weight of Labels in the loss: at least a half.
 	Partners tensor.Tensor
 	Fraction float32
 	Samples  tensor.Tensor // i64 [n], the numbers of the samples in the source
@@ -24,17 +24,17 @@ type Batch struct {
 	loader    *Loader
 	x, y, z   tensor.Tensor // buffers of Plan.Batch rows
 	samples   []int64
-	again     []uint32 // number of earlier occurrences of each in the epoch; nil: all 0
+	again     []uint32 // number of earlier occurrences of each sample in the epoch; nil: all 0
 	labels    []int32
 	perLabel  int   // elements of one label
-	rowShape  []int // of X without the first axis
+	rowShape  []int // shape of X without the first axis
 	rowBytes  int
 	filled    chan struct{} // closed when all rows are filled
 	left      atomic.Int64  // number of rows not filled yet
 	mu        sync.Mutex
-	err       error // of the lowest row with an error
+	err       error // error of the lowest row that has one
 	failedRow int
-	bad       map[int]error      // of rows, with Plan.SkipErrors
+	bad       map[int]error      // errors of rows, with Plan.SkipErrors
 	wanted    func(row int) bool // from Plan.Select; nil: all
 }
 
@@ -50,7 +50,8 @@ func (b *Batch) occurrence(row int) int64 {
 	return b.samples[row] | int64(b.again[row])<<32
 }
 
-// Ident returns the epoch and the occurrence of every row, i64 [n,2]. Dropout is drawn by them.
+// Ident returns the epoch and the occurrence of every row, i64 [n,2]. They determine the random
+// numbers of dropout.
 func (b *Batch) Ident() tensor.Tensor {
 	t := tensor.New(tensor.I64, b.Len(), 2)
 	for i := range b.Len() {

@@ -6,8 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// blend returns the average of two pictures, rounded down, with the boxes of both, of h x w pixels.
-// first is scaled as of determines. An object of other of which less than a quarter is left is ignored.
+// blend returns the average of two pictures of h x w pixels, rounded down, with the boxes of
+// both. first is scaled by the transform of. An object of other is ignored if less than a
+// quarter of it is left.
 func (t Transform) blend(m augmentation.Blend, of Transform, h, w int, first, other boxed) boxed {
 	channels := first.picture.Shape[2]
 	out, src := images.NewPlane(h, w, channels), planeOf(first.picture, channels)

@@ -18,8 +18,8 @@ const BoxFields = 5
 const NoBox = -1
 
 // Box is a half-open box of a label, in pixels of the sample: the corners x1, y1, x2, y2. Class -1
-// means that there is no box. An object of class c that is ignored, for example a difficult one, has
-// the class -2 - c: it counts neither as an object nor as background.
+// means that there is no box. If an object of class c is ignored, for example because it is difficult,
+// its class is -2 - c. It counts neither as an object nor as background.
 type Box struct {
 	Corners [4]float32
 	Class   int32
@@ -42,11 +42,11 @@ func (b Box) Put(label []int32) {
 	label[4] = b.Class
 }
 
-// Frame is the place of a picture in the input of a model: a point x, y of the picture is at
-// x*scaleX - f.x, y*scaleY - f.y.
+// Frame is the position of a picture in the input of a model: point x, y of the picture is at x*scaleX
+// - f.x, y*scaleY - f.y.
 type Frame struct{ scaleX, scaleY, x, y float64 }
 
-// Frame returns the place of a picture of a size in a result of t, without augmentation.
+// Frame returns the position of a picture of this size in a result of t, without augmentation.
 func (t Transform) Frame(height, width int) Frame {
 	dst, src := images.Plane{H: t.Height, W: t.Width}, images.Plane{H: height, W: width}
 	return frameOf(t.scaling().Whole(dst, src), src)
@@ -69,9 +69,9 @@ func frameOf(v images.View, src images.Plane) Frame {
 	return Frame{float64(v.W) / float64(src.W), float64(v.H) / float64(src.H), float64(v.X), float64(v.Y)}
 }
 
-// applyBoxes writes the boxes of a picture to dst as they are in a result of h x w pixels, moved
-// with the same draws as Apply moves the pixels. Boxes end at the border of the result. An object of
-// which less than a quarter is left is ignored, and one outside is removed.
+// applyBoxes writes the boxes of a picture to dst, as they are in a result of h x w pixels. They move
+// with the same draws as the pixels in Apply. Boxes end at the border of the result. An object is
+// ignored if less than a quarter of it is left, and removed if it is outside.
 func (t Transform) applyBoxes(dst, label []int32, h, w int, picture tensor.Tensor, d *tensor.Draws) {
 	out, src := images.Plane{H: h, W: w}, images.Plane{H: picture.Shape[0], W: picture.Shape[1]}
 	v, mirrored := t.Augment.DrawPosition(t.scaling(), out, src, d)
@@ -119,7 +119,7 @@ func checkBoxes(a augmentation.Augmentation) error {
 		"augmentation %s does not move boxes", name)
 }
 
-// boxLabel returns an error if a label of a source with boxes is not of its form.
+// boxLabel returns an error if a label of a source with boxes does not have the form of boxes.
 func (l *Loader) boxLabel(label []int32, i int) error {
 	if most := l.info.LabelShape[0]; len(label) != most*BoxFields {
 		return fmt.Errorf("%s: a label of %s, want %d boxes", l.src.Name(i),

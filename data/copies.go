@@ -12,12 +12,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Equal pictures are found in two steps. The first compares a cheap key, so that most
-// pictures need no second one: height and width from the header. The second compares the
-// SHA-256 of type, shape and pixels, so a picture and its copy in another format are equal.
+// Equal pictures are found in two steps. The first compares a cheap key, height and width from the
+// header, so that most pictures need no second step. The second compares the SHA-256 of type, shape and
+// pixels, so that a picture equals its copy in another format.
 //
-// If the files or the pictures are too large for that, files are compared instead, first by
-// size and then by content, as long as those of equal size are not too large either.
+// If the files or the pictures are too large for that, files are compared instead, first by size and
+// then by content. The content is compared only if the files of equal size are not too large.
 
 // copyLimits are the limits of the two steps.
 type copyLimits struct {
@@ -39,10 +39,9 @@ type comparison struct {
 	inFiles bool        // compare files rather than pixels
 }
 
-// equalPictures returns the groups of equal pictures, each in the order of sources and
-// samples. Drawn samples, arrays, the samples of other packages' sources and unreadable
-// files are not compared. left is the number of bytes of files of equal size that are beyond
-// the limit and were not compared.
+// equalPictures returns the groups of equal pictures, each in the order of sources and samples. It does
+// not compare generated samples, arrays, the samples of other packages' sources, and unreadable files.
+// left is the number of bytes of files of equal size that exceed the limit and were not compared.
 func (l copyLimits) equalPictures(ctx context.Context, sources ...Source) (groups [][]reference, left int64,
 	err error) {
 	c := &comparison{sources: sources}
@@ -75,8 +74,7 @@ func (c *comparison) candidates(ctx context.Context) (out []reference, err error
 	return out, err
 }
 
-// groupsOf returns the groups of samples with equal keys. Places without a key are in no
-// group.
+// groupsOf returns the groups of samples with equal keys. Samples without a key are in no group.
 func groupsOf[K comparable](ctx context.Context, samples []reference,
 	key func(context.Context, reference) (K, error)) (groups [][]reference, err error) {
 	keys, failed := make([]K, len(samples)), make([]bool, len(samples))
@@ -150,7 +148,7 @@ func isFile(s Source) bool {
 // pixels returns the number of pixels of the picture files of samples.
 func (c *comparison) pixels(ctx context.Context, samples []reference) int64 {
 	var total atomic.Int64
-	eachSample(len(samples), func(k int) error { // key returns no error for these
+	eachSample(len(samples), func(k int) error { // key returned no error for these samples before
 		if s, _ := c.origin(samples[k]); isFile(s) {
 			size, _ := c.key(ctx, samples[k])
 			total.Add(size[0] * size[1])

@@ -11,19 +11,19 @@ import (
 
 // Copies lists equal pictures of a source, and those it shares with others.
 type Copies struct {
-	Extra   int        `json:"extra"`                   // pictures of the source that equal one before them
+	Extra   int        `json:"extra"`                   // pictures of the source that equal an earlier one
 	Groups  [][]string `json:"groups,omitempty"`        // names of equal pictures of the source
-	Classes [][]string `json:"in_classes,omitempty"`    // those of Groups with different labels
-	Both    [][]string `json:"on_both_sides,omitempty"` // equal pictures of the source and of another
+	Classes [][]string `json:"in_classes,omitempty"`    // the Groups with different labels
+	Both    [][]string `json:"on_both_sides,omitempty"` // pictures that another source has too
 	// Uncompared is the size of files of equal size in bytes, if they are so large that no picture was
 	// compared with another.
 	Uncompared int64 `json:"uncompared,omitempty"`
 }
 
-// FindCopies compares the pictures of src with each other and with those of others, which
-// are its other parts. It returns nil if no two are equal. Pictures are equal if they have
-// the same size and pixels. Large collections are compared by the content of their files, and
-// very large ones not at all.
+// FindCopies compares the pictures of src with each other and with the pictures of others, which are
+// the other parts of its data. It returns nil if all are different. Pictures are equal if they have the
+// same size and pixels. Large collections are compared by the content of their files, and very large
+// ones not at all.
 func FindCopies(ctx context.Context, src Source, others ...Source) (*Copies, error) {
 	return usualLimits().find(ctx, append([]Source{src}, others...))
 }
@@ -45,7 +45,7 @@ func (l copyLimits) find(ctx context.Context, sources []Source) (*Copies, error)
 	return c, nil
 }
 
-// add adds a group of equal pictures. The first of them are those of the source itself.
+// add adds a group of equal pictures. The pictures of the source itself come first.
 func (c *Copies) add(ctx context.Context, sources []Source, g []reference) error {
 	count := slices.IndexFunc(g, func(p reference) bool { return p.source > 0 })
 	if count < 0 {

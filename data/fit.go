@@ -11,12 +11,12 @@ import (
 // accepts.
 type Fit string
 
-// The fits. All but CropFit show the whole picture.
+// The fits. All except CropFit show the whole picture.
 const (
 	CropFit    Fit = "crop"    // the middle, scaled by Transform: as in the evaluation of training
 	ScaleFit   Fit = "scale"   // scaled by Transform, then covered by windows of the input's size
 	ResizeFit  Fit = "resize"  // scaled to the input's size, which may change the aspect ratio
-	PadFit     Fit = "pad"     // scaled down to fit if it is larger, black (grey in a letterbox) beyond
+	PadFit     Fit = "pad"     // scaled down if too large, else surrounded by black (grey in a letterbox)
 	WindowsFit Fit = "windows" // not scaled, covered by windows of the input's size
 )
 
@@ -68,8 +68,8 @@ func (t Transform) within(h, w int) (scaledW, scaledH int) {
 	return max(1, w*t.Height/h), t.Height
 }
 
-// starts returns the offsets of windows of length side on a length: evenly spaced, except
-// that the last window ends at the end.
+// starts returns the offsets of windows of length side on an axis of the given length. They are evenly
+// spaced, except that the last window ends at the end.
 func starts(length, side int, overlap float64) []int {
 	step, at := max(1, int(float64(side)*(1-overlap))), []int{0}
 	for last := length - side; at[len(at)-1] < last; {

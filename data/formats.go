@@ -50,8 +50,9 @@ func (f *formatSet) addName(name string) {
 	f.names[name] = true
 }
 
-// Formats returns the formats of the picture files of the source, sorted: "jpeg", "netpbm". It knows
-// them after Fingerprint. If the fingerprint does not read all files, the others count by their extension.
+// Formats returns the formats of the picture files of the source, sorted: "jpeg", "netpbm". They are
+// known after Fingerprint. If the fingerprint does not read all files, the formats of the others follow
+// from their extensions.
 func (i Info) Formats() []string {
 	all := map[string]bool{}
 	for _, f := range i.formats {

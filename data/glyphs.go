@@ -21,8 +21,7 @@ const (
 // glyphsVersion is part of the fingerprint: it must change if any pixel changes.
 const glyphsVersion = "glyphs 1"
 
-// glyphs is the first n digits of an endless set. Digit i of a split is a function of i and
-// the split alone.
+// glyphs is the first n digits of an endless set. Digit i of a split only depends on i and the split.
 type glyphs struct {
 	info    Info
 	philox  tensor.Philox

@@ -14,21 +14,21 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Holdout selects the samples of a source that are set apart for validation. It depends on
-// the names, the labels and the seed alone, never on the order of the files.
+// Holdout selects the samples of a source that are set apart for validation. The choice only depends on
+// the names, the labels and the seed, never on the order of the files.
 //
-// Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a
-// zero byte and the path of the sample below its split, for example cat/1.jpg (the number
-// of the sample for a source without files). The first round(Fraction * n) of n, at least 1
-// and at most n-1, are for validation. A class of one sample stays in training. Masks
-// are of one class.
+// Within each class, samples are sorted by the SHA-256 of the decimal digits of Seed, a zero byte and
+// the path of the sample below its split, for example cat/1.jpg (the number of the sample for a source
+// without files). The first round(Fraction * n) of n samples, at least 1 and at most n-1, are for
+// validation. A class of one sample stays in training. Masks count as one class.
 //
-// With Groups, whole groups are for validation: all groups together are sorted by the
-// SHA-256 of their names, and the first round(Fraction * groups) are selected.
+// With Groups, whole groups are for validation. All groups are sorted by the SHA-256 of their names,
+// and the first round(Fraction * groups) are selected.
 //
-// Equal pictures stay together, in the place of the one with the first path. Sets of them
-// that would exceed the number are passed over. Those of several classes stay in training.
-// Groups with equal pictures are one group. Without equal pictures the split is that of IgnoreCopies.
+// Equal pictures stay together, at the position of the first path among them. They are passed
+// over if they would exceed the number, and stay in training if they have several classes.
+// Groups with equal pictures count as one group. If there are no equal pictures, the split is
+// the same as with IgnoreCopies.
 type Holdout struct {
 	Fraction float64 // above 0 and below 1; 0: nothing is set apart
 	Seed     uint64
@@ -67,7 +67,7 @@ func (h *Holdout) ParseFraction(text string) (err error) {
 // HeldOut is a source split in two parts.
 type HeldOut struct {
 	Training, Validation Source   // each is closed separately
-	Single               []string // classes with one sample, or copies of one, which is in Training
+	Single               []string // classes with one sample or its copies, which are in Training
 	Copies               int      // samples that were kept together with equal ones
 	whole                *sharedSource
 }
@@ -137,18 +137,17 @@ func (h Holdout) Split(ctx context.Context, src Source) (*HeldOut, error) {
 	return out, nil
 }
 
-// OpenHeldOut is Open for data that h may have split. For the source with this fingerprint,
-// @train and @val are the two parts. Other data must have these parts by itself; otherwise
-// it is refused.
+// OpenHeldOut is Open for data that h may have split. For the source with this fingerprint, @train and
+// @val are the two parts. Other data must have these splits; otherwise it is refused.
 func OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	return Opener(Open).OpenHeldOut(ctx, text, opt, h, fingerprint)
 }
 
-// Opener opens data: Open, or a function for further forms.
+// Opener opens data: Open, or a function that accepts further forms.
 type Opener func(ctx context.Context, text string, opt Options) (Source, error)
 
-// OpenHeldOut is func OpenHeldOut for data that open opens.
+// OpenHeldOut is the function OpenHeldOut for data that open opens.
 func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h Holdout, fingerprint string) (
 	Source, error) {
 	form, isVal := strings.CutSuffix(text, "@"+string(Val))
@@ -161,7 +160,7 @@ func (open Opener) OpenHeldOut(ctx context.Context, text string, opt Options, h 
 	opt.Split = Train
 	src, err := open(ctx, form, opt)
 	if err != nil {
-		named, other := open(ctx, text, opt) // the data may have the requested split, but no train
+		named, other := open(ctx, text, opt) // the data may have the requested split without having train
 		var bad *BadFiles
 		if other != nil && errors.As(err, &bad) {
 			return nil, err

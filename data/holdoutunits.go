@@ -11,15 +11,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// A unit is what a Holdout moves to one side as a whole: a sample and its copies, or groups
-// that share equal pictures. members are samples, or numbers of groups.
+// A unit is moved to one side of the split as a whole: a sample and its copies, or groups that share
+// equal pictures. members are samples, or numbers of groups.
 type unit struct {
-	name    string // the first name of its members, in the order of strings
+	name    string // the first name of its members in the order of strings
 	members []int
 }
 
-// unitsOf joins members that sets have in common into one unit. The other members are
-// units by themselves. The order of members is kept.
+// unitsOf joins members that are in a common set into one unit. Each of the other members is a unit.
+// The order of members is kept.
 func unitsOf(members []int, sets [][]int, name func(i int) string) []unit {
 	root := map[int]int{}
 	var find func(i int) int
@@ -48,9 +48,9 @@ func unitsOf(members []int, sets [][]int, name func(i int) string) []unit {
 	return units
 }
 
-// first returns the first round(Fraction * n) of the n members of units, at least one unit
-// and never all, in the order of the hashes of their names. A unit that would exceed the
-// number is passed over if there is another one.
+// first returns the members of the first units, about round(Fraction * n) of n members. Units are
+// sorted by the hashes of their names. It returns at least one unit and never all. A unit that would
+// exceed the number is passed over if there is another one.
 func (h Holdout) first(units []unit) []int {
 	sums, n := map[string][sha256.Size]byte{}, 0
 	for _, u := range units {
@@ -75,7 +75,7 @@ func (h Holdout) first(units []unit) []int {
 	return out
 }
 
-// byClass sets samples of each class apart, and adds classes of one unit to out.
+// byClass sets samples of each class apart. It adds classes that consist of one unit to out.
 func (h Holdout) byClass(src Source, labels []int32, copies [][]reference, out *HeldOut) []bool {
 	apart, stays := make([]bool, len(labels)), map[int]bool{}
 	var sets [][]int

@@ -15,13 +15,13 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// OpenInputs returns a source of inputs for prediction: picture files, folders and archives
-// with pictures at any depth (in the order of their names), .npy files of shape [samples,
-// ...], and data specs. A picture, an array or an archive may also come through a pipe; "-"
-// is the standard input. The source has the samples of all inputs, one input after the
-// other; the name of a sample is its path or its member of an archive. It has no labels,
-// unless the only input is a spec. Options.Unopened is called for an input that cannot be
-// opened. It is an error if an argument has another form, or if all inputs fail to open.
+// OpenInputs returns a source of inputs for prediction. Inputs are picture files, folders and archives
+// with pictures at any depth (in the order of their names), .npy files of shape [samples, ...], and
+// data specs. A picture, an array or an archive may also come through a pipe; "-" is the standard
+// input. The source has the samples of all inputs, one input after the other. The name of a sample is
+// its path or its member of an archive. The source has no labels, unless the only input is a spec.
+// Options.Unopened is called for an input that cannot be opened. It is an error if an argument has
+// another form, or if all inputs fail to open.
 func OpenInputs(ctx context.Context, inputs []string, opt Options) (Source, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("no inputs")
@@ -97,12 +97,12 @@ func arrayInput(m *memory, input string) Source {
 
 var errNoPictures = errors.New("no pictures in it")
 
-// inputTree lists the pictures of a folder or archive, or the one file.
+// inputTree lists the pictures of a folder or archive, or a single picture file.
 func inputTree(ctx context.Context, input string) (*tree, error) {
 	isFolder := false
 	if r := regular.RemoteOf(input); r != nil {
 		t, err := openRemote(ctx, r, input, images.IsFileName)
-		isFolder = err == nil && t != nil // else it may be a file
+		isFolder = err == nil && t != nil // otherwise it may be a file
 	} else if info, err := os.Stat(input); err != nil {
 		return nil, stream.WithoutPath(err)
 	} else {

@@ -12,7 +12,7 @@ import (
 // joiner separates the specs of sources that are joined.
 const joiner = "++"
 
-// joined is a concatenation of labelled sources, with the classes of all.
+// joined is a concatenation of labelled sources. It has the classes of all sources.
 type joined struct{ concatenated }
 
 // openJoined opens sources with specs joined by joiner. Classes with the same name become
@@ -111,7 +111,7 @@ func commonClasses(specs []string, sources []Source) ([]string, error) {
 	return classes, nil
 }
 
-// toClasses gives src the labels of classes, which include all classes of src.
+// toClasses returns src with its labels renumbered to classes, which include all classes of src.
 func toClasses(src Source, classes []string) Source {
 	names := src.Info().Classes
 	if slices.Equal(names, classes) {

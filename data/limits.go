@@ -1,7 +1,7 @@
 package data
 
-// Limits on external data. Whatever exceeds one is refused with the number and the limit,
-// before memory is allocated for it.
+// Limits on external data. Data that exceeds a limit is refused with the number and the limit, before
+// memory is allocated for it.
 const (
 	maxFileBytes    = 256 << 20  // one file of a data set, or one member of an archive
 	maxArchiveBytes = 4 << 30    // the retained members of one tar, unpacked
@@ -9,15 +9,15 @@ const (
 	maxMembers      = 20_000_000 // files of one folder or archive
 	maxFolderDepth  = 16         // depth of folders (links may form a ring)
 	maxHeaderBytes  = 64 << 10   // the header of an .npy file
-	maxSizesChecked = 100_000    // largest number of pictures with sizes checked when a folder is opened
+	maxSizesChecked = 100_000    // number of pictures that are checked, at most, when a folder is opened
 	maxClasses      = 1 << 20    // classes of a pair of arrays
 
 	// defaultCacheBytes is enough for six copies of CIFAR-10.
 	defaultCacheBytes = 1 << 30
 )
 
-// checksAllSizes reports whether all of n pictures are examined when a source is opened.
-// More than maxSizesChecked are not, because that would need minutes: their faults are
-// reported by name when they are read. But if bad files may be left out, they must be known
-// before the first batch, regardless of the time.
+// checksAllSizes reports whether all n pictures are checked when a source is opened. More than
+// maxSizesChecked pictures are not, because that would need minutes. Their faults are reported by name
+// when they are read. If bad files may be left out, they must be known before the first batch, so all
+// are checked regardless of the time.
 func (o Options) checksAllSizes(n int) bool { return n <= maxSizesChecked || o.SkipBad != 0 }

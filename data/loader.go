@@ -16,11 +16,11 @@ import (
 // speed.
 type Plan struct {
 	Batch   int    // samples of a batch; the last of an epoch may have fewer
-	Seed    uint64 // of order and augmentation
+	Seed    uint64 // for order and augmentation
 	Shuffle bool   // false: the order of the source, in every epoch
-	// Weights of the samples, at least 0: an epoch has the source's number of samples,
-	// drawn by weight and with replacement, so that some occur several times and others
-	// never. nil: each occurs once.
+	// Weights are the weights of the samples, at least 0. An epoch then has the source's number of
+	// samples, drawn by weight and with replacement, so that some occur several times and others never.
+	// nil: each sample occurs once.
 	Weights   []float64
 	Transform Transform
 	Epochs    int      // the loader ends before epoch number Epochs; 0: never
@@ -43,17 +43,17 @@ type Loader struct {
 	src        Source
 	info       Info
 	plan       Plan
-	shape      []int // of a transformed sample
-	labelShape []int // of its label
+	shape      []int // shape of a transformed sample
+	labelShape []int // shape of its label
 	draws      tensor.Philox
-	sums       []float64 // of Plan.Weights
+	sums       []float64 // cumulative sums of Plan.Weights
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
-	ready  chan *Batch // in order, possibly not filled yet
+	ready  chan *Batch // in order; may not be filled yet
 	jobs   chan job
-	free   chan *Batch // released, for reuse
+	free   chan *Batch // released batches, for reuse
 	err    error       // last result of Next, if not nil
 }
 
@@ -218,8 +218,8 @@ func (l *Loader) send(b *Batch) bool {
 	return true
 }
 
-// rowsPerJob returns the rows of a job of about 64 KiB: jobs are few enough for a small
-// overhead, and small enough that all workers share the next batch.
+// rowsPerJob returns the number of rows of a job, which has about 64 KiB. Jobs are large enough for a
+// small overhead, and small enough to divide the next batch among all workers.
 func (l *Loader) rowsPerJob() int {
 	return max(1, (64<<10)/max(1, tensor.Count(l.shape)*l.info.DType.Size()))
 }
@@ -285,8 +285,7 @@ func (l *Loader) fill(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// once reports whether pictures are used once, without changes, so that caching them would
-// not help.
+// once reports whether each picture is used once and unchanged, so that caching would not help.
 func (l *Loader) once() bool {
 	_, ok := l.src.(transformer)
 	return ok && l.plan.Epochs == 1 && l.plan.Transform.Augment.IsNone() && l.info.Pictures() &&

@@ -10,14 +10,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// MaskOptions define the meaning of pixel values in masks. In the zero value each is the
-// number of its class, and 255 is ignored.
+// MaskOptions define the meaning of pixel values in masks. By default each value is the number of its
+// class, and 255 is ignored.
 type MaskOptions struct {
 	Values string // pixel values of classes 0, 1, ...: "0,255"; "": the numbers of the classes
 	Ignore string // pixel values that are ignored; "": 255, unless that is a class
 }
 
-// idle refuses options for a source without masks, or with masks of a known meaning.
+// idle returns an error if options are set for a source without masks, or for masks that
+// need no options.
 func (o MaskOptions) idle(kind string) error {
 	if o.Values != "" {
 		return problem.New("mask-values", o.Values, "it is for masks:IMAGES,MASKS, not for "+kind, "")
@@ -60,7 +61,7 @@ func newMaskCode(o MaskOptions) (*maskCode, error) {
 	return c, c.ignore(o)
 }
 
-// clear makes all values unknown, except for 255, which is not a class.
+// clear makes all values unknown, except 255, which means that a pixel has no class.
 func (c *maskCode) clear() {
 	for v := range c.values {
 		c.values[v] = unknown

@@ -110,9 +110,9 @@ func newMasks(ctx context.Context, s spec, l layout, trees []*tree, code *maskCo
 	return m, nil
 }
 
-// survey checks all pictures and masks: sizes, partners, pixels without class. It does
-// nothing if there are very many and the classes are known. It also finds the number of
-// classes.
+// survey checks all pictures and masks: their sizes, whether each has a partner, and pixels without a
+// class. It also finds the number of classes. It does nothing if there are very many pictures and the
+// classes are known.
 func (m *masks) survey(ctx context.Context, l layout, opt Options) error {
 	if !opt.checksAllSizes(len(m.samples)) && m.code.names != nil {
 		return nil
@@ -191,8 +191,8 @@ func (m *masks) sizeOfPair(ctx context.Context, i int, opt Options) (h, w int, e
 	return m.sizeOf(ctx, i, opt)
 }
 
-// count refuses masks without classes. If the options do not determine the number of
-// classes, it is the number in the masks of all splits.
+// count refuses masks without classes. If the options do not determine the number of classes, it is the
+// number of classes in the masks of all splits.
 func (m *masks) count(ctx context.Context, l layout, seen [256]bool, opt Options) error {
 	if !slices.Contains(seen[:augmentation.Ignored], true) {
 		return problem.Failure("", "every pixel of every mask is ignored", "{ignore} says what is")

@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes:
-// of all pictures that a mosaic and a blend combine.
+// MostBoxes returns the number of boxes in a label of a transformed sample of a source with Info.Boxes.
+// It includes the boxes of all pictures that a mosaic and a blend combine.
 func MostBoxes(info Info, a augmentation.Augmentation) int {
 	pictures := 1
 	if a.Joins() {
@@ -38,7 +38,7 @@ func (l *Loader) boxed(i int) (s boxed, err error) {
 	return s, l.boxLabel(s.label, i)
 }
 
-// fillBoxes makes one row of a batch with boxes, or only its label.
+// fillBoxes fills one row of a batch with boxes, or only its label.
 func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 	i, d, t := int(b.samples[row]), l.draws.Draws(uint32(b.Epoch), uint64(b.occurrence(row))), l.plan.Transform
 	s, err := l.boxed(i)
@@ -74,8 +74,8 @@ func (l *Loader) fillBoxes(b *Batch, row int, wanted bool) error {
 	return nil
 }
 
-// join returns the mosaic of pictures in a result of h x w pixels. Boxes end where their pictures end. An
-// object of which less than a quarter is left is ignored.
+// join returns the mosaic of pictures in a result of h x w pixels. Boxes end where their pictures end.
+// An object is ignored if less than a quarter of it is left.
 func (t Transform) join(m augmentation.Mosaic, h, w int, all []boxed) boxed {
 	channels := all[0].picture.Shape[2]
 	joined := boxed{picture: tensor.New(tensor.U8, h, w, channels)}

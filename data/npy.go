@@ -21,7 +21,7 @@ type npyType struct {
 	dtype tensor.DType
 }
 
-// npyWritten are further types of model outputs, which ReadNPY refuses.
+// npyWritten are types of model outputs that are written, and that ReadNPY refuses.
 var npyWritten = []npyType{{"<u4", tensor.U32}, {"<u8", tensor.U64}}
 
 // npyTypes are the element types that ReadNPY and WriteNPY support. The types in the second

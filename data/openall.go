@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all
-// files that cannot be read. More than o.SkipBad of them are an error, which also lists
-// all. It also opens the other parts of the data, for Survey.
+// OpenAll opens a source and decodes all of its picture files. Info().Skipped lists all files that
+// cannot be read. It is an error if there are more than o.SkipBad of them; the error also lists all.
+// OpenAll also opens the other parts of the data, for Survey.
 func OpenAll(ctx context.Context, spec string, o Options) (Source, error) {
 	most := o.SkipBad
 	o.SkipBad = SkipAll
@@ -40,8 +40,7 @@ func (w *withParts) Close() error {
 	return err
 }
 
-// otherParts opens the parts of the data of a spec that src, opened from it, is not. Data
-// without parts has no others.
+// otherParts opens the parts of the data other than src. It returns nothing for data without parts.
 func otherParts(ctx context.Context, src Source, text string, o Options) (others []Source) {
 	form := text
 	for _, split := range []Split{Train, Val, Test} {

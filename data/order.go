@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// visits is an epoch: its samples in their order. If samples may occur several times, it
-// also has the number of earlier occurrences of each in the epoch.
+// visits is an epoch: its samples in their order. If samples may occur several times, it also has the
+// number of earlier occurrences for each visit.
 type visits struct {
 	samples []int
 	again   []uint32 // nil: each sample occurs once
@@ -25,8 +25,8 @@ func (v visits) rows(from, to int) visits {
 	return p
 }
 
-// order returns the order of the n samples in an epoch: a permutation that depends on seed,
-// epoch and n alone.
+// order returns the order of the n samples in an epoch: a permutation that only depends on
+// seed, epoch and n.
 func order(seed uint64, epoch, n int) []int {
 	d := tensor.NewPhilox(seed, tensor.StreamOrder).Draws(uint32(epoch), 0)
 	return d.Perm(n)
@@ -61,9 +61,9 @@ func weightSums(weights []float64, n int) ([]float64, error) {
 	return sums, nil
 }
 
-// drawnByWeight draws len(sums) samples, independently and each with a probability by its
-// weight: sample k of the epoch is the first with a sum above U times the total, where U is
-// drawn by epoch and k.
+// drawnByWeight draws len(sums) samples, independently and with probabilities in proportion to the
+// weights. Visit k of the epoch is the first sample with a sum above U times the total. U is a random
+// number for epoch and k.
 func drawnByWeight(seed uint64, epoch int, sums []float64) visits {
 	n := len(sums)
 	v := visits{make([]int, n), make([]uint32, n)}

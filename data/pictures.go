@@ -59,7 +59,7 @@ func treePictures(s spec, t *tree, opt Options) (*pictures, error) {
 	return p, nil
 }
 
-// newPictures returns the split of a layout that s requests, with these class names. The
+// newPictures returns the split of a layout that s requests. classes are the names of the classes. The
 // caller sets close.
 func newPictures(s spec, l layout, classes []string, opt Options) (*pictures, error) {
 	samples, split, err := l.pick(s)

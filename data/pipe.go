@@ -12,11 +12,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// standardInput is the input that means the standard input.
+// standardInput is the argument for the standard input.
 const standardInput = "-"
 
-// isPipe reports whether an input is the standard input, or a pipe: a named one, or one
-// that a shell makes for <(command).
+// isPipe reports whether an input is the standard input, a named pipe, or a pipe that a shell
+// creates for <(command).
 func isPipe(input string) bool {
 	if input == standardInput {
 		return true

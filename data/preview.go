@@ -16,10 +16,11 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Preview defines a picture of samples: the first Count unchanged or, with an augmentation,
-// the first that training with this seed sees, as it sees them, with their labels.
+// Preview defines a picture that shows samples. Without an augmentation it shows the first Count
+// samples unchanged. With an augmentation it shows the first Count samples that training with this seed
+// uses, augmented and with their labels.
 type Preview struct {
-	IsTraining           bool // pictures as training sees them, with Augment
+	IsTraining           bool // shows augmented pictures as in training
 	Augment              augmentation.Augmentation
 	Seed                 uint64
 	Count, Columns, Side int // as in Grid

@@ -7,9 +7,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Decode writes to dst the result of Apply for the picture in a file, bit for bit, but
-// never holds the picture in RGB: its rows are scaled as they are decoded. With exif, the
-// picture is turned by the file's EXIF orientation; t has no augmentation.
+// Decode writes the result of Apply for the picture in a file to dst, bit for bit, without storing the
+// picture in RGB: its rows are scaled as they are decoded. With exif, the picture is turned by the
+// file's EXIF orientation. t must not have an augmentation.
 func (t Transform) Decode(ctx context.Context, dst tensor.Tensor, file []byte, exif bool) error {
 	f, err := images.Open(ctx, file, exif)
 	if err != nil {
@@ -39,13 +39,13 @@ func (t Transform) Memory(ctx context.Context, file []byte, exif bool, height, w
 	return decoding + r.Memory(f), err
 }
 
-// transformer is a source that can transform a picture without holding it.
+// transformer is a source that can transform a picture without storing all of its pixels.
 type transformer interface {
 	// transformed writes sample i to dst, transformed by t, which has no augmentation.
 	transformed(ctx context.Context, i int, t Transform, dst tensor.Tensor) error
 }
 
-// transformSample is transformed for a source that is part of a transformer.
+// transformSample is transformed for a source that is a part of a transformer.
 func transformSample(ctx context.Context, src Source, i int, t Transform, dst tensor.Tensor) error {
 	if src, ok := src.(transformer); ok {
 		return src.transformed(ctx, i, t, dst)

@@ -54,9 +54,8 @@ func (r *relabelled) Label(ctx context.Context, i int) ([]int32, error) {
 	return label, nil
 }
 
-// flags returns the labels of a sample for the classes of the model. The labels for a class
-// that the source lacks are unknown; if the labels of each sample are complete, the class
-// is absent.
+// flags returns the labels of a sample for the classes of the model. A class that the source lacks is
+// unknown, or absent if the labels of each sample are complete.
 func (r *relabelled) flags(was []int32, complete bool) []int32 {
 	missing := int32(-1)
 	if complete && !slices.Contains(was, -1) {

@@ -16,7 +16,7 @@ type Report struct {
 	Classes     []string       `json:"classes"`
 	PerClass    map[string]int `json:"per_class"`
 	Unlabelled  int            `json:"ignored"`               // labels that are -1
-	Masks       bool           `json:"masks,omitempty"`       // labels are pixels
+	Masks       bool           `json:"masks,omitempty"`       // labels are masks
 	MultiLabel  bool           `json:"multi_label,omitempty"` // labels do not exclude each other
 	Targets     []Target       `json:"targets,omitempty"`     // numbers instead of classes
 	Sizes       string         `json:"sizes,omitempty"`       // of pictures: "from 75x56 to 500x375"

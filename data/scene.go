@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// scene is a background with surfaces on it, the last on top, under one light. A pixel
-// shows only the surface that its mask names: pixels are never mixed.
+// scene is a background with surfaces on it, the last one on top, under one light. A pixel only shows
+// the surface in its mask: pixels are never mixed.
 type scene struct {
 	surfaces []surface // the first is the background
 	light    [3]int    // factors of the channels, in 1/256
@@ -19,8 +19,8 @@ type scene struct {
 type surface struct {
 	class    int32
 	x, y     int // position of the centre
-	radius   int // of the circle around it
-	sin, cos int // of its rotation, in fixed point
+	radius   int // radius of the circle around it
+	sin, cos int // sine and cosine of its rotation, in fixed point
 	texture  texture
 }
 

@@ -24,8 +24,8 @@ const shapesVersion = "shapes 1"
 // shapeClasses are the classes of shapes. The first is the uncovered background.
 var shapeClasses = []string{"background", "disc", "square", "triangle", "ring", "cross"}
 
-// shapes is the first n of an endless set of scenes with their masks. Scene i of a split is
-// a function of i and the split alone.
+// shapes is the first n scenes of an endless set, with their masks. Scene i of a split only depends on
+// i and the split.
 type shapes struct {
 	info   Info
 	philox tensor.Philox

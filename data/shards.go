@@ -26,11 +26,11 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Shards are tar archives in the layout of WebDataset: the files of a sample have the same name up to
-// the first dot, and follow one another. KEY.jpg is a picture; KEY.cls has the number or the name of
-// its class, or KEY.json has it as "label". Without these the picture's folder is its class. A picture
-// becomes the member CLASS/KEY.jpg: data in shards and in folders have the same order and the same
-// fingerprint.
+// Shards are tar archives in the layout of WebDataset. The files of a sample have the same name up to
+// the first dot, and follow one another. KEY.jpg is a picture. KEY.cls has the number or the name of
+// its class, or KEY.json has it as "label". Otherwise the picture's folder is its class. A picture
+// becomes the member CLASS/KEY.jpg, so that data in shards and in folders has the same order and the
+// same fingerprint.
 
 // archiveEnding matches the names of archives.
 var archiveEnding = sync.OnceValue(func() *regexp.Regexp {
@@ -81,8 +81,8 @@ func openShards(ctx context.Context, s spec, opt Options) (Source, error) {
 	return p, nil
 }
 
-// shardNames returns the paths or URLs of the shards that a path names: those of a range in braces, one
-// archive, or all .tar, .tar.gz and .tgz files of a folder in the order of their names.
+// shardNames returns the paths or URLs of the shards that a path names: a range in braces, one archive,
+// or all .tar, .tar.gz and .tgz files of a folder in the order of their names.
 func shardNames(text string) ([]string, error) {
 	if m := braces().FindStringSubmatchIndex(text); m != nil {
 		return inBraces(text, m)
@@ -153,7 +153,7 @@ type shard struct {
 func (s *shard) close() {
 	s.file.Close()
 	if s.unpacked {
-		os.Remove(s.file.Name()) // which some systems do not permit before
+		os.Remove(s.file.Name()) // some systems permit this only after closing it
 	}
 }
 
@@ -162,11 +162,11 @@ type shardSample struct {
 	key, extension string
 	offset, size   int64
 	label          string // "" if the folder is the class
-	number         int    // of the class, if it is a number; else -1
+	number         int    // number of the class, or -1 if the class is not a number
 }
 
-// readShards lists the pictures of shards. numbered is the number of classes if all labels are numbers,
-// else 0.
+// readShards lists the pictures of shards. numbered is the number of classes if all labels are
+// numbers, otherwise 0.
 func readShards(ctx context.Context, names []string) (t *tree, numbered int, err error) {
 	shards := make([]*shard, len(names))
 	failed := make([]error, len(names))
@@ -245,7 +245,7 @@ func (s shardSample) name(numbered int) string {
 	return s.label + "/" + path.Base(s.key) + s.extension
 }
 
-// numberNames returns the names of numbered classes, so that their order is that of the numbers.
+// numberNames returns names for numbered classes with the same order as the numbers.
 func numberNames(n int) []string {
 	numbersMutex.Lock()
 	defer numbersMutex.Unlock()
@@ -295,8 +295,8 @@ func openShard(name string) (*shard, error) {
 	return s, nil
 }
 
-// unpackShard unpacks a gzipped shard into a temporary file, which has no name where the system permits
-// that. Samples are read in any order, and gzip has only one.
+// unpackShard unpacks a gzipped shard into a temporary file, because samples are read in any order. The
+// file has no name if the system permits that.
 func unpackShard(f *os.File) (*shard, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -413,7 +413,7 @@ func checkEnd(f io.ReadSeeker, groups map[string]*shardSample) error {
 	return nil
 }
 
-// add adds a file to the sample that it belongs to. Other files than pictures and labels are ignored.
+// add adds a file to the sample that it belongs to. Files other than pictures and labels are ignored.
 func (s *shardSample) add(h *tar.Header, content io.Reader, at int64, extension, name string) error {
 	switch {
 	case images.IsFileName(name):

@@ -63,7 +63,7 @@ type Info struct {
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	Boxes      bool           // a label is boxes, in pixels of the sample: see Box
 	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
-	complete   bool           // with MultiLabel: a class that a sample does not name is absent from it
+	complete   bool           // with MultiLabel: a sample does not have the classes that it does not name
 	Targets    []string       // names of the numbers in a label that replace classes, or nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files
@@ -98,7 +98,7 @@ const (
 	Test  Split = "test"
 )
 
-// The values of the option exif, also in recipes: whether pictures are turned by the EXIF
+// Values of the option exif, also in recipes. They determine whether pictures are turned by the EXIF
 // orientation in their files.
 const (
 	ApplyEXIF  = "apply"

@@ -36,7 +36,7 @@ func (s spec) String() string {
 	return s.kind + ":" + s.path
 }
 
-// kinds is the table of data sources. The field takes describes the part after the colon.
+// kinds is the table of data sources. takes describes the part after the colon.
 var kinds = []struct {
 	name, takes string
 	optional    bool // the path is optional

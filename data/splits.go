@@ -12,9 +12,8 @@ import (
 // splitOf returns the split with a folder's name; "" for another name.
 func splitOf(name string) Split { return Split(tables.SplitNamed(name)) }
 
-// splits returns the splits that may be used for the requested one, the best first. An
-// explicit @val accepts only val; otherwise validation uses the test split if there is no
-// val.
+// splits returns the splits that may be used for the requested one, in order of preference. An explicit
+// @val accepts only val. Otherwise validation uses the test split if there is no val.
 func (s spec) splits() []Split {
 	switch {
 	case s.split == Test:
@@ -33,8 +32,8 @@ func (s spec) requested(split Split) Split {
 	return ""
 }
 
-// trainOrTest returns the split of data that is published in two parts: test replaces val
-// unless val is requested explicitly.
+// trainOrTest returns the split of data that is published as train and test: test replaces val unless
+// val is requested explicitly.
 func (s spec) trainOrTest() (Split, error) {
 	switch {
 	case s.split != Val:
@@ -91,10 +90,10 @@ func commonFolders(paths [][]string, left int) int {
 	return 0
 }
 
-// splitsOf returns the splits that the folders at depth top are, by their names; nil if
-// they are not splits. With classes, a folder that is named like a split but contains
-// pictures directly is an ordinary class: splits contain class folders. A mixture is
-// refused: folders next to the splits would be left out.
+// splitsOf returns the splits of the folders at depth top, by the folders' names. It returns nil if
+// they are not splits. With classes, a folder that is named like a split but contains pictures directly
+// is an ordinary class, because splits contain class folders. It refuses other folders next to splits,
+// because they would be left out.
 func splitsOf(paths [][]string, top int, classes bool) (map[string]Split, error) {
 	splits, other, direct := map[string]Split{}, "", ""
 	for _, p := range paths {
@@ -136,7 +135,7 @@ func checkOtherFolders(splits map[string]Split, other string) error {
 		"%s lies beside %s/, and belongs to no part of the data", other, strings.Join(names, "/ and "))
 }
 
-// checkDistinct refuses two folders of one split.
+// checkDistinct refuses two folders for the same split.
 func checkDistinct(splits map[string]Split) error {
 	of := map[Split]string{}
 	for _, name := range slices.Sorted(maps.Keys(splits)) {

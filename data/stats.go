@@ -11,16 +11,16 @@ import (
 
 // Statistics describes the samples and labels of a source.
 type Statistics struct {
-	PerClass []int     // number of labels of each class; of samples, if a label is a class number
+	PerClass []int     // number of labels of each class, or of samples if a label is a class number
 	Ignored  int       // number of labels that are -1; elements of labels, if a label has several
 	Targets  []Target  // the numbers of Info.Targets
 	Smallest [2]int    // least height and least width of the pictures; zero for arrays
 	Largest  [2]int    // greatest height and greatest width
 	Mean     []float64 // per channel of pictures, from 0 to 255; one number for arrays
-	Std      []float64 // standard deviation, likewise
-	// ImageMean and ImageStd weight each picture equally, whatever its size: the mean of
-	// the pictures' means, and the root of the mean over pictures of the pixels' mean
-	// squared deviation from ImageMean.
+	Std      []float64 // standard deviation, in the same form as Mean
+	// ImageMean and ImageStd weight each picture equally, whatever its size. ImageMean is the mean of
+	// the pictures' means. ImageStd is the root of the mean over pictures of the mean squared deviation
+	// of their pixels from ImageMean.
 	ImageMean, ImageStd []float64
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Subset returns a source of n samples of src, drawn without replacement, in their
-// order in src; it returns src itself if n is 0. The choice depends on seed, n and
-// src.Info().Len alone. Closing the subset closes src.
+// Subset returns a source of n samples of src, drawn without replacement, in their order in src. It
+// returns src itself if n is 0. The choice only depends on seed, n and src.Info().Len. Closing the
+// subset closes src.
 func Subset(src Source, n int, seed uint64) (Source, error) {
 	all := src.Info().Len
 	if n == 0 || n == all {
@@ -31,8 +31,8 @@ func Subset(src Source, n int, seed uint64) (Source, error) {
 	return &subset{Source: src, chosen: chosen, split: src.Info().Split, shared: shared}, nil
 }
 
-// partition makes two sources from src: the held-out samples, and the other ones. src is
-// closed when both are closed.
+// partition divides src into two sources: the held-out samples, and the others. src is closed when
+// both are closed.
 func (h *HeldOut) partition(src Source, apart []bool) {
 	h.whole = &sharedSource{Source: src}
 	training := &subset{Source: src, split: Train, shared: h.whole}

@@ -42,7 +42,7 @@ func openTableFolder(ctx context.Context, path string) (*tableFolder, error) {
 	return f, nil
 }
 
-// member returns the file that a table names, and whether there is one.
+// member returns the file that a table names. ok is false if it does not exist.
 func (f *tableFolder) member(below, file string) (m member, found bool) {
 	name := path.Join(below, file)
 	if f.remote != nil {

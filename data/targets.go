@@ -8,7 +8,7 @@ import (
 // Target describes the numbers of a source with one name.
 type Target struct {
 	Name     string  `json:"name"`
-	N        int     `json:"n"` // of samples with a known number
+	N        int     `json:"n"` // number of samples with a known number
 	Mean     float64 `json:"mean"`
 	Std      float64 `json:"std"` // population standard deviation
 	Smallest float64 `json:"smallest"`

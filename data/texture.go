@@ -2,14 +2,14 @@ package data
 
 import "github.com/bnctl/bnctl/tensor"
 
-// texture is the painting of a surface of a scene. Every shape may have every texture and
-// every colour: only the outline determines the class.
+// texture is the texture of a surface of a scene. Shapes, textures and colours are independent, so that
+// only the outline determines the class.
 type texture struct {
 	pattern pattern
 	period  int // pixels
-	dx, dy  int // direction of stripes
+	dx, dy  int // direction of the stripes
 	colours [2][3]byte
-	seed    uint32 // of patches
+	seed    uint32 // seed of the patches
 }
 
 // pattern selects one of the two colours of a texture for each pixel.

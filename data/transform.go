@@ -77,14 +77,14 @@ func (t Transform) Apply(dst, picture tensor.Tensor, d *tensor.Draws) {
 	t.write(dst, picture, func(out, src images.Plane) { t.Augment.Apply(t.scaling(), out, src, d) })
 }
 
-// applyView writes the part of a picture in a view to dst; pixels outside the picture are
-// those of Apply: black, or grey in a letterbox.
+// applyView writes the view v of a picture to dst. Pixels outside the picture are black, or grey in a
+// letterbox, as in Apply.
 func (t Transform) applyView(dst, picture tensor.Tensor, v images.View) {
 	t.write(dst, picture, func(out, src images.Plane) { t.scaling().Draw(out, src, v) })
 }
 
-// write calls draw for a picture of dst's size with the channels of picture, and converts
-// the result to the channels of dst.
+// write calls draw for a picture with the size of dst and the channels of picture, and converts the
+// result to the channels of dst.
 func (t Transform) write(dst, picture tensor.Tensor, draw func(out, src images.Plane)) {
 	src := images.Plane{H: picture.Shape[0], W: picture.Shape[1], C: picture.Shape[2], Pix: picture.Bytes}
 	out := images.Plane{H: dst.Shape[0], W: dst.Shape[1], C: dst.Shape[2], Pix: dst.Bytes}

@@ -22,7 +22,7 @@ type member struct {
 	name   string // slash-separated, relative to the folder or the archive
 	size   int64
 	read   func() ([]byte, error) // errors do not repeat the name
-	listed *listedFile            // of a folder; nil in an archive
+	listed *listedFile            // the listed file in a folder; nil in an archive
 	ahead  func()                 // starts to read a file on another machine; else nil
 }
 
@@ -42,7 +42,7 @@ func (t *tree) ignore(extension string) {
 	t.ignored[extension]++
 }
 
-// counting makes keep count the files that it rejects.
+// counting returns a function that calls keep, and counts the files that keep rejects.
 func (t *tree) counting(keep func(string) bool) func(string) bool {
 	return func(name string) bool {
 		if hidden(name) {
@@ -70,7 +70,7 @@ func openTree(ctx context.Context, name string, keep func(name string) bool) (*t
 		_, err = regular.Open(name) // returns the reason
 	}
 	if err != nil && name == standardInput {
-		_, err = regular.Open(name) // returns the error that it is not read here
+		_, err = regular.Open(name) // this returns the error that it is not supported here
 	}
 	if err != nil {
 		return nil, stream.WithoutPath(err)

@@ -13,12 +13,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// listedFile is a file of a folder at the time when the folder was listed. A run has one
-// fingerprint, so all reads of the run must return the same content.
+// listedFile is the state of a file when its folder was listed. A run has one fingerprint, so all reads
+// during the run must return the same content.
 //
-// Size and modification time are compared at each read. The first read stores a sum of the
-// content, and later reads compare it as well: this finds a change that keeps size and
-// time, and accepts a file that was only touched.
+// Size and modification time are compared at each read. The first read stores a sum of the content, and
+// later reads compare the sum as well. This finds a change that keeps size and time, and accepts a file
+// that was only touched.
 type listedFile struct {
 	path     string
 	size     int64

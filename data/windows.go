@@ -24,9 +24,8 @@ type Windows struct {
 	info  Info
 }
 
-// Window is the position of an input of Windows: its upper left corner (X, Y) in the
-// picture, scaled to Height x Width. It may extend beyond the right and the lower
-// edge.
+// Window is the position of an input of Windows: its upper left corner (X, Y) in the picture that was
+// scaled to Height x Width. It may extend beyond the right and the lower edge.
 type Window struct {
 	Sample        int // number of the picture
 	Height, Width int // size of the scaled picture
@@ -34,10 +33,10 @@ type Window struct {
 	Last          bool // this is the picture's last window
 }
 
-// NewWindows returns the windows of all pictures of src after reading their sizes. The
-// caller closes src. A picture that cannot be read has one window; its Sample returns the
-// error. overlap is the share of a window's side that its neighbour also covers, 0 to 0.9.
-// The error is a *problem.Error of fit or overlap, or the context's.
+// NewWindows reads the sizes of all pictures of src and returns their windows. The caller closes src. A
+// picture that cannot be read has one window; its Sample returns the error. overlap is the share of a
+// window's side that its neighbour also covers, 0 to 0.9. The error is a *problem.Error of fit or
+// overlap, or the context's.
 func NewWindows(ctx context.Context, src Source, t Transform, f Fit, overlap float64) (*Windows, error) {
 	info := src.Info()
 	if !info.Pictures() || t.Height < 1 || t.Width < 1 {
@@ -71,8 +70,8 @@ type measured interface {
 	measure(ctx context.Context, i int) (h, w int, err error)
 }
 
-// measure finds the sizes of all pictures. A picture without a size gets the input's size:
-// its error is reported when it is read.
+// measure finds the sizes of all pictures. A picture without a known size gets the size of the input.
+// Its error is reported when it is read.
 func (w *Windows) measure(ctx context.Context) error {
 	shape := w.Source.Info().Shape
 	return eachSample(len(w.sizes), func(i int) error {

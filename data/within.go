@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// readAllOf is the largest number of samples that are all read to find one of them, for a
+// readAllOf is the largest number of samples that are all read in order to find one of them, for a
 // source that may not be in memory.
 const readAllOf = 8192
 
-// Within reports whether every sample of inner is also in outer, regardless of names and
-// labels. If so, figures on inner do not measure performance on samples that are new to a
-// model trained on outer. Picture files are compared byte by byte, everything else by its
-// elements. If the data is a custom source, or the two are of different kinds, and it has
-// more than 8192 samples, only samples at the same position are compared.
+// Within reports whether every sample of inner is also in outer, regardless of names and labels. If so,
+// figures on inner do not measure the performance on samples that are new to a model trained on outer.
+// Picture files are compared byte by byte, everything else by its elements. If the data is a custom
+// source, or the two sources are of different kinds, and there are more than 8192 samples, only samples
+// at the same position are compared.
 func Within(ctx context.Context, inner, outer Source) (bool, error) {
 	in, out := inner.Info(), outer.Info()
 	if in.Len < 1 || out.Len < 1 || in.DType != out.DType {

@@ -33,8 +33,8 @@ func ImageNet() Augmentation { return Augmentation{preset: imageNet} }
 // Segment returns the preset for masks: scale 0.5 to 2, crop with black pixels around, flip, colours.
 func Segment() Augmentation { return Augmentation{preset: segment} }
 
-// Parse returns the augmentation with this name ("none" is the zero value), or
-// one made of operations, for example "crop flip randaugment:2,9".
+// Parse returns the augmentation for a text: the name of a preset, "none" for the zero value, or a list
+// of operations such as "crop flip randaugment:2,9".
 func Parse(text string) (Augmentation, error) {
 	words := strings.Fields(text)
 	presets := []string{"none", cifar, imageNet, segment}
@@ -57,7 +57,7 @@ func Parse(text string) (Augmentation, error) {
 	return Augmentation{ops: ops}, nil
 }
 
-// MustParse is Parse for a text of the program. It panics on an error.
+// MustParse is Parse for a text that is part of the program. It panics on an error.
 func MustParse(text string) Augmentation {
 	a, err := Parse(text)
 	if err != nil {
@@ -93,7 +93,8 @@ func (a *Augmentation) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Moving returns the name of the first part of an augmentation that moves pixels; "" if none does.
+// Moving returns the name of the first part of an augmentation that moves pixels, or ""
+// if no part does.
 func (a Augmentation) Moving() string {
 	if len(a.ops) == 0 {
 		return a.preset

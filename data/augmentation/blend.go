@@ -6,9 +6,9 @@ import "github.com/bnctl/bnctl/tensor"
 // YOLOX (Ge et al. 2021).
 type Blend struct {
 	Other     int     // sample of the source
-	Scale     float64 // factor of the size that evaluation gives it
+	Scale     float64 // factor of the size that the sample has in evaluation
 	Mirrored  bool
-	Left, Top float64 // offset of the result in a larger picture, from 0 to 1 of the range
+	Left, Top float64 // position of the result in a larger picture, from 0 to 1 of the possible range
 }
 
 // Blends reports whether an augmentation averages pictures with boxes.

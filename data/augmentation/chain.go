@@ -11,7 +11,7 @@ import (
 // canvas is a picture, or the mask of one, that operations change in place.
 type canvas struct {
 	images.Plane
-	mask   bool // its bytes are classes: they move, but have no colours
+	mask   bool // its bytes are classes, so they are moved but colours do not change them
 	beyond byte // value of pixels outside the source
 }
 

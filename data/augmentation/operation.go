@@ -19,7 +19,7 @@ type operation struct {
 type operationKind struct {
 	name   string
 	params []param
-	stream tensor.Stream // of its random numbers, below StreamAugment's; never changes
+	stream tensor.Stream // stream of its random numbers, relative to StreamAugment; never changes
 	moves  bool          // moves pixels, so masks must follow
 	apply  func(c *canvas, args []float64, d *tensor.Draws)
 }
@@ -32,8 +32,9 @@ type param struct {
 	whole     bool
 }
 
-// The operations that do not change one picture in place: the part that is scaled to the
-// size of the result, the two that combine pictures with boxes, and the two that mix samples of a batch.
+// Operations that do not change one picture in place: the choice of the part that is scaled to the
+// size of the result, the two operations that combine pictures with boxes, and the two that mix
+// samples of a batch.
 const (
 	resizedCrop = "resizedcrop"
 	mosaic      = "mosaic"
@@ -120,8 +121,8 @@ func parseOperation(word string) (operation, error) {
 	return op, op.check(word, len(words))
 }
 
-// check refuses a range with its ends in the wrong order. If one of three factors is given,
-// it applies to all.
+// check refuses a range with its ends in the wrong order. If only one of three factors is given, it is
+// used for all three.
 func (o operation) check(word string, given int) error {
 	if o.name == "jitter" && given == 1 {
 		o.args[1], o.args[2] = o.args[0], o.args[0]

@@ -13,7 +13,7 @@ const levels = 31
 // torchvision 0.14's.
 type policy struct {
 	shear, rotation, colour float64
-	bits                    int // that posterizing removes
+	bits                    int // number of bits that posterize removes
 	translation             func(side int) float64
 }
 
@@ -59,8 +59,8 @@ func none(policy, *canvas) float64       { return 0 }
 func shear(p policy, _ *canvas) float64  { return p.shear }
 func factor(p policy, _ *canvas) float64 { return p.colour }
 
-// magnitude returns the magnitude of a level: float32 steps from the nearer end, half of
-// most in the middle, rounded to float32. It equals torch.linspace.
+// magnitude returns the magnitude of a level. It equals torch.linspace: it counts float32 steps from
+// the nearer end, half of most in the middle, rounded to float32.
 func magnitude(most float64, level int) float64 {
 	end := float32(most)
 	step := float64(end / (levels - 1))

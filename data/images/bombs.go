@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// checkSize refuses a file that is too small for the pixels that it claims, or needs too
-// much work for its size: in every format, a few bytes can request gigabytes and minutes.
+// checkSize refuses a file that is too small for its claimed number of pixels, or needs too much work
+// for its size. In every format, a few bytes can request gigabytes and minutes.
 func checkSize(file []byte, format string, h, w int) error {
 	if w*h > FreePixels && w*h/maxPixelsPerByte > len(file) {
 		return fmt.Errorf("%d x %d pixels in %s; above %d pixels at most %d for each byte are decoded",
@@ -45,9 +45,8 @@ const (
 	tiffTileByteCounts  = 325
 )
 
-// checkTIFFSize refuses a TIFF with overlapping strips or tiles: any number of them may
-// share the same bytes, and each is read as a whole. Their unpacked size is bounded by the
-// decoder.
+// checkTIFFSize refuses a TIFF with overlapping strips or tiles, because any number of them may share
+// the same bytes, and each is read as a whole. The decoder limits their unpacked size.
 func checkTIFFSize(file []byte) error {
 	d, ok := openDirectory(file)
 	if !ok {
@@ -68,9 +67,9 @@ func checkTIFFSize(file []byte) error {
 	return nil
 }
 
-// directory is the first directory of tags of a TIFF, in the file or in the EXIF part of
-// another picture: the number of entries, and entries of 12 bytes: tag, type, count, and
-// the value or its offset.
+// directory is the first directory of tags of a TIFF, in the file itself or in the EXIF part of
+// another picture. It has the number of entries, and entries of 12 bytes: tag, type, count, and the
+// value or its offset.
 type directory struct {
 	file  []byte
 	order binary.ByteOrder

@@ -77,10 +77,9 @@ func IsFileName(name string) bool {
 	return slices.Contains(Extensions, strings.ToLower(path.Ext(name)))
 }
 
-// DecoderVersion is a number that changes whenever the decoded pixels of picture files
-// change. It is in the fingerprint of their sources and in recipes. Version 1, which is
-// absent from recipes, replicated the chroma of JPEGs and decoded lossy WebP with JPEG's
-// colours.
+// DecoderVersion is a number that changes whenever the decoded pixels of picture files change. It is in
+// the fingerprint of their sources and in recipes. Version 1 is not recorded in recipes. It replicated
+// the chroma of JPEGs, and decoded lossy WebP with JPEG's colours.
 const DecoderVersion = "2"
 
 // Size returns the height and width of the picture that Decode would return,
@@ -108,12 +107,12 @@ func Size(ctx context.Context, file []byte, exif bool) (h, w int, err error) {
 	return h, w, nil
 }
 
-// Decode returns the picture of a file of one of codecs in RGB, u8 [height, width,
-// 3]; the first if there are several. Grey, palette and CMYK become RGB, 16 bits become 8,
-// transparency is ignored. The pixels equal Pillow 9.4's. The size is checked before
-// anything is decoded. With exif, the picture is turned according to the file's EXIF
-// orientation; Pillow and torchvision do not do that by default. When ctx ends it returns
-// an error within a second, except for a WebP file of tens of millions of pixels.
+// Decode returns the picture of a file in RGB, u8 [height, width, 3], or the first picture if there are
+// several. The format must be one of codecs. Grey, palette and CMYK become RGB, 16 bits become 8, and
+// transparency is ignored. The pixels equal those of Pillow 9.4. The size is checked before anything is
+// decoded. With exif, the picture is turned according to the file's EXIF orientation; Pillow and
+// torchvision do not do that by default. When ctx ends, Decode returns an error within a second, except
+// for a WebP file with tens of millions of pixels.
 func Decode(ctx context.Context, file []byte, exif bool) (t tensor.Tensor, err error) {
 	f, err := Open(ctx, file, exif)
 	if err != nil {

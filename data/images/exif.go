@@ -40,9 +40,8 @@ func orientation(file []byte, format string) int {
 	return upright
 }
 
-// chunk returns the data of the first chunk with this name, or nil. Chunks begin at offset
-// at; each has a head of 8 bytes, data padded to a multiple of align, and more bytes after
-// the data.
+// chunk returns the data of the first chunk with this name, or nil. Chunks begin at offset at. Each has
+// a head of 8 bytes, data padded to a multiple of align, and then more bytes.
 func chunk(file []byte, at int, name string, head func([]byte) (string, int), more, align int) []byte {
 	for len(file)-at >= 8 {
 		is, n := head(file[at : at+8])
@@ -58,7 +57,7 @@ func chunk(file []byte, at int, name string, head func([]byte) (string, int), mo
 	return nil
 }
 
-// orientationTag finds the orientation in tags as TIFF has them.
+// orientationTag returns the orientation in tags that have TIFF's form.
 func orientationTag(tags []byte) int {
 	const tag = 274
 	d, ok := openDirectory(tags)

@@ -31,9 +31,9 @@ func rowsOfGIF(ctx context.Context, file []byte, each eachPixels) error {
 	return rowsOfImage(ctx, img, each)
 }
 
-// firstOfGIF decodes the first picture of a GIF, as indices into its table of colours.
-// Parts of the screen that it does not cover have its transparent index, or 0, as in
-// Pillow; this index keeps its colour in the table.
+// firstOfGIF decodes the first picture of a GIF as indices into its table of colours. Parts of the
+// screen outside the picture have the transparent index, or 0, as in Pillow. The transparent index
+// keeps its colour in the table.
 func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	h, w, err := sizeOfGIF(ctx, file)
 	if err != nil {
@@ -69,8 +69,8 @@ func firstOfGIF(ctx context.Context, file []byte) (*image.Paletted, error) {
 	return img, nil
 }
 
-// gifColours returns the table of colours of the first picture, or else of the file, and
-// the transparent index, or 0: image/gif makes that colour black.
+// gifColours returns the table of colours of the first picture, or of the file if the picture has no
+// table. It also returns the transparent index, or 0, because image/gif makes that colour black.
 func gifColours(file []byte) (table []byte, transparent byte, err error) {
 	const extension, control, picture, hasTable = 0x21, 0xf9, 0x2c, 0x80
 	rest := file[gifHead:]

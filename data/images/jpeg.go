@@ -21,7 +21,7 @@ func rowsOfJPEG(ctx context.Context, file []byte, each eachPixels) error {
 			rows, pixels = make([][]byte, len(planes)), make([]byte, 3*p.Width)
 		}
 		if known < p.Height {
-			known-- // the last row of an odd number is mixed with samples that are not known yet
+			known-- // the last row of an odd number is mixed with samples that are unknown so far
 		}
 		for ; next < known; next++ {
 			if err := stream.ContextErr(ctx); err != nil {
@@ -90,9 +90,8 @@ func clamped(v int32) byte {
 	return byte(v)
 }
 
-// multiplyBlack turns a row of cyan, magenta and yellow into RGB, as Pillow does
-// (cmyk2rgb): the value of each ink is scaled by the light that black, which is stored
-// inverted, leaves.
+// multiplyBlack converts a row of cyan, magenta and yellow to RGB, as Pillow does (cmyk2rgb): the value
+// of each ink is multiplied by the remaining light after black. Black is stored inverted.
 func multiplyBlack(row, notBlack []byte) {
 	for x, white := range notBlack {
 		for i, ink := range row[3*x : 3*x+3] {

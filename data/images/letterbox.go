@@ -1,10 +1,10 @@
 package images
 
-// letterboxed is the colour of pixels beyond a picture in a letterbox: YOLOX's grey.
+// letterboxed is the colour of pixels outside of the picture in a letterbox: YOLOX's grey.
 const letterboxed = 114
 
-// contained returns the size of src in a letterbox: as large as fits into dst, rounded down, and at
-// least one pixel.
+// contained returns the size of src in a letterbox: the largest size that fits into dst, rounded down,
+// and at least one pixel.
 func contained(dst, src Plane) (w, h int) {
 	if dst.W*src.H <= dst.H*src.W { // the width decides
 		return dst.W, max(1, dst.W*src.H/src.W)

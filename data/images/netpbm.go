@@ -12,9 +12,9 @@ import (
 	"github.com/bnctl/bnctl/data/internal/stream"
 )
 
-// netpbm is a PPM or PGM file: a header of text, and a number for each sample of each
-// pixel, row by row, as text or as one or two bytes, the higher first. The pictures of
-// GTSRB have this format.
+// netpbm is a PPM or PGM file. It has a header of text, and a number for each sample of each pixel,
+// row by row. Numbers are text, or one or two bytes, the higher byte first. The pictures of GTSRB
+// have this format.
 type netpbm struct {
 	h, w, channels int
 	most           int // the number that represents white
@@ -22,7 +22,7 @@ type netpbm struct {
 	rest           []byte // after the header
 }
 
-// maxDigits is the largest length of a number, as in Pillow.
+// maxDigits is the maximum length of a number, as in Pillow.
 const maxDigits = 10
 
 // openNetpbm reads the header of a file of kind P2 (PGM in text), P3 (PPM in text), P5 or P6.
@@ -88,7 +88,7 @@ func sizeOfNetpbm(_ context.Context, file []byte) (height, width int, err error)
 	}
 	if p.w > maxPixels/p.h || p.h*p.w*p.channels*least > len(p.rest)+1 {
 		if p.w > maxPixels/p.h {
-			return p.h, p.w, nil // it will be refused by its size
+			return p.h, p.w, nil // its size will be refused
 		}
 		return 0, 0, io.ErrUnexpectedEOF
 	}

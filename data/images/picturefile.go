@@ -12,7 +12,7 @@ import (
 type File struct {
 	file        []byte
 	codec       int
-	h, w        int // of the file; an orientation above 4 swaps them
+	h, w        int // size in the file; an orientation above 4 swaps them
 	orientation int
 }
 

@@ -1,10 +1,10 @@
 package images
 
-// Limits on picture files. A picture that exceeds one is refused with the number and the limit, before
-// memory is allocated for it.
+// Limits on picture files. A picture that exceeds a limit is refused with the number and the limit,
+// before memory is allocated for it.
 const (
 	maxPixels  = 1 << 26 // one picture, width times height
-	FreePixels = 1 << 22 // of a picture, even if its file has few bytes
+	FreePixels = 1 << 22 // pixels that are allowed even if the file has few bytes
 
 	// maxPixelsPerByte is twice the densest packing in PNG, for pixels of eight bits.
 	maxPixelsPerByte = 2048

@@ -36,8 +36,7 @@ func (f *File) Memory(ctx context.Context) (int64, error) {
 		return given + int64(len(f.file)) + 12*int64(f.w)*int64(f.h), nil
 	default:
 		c, _, err := image.DecodeConfig(stream.NewFile(ctx, f.file))
-		// In addition to the picture there are passes of a PNG, or a growing strip of a
-		// TIFF.
+		// PNG needs memory for additional passes, and TIFF for a growing strip.
 		times := map[string]int{"PNG": 2, "TIFF": 3}[name]
 		if name == "TIFF" { // a copy of the file, if its bits are reversed
 			given += int64(len(f.file))

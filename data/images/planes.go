@@ -1,9 +1,10 @@
-// Package images decodes picture files and scales pictures. The pixels are those of Pillow.
+// Package images decodes picture files and scales pictures. Its pixels equal those of Pillow.
 //
-// Open reads the headers of a file, and Decode all of its pixels. A Scaling brings a picture to the size
-// that a model accepts, and a Reduction does so while the rows are decoded. A Plane holds the pixels.
+// Open reads the headers of a file, and Decode all of its pixels. A Scaling brings a picture to
+// the size that a model accepts, and a Reduction does so while the rows are decoded. A Plane
+// holds the pixels.
 //
-// Use it for the bytes of single files. Use package data for the samples of a data set.
+// Use it for single files in memory. Use package data for the samples of a data set.
 package images
 
 // Box is a part of a picture, in pixels.
@@ -18,7 +19,7 @@ type Plane struct {
 // NewPlane returns a black picture of h x w pixels.
 func NewPlane(h, w, c int) Plane { return Plane{h, w, c, make([]byte, h*w*c)} }
 
-// Bounds returns the part that is the whole picture.
+// Bounds returns the box of the whole picture.
 func (p Plane) Bounds() Box { return Box{0, 0, p.W, p.H} }
 
 // Row returns the pixels of row y.

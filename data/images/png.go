@@ -42,7 +42,7 @@ func rowsOfPNG(ctx context.Context, file []byte, each eachPixels) error {
 	return p.end()
 }
 
-// The kinds of colour of a PNG (its specification, 11.2.1), as bits.
+// Types of colour of a PNG (its specification, 11.2.1), as bits.
 const (
 	pngPalette = 1
 	pngColour  = 2
@@ -66,7 +66,7 @@ var errPNG = errors.New("png: invalid format: a chunk out of order, or of anothe
 // interlaced reports whether the header declares pixels in passes.
 func interlaced(file []byte) bool { return len(file) > 28 && file[28] != 0 }
 
-// openPNG reads up to the pixels. DecodeConfig has already checked size and kind.
+// openPNG reads the chunks before the pixels. DecodeConfig has checked size and type before.
 func openPNG(ctx context.Context, file []byte) (*pngFile, error) {
 	p := &pngFile{rest: file[8:]}
 	const header, palette, transparency = 1, 2, 3
@@ -154,7 +154,7 @@ func (p *pngFile) broken(err error) error {
 	return err
 }
 
-// end checks that the pixels end here, their sum, and the chunks after them.
+// end checks that the pixels end here, and checks their sum and the chunks after them.
 func (p *pngFile) end() error {
 	var one [1]byte
 	switch n, err := io.ReadFull(p.unpacked, one[:]); {
@@ -272,14 +272,14 @@ func (p *pngFile) convert(dst, raw []byte) {
 	}
 }
 
-// few returns sample x of a row of samples of at most 8 bits.
+// few returns sample x of a row of samples with at most 8 bits.
 func (p *pngFile) few(raw []byte, x int) byte {
 	at := x * p.bits
 	return raw[at/8] << (at % 8) >> (8 - p.bits)
 }
 
-// convert16 keeps the upper 8 of 16 bits. A pixel that is not opaque is first multiplied
-// with alpha and divided again, so a pixel of alpha 0 is black.
+// convert16 keeps the upper 8 of 16 bits. A pixel that is not opaque is first multiplied by alpha and
+// divided by it again, so a pixel with alpha 0 is black.
 func (p *pngFile) convert16(dst, raw []byte, n int) {
 	for x := range p.w {
 		pixel, alpha := raw[2*n*x:2*n*(x+1)], uint32(0xffff)

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Reduction scales a picture that arrives row by row, as Scaling.Fit does the whole picture.
+// Reduction scales a picture row by row, with the same result as Scaling.Fit for the whole picture.
 type Reduction struct {
 	dst, src     Plane // src without pixels
 	w, h         int   // size of src after scaling
@@ -14,8 +14,8 @@ type Reduction struct {
 	first        int   // number of the picture's row that is the first row of middle
 	middle       Plane // rows after the first pass
 
-	// If rows of the file are columns of the picture: the sums for unfinished columns of
-	// middle, and the number of rows of the file still to be added to each.
+	// These are used if rows of the file are columns of the picture. sums has the sums for unfinished
+	// columns of middle, and left the number of rows of the file that must still be added to each.
 	sums map[int][]int32
 	left map[int]int
 	free [][]int32
@@ -80,8 +80,8 @@ func (r *Reduction) Decode(ctx context.Context, f *File) error {
 	return err
 }
 
-// column adds column x of the picture to the columns of middle that depend on it. It adds
-// in another order than resampleRow, but the sums of integers are equal.
+// column adds column x of the picture to the columns of middle that depend on it. It adds in another
+// order than resampleRow, but sums of integers do not depend on the order.
 func (r *Reduction) column(x int, pixels []byte) {
 	from := sort.Search(len(r.across), func(k int) bool {
 		return r.across[k].start+len(r.across[k].weights) > x

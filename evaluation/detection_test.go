@@ -134,7 +134,8 @@ func near(got []float32, want []float64) bool {
 // authors are the options of torchvision's detectors.
 var authors = map[graph.BoxForm]cells.Options{graph.FCOSForm: {Score: 0.2, Overlap: 0.6, Most: 100},
 	graph.RetinaNetForm:   {Score: 0.05, Overlap: 0.5, Most: 300},
-	graph.RetinaNetV2Form: {Score: 0.05, Overlap: 0.5, Most: 300}}
+	graph.RetinaNetV2Form: {Score: 0.05, Overlap: 0.5, Most: 300},
+	graph.SSDForm:         {Score: 0.001, Overlap: 0.55, Most: 300}}
 
 // TestDetectionLossAsTorchvision: the training function on two replicas has torchvision's loss and
 // gradients, and validation its loss.
@@ -215,7 +216,7 @@ func main(x rows f32[%d]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: 2, BN: bn.Sync})
+	wrapped, err := parallel.Wrap(net, parallel.Options{Replicas: len(g.Outputs), BN: bn.Sync})
 	if err != nil {
 		t.Fatal(err)
 	}

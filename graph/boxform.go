@@ -8,18 +8,19 @@ type BoxForm string
 
 // These are the forms of detectors. YOLOXForm is YOLOX's (Ge et al. 2021), and FCOSForm torchvision's FCOS
 // (Tian et al. 2019). RetinaNetForm is torchvision's RetinaNet (Lin et al. 2017), and RetinaNetV2Form its
-// second version, with the same rows and another loss.
+// second version, with the same rows and another loss. SSDForm is torchvision's SSD (Liu et al. 2016).
 const (
 	YOLOXForm       BoxForm = "yolox"
 	FCOSForm        BoxForm = "fcos"
 	RetinaNetForm   BoxForm = "retinanet"
 	RetinaNetV2Form BoxForm = "retinanet_v2"
+	SSDForm         BoxForm = "ssd"
 )
 
 // Fields returns the number of rows before the rows of classes; 0 for other names.
 func (f BoxForm) Fields() int {
 	switch f {
-	case YOLOXForm, FCOSForm: // a box, and the logit of an object or of the centre
+	case YOLOXForm, FCOSForm, SSDForm: // a box, and the logit of an object, of the centre or of the background
 		return 5
 	case RetinaNetForm, RetinaNetV2Form: // a box
 		return 4

@@ -84,9 +84,13 @@ func (h *head) anchored(v graph.Value) graph.Value {
 // ClassesOf returns the number of classes of a network of a that has a length in the place of the first
 // length of a's last tensor as published; ok is false if that is no length of a head.
 func (a Architecture) ClassesOf(published, length int) (classes int, ok bool) {
-	each := published / a.Classes // anchors of a cell
-	if each == 0 || published != each*a.Classes || length%each != 0 {
+	background := 0
+	if a.Boxes == graph.SSDForm {
+		background = 1
+	}
+	each := published / (a.Classes + background) // anchors of a cell
+	if each == 0 || published != each*(a.Classes+background) || length%each != 0 || length/each <= background {
 		return 0, false
 	}
-	return length / each, true
+	return length/each - background, true
 }

@@ -141,6 +141,11 @@ var papers = []paper{
 		"rate of 0.01 that is divided by 10 at 60000 and 80000, weight decay 0.0001, mirror images; its " +
 		"classifier's weights at first, with frozen batch norms", "Lin et al. 2017, section 4.1",
 		detectionOptions, "torchvision's references/detection"},
+	{"ssdlite320-mobilenetv3-large", "SGD with momentum 0.9, 660 epochs, batch 192, a rate of 0.15 " +
+		"that falls as a cosine, weight decay 0.00004, random crops, mirror images and colours",
+		"Howard et al. 2019, section 6.3",
+		"lr=0.15@192 epochs=660 batch=192 schedule=cosine weight-decay=0.00004 augment=segment",
+		"torchvision's references/detection"},
 	{"detection", "SGD with momentum 0.9 and Nesterov, 300 epochs, batch 128, a rate of 0.01 for 64 pictures " +
 		"that rises in 5 epochs and falls as a cosine, weight decay 0.0005, averaged weights, mosaic, " +
 		"mixup, mirror images, colours, other sizes", "Ge et al. 2021, sections 2.1 and 2.2",

@@ -125,7 +125,10 @@ var zoo = slices.Concat(
 		anchorNet("retinanet-resnet50-fpn", "boxes from anchors (Lin et al. 2017) on a ResNet-50",
 			graph.RetinaNetForm, retinaNet(false)),
 		anchorNet("retinanet-resnet50-fpn-v2", "boxes from anchors (Lin et al. 2017) on a ResNet-50, group norm",
-			graph.RetinaNetV2Form, retinaNet(true))),
+			graph.RetinaNetV2Form, retinaNet(true)),
+		Architecture{Name: "ssdlite320-mobilenetv3-large", Input: Size{320, 320, 3}, Classes: 90, LR: 0.15,
+			About: "default boxes (Liu et al. 2016) on MobileNetV3-Large (Howard et al. 2019)", Boxes: graph.SSDForm,
+			forward: ssdlite}.normalised(0.5, 0.5)),
 )
 
 // family gives architectures the name of their family.

@@ -71,6 +71,7 @@ var zooCases = []struct {
 	{"fcos-resnet50-fpn", 32322720, 53, "head.classification_head.cls_logits.bias"},
 	{"retinanet-resnet50-fpn", 34068119, 53, "head.classification_head.cls_logits.bias"},
 	{"retinanet-resnet50-fpn-v2", 38198935, 53, "head.classification_head.cls_logits.bias"},
+	{"ssdlite320-mobilenetv3-large", 3440060, 70, "head.classification_head.module_list.5.1.bias"},
 }
 
 func TestZoo(t *testing.T) {

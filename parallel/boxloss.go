@@ -11,7 +11,8 @@ import (
 // host knows the assignment, and the number of slots with an object in the whole batch, before the
 // step. The sum is divided by that number. For graph.YOLOXForm, f32 [5+C, A] in the units of package
 // objects/cells, it is the binary cross-entropies of the logits of objects and classes, and 5*(1 -
-// GIoU) of the box of each cell with an object. See fcosLoss and retinaNetLoss for the other forms.
+// GIoU) of the box of each cell with an object. See fcosLoss, retinaNetLoss and
+// ssdLoss for the other forms.
 const BoxLoss = "boxes"
 
 // These inputs of the training function for BoxLoss are rows f32. InputPositive and InputNegative are
@@ -35,6 +36,8 @@ func (t *trainBuilder) boxLoss(outputs graph.Value, shape []int) (n lossNodes, e
 		return t.fcosLoss(outputs, shape)
 	case form == graph.RetinaNetForm, form == graph.RetinaNetV2Form:
 		return t.retinaNetLoss(outputs, shape, form)
+	case form == graph.SSDForm:
+		return t.ssdLoss(outputs, shape)
 	case len(shape) != 2 || shape[0] <= rowsOfBox+1:
 		return n, notBoxes(t, outputs)
 	}

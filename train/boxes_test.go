@@ -98,6 +98,11 @@ func TestDetectorOnDevices(t *testing.T) {
 		"retinanet": func(r *recipe.Recipe) {
 			r.Model, r.Augment = "retinanet", augmentation.MustParse("mosaic flip")
 		},
+		"blend": func(r *recipe.Recipe) { r.Augment = augmentation.MustParse("blend flip") },
+		"ssd":   func(r *recipe.Recipe) { r.Model = "ssd" },
+		"ssd, replica": func(r *recipe.Recipe) {
+			r.Model, r.BN, r.Batch, r.Accumulate = "ssd", bn.Replica, 8, 2
+		},
 		"retinanet v2": func(r *recipe.Recipe) { r.Model, r.BN = "retinanet2", bn.Replica },
 		"yolox":        func(r *recipe.Recipe) { r.Loss, r.MostBoxes = "yolox", 3 },
 		"yolox, replica": func(r *recipe.Recipe) {

@@ -227,6 +227,86 @@ func main(x rows u8[32,32,3]) {
   return retinanet_v2 rows = all
 }
 `,
+	"ssd": `bnctl graph 1
+graph "ssd"
+state fine.weight f32[4,3,16,16] weight he_normal(0)
+state half.weight f32[4,4,2,2] weight he_normal(0)
+state same.weight f32[4,4,1,1] weight he_normal(0)
+state boxes.weight f32[24,4,1,1] weight he_normal(0)
+state classes.weight f32[18,4,1,1] weight he_normal(0)
+state classes.bias f32[18] bias zeros
+state bn1.weight f32[4] gamma ones
+state bn1.bias f32[4] beta zeros
+state bn1.running_mean f32[4] mean zeros
+state bn1.running_var f32[4] variance ones
+func main(x rows u8[32,32,3]) {
+  image = image(x)
+  fine = conv(image, @fine.weight, stride=[16,16])
+  bn1 = batch_norm(fine, @bn1.weight, @bn1.bias, @bn1.running_mean, @bn1.running_var)
+  p1 = relu(bn1)
+  p2 = conv(p1, @half.weight, stride=[2,2])
+  p3 = conv(p2, @same.weight)
+  p4 = conv(p3, @same.weight)
+  p5 = conv(p4, @same.weight)
+  p6 = conv(p5, @same.weight)
+  raw1 = conv(p1, @boxes.weight)
+  split1 = reshape(raw1, shape=[6,4,4])
+  turned1 = transpose(split1, perm=[1,2,0])
+  boxes1 = reshape(turned1, shape=[4,24])
+  class1 = conv(p1, @classes.weight, @classes.bias)
+  parted1 = reshape(class1, shape=[6,3,4])
+  moved1 = transpose(parted1, perm=[1,2,0])
+  classes1 = reshape(moved1, shape=[3,24])
+  join1 = concat(boxes1, classes1, axis=0)
+  raw2 = conv(p2, @boxes.weight)
+  split2 = reshape(raw2, shape=[6,4,1])
+  turned2 = transpose(split2, perm=[1,2,0])
+  boxes2 = reshape(turned2, shape=[4,6])
+  class2 = conv(p2, @classes.weight, @classes.bias)
+  parted2 = reshape(class2, shape=[6,3,1])
+  moved2 = transpose(parted2, perm=[1,2,0])
+  classes2 = reshape(moved2, shape=[3,6])
+  join2 = concat(boxes2, classes2, axis=0)
+  raw3 = conv(p3, @boxes.weight)
+  split3 = reshape(raw3, shape=[6,4,1])
+  turned3 = transpose(split3, perm=[1,2,0])
+  boxes3 = reshape(turned3, shape=[4,6])
+  class3 = conv(p3, @classes.weight, @classes.bias)
+  parted3 = reshape(class3, shape=[6,3,1])
+  moved3 = transpose(parted3, perm=[1,2,0])
+  classes3 = reshape(moved3, shape=[3,6])
+  join3 = concat(boxes3, classes3, axis=0)
+  raw4 = conv(p4, @boxes.weight)
+  split4 = reshape(raw4, shape=[6,4,1])
+  turned4 = transpose(split4, perm=[1,2,0])
+  boxes4 = reshape(turned4, shape=[4,6])
+  class4 = conv(p4, @classes.weight, @classes.bias)
+  parted4 = reshape(class4, shape=[6,3,1])
+  moved4 = transpose(parted4, perm=[1,2,0])
+  classes4 = reshape(moved4, shape=[3,6])
+  join4 = concat(boxes4, classes4, axis=0)
+  raw5 = conv(p5, @boxes.weight)
+  split5 = reshape(raw5, shape=[6,4,1])
+  turned5 = transpose(split5, perm=[1,2,0])
+  boxes5 = reshape(turned5, shape=[4,6])
+  class5 = conv(p5, @classes.weight, @classes.bias)
+  parted5 = reshape(class5, shape=[6,3,1])
+  moved5 = transpose(parted5, perm=[1,2,0])
+  classes5 = reshape(moved5, shape=[3,6])
+  join5 = concat(boxes5, classes5, axis=0)
+  raw6 = conv(p6, @boxes.weight)
+  split6 = reshape(raw6, shape=[6,4,1])
+  turned6 = transpose(split6, perm=[1,2,0])
+  boxes6 = reshape(turned6, shape=[4,6])
+  class6 = conv(p6, @classes.weight, @classes.bias)
+  parted6 = reshape(class6, shape=[6,3,1])
+  moved6 = transpose(parted6, perm=[1,2,0])
+  classes6 = reshape(moved6, shape=[3,6])
+  join6 = concat(boxes6, classes6, axis=0)
+  all = concat(join1, join2, join3, join4, join5, join6, axis=1)
+  return ssd rows = all
+}
+`,
 	"deep": `bnctl graph 1
 graph "deep"
 state conv1.weight f32[3,1,3,3] weight he_normal(0)

@@ -10,14 +10,15 @@ from functools import partial
 
 import torch
 from torch import nn
-from torchvision.models.detection import fcos, retinanet
-from torchvision.models.detection.anchor_utils import AnchorGenerator
+from torchvision.models.detection import fcos, retinanet, ssd
+from torchvision.models.detection.anchor_utils import AnchorGenerator, DefaultBoxGenerator
 from torchvision.models.detection.image_list import ImageList
 from torchvision.ops import box_iou
 
 torch.manual_seed(4)
 HEIGHT, WIDTH, CLASSES = 32, 96, 3
 SIDES = [(4, 12), (2, 6), (1, 3), (1, 2), (1, 1)]
+SSD_SIDES = [(2, 6), (1, 3), (1, 2), (1, 1), (1, 1), (1, 1)]
 
 
 def rounded(x):
@@ -96,6 +97,25 @@ def of_retinanet(loss, outputs, boxes, classes):
     return total / n, matched, [anchors] * len(outputs), found
 
 
+def of_ssd(outputs, boxes, classes):
+    """As ssdlite320_mobilenet_v3_large makes it. Anchors and matches are float32, as in training."""
+    generator = DefaultBoxGenerator([[2, 3] for _ in range(6)], min_ratio=0.2, max_ratio=0.95)
+    anchors = grid(generator, SSD_SIDES).float()
+
+    model = ssd.SSD(nn.Identity(), generator, (HEIGHT, WIDTH), CLASSES + 1, head=nn.Identity(), score_thresh=0.001,
+                    nms_thresh=0.55, detections_per_img=300, topk_candidates=300)
+    matched = [model.proposal_matcher(box_iou(b.float(), anchors)) for b in boxes]
+    out = torch.stack(outputs).transpose(1, 2)
+    losses = model.compute_loss([{"boxes": b, "labels": c + 1} for b, c in zip(boxes, classes)],
+                                {"bbox_regression": out[..., :4], "cls_logits": out[..., 4:].contiguous()},
+                                [anchors.double()] * len(outputs), matched)
+    found = model.eval().postprocess_detections({"bbox_regression": out[..., :4], "cls_logits": out[..., 4:]},
+                                                [anchors.double()] * len(outputs), [(HEIGHT, WIDTH)] * len(outputs))
+    for f in found:
+        f["labels"] = f["labels"] - 1
+    return sum(losses.values()), matched, [anchors.double()] * len(outputs), found
+
+
 def golden(form, fields, slots, compute):
     outputs, boxes, classes = [], [], []
     for n in range(2):
@@ -111,7 +131,7 @@ def golden(form, fields, slots, compute):
     total, matched, anchors, found = compute(outputs, boxes, classes)
     gradients = torch.autograd.grad(total, outputs)
     return {"form": form, "height": HEIGHT, "width": WIDTH, "classes": CLASSES,
-            "anchors": rounded(anchors[0]).flatten().tolist(),
+            "anchors": [float(f"{v:.9g}") for v in (anchors[0] if form == "ssd" else rounded(anchors[0])).flatten().tolist()],
             "outputs": [o.flatten().tolist() for o in outputs],
             "objects": [[x + [k] for x, k in zip(b.tolist(), c.tolist())] for b, c in zip(boxes, classes)],
             "assigned": [m.tolist() for m in matched], "positives": sum(int((m >= 0).sum()) for m in matched),
@@ -124,7 +144,8 @@ def main():
     slots = sum(h * w for h, w in SIDES)
     print(json.dumps([golden("fcos", 5, slots, of_fcos),
                       golden("retinanet", 4, 9 * slots, partial(of_retinanet, "l1")),
-                      golden("retinanet_v2", 4, 9 * slots, partial(of_retinanet, "giou"))]))
+                      golden("retinanet_v2", 4, 9 * slots, partial(of_retinanet, "giou")),
+                      golden("ssd", 5, 6 * sum(h * w for h, w in SSD_SIDES), of_ssd)]))
 
 
 if __name__ == "__main__":

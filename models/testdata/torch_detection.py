@@ -37,11 +37,13 @@ def build(make, classes):
 def main():
     for name, make, rows in (("fcos-resnet50-fpn", detection.fcos_resnet50_fpn, fcos),
                              ("retinanet-resnet50-fpn", detection.retinanet_resnet50_fpn, retinanet),
-                             ("retinanet-resnet50-fpn-v2", detection.retinanet_resnet50_fpn_v2, retinanet)):
+                             ("retinanet-resnet50-fpn-v2", detection.retinanet_resnet50_fpn_v2, retinanet),
+                             ("ssdlite320-mobilenetv3-large", detection.ssdlite320_mobilenet_v3_large, retinanet)):
+        background = name.startswith("ssd")
         whole = build(make, 91)
         digest = hashlib.sha256("".join(f"{k} {list(v.shape)}\n" for k, v in state(whole).items()).encode())
         norms = sum(isinstance(m, nn.BatchNorm2d) for m in whole.modules())
-        model = build(make, 3).double().eval()
+        model = build(make, 3 + background).double().eval()
         with torch.no_grad():
             for k, (key, v) in enumerate(state(model).items()):  # tensor k by name is stream k + 1
                 shape = tuple(v.shape)

@@ -6,13 +6,14 @@
 // fine to coarse, then row by row, and then by the anchors of a cell. Anchors are a cell's side apart, the
 // first around the upper left corner of the input. For FCOS, graph.FCOSForm, each cell has a square of 8,
 // 16, 32, 64 or 128 pixels. For RetinaNet it has nine anchors: squares of 32 to 512 pixels and their
-// multiples by the third roots of 2 and 4, and boxes of half and twice the height with the same area. The
-// rows of a prediction are
+// multiples by the third roots of 2 and 4, and boxes of half and twice the height with the same area. For
+// SSD, graph.SSDForm, it has six default boxes, which grow with the input: two squares, and boxes with
+// sides in a ratio of 2 and 3. The rows of a prediction are
 //
 //	0 ... 3   of FCOS the distances from the centre of the anchor to the left, upper, right and lower side of
-//	          the box; of RetinaNet the offset of the centre, and the logarithms of width and height; all
-//	          divided by the sides of the anchor
-//	4         of FCOS alone, the logit of the centre
+//	          the box; of RetinaNet and SSD the offset of the centre, and the logarithms of width and height;
+//	          all divided by the sides of the anchor, and of SSD multiplied by 10, 10, 5 and 5
+//	4         of FCOS the logit of the centre, and of SSD that of the background
 //	then      logits of the classes
 //
 // All functions are defined to the bit, and depend on their arguments alone.
@@ -57,6 +58,10 @@ func newGrid(form graph.BoxForm, height, width int) (*Grid, error) {
 	if form.Fields() == 0 {
 		return nil, fmt.Errorf("%q is no form of a detector", form)
 	}
+	if form == graph.SSDForm {
+		g.addDefaults()
+		return g, nil
+	}
 	rows, columns := height/4, width/4
 	for m := range 5 {
 		rows, columns = (rows+1)/2, (columns+1)/2
@@ -96,14 +101,17 @@ func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
 // Fields returns the number of rows of a prediction before the rows of classes.
 func (g *Grid) Fields() int { return g.form.Fields() }
 
-// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of FCOS's centre, and of
-// each class.
+// TargetRows returns the number of rows of Targets.Positive and Targets.Negative: of FCOS's centre or SSD's
+// background, and of each class.
 func (g *Grid) TargetRows(classes int) int { return g.Fields() - 4 + classes }
 
 // Assign returns the object of each slot, or a negative number.
 func (g *Grid) Assign(objects []cells.Object) []int {
-	if g.form == graph.FCOSForm {
+	switch g.form {
+	case graph.FCOSForm:
 		return g.assignInside(objects)
+	case graph.SSDForm:
+		return g.assignDefaults(objects)
 	}
 	return g.assignByOverlap(objects)
 }

@@ -26,6 +26,9 @@ type candidate struct {
 // scores the lower slot is first, then the lower class. Boxes with NaN are left out. Numbers are computed
 // in float64 and rounded once.
 func (g *Grid) Detections(rows []float32, o cells.Options) (all []cells.Detection) {
+	if g.form == graph.SSDForm {
+		return g.ssdDetections(rows, o)
+	}
 	var boxes []suppress.Corners
 	var scores []float32
 	var classes []int
@@ -71,9 +74,14 @@ func (g *Grid) candidates(rows []float32, from, to int, least float32) (all []ca
 func (g *Grid) corners(rows []float32, i int) (c suppress.Corners, ok bool) {
 	n, a := len(g.anchors), g.anchors[i]
 	v := [4]float32{rows[i], rows[n+i], rows[2*n+i], rows[3*n+i]}
-	all := decoded(a, v)
-	if g.form == graph.FCOSForm {
+	var all [4]float64
+	switch g.form {
+	case graph.FCOSForm:
 		all = around(a, v)
+	case graph.SSDForm:
+		all = decoded(a, inUnits(v))
+	default:
+		all = decoded(a, [4]float64{float64(v[0]), float64(v[1]), float64(v[2]), float64(v[3])})
 	}
 	for j, x := range all {
 		limit := float64(g.Width)
@@ -93,6 +101,14 @@ func around(anchor box, v [4]float32) [4]float64 {
 	x, y, w, h := anchor.sides()
 	return [4]float64{x - float64(float64(v[0])*w), y - float64(float64(v[1])*h), x + float64(float64(v[2])*w),
 		y + float64(float64(v[3])*h)}
+}
+
+// inUnits returns a prediction of SSD in sides of the anchor.
+func inUnits(v [4]float32) (u [4]float64) {
+	for j := range v {
+		u[j] = float64(v[j]) / ssdUnits[j]
+	}
+	return u
 }
 
 // probability returns the sigmoid of a logit; NaN for NaN.

@@ -15,8 +15,11 @@ const alpha = 0.25
 // Loss returns the sum of the losses of one prediction [R, A] with its targets, in float64: the focal loss
 // of the classes, and for each slot with an object the loss of its box. That is 1 - GIoU (Rezatofighi et
 // al. 2019), of FCOS with the binary cross-entropy of the centre, and of the first RetinaNet the absolute
-// errors.
+// errors. See ssdLoss for SSD.
 func (g *Grid) Loss(rows []float32, t cells.Targets) (sum float64) {
+	if g.form == graph.SSDForm {
+		return g.ssdLoss(rows, t)
+	}
 	n := len(g.anchors)
 	column := func(of []float32, i int) [4]float32 { return [4]float32{of[i], of[n+i], of[2*n+i], of[3*n+i]} }
 	for i := range n {

@@ -98,11 +98,11 @@ func inSides(anchor, b box) [4]float32 {
 var longest = tensor.Log(1000. / 16)
 
 // decoded returns the corners of the box that offsets mean.
-func decoded(anchor box, v [4]float32) [4]float64 {
+func decoded(anchor box, v [4]float64) [4]float64 {
 	x, y, w, h := anchor.sides()
-	x, y = x+float64(float64(v[0])*w), y+float64(float64(v[1])*h)
-	w = float64(w * tensor.Exp(min(float64(v[2]), longest)) / 2)
-	h = float64(h * tensor.Exp(min(float64(v[3]), longest)) / 2)
+	x, y = x+float64(v[0]*w), y+float64(v[1]*h)
+	w = float64(w * tensor.Exp(min(v[2], longest)) / 2)
+	h = float64(h * tensor.Exp(min(v[3], longest)) / 2)
 	return [4]float64{x - w, y - h, x + w, y + h}
 }
 

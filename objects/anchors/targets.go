@@ -8,12 +8,14 @@ import (
 // Fill writes the targets for objects with one of a number of classes, and returns the number of slots
 // that have one. All elements are overwritten. In the units of a prediction they are
 //
-//	Boxes      [4, A]   of FCOS the distances to the sides of the box, 1 without an object; of RetinaNet the
-//	                    prediction of the box, 0 without an object; of its second version the corners from the
-//	                    centre of the anchor in its sides, the anchor without an object
+//	Boxes      [4, A]   of FCOS the distances to the sides of the box, 1 without an object; of RetinaNet and
+//	                    SSD the prediction of the box, 0 without an object; of RetinaNet's second version the
+//	                    corners from the centre of the anchor in its sides, the anchor without an object
 //	Mask       [1, A]   1 for a slot with an object, otherwise 0
-//	Positive   [R, A]   weights of log(sigmoid(logit)): of FCOS the target of the centre, and 1 for the class
-//	Negative   [R, A]   weights of log(1 - sigmoid(logit)): 1 minus that target, and 1 for other classes
+//	Positive   [R, A]   weights of log(sigmoid(logit)): of FCOS the target of the centre, and 1 for the class;
+//	                    of SSD 1 for the class or for the background in row 0
+//	Negative   [R, A]   weights of log(1 - sigmoid(logit)): 1 minus that target, and 1 for other classes;
+//	                    of SSD the order of slots of background in row 0: see fillClass
 func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (positives int) {
 	n := len(g.anchors)
 	for _, all := range [][]float32{t.Mask, t.Positive, t.Negative} {
@@ -27,12 +29,16 @@ func (g *Grid) Fill(t cells.Targets, objects []cells.Object, classes int) (posit
 			class, t.Mask[i] = objects[k].Class, 1
 		}
 		target := g.target(i, k, objects)
+		for j, v := range target {
+			t.Boxes[j*n+i] = v
+		}
+		if g.form == graph.SSDForm {
+			g.fillClass(t, i, k, class)
+			continue
+		}
 		if g.form == graph.FCOSForm && k >= 0 {
 			q := centreness(target)
 			t.Positive[i], t.Negative[i] = q, 1-q
-		}
-		for j, v := range target {
-			t.Boxes[j*n+i] = v
 		}
 		for c := range classes {
 			switch at := (first+c)*n + i; {
@@ -56,6 +62,8 @@ func (g *Grid) target(i, k int, objects []cells.Object) (v [4]float32) {
 	switch g.form {
 	case graph.RetinaNetForm:
 		return offsets(a, b)
+	case graph.SSDForm:
+		return defaultOffsets(a, b)
 	case graph.RetinaNetV2Form:
 		return inSides(a, b)
 	}

@@ -1,0 +1,211 @@
+package anchors
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/bnctl/bnctl/objects/cells"
+	"github.com/bnctl/bnctl/objects/suppress"
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// The numbers of SSDlite (Liu et al. 2016, Sandler et al. 2018), as in torchvision.
+const (
+	ssdMaps             = 6
+	ssdSmallest         = 0.2  // side of the squares of the finest map, as a share of the input's
+	ssdLargest          = 0.95 // of the coarsest map
+	negativesOfPositive = 3    // slots of background with a loss for each slot with an object
+	ssdCandidates       = 300  // of a class that compete
+)
+
+// ssdUnits are the factors of the offsets and of the logarithms in a prediction.
+var ssdUnits = [4]float64{10, 10, 5, 5}
+
+// addDefaults adds the default boxes of all maps.
+func (g *Grid) addDefaults() {
+	scale := func(k int) float64 {
+		if k == ssdMaps {
+			return 1
+		}
+		return ssdSmallest + float64((ssdLargest-ssdSmallest)*float64(k))/(ssdMaps-1)
+	}
+	rows, columns := g.Height/8, g.Width/8
+	for k := range ssdMaps {
+		rows, columns = (rows+1)/2, (columns+1)/2
+		s, next := scale(k), math.Sqrt(float64(scale(k)*scale(k+1)))
+		sides := [][2]float32{{float32(s), float32(s)}, {float32(next), float32(next)}}
+		for _, ratio := range []float64{2, 3} {
+			long, short := float32(float64(s*math.Sqrt(ratio))), float32(s/math.Sqrt(ratio))
+			sides = append(sides, [2]float32{long, short}, [2]float32{short, long})
+		}
+		g.starts = append(g.starts, len(g.anchors))
+		for y := range rows {
+			for x := range columns {
+				cx, cy := (float32(x)+0.5)/float32(columns), (float32(y)+0.5)/float32(rows)
+				for _, side := range sides {
+					g.anchors = append(g.anchors, defaultBox(cx, cy, side, float32(g.Width), float32(g.Height)))
+				}
+			}
+		}
+	}
+}
+
+// defaultBox returns a box by its centre and sides as shares of the input, which are at most 1.
+func defaultBox(x, y float32, side [2]float32, width, height float32) box {
+	w, h := min(side[0], 1)/2, min(side[1], 1)/2
+	return box{float32((x - w) * width), float32((y - h) * height), float32((x + w) * width),
+		float32((y + h) * height)}
+}
+
+// assignDefaults returns the object of each slot, or a negative number, like torchvision's SSD:
+//
+//   - A slot has the object that overlaps it most (IoU), from leastOverlap on; of equal overlaps, the first.
+//     Below it is background.
+//   - The slot with the largest overlap with an object has this object, however small it is; of equal
+//     overlaps, the first slot. If several objects have the same slot, the last object counts.
+//   - Background with a centre inside an ignored object has no loss.
+//
+// Overlaps are float32, rounded after each operation.
+func (g *Grid) assignDefaults(objects []cells.Object) []int {
+	owner, overlaps := make([]int, len(g.anchors)), make([]float32, len(g.anchors))
+	closest := map[int]int{}
+	for i := range owner {
+		owner[i] = background
+	}
+	for k, o := range objects {
+		b := box(o.Corners)
+		if o.Ignored || !(b.area() > 0) {
+			continue
+		}
+		at, most := -1, float32(0)
+		for i, a := range g.anchors {
+			v := overlap(b, a)
+			if v > most {
+				at, most = i, v
+			}
+			if v >= leastOverlap && v > overlaps[i] {
+				owner[i], overlaps[i] = k, v
+			}
+		}
+		if at >= 0 {
+			closest[at] = k
+		}
+	}
+	for i, k := range closest {
+		owner[i] = k
+	}
+	g.exclude(objects, owner)
+	return owner
+}
+
+// defaultOffsets returns the prediction for a box.
+func defaultOffsets(anchor, b box) (v [4]float32) {
+	ax, ay, aw, ah := anchor.sides()
+	x, y, w, h := b.sides()
+	for j, of := range [4]float64{(x - ax) / aw, (y - ay) / ah, tensor.Log(w / aw), tensor.Log(h / ah)} {
+		v[j] = float32(float64(ssdUnits[j] * of))
+	}
+	return v
+}
+
+// fillClass writes the column of slot i with object k to Positive and Negative: 1 for the class, or for the
+// background in row 0. A slot of background has its order in row 0 of Negative: the number of slots minus its
+// index.
+func (g *Grid) fillClass(t cells.Targets, i, k, class int) {
+	n := len(g.anchors)
+	switch {
+	case k >= 0:
+		t.Positive[(1+class)*n+i] = 1
+	case k == background:
+		t.Positive[i], t.Negative[i] = 1, float32(n-i)
+	}
+}
+
+// ssdLoss returns the sum of the smooth absolute errors of the boxes of slots with an object, and of the
+// cross-entropies of these slots and of the hardest slots of background: those with the largest losses, three
+// times the number of slots with an object. Of equal losses the first slot counts. Losses are compared as
+// float32, and those below 2^-32 are equal.
+func (g *Grid) ssdLoss(rows []float32, t cells.Targets) (sum float64) {
+	n, positives := len(g.anchors), 0
+	var hard []candidate // score is the loss
+	losses := make([]float64, n)
+	for i := range n {
+		losses[i] = crossEntropy(rows[4*n:], t.Positive, n, i)
+		switch {
+		case t.Mask[i] != 0:
+			positives++
+			sum += losses[i]
+			for j := range 4 {
+				x := float64(rows[j*n+i]) - float64(t.Boxes[j*n+i])
+				c := min(max(x, -1), 1)
+				sum += float64(c * (x - c/2))
+			}
+		case t.Negative[i] != 0:
+			hard = append(hard, candidate{slot: i, score: max(float32(losses[i]), 0x1p-32)})
+		}
+	}
+	slices.SortStableFunc(hard, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	for _, c := range hard[:min(len(hard), negativesOfPositive*positives)] {
+		sum += losses[c.slot]
+	}
+	return sum
+}
+
+// crossEntropy returns the cross-entropy of column i of logits, [R, n], with targets.
+func crossEntropy(logits, target []float32, n, i int) (loss float64) {
+	top := math.Inf(-1)
+	for at := i; at < len(logits); at += n {
+		top = max(top, float64(logits[at]))
+	}
+	total := 0.0
+	for at := i; at < len(logits); at += n {
+		total += tensor.Exp(float64(logits[at]) - top)
+	}
+	total = tensor.Log(total) + top
+	for at := i; at < len(logits); at += n {
+		if target[at] != 0 {
+			loss += total - float64(logits[at])
+		}
+	}
+	return loss
+}
+
+// ssdDetections is Detections for graph.SSDForm: the best slots of each class compete, by their probability
+// among all classes and the background.
+func (g *Grid) ssdDetections(rows []float32, o cells.Options) (all []cells.Detection) {
+	n, first := len(g.anchors), g.Fields()
+	classes := len(rows)/n - first
+	byClass := make([][]candidate, classes)
+	for i := range n {
+		top, total := math.Inf(-1), 0.0
+		for at := (first-1)*n + i; at < len(rows); at += n {
+			top = max(top, float64(rows[at]))
+		}
+		for at := (first-1)*n + i; at < len(rows); at += n {
+			total += tensor.Exp(float64(rows[at]) - top)
+		}
+		for c := range classes {
+			score := float32(tensor.Exp(float64(rows[(first+c)*n+i])-top) / total)
+			if score > o.Score {
+				byClass[c] = append(byClass[c], candidate{i, c, score})
+			}
+		}
+	}
+	var boxes []suppress.Corners
+	var scores []float32
+	var of []int
+	for _, found := range byClass {
+		slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+		for _, c := range found[:min(len(found), ssdCandidates)] {
+			if corners, ok := g.corners(rows, c.slot); ok {
+				boxes, scores, of = append(boxes, corners), append(scores, c.score), append(of, c.class)
+			}
+		}
+	}
+	for _, k := range suppress.Classwise(boxes, scores, of, suppress.Options{Overlap: o.Overlap, Score: o.Score,
+		Most: o.Most}) {
+		all = append(all, cells.Detection{Corners: boxes[k], Class: of[k], Score: scores[k]})
+	}
+	return all
+}

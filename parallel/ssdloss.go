@@ -1,0 +1,106 @@
+package parallel
+
+import "github.com/bnctl/bnctl/graph"
+
+// negativesOfPositive is the number of slots of background with a loss for each slot with an object.
+const negativesOfPositive = 3.0
+
+// ssdLoss returns BoxLoss for an output of graph.SSDForm (Liu et al. 2016): for each slot with an object the
+// sum of the smooth absolute errors of its box and the cross-entropy of its class, and the cross-entropies of
+// the hardest slots of background in each picture. Package objects/anchors has the targets.
+func (t *trainBuilder) ssdLoss(outputs graph.Value, shape []int) (lossNodes, error) {
+	rows, slots := shape[0], shape[1]
+	weights := []int{rows - rowsOfBox, slots}
+	mask := t.input(InputMask, []int{1, slots})
+	logs := t.step(graph.LogSoftmax, "loss.logs",
+		[]graph.Value{t.rows("loss.logits", outputs, rowsOfBox, rows)}, "axis", 0)
+	met := t.step(graph.Mul, "loss.met", []graph.Value{logs, t.input(InputPositive, weights)})
+	sum := t.step(graph.ReduceSum, "loss.met.sum", []graph.Value{met}, "axes", []int{0}, "keep", true)
+	losses := t.step(graph.Affine, "loss.crossentropy", []graph.Value{sum}, "by", -1.0)
+	order := t.rows("loss.order", t.input(InputNegative, weights), 0, 1)
+	counted := t.step(graph.Add, "loss.counted", []graph.Value{mask, t.hardest(losses, order, mask, slots)})
+	boxes := t.smoothElements(outputs, mask, slots)
+	return t.ofTerms(outputs, []lossTerm{{boxes, mask}, {losses, counted}})
+}
+
+// smoothElements returns the sum of the smooth absolute errors of the first four rows, [1, A]: x²/2 for
+// errors up to 1, and |x| - 1/2 above. Slots without an object have a prediction of 0.
+func (t *trainBuilder) smoothElements(outputs, mask graph.Value, slots int) graph.Value {
+	op := func(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
+		return t.step(op, "loss.box."+name, in, pairs...)
+	}
+	raw := op(graph.Mul, "masked", []graph.Value{t.rows("loss.box.raw", outputs, 0, rowsOfBox), mask})
+	wrong := op(graph.Sub, "error", []graph.Value{raw, t.input(InputBoxes, []int{rowsOfBox, slots})})
+	within := op(graph.Clip, "within", []graph.Value{wrong}, "min", -1.0, "max", 1.0)
+	rest := op(graph.Sub, "rest", []graph.Value{wrong,
+		op(graph.Affine, "half", []graph.Value{within}, "by", 0.5)})
+	all := op(graph.Mul, "smooth", []graph.Value{within, rest})
+	return op(graph.ReduceSum, "elements", []graph.Value{all}, "axes", []int{0}, "keep", true)
+}
+
+// mining finds the hardest slots of background by comparisons and counts, which every device computes
+// alike: the threshold digit by digit, and then the last of the slots that equal it.
+type mining struct {
+	t    *trainBuilder
+	most graph.Value // [1, 1], the number of slots that are wanted
+}
+
+func (m *mining) op(op graph.Op, name string, in []graph.Value, pairs ...any) graph.Value {
+	return m.t.step(op, "mining."+name, in, pairs...)
+}
+
+// scaled returns by*x + add.
+func (m *mining) scaled(name string, x graph.Value, by, add float64) graph.Value {
+	return m.op(graph.Affine, name, []graph.Value{x}, "by", by, "add", add)
+}
+
+func (m *mining) compare(name string, a, b graph.Value, of string) graph.Value {
+	return m.op(graph.Compare, name, []graph.Value{a, b}, "of", of)
+}
+
+// count returns the number of slots that are not 0, [1, 1].
+func (m *mining) count(name string, flags graph.Value) graph.Value {
+	return m.op(graph.ReduceSum, name, []graph.Value{flags}, "axes", []int{1}, "keep", true)
+}
+
+// raise returns next if a number of values, or more, are at least next, and current otherwise.
+func (m *mining) raise(values, current, next, number graph.Value) graph.Value {
+	n := m.count("count", m.compare("reached", values, next, "greater_equal"))
+	enough := m.compare("enough", n, number, "greater_equal")
+	return m.op(graph.Where, "raised", []graph.Value{enough, next, current})
+}
+
+// hardest returns 1 for the slots of background with the largest losses, of equal ones the first: three times
+// the number of slots with an object, or all. order is A minus the index for a slot of background, and 0
+// for other slots. Losses below 2^-32 are equal.
+func (t *trainBuilder) hardest(losses, order, mask graph.Value, slots int) graph.Value {
+	m := &mining{t: t}
+	m.most = m.scaled("most", m.count("positives", mask), negativesOfPositive, 0)
+	key := m.op(graph.Where, "key", []graph.Value{order,
+		m.op(graph.Clip, "losses", []graph.Value{losses}, "min", 0x1p-32, "max", 0x1p32), graph.None})
+	limit := m.scaled("least", m.most, 0, 0x1p-32)
+	for k := 5; k >= 0; k-- { // the power of 2
+		limit = m.raise(key, limit, m.scaled("power", limit, float64(uint64(1)<<(1<<k)), 0), m.most)
+	}
+	power, digit := limit, 1.0
+	for range 23 { // the digits of a float32
+		digit /= 2
+		next := m.op(graph.Add, "digit", []graph.Value{limit, m.scaled("add", power, digit, 0)})
+		limit = m.raise(key, limit, next, m.most)
+	}
+	beyond := m.op(graph.Add, "beyond", []graph.Value{limit, m.scaled("last", power, digit, 0)})
+	above := m.compare("above", key, beyond, "greater_equal")
+	equal := m.op(graph.Sub, "equal", []graph.Value{m.compare("from", key, limit, "greater_equal"), above})
+	left := m.op(graph.Sub, "left", []graph.Value{m.most, m.count("above.count", above)})
+	first := m.op(graph.Mul, "equal.order", []graph.Value{equal, order})
+	from := m.scaled("none", m.most, 0, 0)
+	bit := 1
+	for bit*2 <= slots {
+		bit *= 2
+	}
+	for ; bit >= 1; bit /= 2 {
+		from = m.raise(first, from, m.scaled("bit", from, 1, float64(bit)), left)
+	}
+	from = m.op(graph.Clip, "some", []graph.Value{from}, "min", 1.0, "max", 0x1p24)
+	return m.op(graph.Add, "hard", []graph.Value{above, m.compare("chosen", first, from, "greater_equal")})
+}

@@ -178,9 +178,14 @@ func inputChannels(m *models.Model, published int, tensors []Tensor) int {
 }
 
 // classes returns the number of classes of the last layer: the first length of the tensor
-// named like the last parameter of m.
+// named like the last parameter of m, or like the last one of YOLOX's classes.
 func classes(m *models.Model, a models.Architecture, tensors []Tensor) int {
 	last := m.Graph.State[len(m.Graph.State)-1]
+	for _, s := range m.Graph.State {
+		if strings.HasPrefix(s.Name, "head.cls_preds.") {
+			last = s
+		}
+	}
 	i := slices.IndexFunc(tensors, func(t Tensor) bool { return t.Name == last.Name })
 	if i < 0 || len(last.Shape) == 0 || len(tensors[i].Shape) != len(last.Shape) {
 		return a.Classes

@@ -1,8 +1,10 @@
 package modelfile
 
 import (
+	"path/filepath"
 	"testing"
 
+	"github.com/bnctl/bnctl/formats"
 	"github.com/bnctl/bnctl/models"
 )
 
@@ -22,6 +24,31 @@ func TestPreprocessOfDetectors(t *testing.T) {
 		}
 		if got.Preprocess.Letterbox != want {
 			t.Errorf("%s: letterbox is %v", name, got.Preprocess.Letterbox)
+		}
+	}
+}
+
+// TestSizeOfDetectors: the classes of a file are not the rows of its prediction, when it gets another size.
+func TestSizeOfDetectors(t *testing.T) {
+	size := models.Size{Height: 64, Width: 96, Channels: 3}
+	for name, classes := range map[string]int{"yolox-nano": 2, "ssdlite320-mobilenetv3-large": 1} {
+		m, err := models.Build(name, models.Options{Classes: classes})
+		if err == nil {
+			err = models.Init(m, 1)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "m.safetensors")
+		if _, err := formats.Export(path, m, formats.ExportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Open(path, Options{Size: size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := got.Model.Classes(); n != classes || got.Model.Input().Shape[1] != 64 {
+			t.Errorf("%s: %d classes for an input of %v", name, n, got.Model.Input())
 		}
 	}
 }

@@ -43,8 +43,7 @@ func (o *Options) identify(f *formats.File) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := m.Graph.Main.Outputs[0].Value
-	return models.Build(a.Name, o.withSize(a, models.Options{Classes: m.Graph.Main.Values[out].Type.Shape[0]}))
+	return models.Build(a.Name, o.withSize(a, models.Options{Classes: m.Classes()}))
 }
 
 // checkFixedSize refuses a size that differs from the size fixed by m's file.

@@ -49,7 +49,8 @@ type forward func(n *net, image graph.Value, classes int) graph.Value
 type Options struct {
 	Input   Size
 	Classes int
-	// OneOutput permits one class: the output is a number, or a label that excludes no other.
+	// OneOutput permits one class: the output is a number, or a label that excludes no other. A detector
+	// may have one class in any case.
 	OneOutput bool
 	// Mean and Std are the attributes of the image operation, in units of x/255, one
 	// element per channel. If both are nil, the architecture's are used.
@@ -205,7 +206,7 @@ func (o Options) check(a Architecture) error {
 	case s.Height < 1 || s.Width < 1 || s.Height > maxSide || s.Width > maxSide,
 		s.Channels < 1 || s.Channels > maxChannels:
 		return fmt.Errorf("input of %v; sides are 1 to %d, channels 1 to %d", s, maxSide, maxChannels)
-	case o.Classes > maxClasses, o.Classes < 2 && !(o.OneOutput && o.Classes == 1):
+	case o.Classes > maxClasses, o.Classes < 2 && !((o.OneOutput || a.Boxes != "") && o.Classes == 1):
 		return fmt.Errorf("%s; a classifier has 2 to %d", problem.Plural(o.Classes, "class"), maxClasses)
 	}
 	return Image{Scale: 1. / largestPixel, Mean: o.Mean, Std: o.Std}.Check(o.Input.Channels)

@@ -8,9 +8,9 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// answers answers the exchanges of a run: one after the other, as they are
-// done. It keeps the memory of exchanges that are over for those that come next: the same number of
-// them comes in every step, with the same sizes.
+// answers sends the answers of the exchanges of a run, one after the other, when they are complete.
+// It reuses the memory of finished exchanges, because every step has the same number of exchanges
+// with the same sizes.
 type answers struct {
 	sending sync.Mutex
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ func (a *answers) put(r *buffers) {
 	a.free = append(a.free, r)
 }
 
-// send sends an answer, with the results if there are any.
+// send sends an answer. The results are sent with it if results is true.
 func (a *answers) send(conn wire.Conn, m *pb.Message, values []collective.Reduction, there bool) error {
 	a.sending.Lock()
 	defer a.sending.Unlock()

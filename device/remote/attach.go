@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// attachKey names plugins that run already, in a debugger for example:
-// NAME=GREETING, comma-separated, where GREETING is the line that the plugin
-// printed when it was started.
+// attachKey lists plugins that are already running, for example in a debugger, as comma-separated items
+// NAME=GREETING. GREETING is the line that the plugin printed when it was started.
 const attachKey = "BNCTL_REATTACH_DEVICES"
 
 // attached lists the plugins of attachKey. An author starts the plugin in a debugger, and
@@ -42,8 +41,8 @@ func attached() ([]Found, error) {
 	return out, nil
 }
 
-// attachment represents a process that was started by somebody else. It has already greeted
-// with greeting. Releasing the attachment leaves the process running.
+// attachment represents a process that another program has started. greeting is the greeting that it
+// has printed. Releasing the attachment leaves the process running.
 type attachment struct {
 	greeting string
 	released chan struct{}
@@ -52,8 +51,8 @@ type attachment struct {
 
 func (a *attachment) release() { a.once.Do(func() { close(a.released) }) }
 
-// newAttached is newProcess for a process that runs already. Nothing of it is
-// heard but the connection: its standard files are somebody else's.
+// newAttached is newProcess for a process that is already running. Only the connection is used: the
+// process's standard files belong to the program that started it.
 func newAttached(c *Command, w *output) (*process, error) {
 	p := &process{exited: make(chan struct{}), reaped: make(chan struct{}), output: w,
 		greeted: &greeting{printed: newOutput(nil)}}

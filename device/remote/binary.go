@@ -45,7 +45,7 @@ func (b *binary) check(c *Command) error {
 	switch {
 	case err != nil:
 		return c.fail("start", device.Unavailable, "%w", err)
-	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // no bits on Windows
+	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // these bits do not exist on Windows
 		return c.fail("start", device.Unavailable, "%s is not an executable file (%v)", b.path, i.Mode())
 	case c.SHA256 == "":
 		return nil
@@ -71,7 +71,7 @@ func sumOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// close closes the file. It does nothing for a plugin that already ran.
+// close closes the file. It does nothing for a plugin that was already running.
 func (b *binary) close() error {
 	if b.file == nil {
 		return nil

@@ -20,10 +20,10 @@ func exitTimeoutAfter(err error) time.Duration {
 	return exitTimeout
 }
 
-// connectionError is an error of gRPC in words for a user.
+// connectionError is an error of gRPC with a text for users.
 type connectionError struct{ error }
 
-// plain words an error of gRPC without its code, and returns other errors as they are.
+// plain returns an error of gRPC without its code. It returns other errors unchanged.
 func plain(err error) error {
 	if s, ok := status.FromError(err); !ok || s.Code() == codes.OK {
 		return err

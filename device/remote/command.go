@@ -13,19 +13,19 @@ import (
 
 // Command describes how to start a plugin.
 type Command struct {
-	Name string   // what errors call the plugin: "cuda"
+	Name string   // name of the plugin in errors: "cuda"
 	Path string   // the executable
 	Args []string // its arguments
 	Env  []string // additional environment variables: KEY=VALUE
-	// SHA256 is the required sum of the executable, in hexadecimal; "" disables the check.
-	// Exactly the checked file is run.
+	// SHA256 is the required sum of the executable, in hexadecimal; "" disables the check. The file
+	// that was checked is the one that runs.
 	SHA256 string
-	// Greeting is the line that an already running plugin has printed, in a
-	// debugger for example; "" starts Path. Such a process is not ended by the
-	// host, is used at level stream/1, and can open one device in its life.
+	// Greeting is the line that a plugin has printed that is already running, for example in a
+	// debugger; "" starts Path. The host does not end such a process, and uses it at level stream/1.
+	// The process can open one device in its life.
 	Greeting string
-	// TLS is the configuration of the connection if another machine has the devices, with
-	// Greeting made by GreetingOf; nil: the plugin is a process of this machine.
+	// TLS is the configuration of the connection if the devices are on another machine. Greeting is
+	// then made by GreetingOf. nil: the plugin is a process of this machine.
 	TLS *tls.Config
 	// Levels are the permitted levels (transports) of sessions; nil permits
 	// all.
@@ -33,7 +33,7 @@ type Command struct {
 	// Timeout bounds the start, until the plugin has described itself. 0 is a minute: on
 	// a busy machine a program is slow to load.
 	Timeout time.Duration
-	// Slow is called with a sentence once a sixth of Timeout is over. It may be nil.
+	// Slow is called with a sentence when a sixth of Timeout has passed. It may be nil.
 	Slow func(text string)
 	// OpenTimeout bounds Open, which may have to initialize a device or compile its
 	// kernels. 0 means one minute.
@@ -45,7 +45,7 @@ type Command struct {
 	// greeting, although it should not print any. It may be nil.
 	Printed func(line string)
 
-	counter *counter // of the connections with another machine; nil for a process of this one
+	counter *counter // measures the connections with another machine; nil for a process of this machine
 
 	files []*os.File // inherited after the files of its session
 }
@@ -53,7 +53,7 @@ type Command struct {
 const (
 	// startTimeout bounds the start of a plugin.
 	startTimeout = time.Minute
-	// answerTimeout bounds calls that touch no device.
+	// answerTimeout bounds calls that do not use a device.
 	answerTimeout = 10 * time.Second
 	// openTimeout bounds Open: a driver may compile its kernels there.
 	openTimeout = time.Minute

@@ -41,14 +41,14 @@ type peer struct {
 	client  *plugin.Client
 	line    *grpc.ClientConn // over the socket
 	rpc     pb.DeviceClient
-	folder  *folder     // of its socket
-	segment *os.File    // what its session may share with it; nil without
+	folder  *folder     // folder of its socket
+	segment *os.File    // memory that its session may share; nil without
 	bell    [2]*os.File // wakes this process: the read and write ends of a pipe; nil without shared memory
 	noShm   string      // why there is no shared memory
 	info    device.Plugin
 }
 
-// maxInfo is how many bytes names and descriptions have at most.
+// maxInfo is the maximum length of names and descriptions, in bytes.
 const maxInfo = 4 << 10
 
 // exitTimeout is the time to wait for a process to end after its connection broke: its exit
@@ -70,7 +70,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	stop := context.AfterFunc(ctx, p.process.kill)
 	defer stop()
 	err := p.greet(ctx)
-	if err == nil && !stop() { // the time was up just then, and it is dead
+	if err == nil && !stop() { // the time was up just then, and the process has been killed
 		err = context.Cause(ctx)
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func connect(caller context.Context, c *Command, b *binary) (*peer, error) {
 	return p, nil
 }
 
-// prepare makes pipes, shared memory and the client. Nothing is started yet.
+// prepare creates pipes, shared memory and the client. It starts nothing.
 func (p *peer) prepare(b *binary) (err error) {
 	if p.command.Greeting != "" {
 		if p.noShm = "it was not started by bnctl and inherits no memory"; p.command.TLS != nil {
@@ -166,9 +166,9 @@ func (p *peer) config() *plugin.ClientConfig {
 		VersionedPlugins: map[int]plugin.PluginSet{wire.Protocol: {}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     24 * time.Hour, // ours ends the process
+		StartTimeout:     24 * time.Hour, // the timeout of this package ends the process
 		Logger:           hclog.NewNullLogger(),
-		SyncStdout:       p.process.greeted.printed, // os.Stdout of a Go plugin arrives by a call
+		SyncStdout:       p.process.greeted.printed, // a Go plugin sends its os.Stdout by a call
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder.path},
 		GRPCDialOptions:  options,
 		RunnerFunc: func(_ hclog.Logger, c *exec.Cmd, _ string) (runner.Runner, error) {
@@ -178,8 +178,8 @@ func (p *peer) config() *plugin.ClientConfig {
 	}
 }
 
-// greet does the handshake and asks the plugin to describe itself. ctx bounds all of it:
-// when it ends, connect kills the process, which ends every wait in greet.
+// greet performs the handshake and requests the plugin's description. ctx bounds all of it: when ctx
+// ends, connect kills the process, which ends every wait in greet.
 func (p *peer) greet(ctx context.Context) error {
 	if _, err := p.client.Start(); err != nil {
 		return err
@@ -205,13 +205,12 @@ func (p *peer) greet(ctx context.Context) error {
 	if n := len(p.info.Name + p.info.Version + p.info.About); n > maxInfo {
 		return fmt.Errorf("it describes itself with %d bytes, want at most %d", n, maxInfo)
 	}
-	p.folder.remove() // the connection needs no name any more, and nothing is left if either side dies
+	p.folder.remove() // the connection needs no name any more; so no file remains if either side dies
 	return nil
 }
 
-// explain describes why a process did not become a plugin. The process comes first: its end
-// and last words. Then follow the fault in its greeting and, last, the error of the
-// library.
+// explain describes why a process did not become a plugin. The description begins with the end and the
+// last words of the process, followed by the fault in its greeting and the error of the library.
 func (p *peer) explain(ctx context.Context, err error) error {
 	c := p.command
 	timedOut := ctx.Err() != nil
@@ -227,7 +226,7 @@ func (p *peer) explain(ctx context.Context, err error) error {
 	case timedOut:
 		return c.fail("start", device.Unavailable, "%s does not answer within %v: %w", c.Path, c.timeout(),
 			plain(err))
-	case p.process.killedByOther(): // the next one may live
+	case p.process.killedByOther(): // another process may live
 		return c.fail("start", device.Lost, "%s: %s", c.Path, p.process.howItEnded())
 	case errors.Is(what, errSilent):
 		return c.fail("start", device.Unavailable, "%s: %s", c.Path, p.process.howItEnded())
@@ -250,7 +249,7 @@ func (p *peer) end() {
 	switch {
 	case p.client != nil && p.command.Greeting == "":
 		p.client.Kill()
-	case p.line != nil: // Kill would end the process
+	case p.line != nil: // Kill would end a process that another program started
 		p.line.Close()
 	}
 	for _, f := range []*os.File{p.segment, p.bell[0], p.bell[1]} {

@@ -15,11 +15,11 @@ type counter struct {
 	sent, received atomic.Int64 // bytes, encrypted
 
 	mu        sync.Mutex
-	roundTrip time.Duration // of a call without tensors
+	roundTrip time.Duration // time of a call without tensors
 	rate      float64       // bytes a second, over all connections, while a state was sent; 0: unknown
 }
 
-// minMeasured is from how many bytes on their rate means something.
+// minMeasured is the minimum number of bytes for a meaningful rate.
 const minMeasured = 64 << 10
 
 // dial returns the dialer of gRPC for address.
@@ -53,14 +53,14 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// setRoundTrip keeps the time of a call without tensors.
+// setRoundTrip stores the time of a call without tensors.
 func (c *counter) setRoundTrip(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.roundTrip = d
 }
 
-// measured calls send, which sends state to a device, and keeps the rate. send returns the number of its
+// measured calls send, which sends state to a device, and stores the rate. send returns the number of
 // round trips. A nil counter measures nothing.
 func (c *counter) measured(send func() (waits int, err error)) error {
 	if c == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// remoteDevice is a device in a plugin process. Each method is one call of the session, and translates
-// between package device and the messages of device.proto; no rule of the contract is kept here that
-// the plugin could keep, but one: a program that is invalid for every device is not sent.
+// remoteDevice is a device in a plugin process. Each method is one call of the session, and converts
+// between the types of package device and the messages of device.proto. Rules of the contract are left
+// to the plugin, with one exception: a program that is invalid for every device is not sent.
 type remoteDevice struct {
 	info    device.Info
 	session *session
@@ -80,7 +80,7 @@ func (s *session) close() {
 	s.once.Do(func() {
 		s.closing.Store(true)
 		if s.order.busy() {
-			s.end() // the call in progress: the device would finish it first
+			s.end() // ends the call in progress, because the device would finish it before it read Close
 		}
 		if !s.peer.dead() {
 			ctx, cancel := awake.WithTimeout(context.Background(), 2*time.Second)
@@ -95,7 +95,7 @@ func (s *session) close() {
 	})
 }
 
-// callDone makes a call that is answered by Done without a tensor.
+// callDone makes a call with the answer Done, without a tensor.
 func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in ...tensor.Tensor) error {
 	m, _, err := s.do(ctx, &call{name: name, body: m, in: in})
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *session) callDone(ctx context.Context, name string, m *pb.Message, in .
 	return s.answer(name, m.GetDone() != nil, m.GetDone().GetError(), m)
 }
 
-// answered is answer for a call that yields tensors unless it fails. came is the number of
+// answered is answer for a call that returns tensors if it succeeds. came is the number of
 // tensors received.
 func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came int) error {
 	if right && e == nil && came != len(c.result) {
@@ -114,8 +114,8 @@ func (s *session) answered(c *call, right bool, e *pb.Error, m *pb.Message, came
 	return s.answer(c.name, right, e, m)
 }
 
-// answer returns the error of an answer: the device's, or that it is another
-// answer than belongs to the call.
+// answer returns the error of an answer: the device's error, or an error that the answer does not
+// belong to the call.
 func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) error {
 	if !right {
 		return s.wrong(name, fmt.Errorf("it answers with %s", wire.Body(m)))
@@ -123,8 +123,8 @@ func (s *session) answer(name string, right bool, e *pb.Error, m *pb.Message) er
 	return wire.DecodeError(s.name, name, e)
 }
 
-// wrong ends a device that gave an impossible answer, and returns why it is lost. The
-// device is ended at once because its further results could not be trusted.
+// wrong ends a device that gave an impossible answer, and returns the reason why it is lost. It is
+// ended at once because its further results could not be trusted.
 func (s *session) wrong(name string, err error) error {
 	s.peer.process.kill()
 	return s.loss.record(device.Errorf(s.name, name, device.Lost, "the plugin broke the protocol: %w", err))

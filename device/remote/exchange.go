@@ -23,7 +23,7 @@ type limits struct {
 	value    int64 // bytes of the largest value
 	all      int64 // bytes of all values together
 	schedule *wire.Schedule
-	counts   wire.Counts // of the outputs
+	counts   wire.Counts // counts of the outputs
 }
 
 // limitsOf returns the limits of f, from its all-reduces and outputs.
@@ -161,7 +161,7 @@ func (s *session) decode(c *call, x *pb.Exchange, partials []tensor.Tensor) (
 		err = s.checkPartials(tag, values)
 	}
 	if err == nil {
-		if len(s.group.Machine) == 0 { // the rows of other devices are unknown here
+		if len(s.group.Machine) == 0 { // otherwise the rows of other devices are unknown here
 			c.progress.SetReplicas(s.group.Replicas[s.group.Rank], c.rows)
 		}
 		err = c.progress.Next(tag, values)

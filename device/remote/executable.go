@@ -18,20 +18,20 @@ import (
 
 // executable is a program loaded by a plugin.
 //
-// The plugin keeps track of the version of its state, of the values retained for a commit
-// and of whether a commit may follow: this side only forwards calls and answers. It knows
-// the program, and with it the types of all results. Results are allocated here, and the
-// session refuses an answer with tensors of other types.
+// The plugin keeps track of the version of its state, of the values retained for a commit, and of
+// whether a commit may follow. This side only forwards calls and answers. It knows the program, and
+// thus the types of all results. It allocates memory for results, and the session refuses an answer
+// with tensors of other types.
 type executable struct {
 	session *session
 	program *graph.Program
 	number  uint32            // identifies the executable to the plugin
-	limits  map[string]limits // by function
+	limits  map[string]limits // limits for each function
 
 	mu    sync.Mutex
 	needs device.Needs
 	once  sync.Once
-	free  messagePool // for outputs
+	free  messagePool // memory for outputs
 }
 
 var _ device.Reuser = (*executable)(nil)
@@ -71,8 +71,8 @@ func (x *executable) Grow(ctx context.Context, c device.Capacity) error {
 	return nil
 }
 
-// Read implements device.Executable. A name that the program does not have has no type here, and is
-// sent all the same: the error is the device's.
+// Read implements device.Executable. If the program does not have the name, its type is unknown, but
+// the call is sent anyway: the device returns the error.
 func (x *executable) Read(ctx context.Context, name string) (tensor.Tensor, error) {
 	c := &call{name: "Read " + name}
 	c.body = &pb.Message{Body: &pb.Message_Read{Read: &pb.Read{Executable: x.number, State: name}}}

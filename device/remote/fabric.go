@@ -41,17 +41,17 @@ type Fabric struct {
 	pipe    wire.Pipe
 	rank    int
 	about   string
-	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // by rank
-	left    []chan struct{}                          // closed when a rank has left; this one: all have
+	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // by rank and lane
+	left    []chan struct{}                          // by rank: closed when it has left (this rank: when all have)
 	over    chan struct{}                            // closed when the fabric has ended
-	cause   string                                   // why; valid then
-	once    sync.Once                                // of the end
+	cause   string                                   // reason of the end; valid when over is closed
+	once    sync.Once                                // for the end
 	leave   sync.Once
 	reader  sync.WaitGroup
-	writing sync.Mutex                        // held while a frame is written
-	sending [][collective.Lanes]sync.Mutex    // held while a message to a rank is sent
-	coming  [][collective.Lanes]incoming      // by rank; read's
-	got     [][collective.Lanes]atomic.Uint64 // by rank: messages that have come
+	writing sync.Mutex                        // locked while a frame is written
+	sending [][collective.Lanes]sync.Mutex    // locked while a message to a rank is sent
+	coming  [][collective.Lanes]incoming      // by rank; only used by read
+	got     [][collective.Lanes]atomic.Uint64 // by rank: number of messages that have arrived
 	awaited [][collective.Lanes]uint64        // by rank: got + 1 at the last Await frame
 	free    messagePool
 	*zeroCopy
@@ -90,7 +90,7 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 	}
 	in := &fabricpb.JoinRequest{Library: library, File: offer.File, Bytes: offer.Bytes, Bell: offer.Bell}
 	pool, err := shm.NewPool()
-	if err == nil { // else all messages are copied
+	if err == nil { // otherwise all messages are copied
 		in.Pool = pool.Path()
 		defer pool.Close()
 	}
@@ -125,14 +125,14 @@ func (f *Fabric) join(ctx context.Context, library string) error {
 		return err
 	}
 	bell := f.peer.bell[0]
-	f.peer.bell[0] = nil // the connection's from now on
+	f.peer.bell[0] = nil // the connection owns it from now on
 	f.pipe, err = shm.Host(memory, bell)
 	return err
 }
 
 // read handles the frames of the plugin until the connection ends.
 func (f *Fabric) read() {
-	f.reader.Go(func() { // so that it does not wait for a process that is gone
+	f.reader.Go(func() { // unblocks it if the process is gone
 		<-f.peer.process.exited
 		f.pipe.Close()
 	})
@@ -167,15 +167,15 @@ func (f *Fabric) read() {
 	}
 }
 
-// incoming is a message that has come in part. Its memory is taken from the pool of messages that
-// were given back, as large as the largest one so far.
+// incoming is the received part of a message. Its memory comes from the pool of reused messages,
+// with the size of the largest message so far.
 type incoming struct {
 	message []byte
 	most    int // bytes of the largest message so far: the next is as large, most likely
 }
 
-// bufferFor returns where the content of a frame is to be: after the content of the frames of its
-// message before it. Rank and lane are checked here, since they are indices from another process.
+// bufferFor returns the memory for the content of a frame, which follows the earlier frames of the same
+// message. It checks rank and lane, because they are indices from another process.
 func (f *Fabric) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	if m.Kind == wire.FramePool {
 		return make([]byte, n), nil
@@ -210,7 +210,7 @@ func (f *Fabric) lastWords() string {
 	return f.peer.process.howItEnded()
 }
 
-// end ends the fabric on this side. The first cause is the one that counts.
+// end ends the fabric on this side. Only the first cause counts.
 func (f *Fabric) end(cause string) {
 	f.once.Do(func() {
 		f.cause = cause
@@ -246,7 +246,7 @@ func (f *Fabric) check(peer int, lane collective.Lane) error {
 	return nil
 }
 
-// ended returns why the fabric has ended; nil: it has not.
+// ended returns the reason why the fabric has ended, or nil if it has not.
 func (f *Fabric) ended() error {
 	if isClosed(f.over) {
 		return fmt.Errorf("%w: %s", fabric.Ended, f.cause)
@@ -299,7 +299,7 @@ func (f *Fabric) Receive(ctx context.Context, from int, lane collective.Lane) ([
 		if err := f.ended(); err != nil {
 			return nil, err
 		}
-		gone := isClosed(f.left[from]) // before Take: earlier messages have arrived
+		gone := isClosed(f.left[from]) // checked before Take, so that earlier messages have arrived
 		if m, ok := box.Take(); ok {
 			return m, nil
 		}
@@ -340,10 +340,10 @@ func (f *Fabric) Abort(cause string) {
 }
 
 const (
-	// closeTimeout is how long a rank waits for the others to leave too.
+	// closeTimeout is the time that a rank waits for the others to leave.
 	closeTimeout = 20 * time.Second
-	// closeTimeoutAfterAbort is that after an end that not all ranks have agreed to: some of them may
-	// be gone, and will never leave.
+	// closeTimeoutAfterAbort is the time after an end that not all ranks have agreed to. Some of them
+	// may be gone, and never leave.
 	closeTimeoutAfterAbort = 500 * time.Millisecond
 )
 

@@ -15,12 +15,12 @@ import (
 // found.
 const familyKey = "BNCTL_PLUGIN_FAMILY"
 
-// newFamily returns a variable that no other plugin has.
+// newFamily returns a variable that identifies one plugin.
 func newFamily() string { return familyKey + "=" + rand.Text() }
 
 // endFamily kills the processes that remain after a plugin has ended.
 func endFamily(variable string) {
-	const rounds = 20 // a process that is killed may just have started another
+	const rounds = 20 // a killed process may have started another one just before
 	for i := range rounds {
 		if !killFamily(variable) {
 			return

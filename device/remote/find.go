@@ -21,9 +21,9 @@ const pathKey = "BNCTL_PLUGIN_PATH"
 type Found struct {
 	Name    string // of the plugin: "cpu" of bnctl-device-cpu
 	Path    string // absolute
-	Bundled bool   // in the folder of this program: a user that can change it can change this program too
+	Bundled bool   // it is in the folder of this program; a user that can change it can change this program too
 
-	greeting string // of a process that runs already; Path is "" then
+	greeting string // greeting of a process that is already running; Path is then ""
 }
 
 // PluginName returns the NAME of a file bnctl-device-NAME; of another file,
@@ -32,9 +32,9 @@ func PluginName(path string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".exe"), prefix)
 }
 
-// Folders lists where Find looks for plugins, best first: $BNCTL_PLUGIN_PATH, the user's
-// plugin folder, lib/bnctl/plugins next to the folder of this program, and that folder. It
-// includes neither $PATH nor the current folder.
+// Folders returns the folders in which Find looks for plugins, in order of preference:
+// $BNCTL_PLUGIN_PATH, the user's plugin folder, lib/bnctl/plugins next to the folder of this program,
+// and that folder. It includes neither $PATH nor the current folder.
 func Folders() []string {
 	folders := filepath.SplitList(os.Getenv(pathKey))
 	if data, err := dataFolder(); err == nil {

@@ -50,8 +50,8 @@ func newFolder() (*folder, error) {
 	return f, nil
 }
 
-// folderBase returns where folders are created. Paths of sockets are limited to 104 bytes;
-// go-plugin's part and ours use up to 63.
+// folderBase returns the parent of the folders. The path of a socket may have 104 bytes.
+// The parts of go-plugin and of this package have up to 63.
 func folderBase() string {
 	if d := os.TempDir(); len(d) < 40 {
 		return d
@@ -72,7 +72,7 @@ func locked(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// sweep removes the user's folders that no process has locked: their hosts are dead.
+// sweep removes the user's folders that are not locked by any process: their hosts are dead.
 func sweep(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -93,8 +93,8 @@ func sweep(base string) {
 	}
 }
 
-// empty removes a folder with what go-plugin makes in it. A folder with
-// anything else is not ours and stays.
+// empty removes a folder and the files that go-plugin creates in it. It leaves a folder with other
+// files, because this package did not create it.
 func empty(dir string) {
 	sockets, err := filepath.Glob(filepath.Join(dir, "plugin-dir*"))
 	for _, s := range sockets {

@@ -4,7 +4,7 @@ package remote
 
 import "os"
 
-// folder is where go-plugin makes the socket of one plugin.
+// folder contains the socket of a plugin, which go-plugin creates.
 type folder struct{ path string }
 
 func newFolder() (*folder, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// greeting keeps the first line that a plugin prints, to explain a handshake that fails.
-// Later output is read, so that the plugin does not block, and goes only to printed.
+// greeting stores the first line that a plugin prints, to explain a failed handshake. Later output is
+// passed to printed. It must be read so that the plugin does not block.
 type greeting struct {
 	mu      sync.Mutex
 	line    []byte
-	full    bool    // no more of it is stored
+	full    bool    // the maximum length has been stored
 	ended   bool    // the line is complete
 	printed *output // receives the lines after it
 }
@@ -35,7 +35,7 @@ type greetingReader struct {
 	greeting *greeting
 }
 
-// Read reads, and keeps up to the first end of a line. It ends with an error only.
+// Read reads up to the first end of a line. After that it blocks until r ends with an error.
 func (r *greetingReader) Read(p []byte) (int, error) {
 	for {
 		n, err := r.ReadCloser.Read(p)

@@ -10,14 +10,15 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxLinks bounds how many links a path leads over, as the kernel does: two may lead to each other.
+// maxLinks is the maximum number of links on a path, as in the kernel, because two links may
+// refer to each other.
 const maxLinks = 40
 
-// guarded returns an error if others could have changed or replaced a file: if they can write the
-// file or a folder on the way to it. The way includes links and the folders that contain them.
+// guarded returns an error if others could have changed or replaced a file: if they can write the file
+// or a folder on the way to it. The way includes links and the folders that contain them.
 //
-// It walks like the kernel does: rest holds the remaining names, at is the current position. A link puts
-// its target in front of rest, and restarts at the root if the target is absolute:
+// It follows the path like the kernel. rest holds the remaining names, and at is the current position.
+// A link puts its target in front of rest, and restarts at the root if the target is absolute:
 //
 //	at         rest                         what is checked
 //	/          opt bnctl mine               /opt: a folder, only root may write

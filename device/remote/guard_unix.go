@@ -17,12 +17,11 @@ const hasOthers = true
 // The files that list the members of groups; tests replace them.
 var groupFile, passwdFile = "/etc/group", "/etc/passwd"
 
-// shared reports whether the group of a file has a member other than root and this user, or
-// is not known. Systems that give every user a private group (Debian, Fedora) create files
-// that the group can write. That group has no other members, so these files are safe.
-// Members are listed in two files: /etc/group names additional ones, and /etc/passwd has
-// the first group of every user. Users of a directory service are in neither; then the
-// group is only known if it is local.
+// shared reports whether the group of a file has a member other than root and this user, or is unknown.
+// Systems that give every user a private group (Debian, Fedora) create files that the group can write.
+// That group has no other members, so these files are safe. Two files list members: /etc/group has
+// additional members, and /etc/passwd has the first group of every user. Users of a directory service
+// are in neither, so a group must be local to be known.
 func shared(i fs.FileInfo) bool {
 	s, ok := i.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -24,21 +24,21 @@ import (
 type intraNode struct {
 	fabric.Fabric
 	over    <-chan struct{} // closed when the fabric has ended
-	ended   func() error    // why
-	links   []*link         // by rank; nil: not of this machine
+	ended   func() error    // returns the reason
+	links   []*link         // by rank; nil: on another machine
 	readers sync.WaitGroup
 	once    sync.Once
 }
 
-// IntraNode returns the fabric with direct connections between ranks that are near each
-// other on one machine (Linux). All ranks call it before anything else; it returns within
-// the timeout (0: 30 s), or when ctx ends.
+// IntraNode returns the fabric with direct connections between neighbouring ranks of one machine
+// (Linux). All ranks must call it before they use the fabric. It returns within the timeout (0: 30 s),
+// or when ctx ends.
 func IntraNode(ctx context.Context, f *Fabric, timeout time.Duration) (fabric.Lender, error) {
 	return newIntraNode(ctx, f, f.over, f.ended, cmp.Or(timeout, 30*time.Second))
 }
 
-// newIntraNode is IntraNode over any fabric. over is closed when that fabric has ended;
-// ended returns the reason.
+// newIntraNode is IntraNode for any fabric. over is closed when that fabric has ended, and ended
+// returns the reason.
 func newIntraNode(ctx context.Context, f fabric.Fabric, over <-chan struct{}, ended func() error,
 	timeout time.Duration) (*intraNode, error) {
 	ctx, stop := context.WithTimeout(ctx, timeout)
@@ -120,7 +120,7 @@ func (n *intraNode) Borrow(ctx context.Context, from int, lane collective.Lane) 
 		if isClosed(n.over) {
 			return nil, false, n.ended()
 		}
-		gone := isClosed(l.left) // before Take: earlier messages have arrived
+		gone := isClosed(l.left) // checked before Take, so that earlier messages have arrived
 		if m, ok := l.boxes[lane].Take(); ok {
 			return m.pieces, m.lent, nil
 		}

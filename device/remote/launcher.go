@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// pmiKey names the descriptor of the connection to an MPICH launcher.
+// pmiKey is the variable with the descriptor of the connection to an MPICH launcher.
 const pmiKey = "PMI_FD"
 
 // launcherSocket returns the descriptor in pmiKey, or nil if it is not set. The launcher of

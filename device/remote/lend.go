@@ -41,21 +41,21 @@ type zeroCopy struct {
 	lent [][collective.Lanes]outstanding
 }
 
-// sharedPools tracks the pools of this process that another one knows: a plugin, or the process of a
-// rank of the same machine. A pool is announced by its path before the first piece of it is sent,
-// and used once the other process has answered that it has mapped it:
+// sharedPools tracks the pools of this process that another process knows: a plugin, or a rank of the
+// same machine. The path of a pool is announced before its first piece is sent. The pool is used after
+// the other process has answered that it has mapped it:
 //
 //	this process        FramePool(number, path)  ───────>        the other
-//	  views: nil, bytes are copied                                 opens and maps
+//	views: nil, bytes are copied                                 opens and maps
 //	                    <───────  FramePool(number, nothing)
-//	  views: (number, offset, length)
+//	views: (number, offset, length)
 //
-// If the file cannot be opened there (another user, another container) no answer comes, and all
-// bytes are copied from then on: slower, but never wrong.
+// If the file cannot be opened there (another user, another container), no answer comes, and all bytes
+// are copied from then on. This is slower, but never wrong.
 type sharedPools struct {
 	mu        sync.Mutex
 	announced map[*shm.Pool]*announcedPool
-	notify    func(wire.Frame) error // the other process, with mu held
+	notify    func(wire.Frame) error // informs the other process; called with mu locked
 }
 
 // announcedPool is a pool that the other process knows.
@@ -64,7 +64,7 @@ type announcedPool struct {
 	mapped atomic.Bool // as the other process reported
 }
 
-// outstanding counts the messages to a peer in a lane that the plugin sends from pools.
+// outstanding counts the lent messages to a peer in a lane that the plugin has not finished.
 type outstanding struct {
 	sent     uint64 // counted by the sender
 	returned atomic.Uint64
@@ -72,12 +72,12 @@ type outstanding struct {
 }
 
 const (
-	// receivedNumber is the pool that the plugin receives into, and the first number.
+	// receivedNumber is the number of the pool that the plugin receives into. It is the first number.
 	receivedNumber = 1
-	// minLent is from how many bytes in pools on a message is lent.
+	// minLent is the minimum number of bytes in pools of a message that is lent.
 	minLent = 32 << 10
-	// minView is the smallest size, in bytes, at which a piece that does not follow on the
-	// last one is sent in place.
+	// minView is the minimum size, in bytes, of a piece that is sent in place, unless it follows the
+	// previous piece in its pool.
 	minView = 4 << 10
 )
 
@@ -93,7 +93,8 @@ func newZeroCopy(received *shm.Pool, ranks int, notify func(wire.Frame) error) *
 	return l
 }
 
-// lendableViews returns the views of a message that the plugin is lent, nil if it is written.
+// lendableViews returns the views of a message that is lent to the plugin, or nil if it is
+// written instead.
 func (f *Fabric) lendableViews(pieces [][]byte) []wire.View {
 	if f.received == nil {
 		return nil
@@ -101,9 +102,9 @@ func (f *Fabric) lendableViews(pieces [][]byte) []wire.View {
 	return f.views(pieces)
 }
 
-// views returns the pieces of a message as the other process finds them, nil if they are to be
-// written to it. Pieces that follow on each other in a pool become one view; short ones are sent
-// inline, since reading eight bytes of another process's memory costs more than copying them.
+// views returns the pieces of a message as views for the other process, or nil if they must be written.
+// Adjacent pieces in a pool become one view. Short pieces are sent inline, because reading eight bytes
+// of another process's memory costs more than copying them.
 func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	var all []wire.View
 	lent, frame := 0, 0
@@ -133,9 +134,8 @@ func (s *sharedPools) views(pieces [][]byte) []wire.View {
 	return all
 }
 
-// view returns the view of a piece in a pool that the other process has mapped, or the zero
-// View. A pool that it does not know is announced to it; pieces are copied until it
-// answers.
+// view returns the view of a piece in a pool that the other process has mapped, or the zero View. It
+// announces a pool that the other process does not know. Pieces are copied until it answers.
 func (s *sharedPools) view(b []byte) wire.View {
 	pool, at := poolOf(b)
 	if pool == nil {
@@ -155,7 +155,7 @@ func (s *sharedPools) view(b []byte) wire.View {
 	return wire.View{Pool: k.number, Offset: int64(at), Length: int64(len(b))}
 }
 
-// setMapped notes that the other process has mapped a pool.
+// setMapped records that the other process has mapped a pool.
 func (s *sharedPools) setMapped(number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,8 +166,8 @@ func (s *sharedPools) setMapped(number int) {
 	}
 }
 
-// lend makes the plugin send a message, and returns when the message's memory is free
-// again. The caller holds the turn of the peer's lane.
+// lend makes the plugin send a message, and returns when the message's memory is free again. The caller
+// must have locked the peer's lane for sending.
 func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message []wire.View) error {
 	l := &f.lent[to][lane]
 	if err := f.write(wire.Views(to, uint8(lane), message)); err != nil {
@@ -186,7 +186,7 @@ func (f *Fabric) lend(ctx context.Context, to int, lane collective.Lane, message
 	return ctx.Err()
 }
 
-// setReturned notes that a message was sent, and wakes the call that waits for it.
+// setReturned records that a message was sent, and wakes the call that waits for it.
 func (f *Fabric) setReturned(m wire.Frame) {
 	l := &f.lent[m.Peer][m.Lane]
 	l.returned.Add(1)

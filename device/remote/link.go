@@ -43,20 +43,20 @@ import (
 // Three goroutines can use a link at the same time: one reads (intraNode owns it), and each lane may
 // have a writer that outlasts its call. close waits for the writers.
 type link struct {
-	rank, peer int // the ranks at its ends: this one, and the other
+	rank, peer int // this rank, and the rank at the other end
 	pipe       *shm.Conn
-	bell       *os.File                        // the end of this side's pipe that the other writes to
-	sending    [collective.Lanes]chan struct{} // have an element while somebody sends a message
-	writing    sync.Mutex                      // held while a frame is written: frames are not interleaved
+	bell       *os.File                        // this side's end of the pipe that the other side writes to
+	sending    [collective.Lanes]chan struct{} // contains an element while a message is being sent
+	writing    sync.Mutex                      // locked while a frame is written
 	sharedPools
 
-	peerPools sync.Map                         // the other's pools that are mapped here, by number
-	partial   [collective.Lanes]partialMessage // read's
+	peerPools sync.Map                         // pools of the other side that are mapped here, by number
+	partial   [collective.Lanes]partialMessage // only used by read
 	boxes     [collective.Lanes]*mailbox.Box[delivery]
-	left      chan struct{} // closed when the other has left
+	left      chan struct{} // closed when the other rank has left
 
 	mu      sync.Mutex
-	closed  bool           // close was called: no more writer begins
+	closed  bool           // close was called; no writer may begin
 	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
 }
 
@@ -67,18 +67,18 @@ type delivery struct {
 	lent   bool // the pieces are in the sender's pools and must be returned to it by a message
 }
 
-// partialMessage is a message that has come in part. The next message of a lane is most likely as
-// long as the one before: the buffer is made that large at once, and does not grow frame by frame.
+// partialMessage is the received part of a message. The next message of a lane most likely has
+// the same length as the previous one, so the buffer is allocated with this length at once.
 type partialMessage struct {
 	message []byte
 	last    int // bytes of the last message of several frames: the next is as long, most likely
 }
 
-// newLink returns the link over a connection that both sides have agreed on. The caller runs read.
+// newLink returns the link over a connection that both sides have agreed on. The caller must run read.
 func newLink(rank, peer int, pipe *shm.Conn, bell *os.File) *link {
 	l := &link{rank: rank, peer: peer, pipe: pipe, bell: bell, left: make(chan struct{})}
 	l.sharedPools = sharedPools{announced: map[*shm.Pool]*announcedPool{}, notify: func(m wire.Frame) error {
-		l.background(func() { _ = l.write(m) }) // the reader does not wait for the lock of a writer
+		l.background(func() { _ = l.write(m) }) // so that the reader does not wait for a writer's lock
 		return nil
 	}}
 	for i := range l.boxes {
@@ -94,8 +94,8 @@ func (l *link) write(m wire.Frame) error {
 	return wire.WriteFrame(l.pipe, m)
 }
 
-// background runs a write in a goroutine that close waits for, and reports whether it has begun:
-// once the link is closed nothing does.
+// background runs a write in a goroutine that close waits for. It returns false, without running it, if
+// the link is closed.
 func (l *link) background(write func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,13 +105,13 @@ func (l *link) background(write func()) bool {
 	return !l.closed
 }
 
-// send sends a message of these pieces, or of views if there are any. It ends with ctx, or when
-// over is closed: then the message is still being written.
+// send sends a message of these pieces, or of views if there are any. It returns when ctx ends or over
+// is closed. The message is then still being written.
 //
-// A message that fits into the ring is written on the spot. Any other one is written by a
-// goroutine, since the ring empties only as fast as the other rank reads: that rank may be
-// waiting for a message of this one first. Its first piece, the header that the caller reuses, is
-// copied; all others belong to the exchange and stay as they are until the group is done with it.
+// A message that fits into the ring is written at once. Other messages are written by a goroutine,
+// because the ring empties only as fast as the other rank reads, and that rank may first wait for a
+// message of this one. The first piece, a header that the caller reuses, is copied. All others belong
+// to the exchange and remain unchanged until the group no longer needs it.
 func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.Lane, pieces [][]byte,
 	views []wire.View) error {
 	select {
@@ -131,7 +131,7 @@ func (l *link) send(ctx context.Context, over <-chan struct{}, lane collective.L
 		}
 		l.writing.Unlock()
 	}
-	if len(pieces) > 0 { // the first piece does not change, even if this returns before it is written
+	if len(pieces) > 0 { // a copy of the first piece, because the write may outlast this call
 		frames = l.frames(lane, append([][]byte{slices.Clone(pieces[0])}, pieces[1:]...), views)
 	}
 	done := make(chan error, 1)
@@ -215,7 +215,7 @@ func (l *link) bufferFor(m wire.Frame, n int) ([]byte, error) {
 	return in.message[at:], nil
 }
 
-// handle carries out a frame. An error is a fault of the other rank, and ends the run.
+// handle processes a frame. An error is a fault of the other rank, and ends the run.
 func (l *link) handle(m wire.Frame) error {
 	switch m.Kind {
 	case wire.FrameMessage:
@@ -236,7 +236,7 @@ func (l *link) handle(m wire.Frame) error {
 			l.setMapped(m.Peer)
 			return nil
 		}
-		if p, err := shm.OpenPool(string(m.Content)); err == nil { // else all of it is copied
+		if p, err := shm.OpenPool(string(m.Content)); err == nil { // otherwise its bytes are copied
 			_ = p.Close() // it stays mapped
 			l.peerPools.Store(uint32(m.Peer), p)
 			return l.notify(wire.Frame{Kind: wire.FramePool, Peer: m.Peer})
@@ -270,9 +270,8 @@ func (l *link) resolve(m wire.Frame) (pieces [][]byte, err error) {
 	return pieces, err
 }
 
-// leave announces to the other rank that this one sends nothing more, so that a Receive
-// that waits for it fails with an error that explains it. It waits until the announcement
-// is written, but not longer than ctx.
+// leave announces to the other rank that this one sends nothing more, so that its pending Receive fails
+// with a clear error. It waits until the announcement is written, but not longer than ctx.
 func (l *link) leave(ctx context.Context) {
 	done := make(chan struct{})
 	begun := l.background(func() {
@@ -293,7 +292,7 @@ func (l *link) close() {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	_ = l.pipe.Close() // what can fail is giving memory back
+	_ = l.pipe.Close() // only freeing memory can fail
 	l.writers.Wait()
 	_ = l.bell.Close()
 }

@@ -54,11 +54,10 @@ func LockPath() string {
 	return filepath.Join(folder, "devices.lock")
 }
 
-// ReadLock reads devices.lock. It returns no rows if the file does not exist. It
-// returns an error if other users can write or replace the file, since a row
-// that another user writes permits a program of theirs to run. It also returns an
-// error if a row is incomplete, has an unknown field, or has the name of another
-// row: without its sum a plugin would start unchecked.
+// ReadLock reads devices.lock. It returns no rows if the file does not exist. It returns an error if
+// other users can write or replace the file, because a row permits a program to run. It also returns an
+// error if a row is incomplete, has an unknown field, or repeats the name of another row: without its
+// sum a plugin would start unchecked.
 func ReadLock() (Lock, error) {
 	path := LockPath()
 	f, err := os.Open(path)
@@ -122,8 +121,8 @@ func (l Lock) With(row Locked) Lock {
 	return out
 }
 
-// Locked returns the row of devices.lock for the running plugin. It has the sum of the
-// executable that was started, even if another file has its path by now.
+// Locked returns the row of devices.lock for the running plugin. It has the sum of the executable that
+// was started, even if another file now has its path.
 func (p *Plugin) Locked() (Locked, error) {
 	sum, err := sumOf(p.binary.file)
 	return Locked{p.command.Name, p.command.Path, p.info.Version, device.ProtocolV1, sum}, err

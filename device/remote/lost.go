@@ -22,9 +22,9 @@ func (p *peer) dead() bool {
 	}
 }
 
-// broken explains an error of the connection, which by itself explains little. If the
-// process died, the result describes how, with its last words. Otherwise the process broke
-// the protocol, and broken kills it.
+// broken explains an error of the connection, which by itself explains little. If the process died, the
+// result describes how it died, with its last words. Otherwise the process broke the protocol, and
+// broken kills it.
 func (p *peer) broken(name, call string, err error) error {
 	if p.command.TLS != nil {
 		p.process.kill()
@@ -45,17 +45,16 @@ func (p *peer) broken(name, call string, err error) error {
 	return device.Errorf(name, call, device.Lost, "the plugin broke the protocol and was ended: %w", plain(err))
 }
 
-// starved is the error of a process that the system has ended for lack of memory. It also
-// has the kind OutOfMemory, because a device that is opened again with the same demands
-// will end the same way.
+// starved returns the error for a process that the system has killed for lack of memory. It also has
+// the kind OutOfMemory, because a device with the same demands will end in the same way.
 func starved(how string) error {
 	return &device.Error{Kind: device.OutOfMemory, Err: problem.Advise(
 		"use a smaller batch, or more devices with {stages} auto",
 		"the system ended the plugin process for want of memory: %s", how)}
 }
 
-// silent explains that a call is not answered, neither with a result nor, after Cancel, with an
-// error. A device that hangs in a driver does so.
+// silent returns the error for a call without an answer, even to Cancel. This happens if a device
+// hangs in a driver.
 func (p *peer) silent(name, call string) error {
 	p.process.kill()
 	if p.command.TLS != nil {

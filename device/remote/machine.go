@@ -9,8 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// GreetingOf returns the greeting of a machine that serves devices at address, HOST:PORT: a process
-// that runs already, as attached returns.
+// GreetingOf returns the greeting of a machine that serves devices at an address, HOST:PORT. It has the
+// form for a process that is already running.
 func GreetingOf(address string) string { return fmt.Sprintf("1|1|tcp|%s|grpc|", address) }
 
 // explainMachine describes why a machine could not be connected to.
@@ -32,7 +32,7 @@ func explainMachine(c *Command, timedOut bool, err error) error {
 		"start {devices-serve} there", "nothing answers there: %s", tlsReason(text)), err})
 }
 
-// connectionProblem is an error of a connection in other words.
+// connectionProblem is an error of a connection with another text.
 type connectionProblem struct {
 	error
 	cause error

@@ -13,16 +13,16 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// maxDistance is the maximum difference between the numbers of two ranks with a link. Each
-// link needs the memory of two rings.
+// maxDistance is the maximum difference between the numbers of two ranks that have a link. Each link
+// needs the memory of two rings.
 const maxDistance = 7
 
-// hello is the first message that two ranks send each other over the fabric. The lower rank
-// offers memory, the other one answers, and the lower one agrees or not.
+// hello introduces a rank to another one over the fabric. The lower rank offers
+// memory, the other one answers, and the lower one agrees or not.
 type hello struct {
-	Machine string // where Segment and Bell may be found
-	Segment string // path; "": no segment
-	Bell    string // path of the pipe's end that the other writes to
+	Machine string // machine of Segment and Bell
+	Segment string // path of the memory, or ""
+	Bell    string // path of the end of the pipe that the other rank writes to
 	Mark    shm.Mark
 	Agreed  bool
 }
@@ -50,14 +50,15 @@ type pairing struct {
 	rank, peer int
 	machine    string
 	memory     []byte
-	file       *os.File    // of the memory; the lower rank's
+	file       *os.File    // file of the memory, which the lower rank creates
 	bell       [2]*os.File // this side's pipe
-	other      *os.File    // the end of the other's
+	other      *os.File    // end of the other side's pipe
 }
 
-// connectLinks makes the links of this rank, by rank. All ranks call it at once and go through the
-// same phases in the same order, first with the ranks above, then with those below, so that no two
-// wait for each other: offers up, answers down, agreements up. An error is one of the fabric.
+// connectLinks creates the links of this rank, by rank. All ranks call it at the same time. They go
+// through the same phases in the same order, first with higher ranks and then with lower ones, so that
+// no two wait for each other: offers to higher ranks, answers to lower ranks, agreements to higher
+// ranks. An error is an error of the fabric.
 func connectLinks(ctx context.Context, f fabric.Fabric) ([]*link, error) {
 	rank, machine := f.Rank(), machineName()
 	links := make([]*link, f.Size())
@@ -139,7 +140,7 @@ func (m *pairing) receive(ctx context.Context, f fabric.Fabric) (reply hello, er
 	return reply, m.wrap(err)
 }
 
-// wrap adds to err the rank that does not introduce itself.
+// wrap adds the other rank to err.
 func (m *pairing) wrap(err error) error {
 	if err != nil {
 		return fmt.Errorf("rank %d does not introduce itself: %w", m.peer, err)
@@ -147,9 +148,8 @@ func (m *pairing) wrap(err error) error {
 	return nil
 }
 
-// offer creates the memory of a link; if that fails, there is no link. The memory is
-// reserved at once: a machine with too little memory uses the fabric instead of dying in
-// the middle of a run.
+// offer creates the memory of a link. If that fails, there will be no link. The memory is reserved at
+// once, so that a machine with too little memory uses the fabric instead of failing during a run.
 func (m *pairing) offer(hello) (mine hello) {
 	f, err := shm.New(shm.Bytes)
 	if err != nil || m.machine == "" {
@@ -212,7 +212,7 @@ func (m *pairing) agree(reply hello) (mine hello) {
 	return mine
 }
 
-// link returns the link, nil if the two have not agreed.
+// link returns the link, or nil if the two ranks have not agreed.
 func (m *pairing) link(agreed bool) *link {
 	if !agreed {
 		m.end()
@@ -224,7 +224,7 @@ func (m *pairing) link(agreed bool) *link {
 		return nil
 	}
 	bell := m.bell[1]
-	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // the link's from now on
+	m.memory, m.bell, m.other = nil, [2]*os.File{}, nil // they belong to the link from now on
 	m.end()
 	return newLink(m.rank, m.peer, pipe, bell)
 }
@@ -233,7 +233,7 @@ func (m *pairing) link(agreed bool) *link {
 // stage; afterwards the pairing makes no link.
 func (m *pairing) end() {
 	if m.memory != nil {
-		_ = shm.Unmap(m.memory) // what can fail is giving memory back
+		_ = shm.Unmap(m.memory) // only freeing memory can fail
 	}
 	for _, f := range []*os.File{m.file, m.bell[0], m.bell[1], m.other} {
 		if f != nil {
@@ -243,13 +243,12 @@ func (m *pairing) end() {
 	*m = pairing{rank: m.rank, peer: m.peer, machine: m.machine}
 }
 
-// pathOf returns a path by which other processes of the same machine and user can open a
-// file of this process.
+// pathOf returns the path of a file of this process for other processes of the same machine and user.
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
-// machineName returns the same name for two processes that may open each other's files
-// through /proc: the ID of the boot and the PID namespace, in which a number identifies one
-// process. "" means unknown.
+// machineName returns a name that is equal in two processes only if they can open each other's files
+// through /proc. It consists of the ID of the boot and the PID namespace, in which a number identifies
+// one process. "" means unknown.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// messagePool keeps the memory of messages and outputs that are no longer used. New memory
-// must be cleared, and its pages are mapped when they are first touched: for messages of
-// megabytes this costs more time than copying them.
+// messagePool keeps the memory of messages and outputs that are no longer used. New memory must be
+// cleared, and its pages are mapped at the first access. For messages of megabytes this costs more time
+// than copying them.
 type messagePool struct {
 	mu   sync.Mutex
 	free [][]byte
 }
 
 const (
-	// minPooled is from how many bytes on memory is pooled.
+	// minPooled is the minimum size of memory that is pooled.
 	minPooled = 32 << 10
-	// maxPooled bounds how many messages' memory is: two in each lane of a peer.
+	// maxPooled is the maximum number of pooled pieces: two in each lane of a peer.
 	maxPooled = 8
 )
 
-// get returns an empty slice with capacity for a message of n bytes: of the pooled memory, the
-// smallest that is large enough.
+// get returns an empty slice with capacity for a message of n bytes. It uses the smallest pooled piece
+// that is large enough, or new memory.
 func (m *messagePool) get(n int) []byte {
 	if b := m.find(n); b != nil {
 		return b
@@ -30,7 +30,7 @@ func (m *messagePool) get(n int) []byte {
 	return make([]byte, 0, n)
 }
 
-// find is get of pooled memory only; nil if there is too little in each piece.
+// find is get with pooled memory only. It returns nil if all pieces are too small.
 func (m *messagePool) find(n int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,8 +49,7 @@ func (m *messagePool) find(n int) []byte {
 	return b[:0]
 }
 
-// put returns the memory of a message to the pool. A full pool replaces its smallest
-// memory.
+// put returns the memory of a message to the pool. If the pool is full, the smallest piece is dropped.
 func (m *messagePool) put(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

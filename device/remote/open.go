@@ -75,9 +75,8 @@ func open(ctx context.Context, p *peer, name, id string, o device.Options) (*rem
 	return d, nil
 }
 
-// offer reserves the shared memory and returns its offer, or nil if there is no memory.
-// Without the reservation, touching memory that the machine does not have would end the
-// process with a fault.
+// offer reserves the shared memory and returns the offer of it, or nil without memory. Without the
+// reservation, an access to memory that the machine does not have would end the process with a fault.
 func (p *peer) offer() *pb.Segment {
 	if p.segment == nil {
 		return nil
@@ -89,8 +88,8 @@ func (p *peer) offer() *pb.Segment {
 	return &pb.Segment{File: segmentFile, Bytes: shm.Bytes, Bell: bellFile}
 }
 
-// levels lists the levels of the session: the session's level first, then the levels at
-// which the device can exchange with others, as far as the user allows them.
+// levels returns the levels of the session. The session's level comes first. The levels at
+// which the device can exchange with others follow, as far as the user permits them.
 func (p *peer) levels(granted string, can []string) []string {
 	out := []string{granted}
 	for _, l := range can {
@@ -148,7 +147,7 @@ func (p *peer) connection(stream grpc.BidiStreamingClient[pb.Message, pb.Message
 	}
 	var bell *os.File
 	if opened.GetRings() {
-		bell, p.bell[0] = p.bell[0], nil // the connection's from now on
+		bell, p.bell[0] = p.bell[0], nil // the connection owns it from now on
 	}
 	host, err := shm.Host(b, bell)
 	if err != nil {

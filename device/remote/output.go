@@ -27,18 +27,18 @@ type output struct {
 	line []byte
 	log  func(string)
 
-	begun []byte        // an unfinished line, which is searched for death
+	begun []byte        // an unfinished line, which may be death
 	death string        // the line that explains why the program ends, or ""
 	since int           // bytes since then
-	end   chan struct{} // closed when the plugin can write no more
+	end   chan struct{} // closed when the plugin can no longer write
 }
 
 const (
-	// tailBytes is how much of the end is stored.
+	// tailBytes is the number of bytes that are stored.
 	tailBytes = 4 << 10
-	// lastLines is how many lines an error quotes.
+	// lastLines is the number of lines that an error quotes.
 	lastLines = 6
-	// lineBytes bounds a line; a longer one is cut.
+	// lineBytes is the maximum length of a line; longer ones are cut.
 	lineBytes = 16 << 10
 )
 
@@ -60,8 +60,8 @@ func (w *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// logLines gives complete lines to the log; a line without end is cut, so that a plugin that never
-// ends a line does not fill the memory.
+// logLines passes complete lines to the log. It cuts a line that becomes too long, so that a plugin
+// that never ends a line does not fill the memory.
 func (w *output) logLines(p []byte) {
 	w.line = append(w.line, p...)
 	for {
@@ -77,7 +77,7 @@ func (w *output) logLines(p []byte) {
 	}
 }
 
-// last returns the last lines, or "". If the program printed why it ends, and then a trace,
+// last returns the last lines, or "". If the program printed the reason of its end, and then a trace,
 // last returns the lines from the reason on.
 func (w *output) last() string {
 	w.mu.Lock()
@@ -91,11 +91,11 @@ func (w *output) last() string {
 			return strings.Join(lastWords(lines[at:]), "\n")
 		}
 	}
-	return w.death // the output after it is longer than the stored lines
+	return w.death // the output after it was too long to be stored
 }
 
-// lastWords cuts lines that begin with the reason of a death. Python and Node.js write the
-// reason below the trace: then the last lines count too.
+// lastWords shortens lines that begin with the reason of an end. Python and Node.js write the reason
+// below the trace, so the last lines count too.
 func lastWords(lines []string) []string {
 	if len(lines) <= lastLines {
 		return lines
@@ -132,7 +132,8 @@ func (w *output) ranOutOfMemory() bool {
 	})
 }
 
-// deathExpires is after how many bytes more a plugin that seemed to end has not ended.
+// deathExpires is the number of bytes after which a plugin that is still running has not ended for the
+// reason in death.
 const deathExpires = 256 << 10
 
 // noticeDeath stores the last line that explains why the program ends.
@@ -175,7 +176,7 @@ func (e *outputReader) Read(p []byte) (int, error) {
 
 func (e *outputReader) Close() error { return e.from.Close() }
 
-// close notes that the plugin can write no more. A second time it does nothing.
+// close records that the plugin can no longer write. It may be called twice.
 func (w *output) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

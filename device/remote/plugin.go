@@ -114,7 +114,7 @@ func (p *Plugin) Close() error {
 	return p.binary.close()
 }
 
-// take returns a process without a device: the spare one if it lives, or a new one.
+// take returns a process without a device: the idle process if it is alive, or a new one.
 func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	p.mu.Lock()
 	spare := p.idle
@@ -133,9 +133,8 @@ func (p *Plugin) take(ctx context.Context) (*peer, error) {
 	return spare, nil
 }
 
-// startPeer starts another process. It must describe itself as the first one did: although
-// the executable is the same file, a script can read another file, and a library can have
-// been replaced.
+// startPeer starts another process. It must describe itself like the first one. Although the executable
+// is the same file, a script can read another file, and a library can have been replaced.
 func (p *Plugin) startPeer(ctx context.Context) (*peer, error) {
 	x, err := connect(ctx, &p.command, p.binary)
 	if err == nil && x.info != p.info {

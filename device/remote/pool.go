@@ -45,7 +45,7 @@ func (s *session) offerPool(g device.Group) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool == nil && !s.closing.Load() {
-		if p, err := shm.NewPool(); err == nil { // else values come and go
+		if p, err := shm.NewPool(); err == nil { // otherwise values are sent and received
 			s.pool = p
 			pools.Lock()
 			defer pools.Unlock()
@@ -58,8 +58,8 @@ func (s *session) offerPool(g device.Group) string {
 	return s.pool.Path()
 }
 
-// dropPool gives the memory back, for the device is gone: an exchange that was at its values has
-// been given up.
+// dropPool frees the memory after the device is gone. Exchanges that used its values
+// have been given up.
 func (s *session) dropPool() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *session) dropPool() {
 	pools.Lock()
 	defer pools.Unlock()
 	pools.all = slices.DeleteFunc(pools.all, func(p *shm.Pool) bool { return p == s.pool })
-	_ = s.pool.Drop() // what can fail is giving memory back
+	_ = s.pool.Drop() // only freeing memory can fail
 	s.pool = nil
 }
 

@@ -49,26 +49,26 @@ import (
 // it is released, and continues or ends as its owner likes.
 type process struct {
 	cmd     *exec.Cmd
-	file    *os.File // that is executed; nil of an attachment
+	file    *os.File // file to be executed; nil for an attachment
 	stdin   *os.File
 	stdout  *os.File
 	stderr  *os.File
 	child   []*os.File // the child's ends of the pipes
-	family  string     // a variable of its environment; "" where that cannot be looked for
+	family  string     // variable that marks its family; "" if the system cannot search for it
 	greeted *greeting
 	output  *output
 
-	*attachment // to a process that runs already; nil: it is a child
+	*attachment // a process that was already running; nil: it is a child
 
 	mu         sync.Mutex
-	begun      bool          // there is a process to be killed
-	aborted    bool          // it is to be killed, or never to be started
+	begun      bool          // it has been started and can be killed
+	aborted    bool          // it must be killed, or must not be started
 	signalled  bool          // this program has sent it a signal
 	exited     chan struct{} // closed after Wait
 	reaped     chan struct{} // closed when the processes that it left are killed too
-	state      string        // how it exited; valid then
-	starved    bool          // the system has ended it for lack of memory; valid then
-	killed     int64         // memory.Killed before it started
+	state      string        // how it ended; valid when exited is closed
+	starved    bool          // the system killed it for lack of memory; valid when exited is closed
+	killed     int64         // memory.Killed before the start
 	outputOnce sync.Once
 }
 
@@ -107,24 +107,24 @@ func (p *process) pipes() error {
 	return nil
 }
 
-// closeAll closes files. What can fail is of no use to anybody any more.
+// closeAll closes files. It ignores errors, because the caller cannot act on them.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		f.Close()
 	}
 }
 
-// Start starts the process. The goroutine that does it lives as long as the process; Kill and end
-// wait for it by reaped.
+// Start starts the process. The goroutine that starts it lives as long as the process. Kill and end
+// wait for it with reaped.
 func (p *process) Start(context.Context) error {
 	started := make(chan error, 1)
 	go p.live(started)
 	return <-started
 }
 
-// live starts the process and waits for its end on one thread: the kernel
-// kills the child when the thread that started it is gone (PR_SET_PDEATHSIG is about
-// threads). A goroutine that is locked to its thread keeps it for itself as long as it runs.
+// live starts the process and waits for its end on the same thread, because the kernel kills the child
+// when the thread that started it ends (PR_SET_PDEATHSIG refers to threads). A goroutine that is locked
+// to its thread keeps the thread as long as it runs.
 func (p *process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -147,7 +147,7 @@ func (p *process) live(started chan<- error) {
 	_ = p.cmd.Wait()
 	p.state = strings.TrimSpace(p.cmd.ProcessState.String())
 	p.starved = p.endedForMemory() || p.output.ranOutOfMemory()
-	end() // the end is known now: waiters need not wait for the rest
+	end() // the end is known, so waiters need not wait for the rest
 	if p.family != "" {
 		endFamily(p.family)
 	}
@@ -199,8 +199,8 @@ func (p *process) kill() {
 	p.signal(os.Kill)
 }
 
-// signal sends a signal to the process and its whole group while it runs, and records that
-// it did: a death by signal is somebody else's fault only if this program has not sent one.
+// signal sends a signal to the process and its group while it runs, and records this. If the process is
+// ended by another signal, another program has sent it.
 func (p *process) signal(s os.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,8 +218,7 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// killedByOther reports whether the process has ended by a signal that was not this
-// program's.
+// killedByOther reports whether the process was ended by a signal that this program did not send.
 func (p *process) killedByOther() bool {
 	select {
 	case <-p.exited:
@@ -231,9 +230,8 @@ func (p *process) killedByOther() bool {
 	return !p.signalled && p.begun && p.attachment == nil && endedBySignal(p.cmd.ProcessState)
 }
 
-// endedForMemory reports whether the system has killed the process for lack of memory: it
-// was killed, not by this program, and the system has killed a process for this reason
-// since this one was started.
+// endedForMemory reports whether the system has killed the process for lack of memory. It was killed,
+// not by this program, and the system has killed a process for this reason since this one was started.
 func (p *process) endedForMemory() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,9 +240,9 @@ func (p *process) endedForMemory() bool {
 }
 
 // end ends the process in three steps, a second apart: it closes the standard input, sends
-// SIGTERM, and sends SIGKILL. It returns when the process and all that it has started are
-// gone. docs/plugins.md promises the author of a plugin these steps; the first is enough
-// for a plugin that uses the SDK.
+// SIGTERM, and sends SIGKILL. It returns when the process and all processes that it has started
+// are gone. docs/plugins.md promises these steps to authors of plugins. The first is enough for
+// a plugin that uses the SDK.
 func (p *process) end() {
 	if p.abandon() {
 		return
@@ -260,7 +258,7 @@ func (p *process) end() {
 	p.closeOutput()
 }
 
-// abandon gives a process up that was never started, and reports whether it was.
+// abandon gives up a process that has never been started. It returns false if the process was started.
 func (p *process) abandon() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -292,7 +290,7 @@ func (p *process) closeOutput() {
 	})
 }
 
-// awaitOutput waits a moment until all that the process wrote has been read.
+// awaitOutput waits a moment until all output of the process has been read.
 func (p *process) awaitOutput() {
 	closesWithin(p.output.end, 200*time.Millisecond)
 }
@@ -318,19 +316,19 @@ func (p *process) howItEnded() string {
 	return p.state + " without a word"
 }
 
-// Stdout is what go-plugin reads the handshake from.
+// Stdout returns the reader of the handshake for go-plugin.
 func (p *process) Stdout() io.ReadCloser { return p.greeted.tee(p.stdout) }
 
 // Stderr returns the plugin's log.
 func (p *process) Stderr() io.ReadCloser { return p.output.tee(p.stderr) }
 
-// Name is the path of the executable.
+// Name returns the path of the executable.
 func (p *process) Name() string { return p.cmd.Path }
 
-// ID is the number of the process.
+// ID returns the number of the process.
 func (p *process) ID() string { return fmt.Sprint(p.number()) }
 
-// number is the ID of the process; 0 if that is somebody else's.
+// number returns the ID of the process, or 0 for a process that another program started.
 func (p *process) number() int {
 	if p.cmd.Process == nil {
 		return 0
@@ -341,8 +339,8 @@ func (p *process) number() int {
 // Diagnose adds nothing: this package writes its error messages itself.
 func (p *process) Diagnose(context.Context) string { return "" }
 
-// PluginToHost and HostToPlugin leave addresses as they are: both sides live
-// in one place.
+// PluginToHost and HostToPlugin return addresses unchanged, because both sides use the
+// same file system.
 func (p *process) PluginToHost(network, address string) (string, string, error) {
 	return network, address, nil
 }

@@ -8,10 +8,9 @@ import (
 
 const terminate = syscall.SIGTERM
 
-// isolate puts the process into a new process group, so that only the host gets a Ctrl-C in
-// the terminal. It makes the kernel kill the process when the host dies, and makes the
-// process run the file that was opened, even if another file has its path by now. The
-// opened file is the first that the process inherits.
+// isolate puts the process into a new process group, so that only the host receives a Ctrl-C in the
+// terminal. It makes the kernel kill the process when the host dies. The process runs the file that was
+// opened, even if another file now has its path. This file is the first one that the process inherits.
 func isolate(c *exec.Cmd, b *binary) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c.ExtraFiles = append([]*os.File{b.file}, c.ExtraFiles...)
@@ -25,7 +24,8 @@ const (
 	bellFile    = 5
 )
 
-// signalAll signals a process and all that it has started, as far as they are still in its group.
+// signalAll signals a process and the processes that it has started, as far as they are
+// still in its group.
 func signalAll(p *os.Process, s os.Signal) {
 	_ = syscall.Kill(-p.Pid, s.(syscall.Signal))
 }

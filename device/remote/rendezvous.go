@@ -19,7 +19,7 @@ import (
 //	                      └ host: Exchanges, Abort
 type Rendezvous struct{}
 
-// Meet makes the memory of one group of devices.
+// Meet creates the memory for one group of devices.
 func (Rendezvous) Meet(level string, generation uint64, members int) (device.GroupMemory, error) {
 	if level != device.CollShm {
 		return nil, device.Errorf("", "Meet", device.Unavailable, "level %s is not one of groups", level)
@@ -31,7 +31,7 @@ func (Rendezvous) Meet(level string, generation uint64, members int) (device.Gro
 	return groupMemory{m}, nil
 }
 
-// groupMemory is the host's side of a group's memory, in the words of package device.
+// groupMemory implements device.GroupMemory for the host.
 type groupMemory struct{ *shm.Group }
 
 // Rendezvous implements device.GroupMemory: the path of the memory.

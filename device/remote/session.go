@@ -50,8 +50,8 @@ type session struct {
 	name            string
 	conn            wire.Conn
 	host            *shm.Conn       // nil at level stream/1
-	fileParts       bool            // the plugin maps files itself (Write.part)
-	pipelinesWrites bool            // and a Write before those before it are answered
+	fileParts       bool            // the plugin can map files (Write.part)
+	pipelinesWrites bool            // the plugin accepts a Write before it has answered earlier ones
 	life            context.Context // ends with the process, and when the device is closed
 	end             context.CancelFunc
 	watchers        sync.WaitGroup // watchProcess and watchStream; close waits for them
@@ -60,13 +60,13 @@ type session struct {
 	once    sync.Once
 
 	order    receiveOrder // to receive
-	loss     loss         // of the device
-	mu       sync.Mutex   // held by the call in progress; by a call that others may follow, until it is sent
-	number   uint64       // of the last call
+	loss     loss         // reason why the device is lost
+	mu       sync.Mutex   // locked by the call in progress, or until a call is sent that others may follow
+	number   uint64       // number of the last call
 	group    device.Group
-	replying sync.WaitGroup // for the exchanges in progress of the call
+	replying sync.WaitGroup // waits for the exchanges in progress of the call
 	answers  answers
-	pool     *shm.Pool // for the values of exchanges; nil: they come and go
+	pool     *shm.Pool // memory for values of exchanges; nil: they are sent and received
 }
 
 // watchProcess closes the connection when the process ends, so that no call waits for an
@@ -77,8 +77,8 @@ func (s *session) watchProcess() {
 	s.conn.Close()
 }
 
-// watchStream ends a connection through shared memory when the plugin ends the
-// session: its messages come through the memory, its end by the stream.
+// watchStream closes a connection through shared memory when the plugin ends the session. Messages come
+// through the memory, but the end comes through the stream.
 func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Message]) {
 	_, _ = stream.Recv()
 	s.conn.Close()
@@ -88,22 +88,22 @@ func (s *session) watchStream(stream grpc.BidiStreamingClient[pb.Message, pb.Mes
 // tensors, the number of exchanges and their sizes are known from the program; an answer
 // that does not match them ends the device.
 type call struct {
-	name           string // in errors: "Run train"
+	name           string // name in errors: "Run train"
 	body           *pb.Message
 	in             []tensor.Tensor
-	result         []tensor.Tensor // types of the tensors that come back
-	free           *messagePool    // memory for them; nil: new memory
-	limits         limits          // on exchanges; zero: none may come
-	progress       wire.Progress   // of the exchanges that came
+	result         []tensor.Tensor // types of the returned tensors
+	free           *messagePool    // memory for the returned tensors; nil: new memory
+	limits         limits          // limits of exchanges; zero: exchanges are errors
+	progress       wire.Progress   // exchanges that have arrived
 	rows           []int           // of each replica, for a run
 	exchanges      int             // exchanges so far
 	exchangedBytes int64           // bytes that they brought
 	unanswered     atomic.Int32    // exchanges without an answer
 	waited         atomic.Int64    // nanoseconds that exchanges waited for others
-	buffers        *buffers        // for the next
+	buffers        *buffers        // buffers of the next exchange
 
 	answer *pb.Message
-	out    []tensor.Tensor // of the answer; the caller's
+	out    []tensor.Tensor // returned tensors, which belong to the caller
 }
 
 // do makes a call and returns the answer and its tensors, which are the
@@ -113,8 +113,8 @@ func (s *session) do(ctx context.Context, c *call) (m *pb.Message, out []tensor.
 	return c.answer, c.out, err
 }
 
-// doAll makes calls, at most maxPipelined: it sends all before it receives the
-// answers, which come in the same order.
+// doAll makes at most maxPipelined calls. It sends all of them before it receives the answers, which
+// arrive in the same order.
 func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	s.mu.Lock()
 	unlock := sync.OnceFunc(s.mu.Unlock)
@@ -139,7 +139,7 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 		unlock()
 	}
 	<-before
-	watchdog := s.guard(ctx, number) // to cancel a call is to cancel those before
+	watchdog := s.guard(ctx, number) // cancelling a call also cancels those before it
 	if !follows {
 		err = s.send(calls)
 	}
@@ -152,10 +152,9 @@ func (s *session) doAll(ctx context.Context, calls ...*call) (err error) {
 	return nil
 }
 
-// mayPipeline reports whether calls may be sent while others are in progress: only a run
-// without exchanges, if the connection has space for it. Otherwise the sender would wait,
-// perhaps in a system call, until the device has ended another call, and could not be
-// cancelled.
+// mayPipeline reports whether calls may be sent while others are in progress. Only a run without
+// exchanges may, and only if the connection has space for it. Otherwise the sender would wait, perhaps
+// in a system call, until the device has finished another call, and could not be cancelled.
 func (s *session) mayPipeline(calls []*call) bool {
 	c := calls[0]
 	if len(calls) > 1 || !s.pipelinesWrites || c.body.GetRun() == nil || c.limits.all > 0 {
@@ -189,7 +188,7 @@ func (s *session) receiveAll(ctx context.Context, calls []*call) (err error) {
 // ended, or the bytes of a tensor do not match its shape.
 func (s *session) check(ctx context.Context, c *call) error {
 	switch {
-	case s.loss.err() != nil: // also after Close, so that the next run opens the device again
+	case s.loss.err() != nil: // also after Close, so that the next run reopens the device
 		return s.loss.err()
 	case s.closing.Load():
 		return device.Errorf(s.name, c.name, device.Invalid, "the device is closed")
@@ -204,8 +203,8 @@ func (s *session) check(ctx context.Context, c *call) error {
 	return nil
 }
 
-// receive answers the exchanges of a call that was sent until its answer comes.
-// It never waits for them: the device may send more, or its answer.
+// receive receives the answer of a call that was sent. Until then it starts the exchanges of the call,
+// without waiting for them: the device may send more, or its answer.
 func (s *session) receive(ctx context.Context, c *call) (m *pb.Message, out []tensor.Tensor, err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer func() {
@@ -268,7 +267,7 @@ func (s *session) fail(name string, err error, p *watchdog) error {
 	switch lost := s.loss.err(); {
 	case s.closing.Load():
 		return device.Errorf(s.name, name, device.Canceled, "the device was closed meanwhile")
-	case lost != nil: // in the call before this one
+	case lost != nil: // it was lost in the call before this one
 		return lost
 	case p.timedOut.Load():
 		err = s.peer.silent(s.name, name)

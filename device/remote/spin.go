@@ -31,8 +31,8 @@ func (s *session) threads(n int) {
 	}
 }
 
-// waitPolicies returns how the host waits and how a device waits. A device that waits for other
-// ranks frees its core for the processes that bring the values.
+// waitPolicies returns the wait policies of the host and of a device. A device that waits for other
+// ranks frees its core for the processes that transfer the values.
 //
 //	threads of all devices      host          device, alone     device, among ranks
 //	fewer than cores            spins         spins             spins

@@ -48,6 +48,6 @@ func executableKind(r io.ReaderAt) string {
 	return ""
 }
 
-// peMachines names processors as Go does, in the headers of Windows executables.
+// peMachines maps the processors in the headers of Windows executables to Go's names.
 var peMachines = map[uint16]string{pe.IMAGE_FILE_MACHINE_I386: "386", pe.IMAGE_FILE_MACHINE_AMD64: "amd64",
 	pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}

@@ -13,7 +13,7 @@ import (
 
 var _ device.Costed = (*executable)(nil)
 
-// StepTraffic implements device.Costed. It makes the messages of the step without their elements.
+// StepTraffic implements device.Costed. It builds the messages of the step without their elements.
 func (x *executable) StepTraffic(rows []int) device.Traffic {
 	f := x.program.Function(graph.Train)
 	if f == nil {
@@ -24,7 +24,7 @@ func (x *executable) StepTraffic(rows []int) device.Traffic {
 	x.session.mu.Lock()
 	g := x.session.group
 	x.session.mu.Unlock()
-	t.Waits = 2 // for the outcome, and for the commit
+	t.Waits = 2 // one for the outcome, and one for the commit
 	if nodes := nodesWithRows(g, rows); len(nodes) > 0 {
 		in, out, waits := x.limits[graph.Train].schedule.Traffic(nodes)
 		t.In, t.Out, t.Waits = t.In+in, t.Out+out, t.Waits+waits

@@ -13,7 +13,7 @@ import "sync"
 // A mutex would work for two calls, but not for three: it does not guarantee which waiter is next.
 type receiveOrder struct {
 	mu   sync.Mutex
-	last chan struct{} // closed when the call with the last turn is over; nil: there was no call
+	last chan struct{} // closed when the call with the last turn has ended; nil: before the first call
 }
 
 // take reserves the next turn. The turn begins when before is closed; done ends it.
@@ -41,14 +41,14 @@ func (t *receiveOrder) busy() bool {
 	}
 }
 
-// loss records why a device is lost. The first reason is the true one: closing the
-// connection because of it breaks every call in progress.
+// loss records why a device is lost. The first reason is the true one, because closing the connection
+// for this reason breaks all calls in progress.
 type loss struct {
 	mu  sync.Mutex
 	why error
 }
 
-// err returns why the device is lost; nil: it is not.
+// err returns the reason why the device is lost, or nil if it is not lost.
 func (f *loss) err() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// maxPipelined is the largest number of writes without an answer. That number of answers fits into
-// the buffers of the connection: no side waits for space while both of them write.
+// maxPipelined is the maximum number of writes without an answer. Their answers fit into the buffers of
+// the connection, so that the two sides never wait for each other while both write.
 const maxPipelined = 64
 
 // Write implements device.Executable. For a tensor in a mapped file the plugin receives the
@@ -54,7 +54,7 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	for i, c := range calls {
 		m := c.answer
 		err := x.session.answer(c.name, m.GetDone() != nil, m.GetDone().GetError(), m)
-		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, a machine in the machine
+		if errors.Is(err, device.Unavailable) && len(c.in) == 0 { // another user, or a virtual machine
 			c = x.writeCall(names[i], state[names[i]], false)
 			err = x.session.callDone(ctx, c.name, c.body, c.in...)
 		}
@@ -65,8 +65,8 @@ func (x *executable) writeSome(ctx context.Context, names []string, state map[st
 	return nil
 }
 
-// writeCall returns the call that writes a tensor, as a range of its file if fileParts and the
-// tensor is one.
+// writeCall returns the call that writes a tensor. If fileParts is true and the tensor is a range of a
+// file, the call sends the range instead of the bytes.
 func (x *executable) writeCall(name string, t tensor.Tensor, fileParts bool) *call {
 	in := &pb.Write{Executable: x.number, State: name}
 	c := &call{name: "Write " + name, body: &pb.Message{Body: &pb.Message_Write{Write: in}}}

@@ -17,20 +17,19 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// Apart serves devices to hosts on other machines. Each connection has the rights of a host for one
-// device: it opens the device, and the device is closed when the connection ends. A host reaches
-// nothing else: no memory is shared, no file of this machine is read, and devices exchange through
-// their host.
+// Apart serves devices to hosts on other machines. Each connection gives a host access to one device,
+// which the host opens, and which is closed when the connection ends. The host has no other access: no
+// memory is shared, no file of this machine is read, and devices exchange through their host.
 type Apart struct {
 	server   *grpc.Server
 	calls    allCalls
 	meetings meetings
 }
 
-// allCalls are the calls of all connections.
+// allCalls has the calls of all connections.
 type allCalls struct {
-	number  atomic.Int64 // in progress
-	leaving atomic.Bool  // no more shall begin
+	number  atomic.Int64 // number of calls in progress
+	leaving atomic.Bool  // no more calls may begin
 }
 
 // ApartOptions configure Apart.
@@ -45,8 +44,8 @@ type ApartOptions struct {
 	MaxBytes int64
 }
 
-// The times of connections between machines. A machine that is switched off sends nothing, so both
-// sides ask from time to time whether the other one is there.
+// Times for connections between machines. A machine that is switched off sends nothing, so both sides
+// check from time to time whether the other one is still there.
 const (
 	handshakeTimeout = 10 * time.Second
 	checkEvery       = 10 * time.Second

@@ -12,10 +12,10 @@ import (
 // be called from any goroutine; each lane of a peer is received from by one
 // goroutine at a time.
 type Fabric interface {
-	// Rank is the number of this process among them, from 0.
+	// Rank is the number of this process among the ranks, from 0.
 	Rank() int
 
-	// Size is their number. It never changes.
+	// Size is the number of ranks. It never changes.
 	Size() int
 
 	// Send sends a message to another rank: the concatenation of pieces. It may
@@ -36,18 +36,17 @@ type Fabric interface {
 	// the error wraps Ended and gives the reason.
 	Receive(ctx context.Context, from int, lane collective.Lane) ([]byte, error)
 
-	// Reuse gives back a received message that is not needed any more: later ones
-	// may be received into its memory. A caller need not call it.
+	// Reuse gives back a received message that is no longer needed. Later messages may be received into
+	// its memory. A caller need not call it.
 	Reuse(message []byte)
 
-	// Abort ends all ranks: whatever they do with the fabric returns an error that
-	// wraps Ended and has the cause in it, if it got there. A fabric may end the
-	// processes too. Only the first call counts.
+	// Abort ends all ranks. Their calls of the fabric then return an error that wraps Ended; it
+	// contains the cause if the cause reached them. A fabric may end the processes too. Only the
+	// first call counts.
 	Abort(cause string)
 
-	// Close leaves the fabric. What was sent before arrives. A rank that is closed
-	// takes part no more, and its peers find that out when they receive: their
-	// error wraps Ended. Closing twice is legal.
+	// Close leaves the fabric. Messages that were sent before still arrive. Peers notice that a rank
+	// has left when they receive from it: their error wraps Ended. Closing twice is legal.
 	Close() error
 }
 
@@ -61,9 +60,8 @@ type Lender interface {
 	// read them. The other pieces are copied.
 	Lend(ctx context.Context, to int, lane collective.Lane, pieces ...[]byte) (lent bool, err error)
 
-	// Borrow is Receive of a message in pieces, one behind the other. The pieces passed to
-	// Lend are not cut. The pieces of a lent message belong to the peer and must not be
-	// passed to Reuse.
+	// Borrow is Receive of a message in pieces, one after the other. The pieces passed to Lend are not
+	// divided. The pieces of a lent message belong to the peer and must not be passed to Reuse.
 	Borrow(ctx context.Context, from int, lane collective.Lane) (pieces [][]byte, lent bool, err error)
 }
 

@@ -10,10 +10,10 @@ import (
 // Each begins at a multiple of 8 bytes, so that the receiver can add the values in place.
 type message struct {
 	head   []byte   // memory of the first piece
-	pieces [][]byte // the first is for the head
+	pieces [][]byte // the first one is for the head
 }
 
-// begin begins a message with its header, in the memory of the last one.
+// begin begins a message with its header, in the memory of the previous one.
 func (m *message) begin(h header) {
 	m.head, m.pieces = h.append(m.head[:0]), append(m.pieces[:0], nil)
 }
@@ -63,10 +63,10 @@ const alignment = 8
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// received is a message that has arrived and been read in part.
+// received is a message that has arrived. A part of it has been read.
 type received struct {
-	pieces [][]byte // that are left, as they came
-	at     int      // in the first
+	pieces [][]byte // the remaining pieces
+	at     int      // offset in the first piece
 }
 
 // next moves to the piece with the next byte and returns the rest of that piece.
@@ -120,7 +120,7 @@ func (r *received) end() error {
 	return nil
 }
 
-// cut returns bytes of a part: a view, nothing of an absent one.
+// cut returns bytes of a part as a view. It returns an empty tensor for an absent part.
 func cut(t tensor.Tensor, from, to int) tensor.Tensor {
 	if !t.IsZero() {
 		t.Bytes = t.Bytes[from:to:to]

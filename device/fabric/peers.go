@@ -21,11 +21,11 @@ import (
 // ranks that wait in it, and its unfinished exchanges are dropped.
 type Peers struct {
 	fabric   Fabric
-	timeout  time.Duration // after which a peer that is silent is gone
-	round    atomic.Uint64 // counts the records so far
+	timeout  time.Duration // time after which a silent peer is gone
+	round    atomic.Uint64 // number of records so far
 	sent     [collective.Lanes]atomic.Int64
-	stopping atomic.Bool           // the run is to stop
-	ended    atomic.Pointer[error] // why the first wait ended that found the fabric at its end
+	stopping atomic.Bool           // the run will stop
+	ended    atomic.Pointer[error] // error of the first wait that found that the fabric has ended
 	stop     context.CancelFunc
 	wait     sync.WaitGroup
 }
@@ -65,12 +65,12 @@ type kind uint8
 
 const (
 	alive    kind = iota // the sender is alive
-	record               // of AllGather
-	partials             // of an exchange
-	results              // of an exchange: the range that the sender has combined
-	callOff              // of the round
-	taken                // of an exchange: the results that were lent are read
-	direct               // of Send
+	record               // record of an AllGather
+	partials             // partial values of an exchange
+	results              // results of an exchange: the range that the sender has combined
+	callOff              // calls the round off
+	taken                // the lent results of an exchange have been read
+	direct               // message of Send
 )
 
 // headerBytes is the length of a message's header: its kind, three zeros, the number of its
@@ -112,7 +112,7 @@ func (p *Peers) heartbeat(ctx context.Context) {
 		for to := range p.Size() {
 			for lane := range collective.Lane(collective.Lanes) {
 				if to != p.Rank() && p.fabric.Send(ctx, to, lane, m) != nil {
-					return // the next exchange finds out why
+					return // the next exchange returns the reason
 				}
 			}
 		}
@@ -160,10 +160,10 @@ func (p *Peers) sendBy(ctx context.Context, to int, lane collective.Lane, pieces
 	return lent, nil
 }
 
-// arrival is a message that has come.
+// arrival is a message that has arrived.
 type arrival struct {
 	pieces [][]byte // the first includes the header
-	lent   bool     // the memory is the peer's
+	lent   bool     // the memory belongs to the peer
 }
 
 // content returns the bytes after the header.
@@ -174,7 +174,7 @@ func (a arrival) content() []byte {
 	return slices.Concat(a.pieces...)[headerBytes:]
 }
 
-// reuse gives the memory of a message back that is not needed any more.
+// reuse gives back the memory of a message that is no longer needed.
 func (p *Peers) reuse(a arrival) {
 	if !a.lent {
 		p.fabric.Reuse(a.pieces[0])
@@ -228,8 +228,8 @@ func (p *Peers) next(ctx context.Context, from int, lane collective.Lane) (heade
 	}
 }
 
-// gone returns an error that names the missing ranks: the one that was waited for, or
-// others that were silent for as long, since a rank may be blocked by another that is gone.
+// gone returns an error that names the missing ranks. They are the rank that was waited for, or others
+// that were silent for the same time: a rank may be blocked by another one that is gone.
 func (p *Peers) gone(ctx context.Context, from int, lane collective.Lane, silent time.Duration) error {
 	text, it := fmt.Sprintf("rank %d is gone", from), "it"
 	for r := range p.Size() {
@@ -274,7 +274,7 @@ func (p *Peers) every() time.Duration {
 	return max(min(p.timeout/4, time.Second+time.Duration(p.Size())*10*time.Millisecond), time.Millisecond)
 }
 
-// patience is how long a peer may be silent.
+// patience is the time that a peer may be silent.
 func (p *Peers) patience() time.Duration {
 	if p.stopping.Load() {
 		return min(p.timeout, 5*p.every())

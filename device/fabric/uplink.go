@@ -25,12 +25,12 @@ import (
 // results.
 type Uplink struct {
 	peers *Peers
-	nodes [][]collective.Node // by rank: Cover of its replicas
-	tree  int                 // leaves
+	nodes [][]collective.Node // Cover of the replicas of each rank
+	tree  int                 // number of leaves
 	lanes [collective.Lanes]lane
 }
 
-// lane is what exchanges of a lane use one after the other.
+// lane has the memory that the exchanges of a lane use one after the other.
 type lane struct {
 	message  message
 	assembly *collective.Assembly
@@ -68,10 +68,9 @@ func (u *Uplink) Nodes() []collective.Node { return u.nodes[u.peers.Rank()] }
 // smaller sums a second message costs more time than it saves.
 const sharedFrom = 16 << 10
 
-// Complete makes an exchange with all other ranks: each value comes with a
-// partial value for each of Nodes, in order. Exchanges of a lane are made one
-// after the other, in the same order on all ranks. The error wraps
-// collective.Aborted if a rank has called the round off.
+// Complete makes an exchange with all other ranks. Each value has a partial value for each of Nodes, in
+// order. Exchanges of a lane are made one after the other, in the same order on all ranks. The error
+// wraps collective.Aborted if a rank has called the round off.
 func (u *Uplink) Complete(ctx context.Context, tag collective.Tag, values []collective.Reduction) error {
 	e := &exchange{Uplink: u, values: values, number: tag.Lane, lane: &u.lanes[tag.Lane],
 		sequence: uint32(tag.Sequence), came: make([][]tensor.Tensor, len(u.nodes))}
@@ -91,7 +90,7 @@ type exchange struct {
 	number   collective.Lane
 	sequence uint32
 	values   []collective.Reduction
-	came     [][]tensor.Tensor // by rank: its parts of this rank's share, value by value
+	came     [][]tensor.Tensor // parts of this rank's share from each rank, value by value
 }
 
 func (e *exchange) header(k kind) header { return header{k, e.peers.round.Load(), e.sequence} }
@@ -312,7 +311,7 @@ func (e *exchange) takeResults(ctx context.Context, from int) error {
 	return nil
 }
 
-// eachShared calls f for a rank's share of every result that is shared out.
+// eachShared calls f for a rank's share of every result that is divided among the ranks.
 func (e *exchange) eachShared(rank int, f func(chunk []byte) error) error {
 	for i := range e.values {
 		v := &e.values[i]

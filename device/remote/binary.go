@@ -45,7 +45,7 @@ func (b *binary) check(c *Command) error {
 	switch {
 	case err != nil:
 		return c.fail("start", device.Unavailable, "%w", err)
-	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // these bits do not exist on Windows
+	case !i.Mode().IsRegular() || i.Mode()&0o111 == 0 && runtime.GOOS != "windows": // not on Windows
 		return c.fail("start", device.Unavailable, "%s is not an executable file (%v)", b.path, i.Mode())
 	case c.SHA256 == "":
 		return nil

@@ -46,7 +46,7 @@ func (s *session) grow(ctx context.Context, in *pb.Grow) (*pb.Loaded, error) {
 	return needs(in.GetExecutable(), e), nil
 }
 
-// muchMemory is from how many bytes on it is worth a collection of garbage to give them back.
+// muchMemory is the minimum number of bytes for which a garbage collection is worthwhile.
 const muchMemory = 16 << 20
 
 func (s *session) unload(in *pb.Unload) error {

@@ -11,17 +11,17 @@ type calls struct {
 	mu       sync.Mutex
 	number   uint64
 	end      context.CancelFunc
-	canceled uint64    // the highest call that Cancel has named
-	all      *allCalls // of all sessions of this process; nil if there is one
+	canceled uint64    // highest number of a call that was canceled
+	all      *allCalls // calls of all sessions of this process; nil if there is only one session
 }
 
-// begin returns the context of call number n and what to do after it, once.
+// begin returns the context of call number n, and a function that must be called once at its end.
 func (c *calls) begin(ctx context.Context, n uint64) (context.Context, func()) {
 	ctx, end := context.WithCancel(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.number, c.end = n, end
-	if c.canceled >= n { // Cancel has overtaken the call
+	if c.canceled >= n { // Cancel came before the call
 		end()
 	}
 	if c.all == nil {
@@ -44,7 +44,7 @@ func (c *calls) cancel(n uint64) {
 	}
 }
 
-// over reports whether the session ends after the call that it has answered.
+// over reports whether the session must end after the call that it has answered.
 func (c *calls) over() bool { return c.all != nil && c.all.leaving.Load() }
 
 // current returns the number of the call in progress.

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc"
 )
 
-// exitWithHost ends the process when its standard input ends: the host is gone then, for
-// whatever reason. The plugin gets a moment to free resources that outlive a process, and
-// the server to remove its socket: Serve returns.
+// exitWithHost ends the process when its standard input ends, which means that the host is gone. The
+// plugin first gets a moment to free resources that outlive a process, and the server to remove its
+// socket: Serve returns.
 func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	time.AfterFunc(time.Second, func() { os.Exit(1) })
@@ -20,9 +20,9 @@ func exitWithHost(end func(), servers <-chan *grpc.Server) {
 	(<-servers).Stop()
 }
 
-// muteUnary points standard output at standard error on the first call: until then the line
-// of the handshake must get through. Afterwards standard output is not read any more, and a
-// library that prints would block.
+// muteUnary redirects standard output to standard error at the first call. Before that, the
+// line of the handshake must get through. After it, nobody reads standard output, and a library
+// that prints would block.
 func muteUnary(ctx context.Context, in any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	mute()
 	return next(ctx, in)

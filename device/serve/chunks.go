@@ -25,8 +25,8 @@ type chunk struct {
 // minChunk is the minimum size, in bytes, of values that are stored in the pool.
 const minChunk = 32 << 10
 
-// join maps the memory that the host offers to a member of a new group. If that fails,
-// values are sent. The values of the former group are no longer in use.
+// join maps the memory that the host offers to a member of a new group. If that fails, values are sent
+// instead. The values of the previous group are no longer in use.
 func (c *chunks) join(path string) {
 	if path != c.path {
 		c.leave()
@@ -41,7 +41,7 @@ func (c *chunks) join(path string) {
 
 func (c *chunks) leave() {
 	if c.pool != nil {
-		_ = c.pool.Close() // it was mapped; the memory is the host's
+		_ = c.pool.Close() // it was mapped; the memory belongs to the host
 		c.pool = nil
 	}
 }
@@ -73,8 +73,7 @@ func (c *chunks) store(x *pb.Exchange, partials []tensor.Tensor) *chunk {
 	return &chunk{offset, results}
 }
 
-// copyCached copies in pieces: longer copies bypass the caches, which others will read
-// from.
+// copyCached copies in pieces. A longer copy bypasses the caches that others will read from.
 func copyCached(dst, src []byte) {
 	for len(src) > 0 {
 		n := copy(dst, src[:min(len(src), cachedBytes)])

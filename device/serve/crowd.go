@@ -9,15 +9,16 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// crowd is a listener that bounds the connections without a handshake. If there are too many, the oldest one
-// of the address with the most of them is closed, so that strangers shut out strangers.
+// crowd is a listener that bounds the connections without a handshake. If there are too many, it
+// closes the oldest connection of the address that has the most of them, so that strangers only
+// shut out strangers.
 //
 //	accepted: waiting --handshake--> trusted, at most maxConnections
 //	             |
 //	             +-- too many wait --> closed
 type crowd struct {
 	net.Listener
-	most int // of connections that wait
+	most int // maximum number of waiting connections
 
 	mu      sync.Mutex
 	waiting []*comer // the oldest first
@@ -36,7 +37,7 @@ type comer struct {
 var errCrowded = errors.New("too many hosts are connected")
 
 const (
-	maxConnections = 256 // of trusted hosts
+	maxConnections = 256 // for trusted hosts
 	maxStrangers   = 128 // without a handshake
 )
 
@@ -56,7 +57,7 @@ func (c *crowd) Accept() (net.Conn, error) {
 	return n, nil
 }
 
-// add adds a connection, and returns the one to close.
+// add adds a connection. old is the connection to close, or nil.
 func (c *crowd) add(n *comer) (old *comer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +108,7 @@ func (n *comer) Close() error {
 	return n.Conn.Close()
 }
 
-// trusting are credentials that mark trusted connections of a crowd.
+// trusting wraps credentials. It marks connections of a crowd as trusted after the handshake.
 type trusting struct {
 	credentials.TransportCredentials
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// join makes the device a member of a group, which exchanges in shared memory or, at every other
-// level, through the host.
+// join makes the device a member of a group. The group exchanges through shared memory or, at every
+// other level, through the host.
 func (s *session) join(ctx context.Context, in *pb.Join) error {
 	g := wire.DecodeGroup(in)
 	meet := collective.Exchanger(&s.exchanger)
@@ -25,7 +25,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 			"the host is on another machine, and shares no memory with this one")
 	}
 	if g.Level == device.CollShm && g.Check() == nil {
-		if !g.Whole() { // the host is to be in the middle
+		if !g.Whole() { // the host takes part in the exchanges
 			return device.Errorf("", "", device.Unavailable, "level %s: the members hold a part of the tree of "+
 				"%d leaves, and meet nobody else in shared memory", g.Level, g.Leaves())
 		}
@@ -44,7 +44,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 		if together, meet, err = s.meetings.join(g, &s.exchanger); err != nil {
 			return device.Errorf("", "", device.Invalid, "level %s: %w", g.Level, err)
 		}
-		g.Level, g.Rendezvous, g.Machine = device.Stream, nil, nil // the device knows nothing of it
+		g.Level, g.Rendezvous, g.Machine = device.Stream, nil, nil // the device does not know of these
 	}
 	g.Exchange = &s.scheduled
 	if err := s.device.Join(ctx, g); err != nil {
@@ -70,10 +70,10 @@ func leave(m *shm.Member) {
 	}
 }
 
-// exchanger exchanges with the other members of a group through the host: in the middle of
-// a run, it sends the partial values and receives the results on the session's connection,
-// which is not used for anything else meanwhile. Its methods may be called from several goroutines:
-// a device that is itself in another process waits for each exchange in a separate one.
+// exchanger exchanges with the other members of a group through the host. During a run, it sends the
+// partial values and receives the results on the session's connection, which has no other use
+// meanwhile. Its methods may be called from several goroutines: a device that is itself in another
+// process waits for each exchange in a separate goroutine.
 type exchanger struct {
 	session *session
 	pool    chunks
@@ -81,22 +81,22 @@ type exchanger struct {
 
 	mu        sync.Mutex // guards the fields below, and the fields of the pending
 	pending   []*pendingExchange
-	receiving bool          // some goroutine receives
-	received  chan struct{} // closed when it has; then there is another
-	broken    error         // of the connection
+	receiving bool          // a goroutine is receiving
+	received  chan struct{} // closed when that goroutine has received; then replaced
+	broken    error         // error of the connection
 }
 
 // pendingExchange is an exchange that the host has not answered.
 type pendingExchange struct {
 	tag    collective.Tag
 	values []collective.Reduction
-	chunk  *chunk // their memory in the host's pool; nil: they are sent
+	chunk  *chunk // memory of the values in the host's pool; nil: they are sent
 	done   bool
 	err    error
 }
 
-// maxPending bounds how many there are when gradients are added: their values are the host's
-// memory, and four are enough to overlap exchanges with computing.
+// maxPending is the maximum number of pending exchanges when an exchange of gradients starts. Their
+// values occupy memory of the host, and four are enough to overlap exchanges with computing.
 const maxPending = 4
 
 // Start sends the partial values. The results are received by the goroutine that waits for
@@ -121,7 +121,7 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 	}
 	m := &pb.Message{Call: s.calls.current(), Body: &pb.Message_Exchange{Exchange: e}}
 	x.mu.Lock()
-	x.pending = append(x.pending, d) // before it is sent: the answer may be received by another goroutine
+	x.pending = append(x.pending, d) // added before it is sent, because another goroutine may receive the answer
 	x.mu.Unlock()
 	if err := s.conn.Send(m, partials); err != nil {
 		return func() error { return err }
@@ -133,8 +133,8 @@ func (x *exchanger) Start(_ context.Context, tag collective.Tag, values []collec
 	return func() error { return err }
 }
 
-// await waits for the host's answer, which comes in any case: when the call is
-// cancelled and when the group is aborted too, as an error.
+// await waits for the host's answer. The answer always comes; if the call is cancelled or the group is
+// aborted, it is an error.
 func (x *exchanger) await(d *pendingExchange) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -146,8 +146,8 @@ func (x *exchanger) await(d *pendingExchange) error {
 	return d.err
 }
 
-// advance receives the next answer, or waits until another goroutine has. The error is the
-// connection's error. The caller holds mu.
+// advance receives the next answer, or waits until another goroutine has received one. The error is an
+// error of the connection. The caller holds mu.
 func (x *exchanger) advance() error {
 	switch {
 	case x.broken != nil:
@@ -178,7 +178,7 @@ func (x *exchanger) oldest(n int) *pendingExchange {
 	return x.pending[0]
 }
 
-// count returns how many exchanges are pending.
+// count returns the number of pending exchanges.
 func (x *exchanger) count() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

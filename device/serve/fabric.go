@@ -34,22 +34,22 @@ type Host interface {
 	// carry them out, and reports whether there were any. The error means that
 	// bnctl has ended.
 	Poll(e Endpoint, d time.Duration) (bool, error)
-	// Reuse gives the content of a Send back to the host, which uses it again:
-	// it is in the caches, and new memory would have to be cleared.
+	// Reuse gives the content of a Send back to the host, which uses the memory again: it is in the
+	// caches, and new memory would have to be cleared.
 	Reuse(content []byte)
-	// Message delivers the next bytes of a message from a rank; more reports whether
-	// further ones follow. The endpoint may overwrite content when Message returns.
+	// Message delivers the next bytes of a message from a rank. more reports whether further bytes
+	// follow. The endpoint may overwrite content when Message returns.
 	Message(from int, lane uint8, content []byte, more bool)
-	// Alloc returns memory for a message of n bytes, which is to be given to WholeMessage.
+	// Alloc returns memory for a message of n bytes. The memory must be passed to WholeMessage.
 	Alloc(n int) []byte
-	// WholeMessage delivers a message from a rank, in memory of Alloc, which belongs to the
+	// WholeMessage delivers a message from a rank. message is memory from Alloc, which belongs to the
 	// host from then on.
 	WholeMessage(from int, lane uint8, message []byte)
 	// Sent reports that the next message of SendWhole to a rank in a lane has been
 	// sent.
 	Sent(to int, lane uint8)
-	// Left reports that a rank has left. With the number of this rank, it reports that all
-	// ranks have left, after Leave.
+	// Left reports that a rank has left. For this rank it reports that all ranks have
+	// left, after Leave.
 	Left(rank int)
 	// Ended reports that the fabric cannot be used any more, and why.
 	Ended(cause string)
@@ -70,9 +70,9 @@ type Endpoint interface {
 	// SendWhole sends a message that consists of these pieces in order. They are in memory
 	// lent by bnctl, and belong to the endpoint until it calls Host.Sent.
 	SendWhole(to int, lane uint8, pieces [][]byte)
-	// Await reports that bnctl waits for a message of a rank, after it has received
-	// got messages of that rank in this lane. Until the message comes, an endpoint
-	// that has to poll polls often.
+	// Await reports that bnctl waits for a message of a rank. got is the number of messages that it
+	// has received from the rank in this lane. An endpoint that polls should poll often until the
+	// message arrives.
 	Await(from int, lane uint8, got uint64)
 	Abort(cause string)
 	Leave()
@@ -153,8 +153,8 @@ func (s *fabricService) close() {
 // is dropped.
 type host struct {
 	pipe  *shm.Conn
-	free  [][]byte    // contents that were sent
-	pools []*shm.Pool // by number - 1; nil: bnctl or this process lacks it
+	free  [][]byte    // contents of sent messages
+	pools []*shm.Pool // by number - 1; nil: not mapped by both bnctl and this process
 }
 
 func (h *host) Poll(e Endpoint, d time.Duration) (happened bool, err error) {
@@ -182,7 +182,7 @@ func (h *host) frameBuffer(_ wire.Frame, n int) ([]byte, error) {
 	return slices.Grow(b[:0], n)[:n], nil
 }
 
-// minPooled is from how many bytes on memory is pooled.
+// minPooled is the minimum size of memory that is pooled.
 const minPooled = 32 << 10
 
 func (h *host) Reuse(content []byte) {

@@ -5,8 +5,8 @@ import (
 	"runtime/metrics"
 )
 
-// garbage is collected between calls: there the host is busy, in a call the
-// cores are, and the other members of a group wait.
+// garbage collects garbage between calls. The host is then busy; during a call the cores are busy, and
+// the other members of a group wait.
 type garbage struct {
 	heap   []metrics.Sample
 	loaded uint64 // bytes that were used after the last call that loaded something
@@ -17,7 +17,7 @@ func newGarbage() *garbage {
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}}}
 }
 
-// maxGarbage bounds the garbage of a device: Go by itself waits until the garbage is as
+// maxGarbage is the maximum garbage of a device. Without this limit, Go waits until the garbage is as
 // large as the weights.
 const maxGarbage = 4 << 20
 

@@ -27,8 +27,8 @@ func Main(p device.Provider) {
 	}
 }
 
-// described carries out the arguments of the process that do not start serving, and reports
-// whether the process is done.
+// described handles the arguments of the process that do not start serving. It reports whether the
+// process is done.
 func described(p device.Plugin) bool {
 	if len(os.Args) == 2 && os.Args[1] == "describe" {
 		if err := describe(p); err != nil {
@@ -62,7 +62,7 @@ func Serve(p device.Provider) {
 	serveAs(p.Describe(), func(server *grpc.Server) { pb.RegisterDeviceServer(server, s) }, func() { s.close() })
 }
 
-// serveAs serves what register registers. end frees what outlives a process.
+// serveAs serves the services that register registers. end frees resources that outlive a process.
 func serveAs(about device.Plugin, register func(*grpc.Server), end func()) {
 	if os.Getenv(wire.CookieKey) != wire.CookieValue {
 		fmt.Fprintf(os.Stderr, "This is the device plugin %q of bnctl, which starts it\n", about.Name)

@@ -33,7 +33,7 @@ type meeting struct {
 	of       *meetings
 	key      string
 	hub      *collective.Hub
-	group    device.Group // of the member that came first
+	group    device.Group // group of the first member
 	uplink   *hostUplink
 	sessions int
 }
@@ -42,7 +42,7 @@ type meeting struct {
 type hostUplink struct {
 	nodes []collective.Node
 	mu    sync.Mutex
-	first collective.Exchanger // of the first device; nil before it has joined
+	first collective.Exchanger // exchanger of the first device; nil before it has joined
 }
 
 // join makes a device a member of the meeting of its group. x exchanges with the host.
@@ -111,7 +111,8 @@ func (u *hostUplink) Complete(ctx context.Context, tag collective.Tag,
 	return u.Start(ctx, tag, values)()
 }
 
-// Start implements collective.Starter. All devices have come, and so has the first.
+// Start implements collective.Starter. It is called when all devices have arrived, so the first
+// device has joined.
 func (u *hostUplink) Start(ctx context.Context, tag collective.Tag,
 	values []collective.Reduction) func() error {
 	u.mu.Lock()

@@ -7,14 +7,14 @@ import (
 	"github.com/bnctl/bnctl/device/internal/wire"
 )
 
-// newHost returns bnctl at the other end of the rings. pool is the path of the memory to
-// receive into; "": no memory.
+// newHost returns a host for bnctl at the other end of the rings. pool is the path of the memory to
+// receive into, or "" without memory.
 func newHost(pipe *shm.Conn, pool string) *host {
 	h := &host{pipe: pipe}
 	if pool == "" {
 		return h
 	}
-	if p, err := shm.OpenPool(pool); err == nil { // else all is copied
+	if p, err := shm.OpenPool(pool); err == nil { // otherwise all messages are copied
 		h.pools = []*shm.Pool{p}
 	}
 	return h

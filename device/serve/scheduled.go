@@ -13,8 +13,8 @@ import (
 // exchange without the host, only this check finds the faulty device.
 type scheduled struct {
 	collective.Exchanger
-	progress wire.Progress // of the run in progress
-	replicas []int         // that the device holds in the present group
+	progress wire.Progress // progress of the present run
+	replicas []int         // replicas of the device in the present group
 }
 
 // Start begins the exchange if it is due.

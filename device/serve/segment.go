@@ -8,8 +8,8 @@ import (
 	"github.com/bnctl/bnctl/device/internal/shm"
 )
 
-// shared is memory that the host shares with this process, and the end of the
-// pipe into which it writes to wake the host; nil without.
+// shared is memory that the host shares with this process, and the end of the pipe that wakes the host.
+// Both are nil if they do not exist.
 type shared struct {
 	segment []byte
 	bell    *os.File

@@ -16,19 +16,19 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// service answers the host.
+// service implements the calls of the host.
 type service struct {
 	pb.UnimplementedDeviceServer
 	provider device.Provider
-	apart    bool      // the host is on another machine: nothing but messages is exchanged with it
-	maxBytes int64     // of the tensors of a message; 0: maxPayload
-	meetings *meetings // of all connections, if apart
+	apart    bool      // the host is on another machine: only messages are exchanged with it
+	maxBytes int64     // limit of the tensors of a message; 0: maxPayload
+	meetings *meetings // meetings of all connections, if apart
 
 	mu         sync.Mutex
 	device     device.Device // nil before Open and after Close
 	opened     bool
 	concurrent bool   // the host accepts several exchanges at a time
-	shared     shared // of level shm/1, from Open to Session
+	shared     shared // memory of level shm/1, from Open to Session
 	calls      calls
 }
 
@@ -78,7 +78,7 @@ func (s *service) Open(ctx context.Context, in *pb.OpenRequest) (*pb.OpenReply, 
 	return out, nil
 }
 
-// levels lists what sessions and groups of this process can speak.
+// levels returns the levels that sessions and groups of this process support.
 func (s *service) levels() []string {
 	if s.apart {
 		return []string{device.OnMachine, device.Stream}

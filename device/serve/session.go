@@ -21,17 +21,17 @@ type session struct {
 	conn        wire.Conn
 	calls       *calls
 	executables map[uint32]device.Executable
-	schedules   map[uint32]map[string]*wire.Schedule // of executables, by function
+	schedules   map[uint32]map[string]*wire.Schedule // schedules of each executable, by function
 	last        uint32                               // number of the last executable loaded
 	arena       wire.Arena
-	member      *shm.Member // of the present group, at level coll.shm/1; else nil
-	exchanger   exchanger   // of groups that exchange through the host
-	scheduled   scheduled   // through which the device exchanges
+	member      *shm.Member // the present group at level coll.shm/1; else nil
+	exchanger   exchanger   // exchanger of groups that exchange through the host
+	scheduled   scheduled   // exchanger that the device uses
 	concurrent  bool        // the host accepts several exchanges at a time
 	apart       bool        // the host is on another machine
-	meetings    *meetings   // of this machine, if the host is on another one
-	together    *meeting    // of the present group, at level machine/1; else nil
-	maxBytes    int64       // of the tensors of a message from the host
+	meetings    *meetings   // meetings on this machine, if the host is on another one
+	together    *meeting    // the present group at level machine/1; else nil
+	maxBytes    int64       // limit of the tensors of a message from the host
 }
 
 func newSession(ctx context.Context, d device.Device, c wire.Conn, k *calls) *session {
@@ -66,7 +66,7 @@ func (s *session) serve() error {
 		if x, ok := s.executables[m.GetRun().GetExecutable()].(device.Reuser); ok && len(out) > 0 {
 			x.Reuse(out)
 		}
-		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // state exists twice now
+		if m.GetWrite() != nil && s.arena.Trim(muchMemory) { // the state exists twice at this point
 			debug.FreeOSMemory()
 		} else if !m.GetRun().GetLast() { // after a last run the host waits for the end of the process
 			garbage.collect(m.GetLoad() != nil || m.GetGrow() != nil || m.GetWrite() != nil)
@@ -86,7 +86,7 @@ func (s *session) allocate(m *pb.Message, heads []tensor.Tensor) ([]tensor.Tenso
 	return s.arena.Allocate(heads), nil
 }
 
-// answer makes one call. in is valid during the call only.
+// answer makes one call. in is only valid during the call.
 func (s *session) answer(ctx context.Context, m *pb.Message, in []tensor.Tensor) (
 	*pb.Message, []tensor.Tensor) {
 	switch b := m.Body.(type) {
@@ -121,7 +121,7 @@ func done(err error) *pb.Message {
 	return &pb.Message{Body: &pb.Message_Done{Done: &pb.Done{Error: wire.EncodeError(err)}}}
 }
 
-// executable returns the one of that number.
+// executable returns the executable with this number.
 func (s *session) executable(n uint32) (device.Executable, error) {
 	if e := s.executables[n]; e != nil {
 		return e, nil

@@ -5,12 +5,11 @@ import (
 	"runtime"
 )
 
-// allowed is how many logical CPUs' time this process may use, when it starts.
+// allowed is the number of logical CPUs that this process may use when it starts.
 var allowed = limited(runtime.NumCPU(), runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS"))
 
-// limited returns how many of the allowed CPUs a process may keep busy. Go's runtime uses
-// fewer if a cgroup (a container) has a lower limit, unless the environment sets
-// GOMAXPROCS.
+// limited returns the number of CPUs that a process may keep busy. Go's runtime uses fewer if a cgroup
+// (a container) has a lower limit, unless the environment sets GOMAXPROCS.
 func limited(cpus, procs int, environment string) int {
 	if environment != "" {
 		return cpus

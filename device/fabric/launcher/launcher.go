@@ -16,7 +16,7 @@ var said = []struct{ rank, size string }{
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, // Open MPI
 	{"PMI_RANK", "PMI_SIZE"},                         // MPICH, Intel MPI, srun --mpi=pmi2
 	{"PALS_RANKID", "PALS_SIZE"},                     // Cray
-	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},         // srun; a batch script is not a step of several
+	{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},         // srun; a batch script is not one of several ranks
 	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},   // MVAPICH
 }
 
@@ -42,8 +42,8 @@ func Several() bool {
 // local lists the variables that launchers set to the number of ranks on this machine.
 var local = []string{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}
 
-// here returns how many ranks a launcher has started on this machine, which share
-// its cores: at least 1.
+// here returns the number of ranks that a launcher has started on this machine, at least 1. They
+// share its cores.
 func here() int {
 	for _, name := range local {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {

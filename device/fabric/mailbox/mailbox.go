@@ -11,7 +11,7 @@ import "sync"
 type Box[M any] struct {
 	mu       sync.Mutex
 	messages []M
-	arrived  chan struct{} // holds something if there may be messages
+	arrived  chan struct{} // contains an element if there may be messages
 }
 
 // New returns an empty box.

@@ -1,13 +1,12 @@
 package shm
 
-// To Go, a goroutine that sleeps on a futex is in a system call: it keeps one of the Ps on
-// which goroutines run. If the number of sleepers reaches the number of Ps, Go's monitor
-// repeatedly takes the Ps away and meanwhile checks every 20 microseconds: two devices on
-// two cores lost 3 to 5 percent of the cores to this. A goroutine that reads from a pipe
-// keeps no P.
+// For Go, a goroutine that sleeps on a futex is in a system call, and keeps one of the Ps on which
+// goroutines run. If sleepers keep all Ps, Go's monitor repeatedly takes the Ps away, and
+// meanwhile checks every 20 microseconds: on two cores, two devices lost 3 to 5 percent of the cores to
+// this. A goroutine that reads from a pipe keeps no P.
 
-// listen returns when ready does or the connection is closed: it reads from the
-// pipe.
+// listen returns when ready returns true or the connection is closed. It waits by
+// reading from the pipe.
 func (r *ring) listen(ready func() bool) error {
 	for {
 		r.listening.Store(1)
@@ -18,7 +17,7 @@ func (r *ring) listen(ready func() bool) error {
 		case r.closed.Load():
 			return Closed
 		}
-		if err := awaitBell(r.bellRead); err != nil { // closed, or the other end does not exist any more
+		if err := awaitBell(r.bellRead); err != nil { // closed, or the other end no longer exists
 			return r.sleep(&r.data, ready)
 		}
 	}

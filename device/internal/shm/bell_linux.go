@@ -10,19 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The operations of futex(2). Not the private ones: the memory is shared.
+// Operations of futex(2). They are not the private ones, because the memory is shared.
 const (
 	futexWait = 0
 	futexWake = 1
 )
 
-// The errors of futex(2) mean that the value has changed, that the time is over or that a
-// signal came: a sleeper checks again in each case.
+// Errors of futex(2) mean that the value has changed, that the time is over, or that a signal arrived.
+// A sleeper checks again in each case.
 
 // bell wakes sleepers in other processes.
 type bell struct {
 	rung     atomic.Uint32 // number of rings; the futex watches it
-	sleepers atomic.Int32  // how many sleep or are about to, and died so
+	sleepers atomic.Int32  // number of processes that sleep, are about to sleep, or died while doing so
 }
 
 func (b *bell) count() uint32 { return b.rung.Load() }
@@ -37,8 +37,8 @@ func (b *bell) ring() {
 	}
 }
 
-// sleep returns when the bell has been rung since count gave seen, after at
-// most d, or for no reason.
+// sleep returns when the bell has been rung since count returned seen, after at most d,
+// or for no reason.
 func (b *bell) sleep(seen uint32, d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	b.sleepers.Add(1)
@@ -56,7 +56,7 @@ func (b *bell) sleepUnseen(seen uint32, d time.Duration) {
 	b.sleepers.Add(-1)
 }
 
-// wakePipe writes a byte into a pipe that is not full: raw, see ring.
+// wakePipe writes a byte into a pipe that is not full, by a raw system call: see ring.
 func wakePipe(pipe *os.File) {
 	if c, err := pipe.SyscallConn(); err == nil {
 		_ = c.Write(func(fd uintptr) bool {

@@ -10,7 +10,7 @@ package shm
 
 import "errors"
 
-// RingBytes is the capacity of a ring of Bytes; a power of two.
+// RingBytes is the capacity of a ring in bytes. It is a power of two.
 const RingBytes = 4 << 20
 
 // Bytes is the length of a segment: two rings and their counters.

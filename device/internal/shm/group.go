@@ -8,14 +8,14 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// The segment of a group: its head, then every lane: a bell, a counter for
-// each rank, two slots for each rank and memory for the results.
+// The segment of a group has a head, and then its lanes. Each lane has a bell, a counter for each rank,
+// two slots for each rank, and memory for the results.
 const (
 	groupMagic   = 0x31_6c6c_6f63_626e // "nbcoll1"
 	groupHeader  = 4096
 	cacheLine    = 64
 	recordBytes  = 512
-	slotsPerRank = 2 // one is read while the next is written
+	slotsPerRank = 2 // one is read while the other is written
 )
 
 // slotBytes is the maximum number of bytes that a rank writes into a slot, by lane. Larger
@@ -35,14 +35,14 @@ type groupHead struct {
 type record struct {
 	step, sequence, round uint64
 	values                uint64 // a checksum of the kinds of the values
-	length                uint64 // of the name
+	length                uint64 // length of the name
 	name                  [recordBytes - 5*8]byte
 }
 
 // laneMemory is one lane of a segment.
 type laneMemory struct {
-	bell    *bell            // rung when all have arrived, and by an abort
-	arrived []*atomic.Uint64 // by rank: barriers that it has come to
+	bell    *bell            // rung when all members have arrived, and by an abort
+	arrived []*atomic.Uint64 // number of barriers that each rank has reached
 	records [][slotsPerRank]*record
 	slots   [][slotsPerRank][]byte
 	result  []byte

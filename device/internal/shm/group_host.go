@@ -43,7 +43,7 @@ func NewGroup(generation uint64, ranks int, spin bool) (*Group, error) {
 	return m, nil
 }
 
-// Path is where children of this process find the segment until Seal.
+// Path returns the path of the segment for children of this process. It is valid until Seal.
 func (m *Group) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.file.Fd()) }
 
 // Seal closes the file of the segment: members can no longer join.
@@ -97,8 +97,8 @@ func (l *laneMemory) missing() (ranks []int) {
 	return ranks
 }
 
-// Arrivals counts how often members came to a barrier: it grows as long as the
-// group gets on.
+// Arrivals returns the number of times that members have reached a barrier. It grows as long as the
+// group makes progress.
 func (m *Group) Arrivals() (n int) {
 	m.use(func() {
 		for i := range m.lanes {

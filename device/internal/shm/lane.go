@@ -15,11 +15,11 @@ type lane struct {
 	laneMemory
 	member      *Member
 	assembly    *collective.Assembly
-	maxPartials int         // the most that any rank brings
-	awake       atomic.Bool // whether a waiting member may spin: it has nothing else to do
-	barrier     uint64      // that this member has come to
-	round       uint64      // counts the rounds
-	broken      error       // of an exchange; the lane is of no use after it
+	maxPartials int         // maximum number of partial values of a rank
+	awake       atomic.Bool // a waiting member may spin, because it has nothing else to do
+	barrier     uint64      // last barrier that this member has reached
+	round       uint64      // number of rounds so far
+	broken      error       // error of an exchange; the lane cannot be used after it
 }
 
 func newLane(m *Member, n collective.Lane, memory laneMemory, replicas [][]int) (*lane, error) {
@@ -49,8 +49,8 @@ const minPartialBytes = 1 << 10
 // exchange is an exchange in progress.
 type exchange struct {
 	record record
-	pieces []piece     // of the round that has begun
-	rest   []remainder // of later rounds
+	pieces []piece     // pieces of the present round
+	rest   []remainder // values of later rounds
 }
 
 // begin starts the first round of an exchange without waiting.
@@ -70,7 +70,7 @@ func (l *lane) begin(tag collective.Tag, values []collective.Reduction) (*exchan
 	return x, nil
 }
 
-// end ends the round that has begun, and makes the others.
+// end ends the present round, and makes the remaining rounds.
 func (l *lane) end(ctx context.Context, x *exchange) error {
 	for {
 		if err := l.endRound(ctx, x); err != nil {
@@ -84,7 +84,7 @@ func (l *lane) end(ctx context.Context, x *exchange) error {
 	}
 }
 
-// check reports whether a value has this member's partial values, all like the result.
+// check reports whether a value has the partial values of this member, with the type of the result.
 func (l *lane) check(v collective.Reduction) error {
 	if got, want := len(v.Partials), l.assembly.Partials(l.member.rank); got != want {
 		return fmt.Errorf("%d parts, want %d", got, want)
@@ -97,7 +97,7 @@ func (l *lane) check(v collective.Reduction) error {
 	return nil
 }
 
-// sumOver returns a checksum that distinguishes values with other reductions or counts.
+// sumOver returns a checksum that depends on the reductions and counts of the values.
 func sumOver(values []collective.Reduction, generation uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, generation, len(values))

@@ -12,20 +12,20 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 )
 
-// Member is a device's side of the segment of its group: a collective.Exchanger. The
-// members combine their values themselves: each combines its range of every value.
+// Member is a device's side of the segment of its group: a collective.Exchanger. The members combine
+// their values without the host: each combines its range of every value.
 type Member struct {
 	rank    int
 	head    *groupHead
 	lanes   [collective.Lanes]*lane
-	before  chan struct{} // closed when the exchanges of gradients started so far are over
+	before  chan struct{} // closed when the earlier exchanges of gradients have ended
 	segment []byte
 	closed  atomic.Bool
 	inUse   sync.RWMutex // held for reading by exchanges
 }
 
-// Join maps the segment of a group at the path that the host's Group gave.
-// replicas are those that each member holds, by rank.
+// Join maps the segment of a group at the path that the host's Group returned. replicas are the
+// replicas of each member, by rank.
 func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -54,9 +54,8 @@ func Join(path string, generation uint64, rank int, replicas [][]int) (*Member, 
 	return m, nil
 }
 
-// Start begins an exchange of moments at once; the goroutine that waits for it does the
-// rest. An exchange of gradients runs in a goroutine, after the exchanges before it are
-// over.
+// Start begins an exchange of moments at once; the goroutine that waits for it does the rest. An
+// exchange of gradients runs in a goroutine, after the earlier ones have ended.
 func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collective.Reduction) func() error {
 	if tag.Lane >= collective.Lanes {
 		return func() error {
@@ -84,8 +83,8 @@ func (m *Member) Start(ctx context.Context, tag collective.Tag, values []collect
 	}
 }
 
-// spinUntil lets a lane spin from now on, and wakes it, unless the exchange is done:
-// the run has nothing else to do than to wait for it.
+// spinUntil lets a lane spin from now on, and wakes it, unless the exchange is done. The run then has
+// nothing to do except to wait for it.
 func (m *Member) spinUntil(l *lane, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -122,8 +121,8 @@ func (m *Member) end(ctx context.Context, l *lane, x *exchange) error {
 	return l.broken
 }
 
-// wait returns when all members have reached a barrier of a lane. It spins for a while,
-// once, as soon as it is allowed to, and then sleeps.
+// wait returns when all members have reached a barrier of a lane. Once it is allowed to, it spins for a
+// while, and then it sleeps.
 func (m *Member) wait(ctx context.Context, l *lane, barrier uint64) error {
 	if l.all(barrier) {
 		return nil
@@ -173,8 +172,8 @@ func (m *Member) wake(l *lane) {
 	}
 }
 
-// spinInGroup is how long a member spins for the others: they are rarely
-// further apart while every thread has an exclusive core.
+// spinInGroup is the time that a member spins while it waits for others. The delay between members is
+// rarely longer if every thread has a core for itself.
 const spinInGroup = 2 * time.Millisecond
 
 // Close ends exchanges in progress and unmaps the segment. Closing twice is legal.

@@ -8,7 +8,7 @@ import (
 // maxSegments bounds the pieces of a round: each has a byte in every partial value of a slot.
 const maxSegments = 512
 
-// sharedBytes is how large a piece is that the members combine by ranges.
+// sharedBytes is the minimum size of a piece that is divided among the members.
 const sharedBytes = 16 << 10
 
 // piece is the part of one value that one round reduces: the units [from, to). A unit of a
@@ -16,9 +16,9 @@ const sharedBytes = 16 << 10
 // stored as the moments of its channels.
 type piece struct {
 	value    *collective.Reduction
-	index    int // in the round
+	index    int // index in the round
 	from, to int
-	offset   int // in the round, in bytes
+	offset   int // offset in the round, in bytes
 }
 
 // next returns the pieces of a round and the remaining values. The remainder of a split
@@ -43,7 +43,7 @@ func (l *lane) next(values []remainder) ([]piece, []remainder) {
 	return pieces, values
 }
 
-// remainder is the part of a value that is still to be reduced: from this unit on.
+// remainder is the part of a value from a unit on that has not been reduced yet.
 type remainder struct {
 	*collective.Reduction
 	from int
@@ -84,8 +84,8 @@ func (p *piece) unitsIn(bytes int) int { return max(0, (bytes-p.head())/p.size()
 // shared reports whether every member combines a range of the piece.
 func (p *piece) shared() bool { return !p.moments() && p.bytes() >= sharedBytes }
 
-// accumulator returns where units of the piece are combined: the result itself, except for some of
-// the channels of moments, which are not contiguous there.
+// accumulator returns the memory for combining units of the piece. It is the result itself,
+// except for some of the channels of moments, which are not contiguous there.
 func (p *piece) accumulator(from, to int) tensor.Tensor {
 	t := tensor.Tensor{DType: p.value.Result.DType}
 	switch {

@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// Pool is memory that several processes map, so that bytes written by one need not be
-// copied for the others. One process allocates chunks of it and sends their offsets to the
-// others when they may access them.
+// Pool is memory that several processes map, so that bytes written by one need not be copied for the
+// others. One process allocates chunks and sends their offsets to the others when they may access them.
 type Pool struct {
 	file   *os.File
 	memory []byte
@@ -19,7 +18,7 @@ type Pool struct {
 	reserved  int      // bytes from the start that have memory
 }
 
-// extent is a chunk that was taken: the bytes [from, to).
+// extent is an allocated chunk: the bytes [from, to).
 type extent struct{ from, to int }
 
 const (
@@ -28,11 +27,11 @@ const (
 	PoolBytes = 1 << 30
 	// unit is the size of a page. Chunks begin and end at pages.
 	unit = 4 << 10
-	// reserveBytes is how much memory is reserved at a time.
+	// reserveBytes is the number of bytes that are reserved at a time.
 	reserveBytes = 4 << 20
 )
 
-// NewPool makes a pool, which its maker's children find at Path.
+// NewPool creates a pool. Children of this process find it at Path.
 func NewPool() (*Pool, error) {
 	f, err := New(PoolBytes)
 	if err != nil {
@@ -59,7 +58,7 @@ func mapPool(f *os.File) (*Pool, error) {
 	return &Pool{file: f, memory: b}, nil
 }
 
-// Path is where children of this process find the pool until Close.
+// Path returns the path of the pool for children of this process. It is valid until Close.
 func (p *Pool) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), p.file.Fd()) }
 
 // Alloc returns the first free chunk of n bytes, or nil if there is no free chunk or not
@@ -81,7 +80,7 @@ func (p *Pool) Alloc(n int) []byte {
 	return p.memory[from : from+n : from+n]
 }
 
-// gap returns where n bytes are free first, and before which chunk that is.
+// gap returns the lowest offset with n free bytes, and the index of the chunk after it.
 func (p *Pool) gap(n int) (before, from int) {
 	for i, s := range p.allocated {
 		if s.from-from >= n {
@@ -125,8 +124,8 @@ func (p *Pool) Reset() {
 	p.allocated = nil
 }
 
-// At returns the n bytes at an offset, which another process names; false if they
-// are not all in the pool.
+// At returns the n bytes at an offset that another process sent. It returns false if they are not
+// all in the pool.
 func (p *Pool) At(offset, n int64) ([]byte, bool) {
 	if offset < 0 || n < 0 || offset > PoolBytes || n > PoolBytes-offset {
 		return nil, false
@@ -143,8 +142,8 @@ func (p *Pool) Offset(b []byte) (int, bool) {
 	return int(at), at < PoolBytes
 }
 
-// Close closes the file of the pool. The pool stays mapped because a chunk may still be in
-// use: a device that has abandoned an exchange does not know.
+// Close closes the file of the pool. The pool stays mapped because a chunk may still be in use: a
+// device that has abandoned an exchange does not report when it is done.
 func (p *Pool) Close() error { return p.file.Close() }
 
 // Drop is Close of a pool with contents that are no longer needed: its memory is freed, and

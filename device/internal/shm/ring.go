@@ -15,13 +15,13 @@ const ringHeader = 512
 // counters is the head of a ring, as both processes see it.
 type counters struct {
 	written    atomic.Uint64 // bytes since the beginning; the producer's
-	origin     atomic.Uint64 // number of a byte that is at the start of the memory; the producer's
+	origin     atomic.Uint64 // number of the byte at the start of the memory; written by the producer
 	_          [48]byte
 	read       atomic.Uint64 // bytes since the beginning; the consumer's
 	_          [56]byte
 	data       bell // rung when bytes have been written
 	_          [56]byte
-	space      bell // rung when bytes are gone
+	space      bell // rung when bytes have been read
 	_          [56]byte
 	waitPolicy atomic.Uint32 // the WaitPolicy of the reader
 	listening  atomic.Uint32 // whether the reader waits for a byte in the pipe
@@ -34,10 +34,10 @@ type ring struct {
 	closed    *atomic.Bool
 	pos       uint64        // bytes that this side has written or read
 	published uint64        // bytes that the other side knows of
-	usual     time.Duration // that this side waits for bytes, if it is more than a shortSpin
+	usual     time.Duration // usual time that this side waits, if it is longer than shortSpin
 
-	bellRead  *os.File // the reader's end; nil without a pipe
-	bellWrite *os.File // the writer's end; nil without a pipe
+	bellRead  *os.File // end of the reader; nil without a pipe
+	bellWrite *os.File // end of the writer; nil without a pipe
 }
 
 func newRing(memory []byte, closed *atomic.Bool) *ring {
@@ -56,17 +56,17 @@ func (r *ring) used(written, read uint64) (uint64, error) {
 	return 0, fmt.Errorf("shared memory: ring of %d bytes says that it holds %d", len(r.memory), written-read)
 }
 
-// window returns the bytes at pos up to n, or up to the end of the memory. An
-// origin that cannot be yields other bytes of the memory.
+// window returns the bytes at pos up to n, or up to the end of the memory. If the origin is invalid, it
+// returns other bytes of the memory.
 func (r *ring) window(n uint64) []byte {
 	at := (r.pos - r.origin.Load()) % uint64(len(r.memory))
 	return r.memory[at:min(at+n, uint64(len(r.memory)))]
 }
 
-// write copies p into the ring, waiting for space. The bytes are published after every
-// pieceBytes, and by publish. If the ring is empty, write begins at the start of the
-// memory, so that successive messages use the same bytes: these are in the caches of both
-// sides, and their pages are mapped.
+// write copies p into the ring, and waits for space. It publishes the bytes after every pieceBytes;
+// the rest is published by publish. If the ring is empty, write begins at the start of the memory,
+// so that successive messages use the same bytes: these are in the caches of both sides, and their
+// pages are mapped.
 func (r *ring) write(p []byte) error {
 	for len(p) > 0 {
 		free, err := r.free()
@@ -93,8 +93,8 @@ func (r *ring) write(p []byte) error {
 	return nil
 }
 
-// pieceBytes is after how many bytes the other side may begin, so that it
-// copies one piece while the next is written.
+// pieceBytes is the number of bytes after which the other side may begin to read, so that it copies one
+// piece while the next is written.
 const pieceBytes = RingBytes / 64
 
 func (r *ring) free() (uint64, error) {

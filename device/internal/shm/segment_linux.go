@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New creates a segment of the given size: a file without a name, for children to inherit
-// or to open through /proc. It uses no memory until Reserve.
+// New creates a segment of the given size. It is a file without a name that children can inherit or
+// open through /proc. It uses no memory until Reserve.
 func New(bytes int) (*os.File, error) {
 	fd, err := unix.MemfdCreate("bnctl", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -22,7 +22,7 @@ func New(bytes int) (*os.File, error) {
 	return f, nil
 }
 
-// seal fixes the length, so that no side can make the other's access a fault.
+// seal fixes the length of the file, so that neither side can cause a fault in the other one.
 func seal(f *os.File, bytes int) error {
 	if err := f.Truncate(int64(bytes)); err != nil {
 		return fmt.Errorf("shared memory: %w", err)
@@ -59,10 +59,10 @@ func Map(f *os.File, bytes int) ([]byte, error) {
 	return b, nil
 }
 
-// Unmap undoes Map. No connection over b may be used any more.
+// Unmap undoes Map. Connections over b must no longer be used.
 func Unmap(b []byte) error { return unix.Munmap(b) }
 
-// drop gives the memory of a segment back: its bytes are zeros.
+// drop frees the memory of a segment. Its bytes are zeros afterwards.
 func drop(f *os.File, bytes int) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, int64(bytes))
 }

@@ -5,38 +5,38 @@ import (
 	"time"
 )
 
-// WaitPolicy is how awake a side is while it waits.
+// WaitPolicy determines how a side waits.
 type WaitPolicy uint32
 
 const (
-	WaitSleep WaitPolicy = iota // where threads share cores
-	WaitNap                     // where every thread that computes has a core
-	WaitSpin                    // where the waiting thread has one too
+	WaitSleep WaitPolicy = iota // if threads share cores
+	WaitNap                     // if every computing thread has a core
+	WaitSpin                    // if the waiting thread has a core, too
 )
 
 const (
-	// shortSpin is how long a reader that may spin polls before anything else.
+	// shortSpin is the time that a reader that may spin polls before it does anything else.
 	shortSpin = 20 * time.Microsecond
-	// early is how long before the usual time a reader wants to be awake: a slice of
-	// Linux's scheduler (1.4 milliseconds on two cores). Waking up on a sleeping core needs
-	// up to 100 microseconds, a timer 50. But a thread that has got the core meanwhile may
-	// finish its slice first, whatever its priority.
+	// early is how long before the usual time a reader wakes up: a slice of Linux's
+	// scheduler (1.4 milliseconds on two cores). Waking up on a sleeping core needs up to 100
+	// microseconds, and a timer 50. But a thread that has got the core meanwhile may finish its
+	// slice first, whatever its priority.
 	early = 1500 * time.Microsecond
-	// overdue is how long after the usual time it still spins, at least.
+	// overdue is the minimum time that it spins after the usual time.
 	overdue = 200 * time.Microsecond
-	// shared is the shortest pause that shows that another thread computed on the core. The
-	// system itself uses the core for up to 100 microseconds, and a timer's tick uses it
-	// for 30 to 60 on a virtual machine.
+	// shared is the shortest pause that shows that another thread computed on the core. The system
+	// itself uses the core for up to 100 microseconds, and a timer's tick uses it for 30 to 60 on a
+	// virtual machine.
 	shared = 300 * time.Microsecond
-	// maxEarly and maxOverdue bound the time that a reader spins before and after the usual.
+	// maxEarly and maxOverdue limit the time that a reader spins before and after the usual time.
 	maxEarly   = 2 * time.Millisecond
 	maxOverdue = 2 * time.Millisecond
 )
 
-// await waits for bytes. A reader that may spin sleeps for most of the time
-// that it usually waits, and looks around the end of it: so it costs little, and
-// is not asleep when the bytes come. A device does not sleep in waits that are
-// short: a core that slept for a millisecond is late and computes slower at first.
+// await waits for bytes. A reader that may spin sleeps for most of its usual waiting time, and spins
+// around the end of this time. So it costs little, and is awake when the bytes arrive. A device does
+// not sleep in short waits, because a core that slept for a millisecond wakes up late and computes
+// slower at first.
 func (r *ring) await() error {
 	ready := func() bool { return r.written.Load() != r.pos }
 	switch {
@@ -64,8 +64,8 @@ func (r *ring) await() error {
 	return err
 }
 
-// awakeFor returns how long a reader that waits as usual sleeps at first, 0 if it is not worth it, and up to
-// when it spins then.
+// awakeFor returns how long a reader with this usual time first sleeps, 0 if sleeping is not
+// worthwhile, and the time until which it then spins.
 func awakeFor(usual time.Duration) (asleep, until time.Duration) {
 	if before := min(early+usual/16, maxEarly); usual > 2*before {
 		asleep = usual - before
@@ -73,7 +73,7 @@ func awakeFor(usual time.Duration) (asleep, until time.Duration) {
 	return asleep, usual + min(overdue+usual/4, maxOverdue)
 }
 
-// peek reports whether there are bytes, after at most d.
+// peek reports whether there are bytes. It waits for them for at most d.
 func (r *ring) peek(d time.Duration) bool {
 	seen := r.data.count()
 	if r.written.Load() == r.pos && d > 0 {
@@ -86,12 +86,10 @@ func (r *ring) peek(d time.Duration) bool {
 	return r.written.Load() != r.pos
 }
 
-// learn moves the usual time toward the time of one wait; a shorter time replaces it at
-// once.
+// learn moves the usual time towards the time of one wait. A shorter time replaces it at once.
 func (r *ring) learn(took time.Duration) { r.usual = min(took, r.usual+(took-r.usual)/4) }
 
-// looks is how often a spinning waiter checks before it reads the time: for about a
-// microsecond.
+// looks is the number of checks of a spinning waiter before it reads the time: about a microsecond.
 const looks = 500
 
 // poll spins until ready returns true or the time is over, and reports whether it is ready.
@@ -114,7 +112,7 @@ func poll(ready func() bool, until time.Time) bool {
 	}
 }
 
-// doze returns when ready does, the time has come or the connection is closed.
+// doze returns when ready returns true, the time has come, or the connection is closed.
 func (r *ring) doze(ready func() bool, until time.Time) error {
 	for n := 0; ; n++ {
 		seen, left := r.data.count(), time.Until(until)
@@ -143,21 +141,20 @@ func (r *ring) sleep(b *bell, ready func() bool) error {
 }
 
 const (
-	// shortNap is less than the 10 milliseconds after which Go's monitor takes the P of a
-	// goroutine that sleeps in a system call. After it has taken one, the monitor checks
-	// every 20 microseconds for more, for some milliseconds, on a core that a device may be
-	// computing on: a step of 85 milliseconds lost two.
+	// shortNap is less than the 10 milliseconds after which Go's monitor takes the P from a goroutine
+	// that sleeps in a system call. After it has taken one, the monitor checks every 20 microseconds
+	// for more, for some milliseconds, on a core that a device may be computing on: a step of 85
+	// milliseconds became two milliseconds longer.
 	shortNap = 8 * time.Millisecond
-	// shortNaps come first. A longer wait has time.
+	// shortNaps is the number of short naps. They come first, because a longer wait is not urgent.
 	shortNaps = 64
 	// longNap bounds every sleep, so that a side that is never woken because its peer is
 	// gone checks now and then.
 	longNap = 200 * time.Millisecond
 )
 
-// napOf returns how long nap n lasts at most. Where threads share cores there
-// may be more of them than Go runs at once, and short naps would make its
-// monitor busy for good.
+// napOf returns the maximum length of nap n. If threads share cores, there may be more of them than Go
+// runs at once, and short naps would keep its monitor busy all the time.
 func napOf(a WaitPolicy, n int) time.Duration {
 	if a == WaitSleep || n >= shortNaps {
 		return longNap
@@ -165,11 +162,11 @@ func napOf(a WaitPolicy, n int) time.Duration {
 	return shortNap
 }
 
-// nap is nap n of a wait. It ends when the bell has been rung since
-// count gave seen, or after so long.
+// nap is nap n of a wait. It ends when the bell has been rung since count returned seen, or
+// after at most most.
 func (b *bell) nap(seen uint32, n int, most time.Duration) {
 	if n > 0 {
-		runtime.Gosched() // to Go's monitor this is a sign of life
+		runtime.Gosched() // shows Go's monitor that the goroutine is alive
 	}
 	b.sleep(seen, most)
 }

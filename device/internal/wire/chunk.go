@@ -29,7 +29,7 @@ func InChunk(chunk []byte, x *pb.Exchange) (partials, results []tensor.Tensor, e
 	return partials, results, nil
 }
 
-// SizeOfChunk returns how long the chunk of an exchange is.
+// SizeOfChunk returns the length of the chunk of an exchange.
 func SizeOfChunk(x *pb.Exchange) (int, error) {
 	values, err := allHeaders(x)
 	return chunkBytes(values), err

@@ -9,15 +9,15 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Conn moves the messages of a session. One goroutine at a time sends, one receives; any
-// may call Close, which ends a Send or Recv in progress.
+// Conn moves the messages of a session. One goroutine at a time may send, and one may receive. Any
+// goroutine may call Close, which ends a Send or Recv in progress.
 type Conn interface {
 	// Send sends m with the tensors; their bytes may be overwritten when it returns.
 	Send(m *pb.Message, tensors []tensor.Tensor) error
-	// Recv returns the next message. Before its tensors are read, allocate is
-	// called: heads are type and shape of each, checked except for their
-	// sum; what allocate returns has their number and sizes. After an error the
-	// connection is of no use any more.
+	// Recv returns the next message. Before its tensors are read, it calls allocate. heads have the
+	// type and the shape of each tensor, which are checked except for their total size. The tensors
+	// that allocate returns must have the same number and sizes. After an error the connection cannot
+	// be used any more.
 	Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error)
 	// Close ends the connection. Closing twice is legal.
 	Close() error
@@ -77,10 +77,10 @@ func attach(m *pb.Message, tensors []tensor.Tensor) {
 	}
 }
 
-// filler fills tensors with bytes that come in pieces.
+// filler fills tensors with bytes that arrive in pieces.
 type filler struct {
 	dst  []tensor.Tensor
-	at   int // in the first of dst
+	at   int // offset in the first of dst
 	left int64
 }
 

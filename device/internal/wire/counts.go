@@ -27,7 +27,7 @@ func (c *Progress) rowsIn(n collective.Node) int {
 	return rows
 }
 
-// checkPartials checks which partial values of a value are present, and how many values its
+// checkPartials checks which partial values of a value are present, and the number of values that its
 // moments count. The host knows the number of rows.
 func (c *Progress) checkPartials(tag collective.Tag, i int, v collective.Reduction, due expectedValue) error {
 	if c.rows == nil {
@@ -52,7 +52,7 @@ func (c *Progress) checkPartials(tag collective.Tag, i int, v collective.Reducti
 	return nil
 }
 
-// counted returns an error if moments do not count so many values.
+// counted returns an error unless moments count the given number of values.
 func counted(m tensor.Tensor, want int) error {
 	if m.DType != tensor.F64 || m.Count() == 0 || m.F64()[0] == float64(want) {
 		return nil
@@ -60,7 +60,8 @@ func counted(m tensor.Tensor, want int) error {
 	return fmt.Errorf("counts %v values; due are %d", m.F64()[0], want)
 }
 
-// countedOf returns how many values of a row the moments v count; 0 if v is not made by moments.
+// countedOf returns the number of values per row that the moments v count, or 0 if v is not the result
+// of a node Moments.
 func countedOf(f *graph.Function, v graph.Value) int {
 	n := producer(f, v)
 	if n == nil || n.Op != graph.Moments {
@@ -87,7 +88,7 @@ type Counts struct{ outputs []countingOutput }
 // countingOutput is an output that counts values or labels of the rows of each replica.
 type countingOutput struct {
 	name   string
-	at     int  // among the outputs that are not kept
+	at     int  // index among the outputs that are not kept
 	each   int  // values of a row
 	labels bool // hits, and labels that are not ignored: at most each
 }

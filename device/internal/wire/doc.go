@@ -1,9 +1,9 @@
-// Package wire is what both sides of the border between bnctl and a device
-// plugin have in common: how programs, errors and tensors are written as
-// messages, and how messages move over a gRPC stream or through shared memory.
+// Package wire has the code that both sides of the border between bnctl and a device plugin share: the
+// encoding of programs, errors and tensors as messages, and the transfer of messages over a gRPC stream
+// or through shared memory.
 //
-// Bytes that come in are foreign: every length is checked before anything is
-// allocated, and a program is checked before it is used.
+// Received bytes are not trusted: every length is checked before memory is allocated, and a program is
+// checked before it is used.
 package wire
 
 import "time"
@@ -14,8 +14,8 @@ const (
 	ChunkBytes = 1 << 20
 	// MaxTensors bounds the tensors of one message.
 	MaxTensors = 1 << 16
-	// AliveEvery is how often the two sides of a connection between machines ask whether the other
-	// one is there, if they hear nothing, and AliveWithin how long they wait for the answer.
+	// AliveEvery is the time without messages after which each side of a connection between machines
+	// checks whether the other side is alive. AliveWithin is the time limit of the answer.
 	AliveEvery  = 10 * time.Second
 	AliveWithin = 10 * time.Second
 	// MaxBody bounds a message without its tensors: names, tags, headers.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// EncodeError writes err; nil for nil.
+// EncodeError encodes err; nil becomes nil.
 func EncodeError(err error) *pb.Error {
 	if err == nil {
 		return nil
@@ -31,10 +31,10 @@ func EncodeError(err error) *pb.Error {
 	return out
 }
 
-// KindOf is device.KindOf for errors that have not passed a device yet: the
-// end of a context and of a group have kinds too.
+// KindOf is device.KindOf for errors that have not passed a device yet. It also returns a kind for the
+// end of a context and the end of a group.
 func KindOf(err error) device.Kind {
-	if errors.Is(err, collective.Aborted) { // whatever ended the group happened to another member
+	if errors.Is(err, collective.Aborted) { // the cause of the end happened to another member
 		return device.Aborted
 	}
 	switch k := device.KindOf(err); {
@@ -46,15 +46,15 @@ func KindOf(err error) device.Kind {
 	return device.Other
 }
 
-// DecodeError decodes the error of a call on the named device; nil yields nil. The name
-// that the far side gives itself is ignored.
+// DecodeError decodes the error of a call on the named device; nil becomes nil. It ignores the name by
+// which the other side calls itself.
 func DecodeError(name, call string, in *pb.Error) error {
 	if in == nil {
 		return nil
 	}
 	kind := device.Kind(in.Kind)
 	if in.Kind < 0 || in.Kind > pb.Kind(device.NonFinite) {
-		kind = device.Other // of a newer version
+		kind = device.Other // a kind of a newer version
 	}
 	if in.Call != "" {
 		call = in.Call
@@ -88,7 +88,7 @@ func cause(in *pb.Error, k device.Kind) error {
 	return errors.New(in.Message)
 }
 
-// remoteError is a message from the far side and what errors.Is finds in it.
+// remoteError has the text of an error from the other side, and the errors that errors.Is finds in it.
 type remoteError struct {
 	message string
 	is      error

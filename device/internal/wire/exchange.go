@@ -55,7 +55,7 @@ func DecodeExchange(in *pb.Exchange, partials []tensor.Tensor, limit int64) (
 	return tag, values, nil
 }
 
-// SetResults gives the results of an exchange memory.
+// SetResults sets the memory of the results of an exchange.
 func SetResults(values []collective.Reduction, results []tensor.Tensor) {
 	for i, t := range results {
 		values[i].Result = t

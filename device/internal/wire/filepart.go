@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MinMapped is from how many bytes on a tensor is worth being mapped.
+// MinMapped is the minimum size of a tensor that is mapped instead of copied.
 const MinMapped = 64 << 10
 
 // EncodeFilePart names the file that t is a view of. It returns nil if t is not a view of a

@@ -11,10 +11,10 @@ import (
 type FrameKind uint8
 
 const (
-	FrameMessage FrameKind = 1 + iota // from or to a peer
-	FrameEnded                        // the fabric is of no use any more
-	FrameLeft                         // a peer has left; this rank: all have
-	FrameAbort                        // all ranks are to end
+	FrameMessage FrameKind = 1 + iota // bytes of a message from or to a peer
+	FrameEnded                        // the fabric cannot be used any more
+	FrameLeft                         // a peer has left; for this rank, all have left
+	FrameAbort                        // all ranks must end
 	FrameLeave                        // this rank leaves
 	FramePart                         // the next frame of this peer and lane continues the message
 	FrameAwait                        // bnctl waits for a message; has the number received
@@ -27,13 +27,13 @@ const (
 // into several frames, so that lanes alternate.
 const MaxFrame = 256 << 10
 
-// Frame is one of them.
+// Frame is a frame between bnctl and a fabric plugin.
 type Frame struct {
 	Kind    FrameKind
 	Lane    uint8
 	Peer    int
 	Content []byte
-	Rest    [][]byte // of the content, of a frame that is written
+	Rest    [][]byte // rest of the content, in a frame that is written
 }
 
 const frameHeader = 16
@@ -53,8 +53,7 @@ func (f Frame) Got() uint64 {
 	return binary.LittleEndian.Uint64(f.Content)
 }
 
-// Pieces returns pieces that are a frame's content, of the first bytes that one
-// may have, and those that are left.
+// Pieces returns pieces for the content of a frame, up to its maximum length, and the remaining pieces.
 func Pieces(all [][]byte) (first, left [][]byte) {
 	capacity := MaxFrame
 	for i, b := range all {
@@ -66,7 +65,7 @@ func Pieces(all [][]byte) (first, left [][]byte) {
 	return first, nil
 }
 
-// Bytes returns how long a frame is.
+// Bytes returns the length of a frame.
 func (f Frame) Bytes() int {
 	n := frameHeader + len(f.Content)
 	for _, b := range f.Rest {

@@ -14,7 +14,7 @@ func EncodeGroup(g device.Group) *pb.Join {
 	for _, r := range g.Replicas {
 		out.Members = append(out.Members, &pb.Replicas{Replicas: Numbers[int32](r)})
 	}
-	if g.Level == device.OnMachine { // the ranks, and the bytes that distinguish the run
+	if g.Level == device.OnMachine { // ranks, and bytes that identify the run
 		ranks := binary.AppendUvarint(nil, uint64(len(g.Machine)))
 		for _, r := range g.Machine {
 			ranks = binary.AppendUvarint(ranks, uint64(r))

@@ -15,7 +15,7 @@ type Schedule struct {
 	lanes [collective.Lanes][]expectedExchange
 }
 
-// expectedExchange is an exchange that a run comes to.
+// expectedExchange is an exchange that a run must make.
 type expectedExchange struct {
 	name   string
 	values []expectedValue
@@ -25,7 +25,7 @@ type expectedExchange struct {
 type expectedValue struct {
 	op   collective.Op
 	kind tensor.Tensor // without elements
-	each int           // values per row that the moments count; 0: not moments
+	each int           // number of values per row that the moments count; 0: no moments
 }
 
 // ScheduleOf returns the exchanges of a run of f.
@@ -63,8 +63,8 @@ type Progress struct {
 	schedule *Schedule
 	step     uint64
 	done     [collective.Lanes]int
-	replicas []int // that the device holds; nil: unknown
-	rows     []int // of each
+	replicas []int // replicas of the device; nil: unknown
+	rows     []int // rows of each replica
 }
 
 // Begin returns the progress of a run of that number.
@@ -105,7 +105,8 @@ func (c *Progress) next(tag collective.Tag, values []collective.Reduction) error
 	return c.checkValues(all[at], tag, values)
 }
 
-// checkTag checks the position of an exchange among all of its lane, when at of them have come.
+// checkTag checks the position of an exchange in its lane. all are the exchanges of the lane, and at is
+// the number of exchanges that have come.
 func (c *Progress) checkTag(tag collective.Tag, all []expectedExchange, at int) error {
 	other := 1 - tag.Lane
 	others := c.schedule.lanes[other][c.done[other]:]

@@ -27,8 +27,8 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// Send sends the first ChunkBytes in the message m, and the rest in messages that follow
-// it.
+// Send sends the first ChunkBytes of the tensors in the message m, and the rest in
+// messages that follow it.
 func (s *stream) Send(m *pb.Message, tensors []tensor.Tensor) error {
 	attach(m, tensors)
 	c := chunker{stream: s.stream, message: m, capacity: ChunkBytes}

@@ -13,8 +13,8 @@ func header(t tensor.Tensor) *pb.Tensor {
 	return &pb.Tensor{Dtype: pb.DType(t.DType), Shape: Numbers[int64](t.Shape)}
 }
 
-// headers reads type and shape of the tensors of a message: tensors that are
-// valid except for their bytes, which are nil.
+// headers reads the type and the shape of the tensors of a message. The returned tensors are valid
+// except for their bytes, which are nil.
 func headers(in []*pb.Tensor) ([]tensor.Tensor, error) {
 	if len(in) > MaxTensors {
 		return nil, fmt.Errorf("message with %d tensors, at most %d are allowed", len(in), MaxTensors)
@@ -71,7 +71,7 @@ func (a *Arena) Allocate(heads []tensor.Tensor) []tensor.Tensor {
 	return heads
 }
 
-// Trim lets go of the memory if it is more than that many bytes, and reports whether it was.
+// Trim drops the memory if it has more than that many bytes, and reports whether it did.
 func (a *Arena) Trim(most int) bool {
 	if len(a.memory) <= most {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// The bytes that a message of a stream needs beside its own, over TLS:
+// Bytes that a message of a stream needs in addition to its content, over TLS:
 //
 //	TLS record (at most 16 KiB)   header 5, type 1, tag 16
 //	HTTP/2 frame (at most 16 KiB) header 9
@@ -20,8 +20,8 @@ const (
 	messageHeader = 5
 )
 
-// StreamBytes returns how many bytes a message with tensors has on a connection of level stream/1 with
-// encryption. heads need no elements.
+// StreamBytes returns the number of bytes of a message with tensors on an encrypted connection of level
+// stream/1. heads need no elements.
 func StreamBytes(m *pb.Message, heads []tensor.Tensor) (total int64) {
 	attach(m, heads)
 	body := int64(proto.Size(m))
@@ -39,8 +39,8 @@ func StreamBytes(m *pb.Message, heads []tensor.Tensor) (total int64) {
 	}
 }
 
-// Traffic returns the bytes of the exchanges of a run: from a device that holds these nodes of the tree
-// and to it. waits is how many of them the run waits for, one after the other.
+// Traffic returns the bytes of the exchanges of a run to and from a device that has these nodes of the
+// tree. waits is the number of exchanges that the run waits for, one after the other.
 func (s *Schedule) Traffic(nodes []collective.Node) (in, out int64, waits int) {
 	for lane, all := range s.lanes {
 		for i, x := range all {

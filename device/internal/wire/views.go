@@ -14,7 +14,7 @@ type View struct {
 	Inline         []byte
 }
 
-// ViewHeader is the bytes of a view in a frame, without those that are inline.
+// ViewHeader is the length of a view in a frame, without inline bytes.
 const ViewHeader = 24
 
 // Views returns the frame of a message that consists of these pieces in order.

@@ -6,8 +6,9 @@
 FOLDER holds git repositories, OWNER+NAME each, with the files of STRANGERS. MADE are networks of their authors'
 designs with random weights, which are exported here by PyTorch. For each file the same picture of random numbers is
 predicted by both, and both outputs become boxes by the same function; a file of a form that bnctl reads as boxes is
-also predicted as a picture, and its boxes are compared with those that numpy finds in ONNX Runtime's outputs. Boxes
-match if class and score (1e-4) agree and corners within 1e-3 of a pixel, and are near within 0.05. Of other boxes only those are explained
+also predicted as a picture, and its boxes are compared with those that numpy finds in ONNX Runtime's outputs. For a network
+made here with one output, the largest distances of ONNX Runtime's and of bnctl's corners from PyTorch's in float64 are
+given, of boxes in pixels. Boxes match if class and score (1e-4) agree and corners within 1e-3 of a pixel, and are near within 0.05. Of other boxes only those are explained
 of which the score is within 1e-5 of the least score or of another box's score.
 """
 import json
@@ -152,6 +153,12 @@ def compare(got, want, least):
             "unmatched": int(len(lost) + len(left) - explained), "pixels": float(far)}
 
 
+def distance(boxes, truth):
+    """The largest distance of a corner from that of the nearest box of its class."""
+    apart = [min((np.abs(np.asarray(t, np.float64) - b).max() for t, _, k in truth if k == c), default=0) for b, _, c in boxes]
+    return max(apart, default=0.0)
+
+
 class Runtime:
     """ONNX Runtime for node."""
 
@@ -210,7 +217,7 @@ def main():
         for repository, name, form, mean, deviation, _ in todo:
             if wanted and not any(w in name for w in wanted):
                 continue
-            path, row = os.path.join(at, "model.onnx"), {"file": name}
+            path, row, exact = os.path.join(at, "model.onnx"), {"file": name}, None
             if repository:
                 row["repository"] = repository
             try:
@@ -220,7 +227,7 @@ def main():
                         raise RuntimeError("the file is not there")
                     open(path, "wb").write(blob)
                 else:
-                    form = module("detectornetworks").export(name, path, SIDE, picture)
+                    form, exact = module("detectornetworks").export(name, path, SIDE, picture)
                 row["form"] = form
                 import onnx
                 model = onnx.load(path)
@@ -243,6 +250,9 @@ def main():
                     least = least_score(form, want, height, width)
                     expected = boxes_of(form, want, height, width, least)
                     row.update(compare(boxes_of(form, got, height, width, least), expected, least))
+                if exact and form != "own":
+                    truth = boxes_of(form, {"": exact(x)}, height, width, least)
+                    row["exact"] = [distance(boxes_of(form, y, height, width, least), truth) for y in (want, got)]
                 if form in ("yolov5", "yolov8", "yolox", "yolox-decoded", "ssd"):
                     row["as_picture"] = compare(bnctl_boxes(bnctl, path, pixels, form, mean, deviation, least),
                                                 list(clipped(expected, height, width)), least)
@@ -265,12 +275,15 @@ def table(rows, version):
         for kind, v in ("outputs", r), ("picture", r.get("as_picture")):
             if v:
                 counts = [f"{v[c]:.2g}" if c == "pixels" else str(v[c]) for c in COLUMNS] if "boxes" in v else [""] * len(COLUMNS)
-                lines.append([name, r.get("form", ""), kind, *counts, f"{v['apart']:.2g}" if "apart" in v else "", v.get("error", "")])
+                exact = [f"{e:.2g}" for e in v.get("exact", [])] or ["", ""]
+                lines.append([name, r.get("form", ""), kind, *counts, *exact, f"{v['apart']:.2g}" if "apart" in v else "",
+                              v.get("error", "")])
     cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
     return {"processor": f"{cpu}, {os.cpu_count()} logical CPUs", "measured": str(datetime.date.today()),
-            "command": "make test-detectors FOLDER=REPOSITORIES JSON=FILE", "conditions": f"ONNX Runtime {version}; one picture of "
+            "command": "make test-detectors", "conditions": f"ONNX Runtime {version}; one picture of "
             "random squares for each file; made here: random weights", "columns":
-            ["file", "form", "compared as", *COLUMNS, "difference of raw outputs", "error"], "rows": lines}
+            ["file", "form", "compared as", *COLUMNS, "ONNX Runtime from float64", "bnctl from float64",
+                                         "difference of raw outputs", "error"], "rows": lines}
 
 
 if __name__ == "__main__":

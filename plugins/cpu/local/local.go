@@ -24,6 +24,6 @@ func Open(ctx context.Context, o device.Options) (device.Device, error) {
 // p, in bytes. It is in addition to device.Needs.
 func WorkspaceBytes(p *graph.Program, threads int) int64 { return int64(threads) * cpu.WorkerBytes(p) }
 
-// AlignmentBytes is the most memory that is allocated to align the values of a batch, if they need 2 MiB
-// or more.
+// AlignmentBytes is the maximum number of bytes that are allocated to align the values of a batch, if
+// they need 2 MiB or more.
 const AlignmentBytes = cpu.AlignmentBytes

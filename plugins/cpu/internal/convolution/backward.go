@@ -12,7 +12,7 @@ import (
 // pixels of a phase: stride 2, kernel 3, padding 1 has four phases with 1, 2, 2 and 4 of
 // the 9 taps.
 
-// buildConvGradInput is the gradient of a convolution for its input.
+// buildConvGradInput compiles the gradient of a convolution for its input.
 func buildConvGradInput(c *plan.Compiler) run.Action {
 	if g := geometryOf(c); g != nil {
 		return backward(c, g, c.In(0), plain(c.In(1)), c.Out(0))
@@ -31,7 +31,7 @@ func buildConvTranspose(c *plan.Compiler) run.Action {
 
 // backward is the gradient for the input, and the transposed convolution.
 func backward(c *plan.Compiler, g *Geometry, dy *run.Value, t *filter, dx *run.Value) run.Action {
-	back, _ := g.flipped() // where an algorithm needs it, there is one
+	back, _ := g.flipped() // it exists if the algorithm needs it
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:
 		return buildDepthwiseBackward(c, g, dy, t, dx)

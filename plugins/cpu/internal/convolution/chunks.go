@@ -26,7 +26,7 @@ const chunkPositions = 4096
 // A weight gradient is computed separately for each chunk; the gradient of the replica is
 // the sum of the chunks along the canonical tree, in float32.
 type chunks struct {
-	rows int // of a chunk; the last may have fewer
+	rows int // rows of a chunk; the last one may have fewer
 }
 
 // chunksOf returns the chunks of a gradient with the given number of positions per row.

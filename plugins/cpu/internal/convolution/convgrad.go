@@ -41,7 +41,7 @@ func buildConvGradWeight(c *plan.Compiler) run.Action {
 	return everyReplica(g.gradientByWindows(x, dy, dw))
 }
 
-// gradientByWindows returns what computes the weight gradients of replicas
+// gradientByWindows returns the action that computes the weight gradients of replicas
 // [from, to) by windows.
 func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, from, to int) {
 	if g.narrow() {

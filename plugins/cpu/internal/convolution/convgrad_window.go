@@ -15,11 +15,11 @@ import (
 // units of (panel, taps).
 type gradientOf struct {
 	window *kernel.Window
-	at     []int // as in packPart, into the gradient of the whole weight
+	at     []int // positions in the gradient of the whole weight, as in packPart
 	step   int
-	orders []kernel.Order // of at, by range of taps: see cut
+	orders []kernel.Order // orders of at, by range of taps: see cut
 	all    []tapOf
-	seen   []tapOf // all without positions with padding as input; nil if there are few of these
+	seen   []tapOf // all taps, without positions with padding as input; nil if there are few such positions
 	// inOrder reports that there is only one tap, which reads consecutive positions.
 	inOrder bool
 }

@@ -25,8 +25,8 @@ import (
 // window.
 const denseRows = 48
 
-// denseWindows makes the windows of rows of k values times lanes columns of a matrix of k
-// by width, one for each requested number of rows.
+// denseWindows has windows for products of rows of k values and lanes columns of a matrix of k by
+// width. It creates a window for each requested number of rows.
 type denseWindows struct {
 	k, width, lanes int
 

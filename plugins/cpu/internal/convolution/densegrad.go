@@ -75,7 +75,7 @@ type denseGradient struct {
 	// along the tree while it is in the cache, and the value of a node is stored in the
 	// place of its first replica with rows.
 	summed bool
-	adds   bool // in the run it is added to sums
+	adds   bool // the run adds the gradient to sums
 }
 
 // nodes returns the nodes of the tree over the replicas that this device computes.
@@ -101,8 +101,8 @@ type denseTask struct {
 	workspace    []float32 // one block of sums for each level of the trees
 }
 
-// denseValues is how many values of dy DenseGradient processes at a time, so that the sums of
-// neighbouring levels are in the cache that is next to a core.
+// denseValues is the number of values of dy that DenseGradient processes at a time, so that the sums of
+// neighbouring levels stay in the nearest cache of a core.
 const denseValues = 48
 
 // tiled reports whether DenseGradient computes the panel.
@@ -110,7 +110,7 @@ func (t *denseTask) tiled() bool {
 	return t.f.Kernels.HasDenseGradient() && (t.panel+1)*kernel.PanelLanes <= t.k.x.Count
 }
 
-// most returns how many values of dy to process at a time.
+// most returns the number of values of dy to process at a time.
 func (t *denseTask) most() int {
 	if t.tiled() {
 		return denseValues

@@ -16,7 +16,7 @@ import (
 // denseOnce is a dense product without packed weights.
 type denseOnce struct {
 	product     *product
-	whole, rest denseWindows // of a panel, and of the last
+	whole, rest denseWindows // windows of a panel, and of the last panel
 }
 
 // newDenseOnce returns the product of p, which has one section with the windows of d.

@@ -141,9 +141,9 @@ func depthwiseAction(c *plan.Compiler, g *Geometry, phases []phase, x *run.Value
 // caches.
 const nearGradient = 8 << 10
 
-// buildDepthwiseWeight computes weight gradients. A task processes all taps of a replica,
-// or, if there are few replicas, the taps of a row of the kernel. The chain of a tap
-// continues from some positions to the next, which are prefetched meanwhile.
+// buildDepthwiseWeight compiles weight gradients. A task processes all taps of a replica, or, if there
+// are few replicas, the taps of a row of the kernel. It processes some positions of all its taps,
+// continuing the chain of each tap, and meanwhile prefetches the next positions.
 func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) run.Action {
 	window, chunks, some := g.pixels().forward(), chunksOf(dy.Positions), max(1, nearGradient/g.c)
 	fresh, again := c.Kernels().DepthwiseSums(g.c)
@@ -196,11 +196,11 @@ func (g *Geometry) buildDepthwiseWeight(c *plan.Compiler, x, dy, dw *run.Value) 
 	})
 }
 
-// cacheLine is the bytes of a line of a cache.
+// cacheLine is the size of a cache line in bytes.
 const cacheLine = 64
 
-// reaches returns, for every some positions of a window, how many values of an image these and those before
-// them read at most.
+// reaches returns, after every some positions of a window, the number of values of an image that the
+// positions so far may have read.
 func reaches(w *kernel.Window, some int) (all []int) {
 	reach := 0
 	for p := range w.Positions() {

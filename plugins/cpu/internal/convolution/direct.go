@@ -16,8 +16,8 @@ import (
 // The gradient for the input is the direct convolution of the flipped g: input
 // and output change places, and the kernel is turned by half a turn.
 
-// flipped returns the convolution that computes the gradient for the input of a convolution
-// with stride 1. It reports whether there is one: padding may not exceed the kernel.
+// flipped returns the convolution that computes the gradient for the input of a convolution with stride
+// 1. It returns false if the padding exceeds the kernel.
 func (g *Geometry) flipped() (*Geometry, bool) {
 	f := *g
 	f.c, f.h, f.w, f.o, f.oh, f.ow = g.o, g.oh, g.ow, g.c, g.h, g.w

@@ -68,8 +68,8 @@ func (p *dot2Product) prepare(f *run.Frame) error {
 	return nil
 }
 
-// dot2Operands are the operands and the result of pairs for one row. An image that is not a
-// half is narrowed in the worker's private memory, as far as it is read.
+// dot2Operands are the operands and the result of a product of pairs for one row. An image that is not
+// stored as bfloat16 is narrowed in the worker's private memory, as far as it is read.
 type dot2Operands struct {
 	out   []float32
 	half  []uint16 // the result, where it is a half
@@ -284,7 +284,7 @@ func buildDot2(c *plan.Compiler, g *Geometry, p *dot2Pack, x *run.Value, t *filt
 	return a
 }
 
-// denseDot2 is a product of rows with a matrix by pairs.
+// denseDot2 compiles a product of rows and a matrix by pairs.
 func denseDot2(c *plan.Compiler, p *dot2Pack, d *denseWindows, in *run.Value, t *filter,
 	out *run.Value) run.Action {
 	k := newDot2Product(c, p, t, out)

@@ -13,10 +13,10 @@ package convolution
 // small result. Lines of both operands are interleaved once for all taps that read them.
 type pairLines struct {
 	count, height     int // lines of an image of the result, and of the input
-	rows              int // of the kernel that read different lines
+	rows              int // rows of the kernel that read different lines
 	step, lead, apart int // row i of the kernel and line y see line y*step-lead+i*apart
-	pairs             int // of a line of the result
-	values            int // that a tap reads of a position
+	pairs             int // pairs of a line of the result
+	values            int // values that a tap reads at a position
 	// begin is, for every column of the kernel, its first pair in an interleaved line of
 	// the input.
 	begin []int

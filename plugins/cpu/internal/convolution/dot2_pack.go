@@ -10,15 +10,15 @@ import (
 // batch norm does not change them.
 type dot2Pack struct {
 	sections []dot2Section
-	stamp    uint64 // of the weight, when they were packed
+	stamp    uint64 // stamp of the weight when it was packed
 }
 
-// dot2Section is the weights of one window, as packPart is.
+// dot2Section has the weights of one window, like packPart.
 type dot2Section struct {
 	pairs   *kernel.Pairs
 	matrix  *kernel.Matrix // nil if this class has no matrix units for the shape
 	at      []int
-	order   kernel.PairsOrder // the same
+	order   kernel.PairsOrder // at as an order
 	step    int
 	in, out int
 	data    []uint16

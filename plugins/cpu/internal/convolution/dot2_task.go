@@ -23,16 +23,16 @@ type dot2Task struct {
 	group, first, k0, k1, j0, j1 int
 
 	real, width     int               // channels, also in whole lanes
-	inLine, dyLine  kernel.PairsLine  // of the operands
+	inLine, dyLine  kernel.PairsLine  // lines of the operands
 	input, gradient stored            // all images
 	value, channel  int               // first of its operands in an image
-	sums            []float32         // of a chunk, [rows][j1-j0][k1-k0][width]
+	sums            []float32         // sums of a chunk, [rows][j1-j0][k1-k0][width]
 	workspace       []float32         // the sums of the chunks
 	padding         stored            // workspace for the padded lines of a segment
-	lines           int               // of a segment
-	end             int               // of the images
+	lines           int               // lines of a segment
+	end             int               // end of the images
 	next            kernel.Prefetcher // data that the task reads after its segments
-	used            int               // by the segments that are interleaved together
+	used            int               // memory that the segments interleaved together have used
 }
 
 // segment is lines [from, to) of the result in an image, which read lines [top, bottom) of

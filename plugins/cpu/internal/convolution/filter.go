@@ -9,9 +9,8 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Folding a batch norm changes the weights' bits and is part of the definition of the
-// kernel class (class.Fold): it happens in every run, at the same place, whatever else
-// is fused.
+// Folding a batch norm changes the bits of the weights, and is part of the definition of the kernel
+// class (class.Fold). It happens in every run at the same point, whatever else is fused.
 
 // filter holds the factors and the summands of a convolution or a dense product:
 // its weight and bias, or both with the batch norm that follows folded into them,
@@ -29,7 +28,7 @@ type filter struct {
 	changed func() bool
 }
 
-// foldedNorm is the operands of a batch norm, all of them state.
+// foldedNorm has the operands of a batch norm. All of them are state.
 type foldedNorm struct {
 	class.Norm
 	gamma, beta, mean, variance *run.Value
@@ -38,8 +37,8 @@ type foldedNorm struct {
 // plain returns the filter that is a weight alone.
 func plain(weight *run.Value) *filter { return &filter{weight: weight, changed: run.Changes(weight)} }
 
-// filterOf returns the filter of the current node: operands 1 and 2, and 3 to 6
-// where a batch norm was made part of it.
+// filterOf returns the filter of the current node: operands 1 and 2, with operands 3 to 6 if a batch
+// norm is folded into it.
 func filterOf(c *plan.Compiler) *filter {
 	t := &filter{weight: c.In(1), bias: c.In(2)}
 	if norm := c.FoldedNorm(); norm != nil {
@@ -50,7 +49,7 @@ func filterOf(c *plan.Compiler) *filter {
 	return t
 }
 
-// operands returns the values that the filter is made of.
+// operands returns the values that the filter is computed from.
 func (t *filter) operands() []*run.Value {
 	all := []*run.Value{t.weight}
 	if t.bias != nil {
@@ -83,7 +82,7 @@ func (t *filter) stamp() uint64 {
 	return stamp
 }
 
-// factor returns what becomes of the weights when they are packed.
+// factor returns the factor by which the weights are multiplied when they are packed.
 func (t *filter) factor(f *run.Frame) kernel.Factor {
 	if f.BF16() {
 		return kernel.Factor{Round: f.Kernels, By: t.by}
@@ -91,8 +90,7 @@ func (t *filter) factor(f *run.Frame) kernel.Factor {
 	return kernel.Factor{By: t.by}
 }
 
-// prepare computes by and add unless nothing has changed, and reports whether
-// something has.
+// prepare computes by and add if an operand has changed. It reports whether one has.
 func (t *filter) prepare(f *run.Frame) bool {
 	switch {
 	case !t.changed():

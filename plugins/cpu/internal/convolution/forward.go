@@ -25,7 +25,7 @@ func buildConv(c *plan.Compiler) run.Action {
 	return nil
 }
 
-// forward is a convolution, and a dense layer with leading axes.
+// forward compiles a convolution, or a dense layer with leading axes.
 func forward(c *plan.Compiler, g *Geometry, x *run.Value, filter *filter, y *run.Value) run.Action {
 	switch algorithm := choose(c); algorithm {
 	case class.Depthwise:

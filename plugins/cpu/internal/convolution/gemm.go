@@ -137,7 +137,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	}
 }
 
-// size returns how many values a unit computes of a row.
+// size returns the number of values that a unit computes for a row.
 func (p *product) size(u unit) (n int) {
 	win := p.packed.sections[u.section].window
 	for panel := u.panel; panel < min(u.panel+max(p.atOnce, 1), win.Panels()); panel++ {
@@ -242,7 +242,7 @@ func (p *product) apply(f *run.Frame, o operands, inCount, outCount int) {
 	f.Each(len(p.units)*blocks, func(w *run.Worker, task int) {
 		u, first := p.units[task/blocks], task%blocks*chunk
 		win := p.window(u)
-		if blocks == 1 { // with more blocks, most tasks continue with the weights of the task before
+		if blocks == 1 { // if there are more blocks, most tasks continue with the weights of the previous task
 			w.Tile.Next = p.weightsOf(task + f.Threads())
 		}
 		for r := first; r < min(first+chunk, rows); r++ {
@@ -269,7 +269,7 @@ func (p *product) step() int {
 	return positionStep
 }
 
-// row returns the operands of row r. A result among other channels ends where these end.
+// row returns the operands of row r. A result between other channels ends where these end.
 func (o *operands) row(r, inCount, outCount int) operands {
 	end := min((r+1)*outCount, len(o.out))
 	return operands{out: o.out[r*outCount : end], in: o.in[r*inCount : (r+1)*inCount],
@@ -334,7 +334,7 @@ func (g *Geometry) pointwise() bool {
 	return g.taps == 1 && g.Stride == [2]int{1, 1} && g.Pad == [4]int{}
 }
 
-// positionStep is the positions of the largest tile of a window.
+// positionStep is the number of positions of the largest tile of a window.
 const positionStep = kernel.WindowPositions
 
 // buildGEMM is a product by windows: implicit GEMM.

@@ -192,7 +192,7 @@ func (g *Geometry) paddedRows(w *run.Worker, image []float32, ring, paddedRing, 
 	return padded
 }
 
-// sees returns how many rows of a padded image some rows of the result read.
+// sees returns the number of rows of a padded image that the given number of rows of the result read.
 func (g *Geometry) sees(rows int) int {
 	return (rows-1)*g.Stride[0] + (g.Kernel[0]-1)*g.Dilation[0] + 1
 }

@@ -25,16 +25,16 @@ type productInt8 struct {
 	sections         []sectionInt8
 	depthwise        *kernel.DepthwiseInt8 // nil: sections
 	q                class.Int8
-	zero             int32 // of the operand
+	zero             int32 // zero point of the operand
 	float            bool  // results are float32
 	step             int   // weights of an output channel
 	changed          func() bool
 }
 
-// sectionInt8 is the weights of one group, and its first channels.
+// sectionInt8 has the weights of one group, and the numbers of its first channels.
 type sectionInt8 struct {
 	window  *kernel.Int8
-	at      []int // where the weights of (tap, value) begin
+	at      []int // first weight of each (tap, value)
 	in, out int
 	data    []int8
 	kernel.Requantise

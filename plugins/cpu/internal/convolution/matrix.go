@@ -23,7 +23,7 @@ import (
 // Products outside the precision of float32 are left to the windows of the product.
 type matrixPack struct {
 	sections []matrixSection
-	apart    bool // all is left to windows
+	apart    bool // windows compute everything
 	stamp    uint64
 	fills    uint64
 
@@ -31,7 +31,7 @@ type matrixPack struct {
 	direct uint64 // number of the fill when the weights of the windows were packed
 }
 
-// matrixSection is the weights of one window, as packPart is.
+// matrixSection has the weights of one window, like packPart.
 type matrixSection struct {
 	matrix *kernel.Matrix
 	data   []uint16

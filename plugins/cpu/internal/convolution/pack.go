@@ -16,19 +16,19 @@ import (
 // the weights have changed.
 type pack struct {
 	sections []packSection
-	stamp    uint64      // of the filter, when they were packed
+	stamp    uint64      // stamp of the filter when it was packed
 	memory   [][]float32 // memory of the sections while they use memory for a last run; otherwise nil
 }
 
-// packSection is the weights of one window.
+// packSection has the weights of one window.
 type packSection struct {
 	window  *kernel.Window
-	at      []int        // where the weights of (tap, value) begin
-	order   kernel.Order // the same
+	at      []int        // first weight of each (tap, value)
+	order   kernel.Order // at as an order
 	step    int          // values between output channels
-	in, out int          // its first channels, of the input and of the output
+	in, out int          // first channels of the section, of the input and of the output
 	data    []float32
-	whole   []bool // by panel of a window that Trims: its weights are not Trimmable
+	whole   []bool // by panel of a window that Trims: the weights are not Trimmable
 }
 
 // shared returns the value stored for a filter under this key, or builds it.

@@ -27,7 +27,7 @@ const leastSlab = kernel.SlabPositions - kernel.SlabTile
 // bySlabs reports whether kernels compute the product by slabs; outCount is the number of
 // values of a row's result.
 func (p *product) bySlabs(f *run.Frame, outCount int) bool {
-	const most = math.MaxInt32 / 4 // of values from one result of a slab to another
+	const most = math.MaxInt32 / 4 // distance in values between two results of a slab
 	other := func(section packSection) bool {
 		w := section.window
 		return w.Taps*w.Run == 0 || (kernel.SlabPositions/max(w.Positions(), 1)+2)*outCount > most
@@ -63,8 +63,8 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 	})
 }
 
-// countOf returns the number of slabs into which to divide positions: if there is more than
-// one, the same number for every thread.
+// countOf returns the number of slabs into which positions are divided. If it is more than one, every
+// thread gets the same number of slabs.
 func countOf(positions, threads int) int {
 	count := (positions + leastSlab - 1) / leastSlab
 	if count == 1 {
@@ -73,8 +73,8 @@ func countOf(positions, threads int) int {
 	return (count + threads - 1) / threads * threads
 }
 
-// cutsOf returns the number of ranges into which to divide the panels for each slab. More
-// ranges give more tasks, but each range packs the input of its slab again.
+// cutsOf returns the number of ranges of panels for each slab. More ranges give more tasks, but each
+// range packs the input of its slab again.
 func cutsOf(panels, slabs, threads int) int {
 	const perThread = 2
 	if threads == 1 {

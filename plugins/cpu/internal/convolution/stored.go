@@ -33,8 +33,8 @@ func (s stored) from(i int) stored {
 	return stored{float: s.float[i:]}
 }
 
-// ahead adds to a, for prefetching, the runs of run values that begin every
-// step values of [from, to), if there are any.
+// ahead adds runs of run values to a, for prefetching. The runs begin at every step-th
+// value of [from, to).
 func (s stored) ahead(a *kernel.Prefetcher, from, to, run, step int) {
 	if s.half != nil {
 		a.Add(bytesOf(s.half, from, to), 2*run, 2*step)

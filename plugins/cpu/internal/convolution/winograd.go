@@ -174,15 +174,15 @@ func (k *winograd) prepare(f *run.Frame) error {
 // tiles.
 func (k *winograd) blockRows(tiles int) int { return max(1, tiles/k.columns) }
 
-// lightRows returns the number of rows of tiles that are processed together where weights
-// are light: of that number of tiles, or of more if few channels make them so small that
-// these bytes hold more.
+// lightRows returns the number of rows of tiles that are processed together if weights are light.
+// Together they have the given number of tiles, or more if the tiles are so small, because of few
+// channels, that more of them fit into bytes.
 func (k *winograd) lightRows(tiles, bytes int) int {
 	return k.blockRows(max(tiles, bytes/(4*(k.InLen(1)+k.OutLen(1)))))
 }
 
-// apply computes all images: blocks of rows of tiles, and if there are too few for all
-// workers, some panels of them.
+// apply computes all images. A task is a block of rows of tiles or, if there are too few blocks for all
+// workers, some panels of a block.
 func (k *winograd) apply(f *run.Frame, o tileOperands) {
 	if k.weights.apart {
 		f.Each(f.Total(), func(w *run.Worker, i int) {

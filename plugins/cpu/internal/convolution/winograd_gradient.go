@@ -28,17 +28,17 @@ import (
 type winogradGradient struct {
 	g *Geometry
 	kernel.Winograd
-	rows, columns int // of tiles in an image
+	rows, columns int // rows and columns of tiles in an image
 	some          int // rows of tiles that are processed together, at most
 	chain         int // rows of tiles with products in one chain, a divisor of some; 0: all
 	chunks        chunks
 	window        *kernel.Window
-	plain         *kernel.Window // of the convolution
+	plain         *kernel.Window // window of the convolution
 	x, dy, dw     *run.Value
 	workspaces    []*gradientWorkspace // one for each chunk that is computed at the same time
 	leaves        *run.Slot            // gradients of the chunks of replicas that have several chunks
-	orders        map[int]kernel.Order // of the gradients, by the number of input channels
-	all           []chunk              // of the run
+	orders        map[int]kernel.Order // orders of the gradients, by the number of input channels
+	all           []chunk              // all chunks of the run
 	adds          bool                 // the run adds the gradient to sums
 }
 
@@ -53,9 +53,9 @@ func buildWinogradGradient(c *plan.Compiler, g *Geometry, t kernel.Winograd, x, 
 	dw *run.Value) run.Action {
 	k := &winogradGradient{g: g, Winograd: t, plain: g.forward(), x: x, dy: dy, dw: dw}
 	k.rows, k.columns = (g.oh+t.Side-1)/t.Side, (g.ow+t.Side-1)/t.Side
-	// Small sums are read and written again for every few tiles, so that these
-	// stay in the cache; large ones should see many tiles at a time, and fill the
-	// cache that workers share, so that there is one workspace of them.
+	// Small sums are read and written once for a few tiles, so that the tiles stay in the cache. Large
+	// sums should see many tiles at a time, and fill the cache that workers share, so there is only one
+	// workspace of them.
 	budget, workspaces := c.Schedule().SomeTiles, c.Threads()
 	if 4*k.Frequencies()*g.c*g.o > c.Schedule().SmallSums {
 		budget, workspaces = c.Schedule().ManyTiles, 1

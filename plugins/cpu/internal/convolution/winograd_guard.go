@@ -18,9 +18,9 @@ import (
 // gradients are, if a channel of the result's gradient fails, or more than a quarter of the
 // input's channels.
 type gradientGuard struct {
-	sizes *run.Slot // of every row of tiles of a chunk: see measure
+	sizes *run.Slot // sizes of every row of tiles of a chunk: see measure
 
-	size, most []float32 // of a chunk
+	size, most []float32 // sizes of a chunk
 	uneven     []bool    // input channels that fail
 	apart      bool      // too much fails
 }
@@ -31,7 +31,7 @@ func newGuard(c *plan.Compiler, k *winogradGradient) gradientGuard {
 		size: make([]float32, n), most: make([]float32, n), uneven: make([]bool, k.g.c)}
 }
 
-// measured returns how many numbers are kept of a row of tiles.
+// measured returns the number of values that are stored for a row of tiles.
 func (k *winogradGradient) measured() int { return 2 * (k.g.c + k.g.o) }
 
 // measure sums the magnitudes of the values in row y of the tiles of an image, which is row

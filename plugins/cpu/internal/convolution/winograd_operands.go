@@ -10,7 +10,7 @@ import (
 // they pad it, and narrow their output when a panel is done, so that halves need no
 // separate pass.
 
-// tileOperands is what tiles read and write of one image or several.
+// tileOperands are the operands and the result of tiles, for one image or several.
 type tileOperands struct {
 	in, out stored
 	end     kernel.Epilogue
@@ -42,7 +42,8 @@ func (o tileOperands) floats(k *winograd, w *run.Worker) operands {
 	return unpacked
 }
 
-// storedRow returns the elements of v that go with row i, a half as it is stored.
+// storedRow returns the elements of v for row i. A value stored as bfloat16 is returned
+// as it is stored.
 func storedRow(f *run.Frame, v *run.Value, w *run.Worker, i int) stored {
 	if v.IsHalf() {
 		return stored{half: f.Half(v, w, i)}

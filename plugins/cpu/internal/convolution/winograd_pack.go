@@ -18,12 +18,12 @@ import (
 // winogradPack is the transformed weights of a convolution by tiles.
 type winogradPack struct {
 	kernel.Winograd
-	order  kernel.Order // of (tap, input channel)
+	order  kernel.Order // order of (tap, input channel)
 	step   int          // values between output channels
 	data   []float32
 	memory []float32 // memory of data while data uses memory for a last run; otherwise nil
 	apart  bool      // the range of the weights is too wide for tiles: windows compute everything
-	stamp  uint64    // of the filter, when they were transformed
+	stamp  uint64    // stamp of the filter when it was transformed
 	fills  uint64
 
 	mu     sync.Mutex

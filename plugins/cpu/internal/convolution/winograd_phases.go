@@ -10,14 +10,13 @@ package convolution
 // 	a b a b a b
 // 	c d c d c d
 
-// phases are the ordinary convolutions that make up a convolution with dilation
-// (class.Layer.Phase); without dilation there is one. A phase is treated like an image: the
-// phases of image i are numbered from i*every*every on, and phase (py, px) has that number
-// plus py*every+px.
+// phases are the ordinary convolutions that a convolution with dilation consists of
+// (class.Layer.Phase). Without dilation there is one. A phase is treated like an image: the phases of
+// image i are numbered from i*every*every on, and phase (py, px) has that number plus py*every+px.
 type phases struct {
 	every         int // pixels of the image from one of a phase to the next
-	high, width   int // of the largest phase
-	rows, columns int // of tiles in a phase
+	high, width   int // size of the largest phase
+	rows, columns int // rows and columns of tiles in a phase
 }
 
 // newPhases returns the phases of a convolution, with tiles of the given side.
@@ -34,7 +33,7 @@ func (p *phases) rowsOfAll() int { return p.rows * p.every * p.every }
 // imageOf returns the image that phase q belongs to.
 func (p *phases) imageOf(q int) int { return q / (p.every * p.every) }
 
-// first returns the row and the column of the image where phase q begins.
+// first returns the row and the column of the image at which phase q begins.
 func (p *phases) first(q int) (y, x int) { return q / p.every % p.every, q % p.every }
 
 // size returns the size of the part of phase q inside the image.

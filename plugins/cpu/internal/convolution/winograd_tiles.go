@@ -21,14 +21,14 @@ type tiles struct {
 	k            *winograd
 	frame        *run.Frame
 	worker       *run.Worker
-	tileOperands           // from the first image on
+	tileOperands           // operands from the first image on
 	from, to     int       // rows of tiles
 	v, m         []float32 // transformed tiles, products of a panel
 	paddedRows   []float32 // rows of a phase, padded
 	edge         []float32 // outputs of a row of tiles, some of them beyond the image
 	lines        []float32 // outputs of all rows of tiles, where the result is a half
 	suspects     []int     // tiles with too wide a range of values, by index in the block
-	sums         []float32 // of blocks of an image: see inspect
+	sums         []float32 // sums of blocks of an image: see inspect
 	most         []uint32
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// backend is the CPU with a pool of workers: what loads programs for a device.
+// backend loads programs for a CPU device. It has a pool of workers.
 type backend struct {
 	machine   run.Machine
 	described device.Info

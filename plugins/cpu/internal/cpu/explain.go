@@ -13,7 +13,7 @@ import (
 // Plan describes how a device divides the functions of a program, and their
 // expected times.
 type Plan struct {
-	Lines []string // for a person
+	Lines []string // text for people
 	// Times are the estimated times of the nodes of each function on this machine. They are
 	// 0 for nodes that were fused into others.
 	Times map[string][]time.Duration

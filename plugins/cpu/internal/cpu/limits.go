@@ -32,7 +32,7 @@ func Describe(kernels string) ([]string, error) {
 	return lines, nil
 }
 
-// rates are what this process knows of the machine with some kernels.
+// rates are the rates of the machine with some kernels that this process has measured or read.
 type rates struct {
 	machine.Rates
 	note string // why they could not be kept, "" if they are
@@ -52,12 +52,12 @@ func ratesOf(here machine.Description, set *kernel.Set) rates {
 	return rates{r, note}
 }
 
-// limitTime is how long each of the limits is measured.
+// limitTime is the time for measuring each limit.
 const limitTime = 100 * time.Millisecond
 
-// Measure returns the limits for kernels of a class or name, the best of a few tries, so
-// that other programs affect them little. Rates are for one core and kept; limits are for
-// all threads together, which share memory, and for this moment.
+// Measure measures the limits for kernels of a class or name. It returns the best of a few tries, so
+// that other programs affect them little. Rates are for one core and are stored. Limits are for all
+// threads together, which share memory, and only for the present.
 func Measure(kernels string, threads int) (Limits, error) {
 	set, err := kernel.Pick(kernels, false)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
 
-// Provider provides the CPU of this machine, as often as it is asked for.
+// Provider provides the CPU of this machine as a device, any number of times.
 type Provider struct {
 	// Shared is for a process that also does other work. Waiting workers leave their threads to its
 	// goroutines. The rates of the machine are assumed, not measured, and no file is written.
@@ -34,7 +34,7 @@ func (Provider) List(context.Context) ([]device.Info, string, error) {
 		nil
 }
 
-// mostThreads is far above what any machine has.
+// mostThreads is far above the number of threads of any machine.
 const mostThreads = 1024
 
 // Open starts a pool of workers.

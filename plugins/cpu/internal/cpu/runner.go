@@ -16,7 +16,7 @@ type runner struct {
 	memory    *run.Memory
 	functions map[string]*run.Function
 	capacity  device.Capacity
-	allocated bool // for that capacity
+	allocated bool // memory for that capacity is allocated
 }
 
 // load compiles p.

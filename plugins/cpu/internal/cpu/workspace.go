@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// AlignmentBytes is the most memory that is allocated to align an arena of 2 MiB or more.
+// AlignmentBytes is the maximum number of bytes that are allocated to align an arena of 2 MiB or more.
 const AlignmentBytes = run.AlignmentBytes
 
 // baseBytes is an upper bound of the part of a worker's memory that does not depend on the program:

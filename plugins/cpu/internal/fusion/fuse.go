@@ -18,8 +18,8 @@ type Fused struct {
 	Plus  bool        // a value is added to the result
 	Relu  bool        // the result is bounded to 0 below and most above
 	Most  float32
-	// Groups is the number of groups of channels that a transposition or a concatenation
-	// interleaves; 0: it does not interleave.
+	// Groups is the number of groups of channels that a transposition or a concatenation interleaves;
+	// 0: no interleaving.
 	Groups  int
 	Regions []Region // the parts of its operands that a concatenation reads; nil: all
 }
@@ -59,8 +59,8 @@ func Fuse(fn *graph.Function) (*graph.Function, map[graph.Value]Fused) {
 	return u.result(), u.fused
 }
 
-// withEpilogue are the operations that support adding to their results and bounding them
-// before they are written.
+// withEpilogue are the operations that can add a value to their results and bound them before
+// they are written.
 var withEpilogue = append([]graph.Op{graph.Normalise, graph.BatchNorm}, class.Folded...)
 
 // fuser is the state of fuse.
@@ -105,7 +105,7 @@ func (u *fuser) result() *graph.Function {
 	return u.fn
 }
 
-// gated makes the product of a value and its gate one node, if nothing else reads the gate.
+// gated joins the product of a value and its gate into one node, if nothing else reads the gate.
 func (u *fuser) gated(i int) {
 	for k, x := range u.fn.Nodes[i].In {
 		gate := u.fn.Nodes[i].In[1-k]
@@ -162,8 +162,8 @@ func (u *fuser) node(i int) {
 	}
 }
 
-// alone reports whether v is made by one of these operations, is not yet fused into another
-// node, and is read once.
+// alone reports whether one of these operations computes v, v is not fused into another node yet,
+// and v is read once.
 func (u *fuser) alone(v graph.Value, ops ...graph.Op) bool {
 	i, ok := u.made[v]
 	return ok && u.uses[v] == 1 && !u.gone[i] && slices.Contains(ops, u.fn.Nodes[i].Op) &&

@@ -15,7 +15,7 @@ import (
 // instead.
 type Mask struct {
 	Plus  bool
-	Most  float32     // of a relu or a relu6: results of it and above are masked; NaN for a relu
+	Most  float32     // bound of a relu or a relu6: results from it on are masked; NaN for a relu
 	Slope *graph.Node // the gradient of any other activation; nil: of these
 	Norm  *graph.Node // the normalisation with the result that the activation saves, or nil
 }
@@ -48,7 +48,7 @@ func Masks(fn *graph.Function, oneBlock func(graph.Variable) bool, ends map[grap
 	return u.result(), masks
 }
 
-// mask tries to make the gradient of an activation, node i, part of the sums.
+// mask merges the gradient of an activation, node i, into the sums that read it, if possible.
 func (u *fuser) mask(i int, m Mask, masks map[graph.Value]Mask,
 	oneBlock func(graph.Variable) bool) {
 	n := u.fn.Nodes[i]

@@ -15,8 +15,8 @@ import (
 // every other pixel of every other row, four times). The value is then copied once instead of three times.
 type Region struct{ Begin, Step, Shape []int }
 
-// regions makes a concatenation, node i, read the operands of slices that only
-// concatenations read. A concatenation that interleaves channels reads contiguous channels.
+// regions changes a concatenation, node i. Instead of slices that only concatenations read, it reads
+// the operands of these slices. A concatenation that interleaves channels reads contiguous channels.
 func (u *fuser) regions(i int) {
 	n := u.fn.Nodes[i]
 	in, regions := slices.Clone(n.In), make([]Region, len(n.In))

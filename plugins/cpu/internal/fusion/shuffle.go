@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// MostShuffled is how many groups of channels a node may shuffle.
+// MostShuffled is the maximum number of groups of channels that a node may interleave.
 const MostShuffled = 4
 
 // shuffle fuses nodes that reorder channels: a transposition, node i, between two reshapes, as in
@@ -127,8 +127,8 @@ func (u *fuser) apart(i int, x graph.Value, groups int) {
 	u.uses[x] += groups
 }
 
-// flatten makes a concatenation, node i, directly concatenate the operands of its operands,
-// if these are concatenations along the same axis with no other reader. Every part then has
+// flatten changes a concatenation, node i, so that it directly concatenates the operands of its
+// operands, if these are concatenations along the same axis that nothing else reads. Each part then has
 // only one destination.
 func (u *fuser) flatten(i int) {
 	n := u.fn.Nodes[i]
@@ -163,8 +163,8 @@ func (u *fuser) reader(v graph.Value) int {
 	return slices.IndexFunc(u.fn.Nodes, func(n graph.Node) bool { return slices.Contains(n.In, v) })
 }
 
-// equalGroups reports whether the concatenation that makes v joins the given number of
-// groups with equal numbers of channels.
+// equalGroups reports whether a concatenation computes v and joins the given number of groups with
+// equal numbers of channels.
 func (u *fuser) equalGroups(v graph.Value, groups int) bool {
 	n := u.fn.Nodes[u.made[v]]
 	if n.Int("axis") != 0 || len(n.In) != groups {

@@ -31,9 +31,9 @@ const (
 	GeluTanh
 	Mish
 	Over      // x / a
-	ExpNormal // of a softmax
+	ExpNormal // exponentials of a softmax
 	Root      // the square root
-	ToEven    // to a whole number, and so are those below
+	ToEven    // rounds to a whole number, like those below
 	Floor
 	Ceil
 	functions // how many there are
@@ -48,7 +48,7 @@ const (
 	Mul
 	Div
 	Prelu // a if a >= 0, else a * b
-	Max   // as Go's: NaN wins, and +0 over -0
+	Max   // as in Go: NaN wins, and +0 is larger than -0
 	Min
 	Less // 1 where a < b, else 0
 	AtMost
@@ -96,7 +96,7 @@ func table(constants []float32) (all []float32) {
 	return all
 }
 
-// padding is where the last elements, which do not fill a vector, are put.
+// padding has the last elements, which do not fill a vector.
 type padding [4][tableLanes]float32
 
 var paddings = sync.Pool{New: func() any { return new(padding) }}
@@ -179,7 +179,8 @@ func indicator(holds bool) float32 {
 	return 0
 }
 
-// Pick sets y to a where test is not 0, which NaN is not, else to b. y may be any of them.
+// Pick sets elements of y to those of a if test is not 0, and to those of b otherwise. NaN is not 0. y
+// may be any of the operands.
 func (s *Set) Pick(y, test, a, b []float32) {
 	test, a, b = test[:len(y)], a[:len(y)], b[:len(y)]
 	if s.activations == nil {

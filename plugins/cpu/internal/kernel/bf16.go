@@ -9,7 +9,7 @@ import "math"
 // leastNormal is the smallest normal float32.
 const leastNormal = 0x1p-126
 
-// flushed returns x, or a zero of its sign where x is subnormal.
+// flushed returns x, or a zero of the same sign if x is subnormal.
 func flushed(x float32) float32 {
 	if x < leastNormal && x > -leastNormal {
 		return math.Float32frombits(math.Float32bits(x) & (1 << 31))
@@ -38,7 +38,7 @@ type bf16Kernels struct {
 	widen  func(x *float32, y *uint16, count int)
 }
 
-// whole returns how many of n values the assembly processes.
+// whole returns the number of values, of n, that the assembly processes.
 func (k *bf16Kernels) whole(n int) int {
 	if k == nil {
 		return 0

@@ -28,7 +28,7 @@ func (s *Set) gradientBlocks(s1, s2 []float64, shift, x, dy []float32) int {
 // summed.
 const nearValues = 4096
 
-// MadeSums is GradientSums of a gradient that make computes, values [from, to) at a time,
+// MadeSums is GradientSums of a gradient that make computes. make computes values [from, to) at a time,
 // so that they are summed while they are in a near cache.
 func (s *Set) MadeSums(s1, s2, mean []float64, x, dy []float32, r *SumWorkspace, make func(from, to int)) {
 	dy = dy[:len(x)]
@@ -94,8 +94,8 @@ func (s *Set) addGradientSums(s1, s2, shift, x, dy []float32) {
 	}
 }
 
-// Mask selects the elements where the gradient of a relu or a relu6 is not 0: the result Y
-// of the activation is above 0 and below Most; Most is NaN for a relu.
+// Mask selects the elements at which the gradient of a relu or a relu6 is not 0: the result Y of the
+// activation is above 0 and below Most. Most is NaN for a relu.
 type Mask struct {
 	Y    []float32
 	Plus []float32 // added to the gradient before, unless nil

@@ -20,8 +20,8 @@ func (s *Set) Moments(mean, q []float64, x []float32, r *SumWorkspace) {
 	widenMoments(mean, q, x)
 }
 
-// moments computes them by blocks: the given number of the first ones by whole, given the
-// shifts of the first of all, and the others by sums and deviations.
+// moments computes moments by blocks. whole computes the given number of first blocks, given the shifts
+// of the first one; sums and deviations compute the others.
 func moments(mean, q []float64, values int, r *SumWorkspace, blocks int, whole func(first []float64),
 	sums func(sum []float32, from, to int), deviations func(sum, squares, shift []float32, from, to int)) {
 	n := len(mean)
@@ -66,7 +66,7 @@ type block struct {
 	sum, squares, shift []float32
 }
 
-// centre makes shifts of sums.
+// centre computes shifts from sums.
 func (b *block) centre() {
 	inverse := float32(1 / b.n)
 	for c := range b.shift {

@@ -30,10 +30,10 @@ type normColumns[T float32 | uint16] struct {
 // before the next values, so that memory is read in order.
 const cachedValues = 4096
 
-// treats returns how many of the channels [from, last) of rows of n the assembly can process. Masked
-// assembly and assembly for any number of columns get n alone, not the range: the latter processes
-// every whole vector of a row, and masked assembly processes the channels after these. Both are
-// correct only for a range that ends with the row, and that begins where they begin.
+// treats returns the number of channels of [from, last), in rows of n channels, that the assembly can
+// process. Masked assembly, and assembly for any number of columns, are called with n instead of the
+// range: the latter processes all whole vectors of a row, and masked assembly the channels after these.
+// Both are correct only if the range ends with the row, and begins where they begin.
 func (e extent) treats(from, last, n int) int {
 	channels := last - from
 	switch {

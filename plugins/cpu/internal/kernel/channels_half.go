@@ -4,7 +4,7 @@ package kernel
 // same as the function without Half in its name, and rounds stored values like RoundBF16. A
 // sum is a sum of the stored values.
 
-// HalfEpilogue is an Epilogue of rows of bfloat16.
+// HalfEpilogue is an Epilogue for rows of bfloat16.
 type HalfEpilogue struct {
 	Plus []uint16
 	Relu bool

@@ -72,7 +72,7 @@ func (r *SumWorkspace) doubles(n int) []float64 {
 	return r.double[:n]
 }
 
-// eachBlock calls do for every block of values except the first ones, which has n channels.
+// eachBlock calls do for every block of values after the first blocks. A row has n channels.
 func eachBlock(first, n, values int, do func(from, to int)) {
 	for from := first * BlockPositions * n; from < values; from += BlockPositions * n {
 		do(from, min(from+BlockPositions*n, values))

@@ -100,8 +100,8 @@ func (m HalfMask) slice(from, to int) HalfMask {
 	return m
 }
 
-// MaskedSumsHalf sets dx to dy with a mask and does what GradientSumsHalf does
-// with it. Without Plus nothing is rounded: dx is dy, bit for bit, or 0.
+// MaskedSumsHalf applies a mask to dy, stores the result in dx, and sums dx like GradientSumsHalf.
+// Without m.Plus nothing is rounded: dx is dy, bit for bit, or 0.
 func (s *Set) MaskedSumsHalf(s1, s2, mean []float64, x, dx, dy []uint16, m HalfMask, r *SumWorkspace) {
 	gradientTotals(s1, s2, mean, len(x), r, noBlocks, func(p1, p2, shift []float32, from, to int) {
 		s.addMaskedSumsHalf(p1, p2, shift, x[from:to], dx[from:to], dy[from:to], m.slice(from, to))

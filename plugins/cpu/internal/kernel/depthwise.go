@@ -165,9 +165,9 @@ func (k depthwiseGradients) width() int { return k.channels }
 // depthwiseTiles is the assembly for a column of the given number of channels.
 type depthwiseTiles struct {
 	channels  int
-	positions int // of tile
+	positions int // positions of tile
 	tile      depthwiseTile
-	one       depthwiseTile // for one position
+	one       depthwiseTile // tile for one position
 }
 
 // depthwiseGradients is the assembly for the gradients of the given number of channels, most taps first.

@@ -14,7 +14,7 @@ import (
 // outside of the image are left out, columns outside of it count as zeros.
 type DepthwiseRows struct {
 	Channels             int
-	Height, Width        int // of the image
+	Height, Width        int // size of the image
 	OutHeight, OutWidth  int
 	Kernel, Stride, Skip [2]int // Skip is the padding above and to the left
 	// InRing and OutRing are the rows of ring buffers for an image or a result,
@@ -23,21 +23,21 @@ type DepthwiseRows struct {
 
 	table []int32   // see tableRow
 	zeros []float32 // [Channels]
-	cuts  []rowCut  // of a row into blocks
+	cuts  []rowCut  // division of a row into blocks
 }
 
-// rowPositions is how many positions a block may have.
+// rowPositions has the possible numbers of positions of a block.
 var rowPositions = [...]int{7, 4, 2, 1}
 
 // rowCut is adjacent blocks of one size in a row.
 type rowCut struct {
 	x, size int     // the first position; an index of rowPositions
 	blocks  int     // how many
-	edges   []int32 // for each block four masks and four offsets, see NewDepthwiseRows
+	edges   []int32 // four masks and four offsets for each block, see NewDepthwiseRows
 }
 
-// Possible reports whether the geometry is one that DepthwiseRows is made for:
-// a kernel 3 or 5 wide, which stays inside of the image to at least its half.
+// Possible reports whether DepthwiseRows supports the geometry: the kernel is 3 or 5 wide, and at least
+// half of it is always inside the image.
 func (g *DepthwiseRows) Possible() bool {
 	side := g.Kernel[1] / 2
 	right := (g.OutWidth-1)*g.Stride[1] - g.Skip[1] + g.Kernel[1] - g.Width
@@ -286,7 +286,7 @@ func (r *rowsCall) vectors(g *DepthwiseRows) {
 func (r *rowsCall) blocks(g *DepthwiseRows, cut rowCut, c, n int) {
 	k := r.channels.tiles
 	pixel, positions, ahead := 4*g.Channels, rowPositions[cut.size], 0
-	if g.InRing == g.Height && g.OutRing == g.OutHeight { // else they are in a near cache
+	if g.InRing == g.Height && g.OutRing == g.OutHeight { // otherwise they are in a near cache
 		ahead = 4 * n * k.lanes
 	}
 	at := cut.x*g.Channels + c

@@ -13,7 +13,7 @@ import "fmt"
 // compute the same with another order of the chain, and slower: here every
 // value of the input is fetched once for all columns of the kernel.
 type Direct struct {
-	Rows     int // of the kernel
+	Rows     int // rows of the kernel
 	Run      int // values of a pixel
 	RowStep  int // values between the rows of the image that kernel rows read
 	GradStep int // values between positions of the result
@@ -39,8 +39,8 @@ func (t Direct) check(in, out, count int) {
 // directTiles is the assembly for direct convolutions.
 type directTiles struct {
 	tiles    []sizedDirect
-	values   int // of a pixel, that gradient processes at a time
-	channels int // likewise
+	values   int // values of a pixel that gradient processes at a time
+	channels int // channels that gradient processes at a time
 	gradient func(sum *float32, sumStep int, in *float32, inStep int, grad *float32, gradStep int, count int)
 }
 

@@ -8,8 +8,8 @@ type doubles struct {
 	exp   func(y, x, table *float64, inside *uint64, count int)
 }
 
-// expTable holds what tensor.Exp computes with, each for the lanes of a vector: the bounds between which a
-// result is normal, and its constants.
+// expTable has the constants of tensor.Exp, each repeated for the lanes of a vector: the bounds for a
+// normal result, and the constants of the computation.
 var expTable = func() (all []float64) {
 	const someBits, bias = 0x1.8p52, 1023
 	for _, c := range []float64{-707, 709, 1 / math.Ln2, 0.5, 6.93147180369123816490e-01,
@@ -37,7 +37,7 @@ func (s *Set) ExpDoubles(y, x []float64, exp func(float64) float64) {
 	}
 }
 
-// expDoubles computes the first elements, and returns how many.
+// expDoubles computes the first elements, and returns their number.
 func (s *Set) expDoubles(y, x []float64) int {
 	k := s.doubles
 	if k == nil || len(x) < k.lanes {

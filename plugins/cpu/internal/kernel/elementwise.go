@@ -13,10 +13,10 @@ type elements struct {
 	relu6Gradient func(dx *float32, y *float32, dy *float32, count int)
 	add           func(y *float32, a *float32, b *float32, count int)
 
-	sgd [2][2]sgdStep // with weight decay, with Nesterov's momentum; may be nil
+	sgd [2][2]sgdStep // by weight decay and Nesterov's momentum; may be nil
 }
 
-// whole returns how many of n elements the assembly processes.
+// whole returns the number of elements, of n, that the assembly processes.
 func (e *elements) whole(n int) int {
 	if e == nil {
 		return 0

@@ -51,8 +51,8 @@ func (e Epilogue) From(i int) Epilogue {
 	return e
 }
 
-// assembly returns an epilogue in the form for assembly: the start of Plus, and the address
-// of Most if there are bounds, or nil.
+// assembly returns the epilogue in the form that assembly needs: the start of Plus, and the address of
+// Most, or nil without bounds.
 func (e *Epilogue) assembly() (plus, most *float32) {
 	if e.Relu {
 		most = address(e.Most)
@@ -72,5 +72,5 @@ func address(bound float32) *float32 {
 	return &other
 }
 
-// usual are the bounds of relu, of relu6 and of the mask of a relu.
+// usual has the bounds of relu, of relu6, and of the mask of a relu.
 var usual = [...]float32{float32(math.Inf(1)), 6, float32(math.NaN())}

@@ -1,6 +1,6 @@
 package kernel
 
-// Factor is what becomes of weights when they are packed.
+// Factor describes how weights change when they are packed.
 type Factor struct {
 	Round *Set      // rounds them to bfloat16, unless nil
 	By    []float64 // multiplies them then, per output channel, unless nil

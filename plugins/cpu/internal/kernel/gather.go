@@ -50,7 +50,7 @@ type gatherKernels struct {
 	plain    func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
 	scaled   func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
 	scatter  func(dst *float32, step int, to *int32, src *float32, width int, blocks int)
-	narrower *gatherKernels // for runs that are shorter than a block, or nil
+	narrower *gatherKernels // for runs shorter than a block; may be nil
 }
 
 // forRun returns the assembly for runs of that length, or nil.
@@ -79,7 +79,7 @@ func (s *Set) Gather(dst []float32, width, real int, src []float32, order Order,
 	if factor.Round != nil {
 		k = nil
 	}
-	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
+	for c := 0; c < width; c += Lanes { // so that few rows of src stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {
@@ -126,7 +126,7 @@ func (k *gatherKernels) gather(dst []float32, width, c int, src []float32, at in
 func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width, real int) {
 	k := s.gathers.forRun(order.run)
 	src = src[:len(order.at)*width]
-	for c := 0; c < real; c += Lanes { // so few rows of dst stay in the cache
+	for c := 0; c < real; c += Lanes { // so that few rows of dst stay in the cache
 		lanes := min(real-c, Lanes)
 		order.runs(func(to []int32) {
 			if k != nil && lanes == Lanes {
@@ -144,7 +144,7 @@ func (s *Set) Scatter(dst []float32, order Order, step int, src []float32, width
 	}
 }
 
-// scatterBlocks is to Scatter what gather is to Gather.
+// scatterBlocks is the counterpart of gather for Scatter.
 func (k *gatherKernels) scatterBlocks(dst []float32, at int, to []int32, step int, src []float32, width,
 	c int) {
 	n := len(to)

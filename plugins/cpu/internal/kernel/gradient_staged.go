@@ -9,7 +9,7 @@ type stagedGradient struct {
 	values func(dst *float32, dstStep int, in *float32, zero int, offs *int32, masks *int32, tiles int,
 		count int)
 	channels func(dst *float32, dstStep int, grad *float32, grads *int32, columns int, count int)
-	tiles    [stagedValues]stagedTile // of 1 value and more
+	tiles    [stagedValues]stagedTile // tiles for 1 value and more
 }
 
 // stagedTile adds count positions to the given number of register blocks of sums, one
@@ -19,7 +19,7 @@ type stagedTile func(sum *float32, sumStep int, x *float32, xStep int, grad *flo
 const (
 	stagedValues    = 6   // values of a run that are stored together
 	stagedVector    = 8   // space for these, in values
-	stagedPositions = 256 // that are copied to contiguous memory at a time, at most
+	stagedPositions = 256 // maximum number that is copied to contiguous memory at a time
 	stagedRun       = 96  // values of a run, likewise
 )
 
@@ -32,7 +32,7 @@ func (c *gradientCall) pays() bool {
 	return c.width >= 2*Lanes && c.k1-c.k0 >= 2*stagedValues && c.to-c.from >= 2*stagedVector
 }
 
-// staged does what run does.
+// staged is run with staged values.
 func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Workspace) {
 	if spare.staged == nil {
 		spare.staged = make([]float32, stagedLen)
@@ -63,7 +63,8 @@ func (c *gradientCall) staged(w *Window, s *stagedGradient, tap int, spare *Work
 	}
 }
 
-// stagedMasks are by how many values the last tile has: a mask for others, and one for it.
+// stagedMasks has the masks for each number of values of the last tile: a mask for the other values,
+// and one for the last.
 var stagedMasks = func() (masks [stagedValues][2 * stagedVector]int32) {
 	for n := range masks {
 		for i := range stagedValues {

@@ -86,7 +86,8 @@ func (s *Set) PackInt8(b *Int8, panel int, packed, src []int8, at []int, step in
 	}
 }
 
-// int8Column returns the column of a panel that has channel c: its first channel and how many it has.
+// int8Column returns the column of a panel with channel c: its first channel and its
+// number of channels.
 func (s *Set) int8Column(width, c int) (first, lanes int) {
 	most := PanelLanes
 	if s.int8 != nil {
@@ -110,7 +111,7 @@ func (s *Set) StartInt8(start, weights int32) int32 {
 type Requantise struct {
 	class.Int8
 	Start []int32   // initial value of the sums of each channel, BiasLen of them
-	By    []float32 // likewise
+	By    []float32 // one for each channel, too
 }
 
 // most returns the upper bound before a result is moved by the zero.
@@ -122,10 +123,10 @@ type Int8Workspace struct {
 	staged []byte
 	taps   [mostTapsInt8]uintptr
 	few    [2 * quadLen * Lanes]byte
-	pairs  [][2]int64 // of Int8 without assembly: the weights of four channels
+	pairs  [][2]int64 // for Int8 without assembly: the weights of four channels
 }
 
-// Int8Positions is how many positions are computed before they become bytes.
+// Int8Positions is the number of positions that are computed before their sums are converted to bytes.
 const Int8Positions = 48
 
 // Bytes reports whether there is assembly for maps of bytes.
@@ -199,7 +200,7 @@ func (c *int8Call) block(panel, from, to int) {
 	c.store(panel, from, to)
 }
 
-// store makes bytes of the sums of positions [from, to) of a panel.
+// store converts the sums of positions [from, to) of a panel to bytes.
 func (c *int8Call) store(panel, from, to int) {
 	channel, _, real := c.panel(panel)
 	if c.floats != nil {

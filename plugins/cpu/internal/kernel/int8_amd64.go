@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// The widest tiles fill the vector registers. Those of words are for processors that cannot multiply
+// The widest tiles fill the vector registers. Tiles of words are for processors that cannot multiply
 // bytes without saturation.
 var (
 	int8AVX512VNNI = int8Kernels{column: 64, store: requantiseAVX512, lanes: 64,
@@ -41,7 +41,8 @@ var (
 		gateInt8AVX2, maxPoolInt8AVX, mulInt8AVX2, dequantizeInt8AVX2}
 )
 
-// tableInt8 returns what looks bytes up, nil without an instruction for it.
+// tableInt8 returns the function that looks up bytes, or nil if the processor lacks an
+// instruction for it.
 func tableInt8() func(y, x *byte, table *[256]byte, vectors int) {
 	if cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512BW {
 		return tableInt8VBMI

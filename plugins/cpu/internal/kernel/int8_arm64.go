@@ -34,7 +34,7 @@ var (
 		}}
 )
 
-// int8OfARM64 returns what this processor has: dot products of bytes, or products.
+// int8OfARM64 returns the kernels for this processor: with dot products of bytes, or with products.
 func int8OfARM64() *int8Kernels {
 	if cpu.ARM64.HasASIMDDP {
 		return &int8NEONDot
@@ -42,7 +42,7 @@ func int8OfARM64() *int8Kernels {
 	return &int8NEON
 }
 
-// storeInt8NEON makes bytes of sums, 16 at a time: rows of sums and factors are filled up to that.
+// storeInt8NEON converts sums to bytes, 16 at a time. Rows of sums and factors are padded to 16.
 func storeInt8NEON(out *byte, outs, sums *int32, by *float32, most float32, zero, least, channels,
 	positions int) {
 	const vector = 16

@@ -19,13 +19,13 @@ type DepthwiseInt8 struct {
 	lanes   int // channels of a block; 0: no assembly
 	byTap   bool
 	words   bool
-	pixels  int     // that are processed at once
+	pixels  int     // pixels that are processed at once
 	advance int     // bytes between the inputs of a pixel and of the next
-	runs    []int32 // by position: number of contiguous positions from it on with the same padding
+	runs    []int32 // for each position, the number of contiguous positions from there on with the same padding
 }
 
 const (
-	mostTapsInt8  = 64       // of assembly
+	mostTapsInt8  = 64       // limit of assembly
 	mostChunkInt8 = 2 << 10  // channels of the pixels that are processed at once
 	mostRunInt8   = 16 << 10 // bytes that a run advances
 )
@@ -84,10 +84,10 @@ func (d *DepthwiseInt8) alike(p int) bool {
 	return int(d.Out[p+1]-d.Out[p]) == 4*d.Width
 }
 
-// tapQuads returns how many quads the taps make.
+// tapQuads returns the number of quads that the taps fill.
 func (d *DepthwiseInt8) tapQuads() int { return (d.Taps + quadLen - 1) / quadLen }
 
-// Channels returns how many starts and factors there are: whole blocks.
+// Channels returns the number of starts and factors, which fill whole blocks.
 func (d *DepthwiseInt8) Channels() int {
 	n := max(1, d.lanes)
 	return (d.pixels*d.Width + n - 1) / n * n
@@ -101,8 +101,8 @@ func (d *DepthwiseInt8) Set(r Requantise, c int, start int32, by float32) {
 	}
 }
 
-// offset returns where starts and factors have channel c of some pixels: with quads, sums are in four
-// registers, which packing interleaves by four.
+// offset returns the offset of channel c of some pixels in starts and factors. With quads, sums are in
+// four registers, which packing interleaves by four.
 func (d *DepthwiseInt8) offset(c int) int {
 	if d.lanes == 0 || d.byTap {
 		return c

@@ -17,8 +17,8 @@ type int8Matrix struct {
 // tiles of channels.
 type int8Product func(sums *int32, a *byte, line int, w *int8, quadStep, steps int, start *int32, times int)
 
-// stagedBytes is about how many bytes should be staged at once: they should stay in the cache of a core
-// together with some weights.
+// stagedBytes is the approximate number of bytes that are staged at once. They should stay in the cache
+// of a core together with some weights.
 const stagedBytes = 256 << 10
 
 // byMatrix computes positions [from, to) of panels [first, last).

@@ -5,10 +5,10 @@ import "unsafe"
 // int8Kernels is the assembly of Int8.
 type int8Kernels struct {
 	column int   // number of adjacent channels in packed weights
-	less   int32 // is taken off every byte before it is multiplied
+	less   int32 // subtracted from each byte before it is multiplied
 	tiles  []int8Tiles
 	matrix *int8Matrix // nil: tiles compute everything
-	// store makes bytes of sums [positions][PanelLanes].
+	// store converts sums [positions][PanelLanes] to bytes.
 	store func(out *byte, outs, sums *int32, by *float32, most float32, zero, least, channels, positions int)
 
 	lanes     int  // channels of a block of DepthwiseInt8, and bytes of a register

@@ -68,7 +68,7 @@ type Set struct {
 	denseGradient      []denseGradientTile // most values first
 	stagedGradient     *stagedGradient
 	normColumns        []*normColumns[float32] // the first to be taken first
-	normHalves         []*normColumns[uint16]  // of bfloat16
+	normHalves         []*normColumns[uint16]  // for bfloat16
 	sumColumns         []*sumColumns[float32]
 	doubleSums         []*doubleSums
 	sumHalves          []*sumColumns[uint16]
@@ -94,7 +94,7 @@ type Set struct {
 	shuffles           *shuffleKernel
 	fetch              func(from *byte, step, count int)
 	peak               func(n int)
-	lanes              int  // of the registers of peak
+	lanes              int  // lanes of the registers of peak
 	fused              bool // the definition fuses chains
 }
 

@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// native returns the sets made of assembly that this machine can run.
+// native returns the sets with assembly that this machine can run.
 func native() []*Set {
 	var sets []*Set
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -44,8 +44,8 @@ func native() []*Set {
 	return sets
 }
 
-// bf16Instructions reports whether there are instructions for bfloat16, and also
-// instructions for words and for shorter vectors, which all processors with bfloat16 have.
+// bf16Instructions reports whether the processor has instructions for bfloat16, and the instructions
+// for words and for shorter vectors that all such processors have.
 func bf16Instructions() bool {
 	return cpu.X86.HasAVX512BF16 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 }

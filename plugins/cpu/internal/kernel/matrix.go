@@ -25,13 +25,13 @@ const (
 	tileLen    = tileRows * tileValues
 )
 
-// MatrixPositions is how many positions tiles process together.
+// MatrixPositions is the number of positions that tiles process together.
 const MatrixPositions = 2 * tileRows
 
 // MatrixSuits reports whether matrix units can compute windows with runs of this length.
 func MatrixSuits(run int) bool { return run > 0 && run%tileValues == 0 }
 
-// NewMatrix returns what computes a window from operands of one or three terms.
+// NewMatrix returns a Matrix that computes a window from operands of one or three terms.
 func NewMatrix(w *Window, terms int) *Matrix {
 	if !MatrixSuits(w.Run) || termOrder[terms] == nil {
 		panic(fmt.Sprintf("kernel.NewMatrix: a run of %d values, %d terms", w.Run, terms))
@@ -49,7 +49,7 @@ func NewMatrix(w *Window, terms int) *Matrix {
 	return m
 }
 
-// Steps returns how many steps of 32 values a row has.
+// Steps returns the number of steps of 32 values in a row.
 func (m *Matrix) Steps() int { return m.Taps * m.Run / tileValues }
 
 // blocks returns the number of blocks of Lanes channels.
@@ -80,7 +80,7 @@ func (s *Set) PackMatrix(m *Matrix, panel int, packed []uint16, src []float32, a
 	channel, width, real := m.panel(panel)
 	lanes, staged := noLanes, make([]uint16, 3*2*tileLen)
 	var row [tileValues]float32
-	for c := 0; c < width; c += Lanes { // so few rows of src stay in the cache
+	for c := 0; c < width; c += Lanes { // so that few rows of src stay in the cache
 		clear(row[:])
 		for k := 0; k < m.Taps*m.Run; k += 2 {
 			for h := range 2 {

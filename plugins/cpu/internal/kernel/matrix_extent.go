@@ -18,7 +18,7 @@ func sizeOf(v float32) uint32 { return math.Float32bits(v) &^ (1 << 31) }
 // NoExtent returns the extent of no values, or of zeros.
 func NoExtent() Extent { return noExtent }
 
-// Join returns the extent of what either covers.
+// Join returns the extent that covers both.
 func (e Extent) Join(o Extent) Extent { return Extent{min(e.Least, o.Least), max(e.Most, o.Most)} }
 
 // exponents returns the exponents of the smallest and the largest value.

@@ -11,8 +11,8 @@ type MatrixWorkspace struct {
 	sums    [MatrixPositions * PanelLanes]float32
 }
 
-// stagedMost is how many bfloat16 should be staged at once: they should stay in the cache of a core
-// together with some weights.
+// stagedMost is the approximate number of bfloat16 values that are staged at once. They should stay in
+// the cache of a core together with some weights.
 const stagedMost = 128 << 10
 
 // stage allocates memory for the positions that should be staged at once, and returns their
@@ -56,7 +56,7 @@ func (s *Set) gather(m *Matrix, staged, in []uint16, from, to int) {
 // firstOf returns the address of the first element, or nil.
 func firstOf(x []uint16) *uint16 { return unsafe.SliceData(x) }
 
-// stagedAt returns where position i of a block begins.
+// stagedAt returns the offset of position i in a block.
 func stagedAt(i int) int { return i/tileRows*tileLen + i%tileRows*tileValues }
 
 // split stages positions [from, to), at most MatrixPositions, as three terms, and records

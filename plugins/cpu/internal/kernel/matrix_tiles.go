@@ -27,14 +27,14 @@ type matrixTiles struct {
 	line, tile, step int
 }
 
-// termOrder is the order of adding products of terms of positions and weights in every
-// step: the small ones first.
+// termOrder has the order in which products of the terms of positions and weights are added in every
+// step: small ones first.
 var termOrder = map[int][][2]int{
 	1: {{0, 0}},
 	3: {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
 }
 
-// matrixCall is what panels are computed with.
+// matrixCall has the operands with which panels are computed.
 type matrixCall struct {
 	*Matrix
 	out      []float32

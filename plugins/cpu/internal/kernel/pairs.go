@@ -27,7 +27,7 @@ import (
 type Pairs struct {
 	*Window
 	half      []int32 // [Taps][Positions]: where each run begins, in bytes from an image of bfloat16
-	low, high []int32 // by position: the first value that it reads, and the end of the last
+	low, high []int32 // for each position, the first value that it reads, and the end of the last one
 }
 
 // NewPairs returns the pairs of a window. Its runs must have even length.
@@ -170,8 +170,8 @@ func (f *ScaledEpilogue) apply(i, at int, v float32) float32 {
 	return v
 }
 
-// fuseFlushed is fuse with subnormal operands and results as zeros. A result
-// is subnormal if it is below leastNormal with the precision of normal ones.
+// fuseFlushed is fuse with subnormal operands and results replaced by zeros. A result is subnormal if
+// it is below leastNormal after rounding to the precision of normal numbers.
 func fuseFlushed(x, y, z float32) float32 {
 	const least = leastNormal - 0x1p-151
 	sum := class.OddSum(flushed(x), flushed(y), flushed(z))

@@ -10,7 +10,7 @@ import (
 type PairsRows struct {
 	Run   int // values of x that count
 	Width int // channels, in whole Lanes
-	Pairs int // of a row
+	Pairs int // pairs of a row
 	// Taps is the number of taps that read the same rows of x. The last tap uses the
 	// corresponding rows of grad, and each tap before it uses rows GradRow values later.
 	// Their sums are SumTap values apart. More than one tap requires Lanes channels.
@@ -122,7 +122,7 @@ func (c pairsGradientCall) run(choice []pairsGradientTiles) {
 			to := &c.sums[sum+v*sumStep+k*c.Width]
 			next, nextStep := c.next.take(len(c.rows) * c.Pairs)
 			if next == nil {
-				next = (*byte)(unsafe.Pointer(to)) // which is available here
+				next = (*byte)(unsafe.Pointer(to)) // any address that can be read
 			}
 			tiles[i].tile(to, 4*c.Width, 4*sumStep, &c.x[2*k], 4*padded(c.Run), &c.grad[v*gradStep], 4*c.Width,
 				2*gradStep, &c.rows[0][0], len(c.rows), c.Pairs, next, nextStep)

@@ -8,7 +8,7 @@ type PairsOrder struct {
 	absent bool    // some values have no weight
 }
 
-// blockValues is about how many values of an output channel a block has.
+// blockValues is the approximate number of values of an output channel in a block.
 const blockValues = 160
 
 // NewPairsOrder returns the order of weights with value k of tap t at at[t*Run+k], as in
@@ -27,7 +27,7 @@ func NewPairsOrder(p *Pairs, at []int) PairsOrder {
 	return o
 }
 
-// Spare returns how many values of temporary memory PackPairs needs.
+// Spare returns the number of values of temporary memory that PackPairs needs.
 func (o PairsOrder) Spare() int {
 	if len(o.blocks) == 0 {
 		return 0

@@ -13,7 +13,7 @@ type pools struct {
 	quads func(dx *float32, x *float32, dy *float32, pixels *int32, windows int, channels int) int
 }
 
-// whole returns how many of n channels the assembly processes.
+// whole returns the number of channels, of n, that the assembly processes.
 func (p *pools) whole(n int) int {
 	if p == nil {
 		return 0

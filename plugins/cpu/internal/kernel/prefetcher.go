@@ -48,10 +48,10 @@ func (a *Prefetcher) some(count int) (from *byte, step, n int) {
 	return nil, 0, 0
 }
 
-// lines returns how many lines are left.
+// lines returns the number of remaining lines.
 func (l *lines) lines() int { return (len(l.memory) + l.step - 1) / l.step }
 
-// Left returns how many lines are left of all.
+// Left returns the number of remaining lines in all ranges.
 func (a *Prefetcher) Left() (n int) {
 	if a == nil {
 		return 0
@@ -62,7 +62,7 @@ func (a *Prefetcher) Left() (n int) {
 	return n
 }
 
-// Fetch fetches up to count lines, where there is an instruction for that.
+// Fetch prefetches up to count lines. It does nothing on processors without an instruction for that.
 func (s *Set) Fetch(a *Prefetcher, count int) {
 	for s.fetch != nil && count > 0 {
 		from, step, n := a.some(count)

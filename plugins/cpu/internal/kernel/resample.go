@@ -19,7 +19,7 @@ type resampleKernel struct {
 // one: pixel i sums the terms from ends[i-1] to ends[i] of the lists.
 type Resampling struct {
 	ends    []int32
-	pixels  []int32 // where they begin, in bytes
+	pixels  []int32 // offsets of pixels in bytes
 	weights []float64
 	last    int // the pixel that begins last; -1 without any
 }

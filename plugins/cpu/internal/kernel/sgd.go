@@ -1,6 +1,6 @@
 package kernel
 
-// SGD is the numbers of a step of gradient descent with momentum.
+// SGD has the parameters of a step of gradient descent with momentum.
 type SGD struct {
 	Momentum, Decay, Rate float32
 	Nesterov              bool

@@ -25,9 +25,9 @@ type Window struct {
 
 	inNeed, outNeed int // values that an image and its result must have at least
 	zeros           []float32
-	hulls           []hull   // by position; nil: no tap is left out
+	hulls           []hull   // by position; nil: all taps are inside
 	seen            []uint64 // by position: the taps inside the image; nil: all
-	together        []uint8  // by position: number of positions in its tile, based on their taps
+	together        []uint8  // by position: number of positions in its tile, depending on their taps
 	side            bool     // results are contiguous
 }
 
@@ -78,7 +78,7 @@ func modulo(offsets []int32, ring int) []int32 {
 	return wrapped
 }
 
-// need returns how many values runs at these offsets reach over.
+// need returns the number of values from the first to the last one that runs at these offsets read.
 func need(offsets []int32, run int) int {
 	reach := 0
 	for _, o := range offsets {
@@ -95,8 +95,8 @@ func (w *Window) Positions() int { return len(w.Out) }
 // Panels returns the number of panels.
 func (w *Window) Panels() int { return (w.Width + PanelLanes - 1) / PanelLanes }
 
-// panel returns the first channel of panel i, its width in memory, and how
-// many of its channels are real.
+// panel returns the first channel of panel i, its width in memory, and the number of its
+// channels that exist.
 func (w *Window) panel(i int) (first, width, real int) {
 	first = i * PanelLanes
 	real = min(w.Width-first, PanelLanes)
@@ -168,10 +168,10 @@ type Workspace struct {
 	tile   [WindowPositions * PanelLanes]float32
 	staged []float32 // stagedLen, from the first use on
 	slab   *slabWorkspace
-	// Next is weights that are far away and needed soon after the call, or
-	// nothing: they are fetched meanwhile. That changes no result.
+	// Next is weights that are needed soon after the call and should be prefetched meanwhile. It may be
+	// nil. It does not affect results.
 	Next []float32
-	// Ahead is what Gradient fetches between its tiles.
+	// Ahead is the memory that Gradient prefetches between its tiles.
 	Ahead Prefetcher
 }
 

@@ -6,10 +6,10 @@ type chainSegment struct{ t0, t1, k0, k1 int }
 // taps returns the set of taps.
 func (s *chainSegment) taps() uint64 { return (1<<(s.t1-s.t0) - 1) << s.t0 }
 
-// values returns how many values it has.
+// values returns the number of values of the segment.
 func (s *chainSegment) values() int { return (s.t1 - s.t0) * (s.k1 - s.k0) }
 
-// slabValues is the most values of a segment.
+// slabValues is the maximum number of values of a segment.
 const slabValues = 512
 
 // cutChains returns the segments of the chains of a window.

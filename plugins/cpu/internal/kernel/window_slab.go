@@ -7,19 +7,19 @@ import "fmt"
 // its weights are streamed, and the sums wait in the result until the next segment. So memory that
 // is far is read in order and once for all channels.
 type Slab struct {
-	Out, In         []float32 // of all images
+	Out, In         []float32 // results and inputs of all images
 	OutStep, InStep int       // values from image to image
 	From, To        int       // positions, counted over all images
-	Packed, Bias    []float32 // as for Window
-	Untrimmed       []bool    // by panel: no tap may be left out
+	Packed, Bias    []float32 // as in Window
+	Untrimmed       []bool    // by panel: all taps must be computed
 	First, Last     int       // panels
 	Epilogue        Epilogue  // the value that it adds is not Out
 }
 
-// SlabPositions is the most positions that a Slab may have.
+// SlabPositions is the maximum number of positions of a Slab.
 const SlabPositions = 96
 
-// SlabTile is the positions of its largest tile.
+// SlabTile is the number of positions of its largest tile.
 const SlabTile = 6
 
 // slabGap is the gap between the inputs of two positions. The six inputs that a step of a
@@ -50,7 +50,7 @@ type slabTiles struct {
 
 // slabWorkspace is a worker's memory for slabs.
 type slabWorkspace struct {
-	outs, at, offs [SlabPositions]int32 // of a position: its result, its index in its image, its staged run
+	outs, at, offs [SlabPositions]int32 // result, index in its image, and staged run of each position
 	images         [SlabPositions]int32
 	tiles          []slabTiles
 	segments       []chainSegment
@@ -79,7 +79,7 @@ func (s *Set) WindowSlab(w *Window, b *Slab, spare *Workspace) {
 	}
 }
 
-// check panics where a slab is not what w makes of its images.
+// check panics unless the slab is consistent with w and its images.
 func (b *Slab) check(w *Window) {
 	last := (b.To - 1) / max(w.Positions(), 1)
 	out, in := last*b.OutStep+w.outNeed, last*b.InStep+w.inNeed
@@ -100,7 +100,7 @@ type slabCall struct {
 	*slabWorkspace
 	set    *Set
 	staged []float32
-	whole  bool      // some panel needs all taps
+	whole  bool      // a panel needs all taps
 	next   []float32 // weights to be fetched
 }
 
@@ -133,8 +133,8 @@ func (c *slabCall) cutTiles() {
 	}
 }
 
-// tile returns the size of the register block at position i, where left positions are left, and the
-// taps that read more than padding.
+// tile returns the size of the register block at position i, given the number of remaining positions,
+// and the taps that read more than padding.
 func (c *slabCall) tile(i, left int) (size int, seen uint64) {
 	if c.seen == nil {
 		for size = SlabTile; size > 1 && !fits(size, size-1, left); size-- {

@@ -18,7 +18,7 @@ type windowTile func(out *float32, outs *int32, in *float32, zero int, offs *int
 type windowTiles struct {
 	width  int
 	masked bool // they can leave out the last channels
-	spread bool // they read two columns of weights, the second perhaps in part
+	spread bool // they read two columns of weights, possibly only a part of the second
 	turn   int  // values that are prefetched at each turn of the loop; may be 0
 	tiles  []sizedWindow
 	// resumed are the same tiles with chains that continue from the values in the result;
@@ -39,9 +39,9 @@ type windowCall struct {
 	width, real            int // channels of the panel in memory, and those that count
 	side                   int // number of these that are adjacent in weights: Set.column
 	from, to               int
-	next                   []float32 // to be fetched, see Workspace
+	next                   []float32 // weights to be prefetched, see Workspace
 	trimmed                bool      // taps are left out
-	taps                   hull      // those that are computed
+	taps                   hull      // taps to be computed
 }
 
 // run walks over the panel: over its channels in steps of a tile's width,

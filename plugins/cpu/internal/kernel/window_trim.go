@@ -15,7 +15,7 @@ func (h hull) join(o hull) hull { return hull{min(h.from, o.from), max(h.to, o.t
 
 // hullsOf returns the hull of every position; nil if leaving out the other taps saves little.
 func hullsOf(w *Window) []hull {
-	const least = 16 // one in 16
+	const least = 16 // 1 of 16
 	hulls := make([]hull, len(w.Out))
 	taps := 0
 	for p := range hulls {
@@ -147,7 +147,7 @@ var noBias [PanelLanes]float32
 // Seen returns for every tap the window of that tap alone with the positions that see
 // the image through it; nil if leaving out the others saves little.
 func (w *Window) Seen() []*Window {
-	const least = 16 // one in 16
+	const least = 16 // 1 of 16
 	var taps []*Window
 	seen := 0
 	for t := range w.Taps {

@@ -48,7 +48,7 @@ func (g Winograd) PackedLen() int {
 	return g.panelAt(last) + g.Frequencies()*g.weightStep(last)
 }
 
-// panelAt returns where the transformed weights of a panel begin.
+// panelAt returns the offset of the transformed weights of a panel.
 func (g Winograd) panelAt(panel int) int { return panel * g.Frequencies() * g.weightStep(0) }
 
 // weightStep returns the distance, in values, between the frequencies of a panel's

@@ -6,16 +6,16 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// The gradient of a kernel needs the same tiles of the input as
-// Winograd, and the tiles of the result's gradient taken to the same points.
-// For every frequency the products are summed over the tiles by Gradient,
+// The gradient of a kernel needs the same tiles of the input as Winograd, and the tiles of the
+// result's gradient, transformed to the same points. For every frequency Gradient sums the
+// products over the tiles:
 //
 //	sums[f][c][o] += sum over tiles of v[f][tile][c] * d[f][tile][o]
 //
-// and WinogradTaps makes the elements of the sums of all frequencies: the
-// transpose of what Winograd does, step by step.
+// WinogradTaps computes the gradient from the sums of all frequencies. Its steps are the transposes of
+// those of Winograd.
 
-// winogradGradients is the assembly of these.
+// winogradGradients has the assembly for these steps.
 type winogradGradients map[class.Tiles]struct {
 	spreadOut func(v *float32, vFreq int, vTile int, in *float32, rowStep int, colStep int, tileStep int,
 		tiles int, vectors int)

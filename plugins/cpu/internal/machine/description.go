@@ -5,11 +5,11 @@ import "fmt"
 // Description describes a machine.
 type Description struct {
 	Processor string   `json:"processor"`         // the name that it reports
-	Cores     int      `json:"cores"`             // that this process may use at a time
+	Cores     int      `json:"cores"`             // number that this process may use at a time
 	Present   int      `json:"present"`           // cores that the system has
-	L1        Cache    `json:"l1"`                // of data
+	L1        Cache    `json:"l1"`                // data cache
 	L2        Cache    `json:"l2"`                //
-	L3        Cache    `json:"l3"`                // of 0 bytes if the machine has no L3
+	L3        Cache    `json:"l3"`                // 0 bytes if the machine has no L3
 	Assumed   []string `json:"assumed,omitempty"` // facts that the system did not provide, as sentences
 }
 
@@ -49,7 +49,7 @@ func (d Description) Lines() []string {
 	return lines
 }
 
-// String returns the cache's size and how many cores share it.
+// String returns the size of the cache and the number of cores that share it.
 func (c Cache) String() string {
 	switch {
 	case c.Bytes == 0:

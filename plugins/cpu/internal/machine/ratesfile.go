@@ -21,7 +21,7 @@ type ratesFile struct {
 	Times  int         `json:"times"` // how often they were measured; 0 in files of older builds
 }
 
-// format is the number of the files that this package writes.
+// format is the number of the format of the files that this package writes.
 const format = 1
 
 // Other programs can only reduce a rate, perhaps during a whole measurement. So the best of

@@ -44,7 +44,7 @@ func elementary(c *plan.Compiler, f func(float64) float64) run.Action {
 	return buildActivation(c)
 }
 
-// rounded computes what f is in float64, rounded, by a function of package kernel.
+// rounded computes the result of f in float64, rounded to float32, by a function of package kernel.
 func rounded(c *plan.Compiler, of kernel.Function, f func(float64) float64) run.Action {
 	if c.In(0).DType == tensor.F64 {
 		return unary(c, f)

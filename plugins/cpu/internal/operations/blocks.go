@@ -11,7 +11,7 @@ import (
 // alone: single rows, or rows that together have no more positions than are summed in
 // float32. The blocks of a replica are added along the canonical tree.
 type blocks struct {
-	rows int // of a block
+	rows int // rows of a block
 }
 
 // blocksOf returns the blocks of v.
@@ -57,8 +57,8 @@ func addAlongTree(n collective.Node, add func(to, from int)) {
 	add(left.From, right.From)
 }
 
-// spanPositions is how many positions of a row are summed in one go: what spans
-// of a longer row are added along the canonical tree.
+// spanPositions is the number of positions of a row that are summed at a time. The sums of spans of a
+// longer row are added along the canonical tree.
 const spanPositions = 4096
 
 // eachSpan computes the partial sums of a row with the given number of values. do computes

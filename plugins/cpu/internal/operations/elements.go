@@ -21,12 +21,12 @@ import (
 type elementwise struct {
 	y       *run.Value
 	in      []*run.Value // the operands; nil is 0
-	periods []int        // of each, in elements; 0: it has one for each of y
+	periods []int        // period of each operand, in elements; 0: it has an element for each of y
 	cyclic  bool         // there is another period than 0
 	do      func(y []float32, x [][]float32)
 }
 
-// patternElements is how many elements a pattern has at most.
+// patternElements is the maximum number of elements of a pattern.
 const patternElements = 1024
 
 // patterns is memory for them.
@@ -170,7 +170,7 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	e.pieces(y, x, from%channels, most)
 }
 
-// pieces computes elements from one of a position on, at most so many at a time.
+// pieces computes the elements from a position on, a limited number at a time.
 func (e *elementwise) pieces(y []float32, x [][]float32, from, most int) {
 	of := [3][]float32{}
 	copy(of[:], x)

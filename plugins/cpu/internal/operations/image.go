@@ -72,7 +72,7 @@ func lookUp3(dst []float32, src []byte, tables *[3][256]float32, bgr bool) {
 // mostImageChannels limits the size of the tables, which need 1 KiB per channel.
 const mostImageChannels = 1 << 12
 
-// imageTables returns what every byte becomes in each channel.
+// imageTables returns a table for each channel with the result for every byte.
 func imageTables(n *graph.Node, channels int) [][256]float32 {
 	tables := make([][256]float32, channels)
 	mean, std := n.Floats("mean"), n.Floats("std")

@@ -16,8 +16,8 @@ func buildMaxPoolInt8(c *plan.Compiler) run.Action {
 // mean is how sums of bytes become bytes of a mean.
 type mean struct {
 	class.Int8
-	zero int32   // of the operand
-	by   float64 // of one element
+	zero int32   // zero point of the operand
+	by   float64 // factor of one element
 }
 
 // of sets y to the means of sums of n elements: the sums divided by count.

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// rowNormOps are the norms of each row alone (device/class/rownorm.go).
+// rowNormOps normalise each row separately (device/class/rownorm.go).
 var rowNormOps = map[graph.Op]func(c *plan.Compiler) run.Action{
 	graph.LayerNorm:     buildLayerNorm,
 	graph.LayerNormGrad: buildLayerNormGrad,
@@ -61,7 +61,7 @@ func (l *layerNorm) prepare(f *run.Frame) {
 	}
 }
 
-// scaleAndBias returns element k of each, or what changes nothing.
+// scaleAndBias returns element k of scale and of bias. If one is absent, its value changes nothing.
 func scaleAndBias(f *run.Frame, scale, bias *run.Value, k int) (by, add float64) {
 	by, add = 1, class.NoAdd
 	if scale != nil {

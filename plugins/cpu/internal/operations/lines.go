@@ -20,10 +20,10 @@ import (
 // lineLayout is the memory layout of the lines of a row.
 type lineLayout struct {
 	kernels *kernel.Set
-	length  int   // of a line
+	length  int   // length of a line
 	many    int   // number of interleaved lines; 0: they are separate
 	tight   bool  // a line is contiguous and followed by the next
-	bases   []int // where each line begins
+	bases   []int // offsets of the lines
 	offsets []int // offset of each element from there
 }
 
@@ -64,7 +64,7 @@ func offsetsOf(shape, strides []int) []int {
 	return all
 }
 
-// sideBySideLines is how many lines are interleaved.
+// sideBySideLines is the number of lines that are interleaved.
 const sideBySideLines = 32
 
 // inPlace reports whether the lines are processed in place: there are enough of them for

@@ -147,10 +147,10 @@ type logits struct {
 	exp          []float64
 }
 
-// someLogits is how many exponentials are computed together.
+// someLogits is the number of exponentials that are computed together.
 const someLogits = 2048
 
-// eachSum is each with what softmax has of a position.
+// eachSum is each with the logarithm of the softmax's sum for each position.
 func (l *labelled) eachSum(f *run.Frame, w *run.Worker, r int, exp bool, do func(n logits)) {
 	classes := l.logits.Channels
 	most := max(1, someLogits/classes)

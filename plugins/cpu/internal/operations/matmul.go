@@ -16,16 +16,16 @@ import (
 //
 // 	task   product 0, panel 0 | product 0, panel 1 | product 1, panel 0 | ...
 
-// matMulOps is the product of matrices.
+// matMulOps has the product of matrices.
 var matMulOps = map[graph.Op]plan.Builder{graph.MatMul: buildMatMul}
 
-// matMul is the products of a node for every unit of its result.
+// matMul computes the products of a node for every unit of its result.
 type matMul struct {
 	class.Matrices
 	a, b, y *run.Value
 	kernels *kernel.Set
 	window  *kernel.Window
-	order   kernel.Order // of a column of the right operand
+	order   kernel.Order // order of a column of the right operand
 	step    int          // values between its columns
 	round   kernel.Factor
 	copies  bool // the left operand is copied first: it is held transposed, or has to be rounded
@@ -81,7 +81,7 @@ func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 	}
 }
 
-// copied is the values of a copy of a left matrix.
+// copied returns the number of values in a copy of a left matrix.
 func (m *matMul) copied() int {
 	if m.copies {
 		return m.M * m.K
@@ -89,7 +89,7 @@ func (m *matMul) copied() int {
 	return 0
 }
 
-// copy makes the left matrix that the window reads.
+// copy copies the left matrix into the form that the window reads.
 func (m *matMul) copy(to, from []float32) {
 	if m.TransposeA {
 		m.kernels.Transpose(to, from, m.K, m.M)

@@ -65,7 +65,7 @@ func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
 	copyElements(m.loops(), run.View[T](to)[m.dst.from:], run.View[T](from)[m.src.from:])
 }
 
-// copyElements copies what loops go over, runs of elements at once.
+// copyElements copies the elements that loops visit, in runs.
 func copyElements[T uint8 | uint16 | uint64](loops []axis, dst, src []T) {
 	first := loops[0]
 	switch {
@@ -195,7 +195,7 @@ func joined(loops []axis) []axis {
 	return loops
 }
 
-// copyLoops copies what loops go over.
+// copyLoops copies the elements that loops visit.
 func copyLoops(loops []axis, dst, src []uint32) {
 	inner := loops[len(loops)-1]
 	switch runs := inner.to == 1 && inner.from == 1; {

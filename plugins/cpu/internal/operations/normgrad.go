@@ -87,7 +87,7 @@ func slopeSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Val
 	return action
 }
 
-// maskedSums makes the gradient of an activation and sums it.
+// maskedSums compiles the gradient of an activation together with its sums.
 func maskedSums(c *plan.Compiler, mask fusion.Mask, x, dy, moments, sums *run.Value) run.Action {
 	kernels, bf16 := c.Kernels(), c.BF16()
 	o := blockwise{x: x, total: sums, operands: []*run.Value{x, c.Out(1), dy, c.In(3)}, add: addTo[float64]}
@@ -151,8 +151,8 @@ func buildNormaliseGradInput(c *plan.Compiler) run.Action {
 			}}})
 }
 
-// gradient fills set r: dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), and
-// gamma*s*dy where the statistics are constant.
+// gradient fills set r for dx = gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)), or dx = gamma*s*dy if the
+// statistics are constant.
 func (a *affines) gradient(r int, m stats, sums []float64, gamma []float32, eps float64) {
 	for ch, g := range gamma {
 		s := m.inverse(ch, eps)

@@ -110,7 +110,7 @@ type extremes struct {
 	kernels *kernel.Set
 	op      kernel.Operation
 	one     func(a, b float32) float32
-	first   float32   // of no numbers
+	first   float32   // result for no numbers
 	spare   []float32 // extremesAtOnce
 }
 

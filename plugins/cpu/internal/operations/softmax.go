@@ -10,8 +10,8 @@ import (
 // line is n elements at a distance of step.
 type line struct{ n, step int }
 
-// lines returns an action that calls do for every line along the node's axis
-// of every unit of its result: where it begins in the operands x and in y.
+// lines returns an action that calls do for every line along the node's axis, in every unit of its
+// result. do gets the beginnings of the line in x and in y.
 func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)) run.Action {
 	in, out := operands(c)
 	y, axis := out[0], c.Node().Int("axis")

@@ -45,7 +45,8 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 	}})
 }
 
-// maxInterleaved is how many interleaved lines are computed together, or elements of contiguous ones.
+// maxInterleaved is the maximum number of interleaved lines that are computed together, or of elements
+// of contiguous lines.
 const maxInterleaved = 1024
 
 // softmax computes lines.

@@ -6,10 +6,10 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// squaresBlock is how many elements the lanes of a sum of squares go over.
+// squaresBlock is the number of elements that the lanes of a sum of squares process.
 const squaresBlock = 1024
 
-// buildSumSquares: blocks of elements, added along the canonical tree.
+// buildSumSquares sums blocks of elements, and adds the sums along the canonical tree.
 func buildSumSquares(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	blocks := max(1, (x.Count+squaresBlock-1)/squaresBlock)

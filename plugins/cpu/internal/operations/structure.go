@@ -219,8 +219,8 @@ func broadcast(v *run.Value, shape []int) []int {
 	return out
 }
 
-// buildReshape copies in logical order, which is a transposition where one value
-// has its channels last, and two through temporary memory where both do.
+// buildReshape copies elements in logical order. This is a transposition if one value has its channels
+// last, and two transpositions with temporary memory if both do.
 func buildReshape(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	switch {

@@ -69,7 +69,8 @@ func update(c *plan.Compiler, do func(in, out [][]float32, from, to int)) run.Ac
 	})
 }
 
-// judgedAtOnce is how many elements are updated before they are judged: they stay in the nearest caches.
+// judgedAtOnce is the number of elements that are updated before they are checked, so that they stay in
+// the nearest caches.
 const judgedAtOnce = 2048
 
 func buildSGD(c *plan.Compiler) run.Action {
@@ -140,7 +141,7 @@ func buildTrustRatio(c *plan.Compiler) run.Action {
 	})
 }
 
-// buildClipFactor: min(1, max/(norm + 1e-6)), in float64.
+// buildClipFactor computes min(1, max/(norm + 1e-6)) in float64.
 func buildClipFactor(c *plan.Compiler) run.Action {
 	sum, y, most := c.In(0), c.Out(0), c.Node().Float("max")
 	return run.Whole(func(f *run.Frame) error {

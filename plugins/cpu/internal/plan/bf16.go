@@ -15,7 +15,7 @@ import (
 // rounded returns the action of the node with its results rounded. The linker rounds the
 // results of an action by rows, when it is known which of them are halves.
 func (c *Compiler) rounded(a run.Action) run.Action {
-	if a == nil { // it is refused, or another node's action does its work
+	if a == nil { // refused, or computed by another node's action
 		return nil
 	}
 	s := a.Stores()

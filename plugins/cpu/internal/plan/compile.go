@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
 
-// Operations is what compile must know of operations.
+// Operations has the properties of operations that compile needs.
 type Operations struct {
 	Builders map[graph.Op]Builder
 	// OneBlock reports whether the sums over the rows of a value are computed row by row.

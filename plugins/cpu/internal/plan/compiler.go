@@ -23,8 +23,8 @@ type Compiler struct {
 	machine *run.Machine
 	memory  *run.Memory
 	linker  *run.Linker
-	fn      *graph.Function // after fusion
-	index   int             // of the node
+	fn      *graph.Function // the function after fusion
+	index   int             // index of the node
 	fused   map[graph.Value]fusion.Fused
 	masks   map[graph.Value]fusion.Mask
 	// follows reports, for the result of an all-reduce, that its node directly followed
@@ -94,8 +94,8 @@ func (c *Compiler) Mask() (m fusion.Mask, ok bool) {
 	return m, ok
 }
 
-// Shuffles returns how many groups of channels the node, a transposition or a concatenation, interleaves; 0
-// if it does not.
+// Shuffles returns the number of groups of channels that the node interleaves if it is a transposition
+// or a concatenation, or 0 if it interleaves nothing.
 func (c *Compiler) Shuffles() int { return c.fused[c.Node().Out[0]].Groups }
 
 // Region returns the part of operand i that the node, a concatenation, reads. ok is false

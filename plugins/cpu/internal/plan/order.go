@@ -36,8 +36,8 @@ var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, g
 // orders decides the memory layout of the values of a function.
 type orders struct {
 	fn   *graph.Function
-	of   []graph.Value        // by value: another value with the same layout, or itself
-	last map[graph.Value]bool // of those that others point to: have their channels last
+	of   []graph.Value        // by value: another value that must have the same layout, or the value itself
+	last map[graph.Value]bool // by values that others refer to: their channels are last
 }
 
 // order returns fn with copies of the values that are needed in both orders, and the values

@@ -16,7 +16,7 @@ type Predictor struct {
 	Machine machine.Description
 	Rates   machine.Rates
 	On      *run.Machine
-	Rows    int // of a run
+	Rows    int // rows of a run
 	Threads int
 	State   int // bytes of the program's state
 }
@@ -36,7 +36,7 @@ func (p *Predictor) Times(fn *run.Function) map[graph.Value]time.Duration {
 	return times
 }
 
-// work returns what node n has to do for all rows.
+// work returns the work of node n for all rows.
 func (p *Predictor) work(fn *run.Function, n *graph.Node) (w schedule.Work) {
 	if l, ok := class.LayerOf(fn.Graph(), n); ok {
 		w = p.layer(l)

@@ -116,8 +116,8 @@ type Spans struct {
 	Over []*Value
 }
 
-// ByUnit returns a unchanged if its result is rows. Otherwise it returns an action that
-// does the same for every replica, or once. a must have nothing to prepare or to finish.
+// ByUnit returns a unchanged if its result is rows. Otherwise it returns an action that does the same
+// work for every replica, or once. a must not have a function that prepares or finishes a run.
 func ByUnit(k graph.Kind, a *ByRows) Action {
 	if k == graph.Rows {
 		return a
@@ -129,6 +129,6 @@ func ByUnit(k graph.Kind, a *ByRows) Action {
 	})
 }
 
-// pieces returns the number of pieces, at most most, into which to divide a row with work
-// nanoseconds of work. Passing a piece to another worker costs some hundred nanoseconds.
+// pieces returns the number of pieces, at most most, for a row with work nanoseconds of work. Passing a
+// piece to another worker costs some hundred nanoseconds.
 func (f *Frame) pieces(work, most int) int { return max(1, min(most, work/f.Schedule.Piece)) }

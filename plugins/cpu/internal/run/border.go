@@ -38,8 +38,8 @@ func (f *Frame) bringIn(v *Value) {
 	})
 }
 
-// turn transposes all rows from [rows][columns] in from to [columns][rows] in to. If there
-// are few rows, each is cut.
+// turn transposes all rows from [rows][columns] in from to [columns][rows] in to. If there are few
+// rows, each row is divided among workers.
 func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	pieces := 1
 	if f.Few() {

@@ -66,7 +66,7 @@ func spanOf(a []*ByRows, bytes int) int {
 	return max(1, bytes/4/max(width, 1)/tile) * tile
 }
 
-// steps returns how many steps of positions a row has.
+// steps returns the number of steps of positions in a row.
 func (s *Spans) steps() int { return (s.Positions + s.Step - 1) / s.Step }
 
 // cut returns the positions of a piece of a row, in whole steps.

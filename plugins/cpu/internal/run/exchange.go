@@ -20,7 +20,7 @@ import (
 type Exchange struct {
 	Storage
 	lane   collective.Lane
-	nodes  []int // of the all-reduces, which are consecutive
+	nodes  []int // indices of the all-reduces, which are consecutive
 	values []Reduced
 }
 
@@ -54,7 +54,7 @@ func (e *Exchange) lay(fn *Function, m *Memory) {
 			to.from = begins // the layout knows where it is waited for
 			continue
 		}
-		to.to = end // it may be in progress until then
+		to.to = end // the exchange may be in progress until then
 		if from != nil {
 			from.to = end
 		}

@@ -19,7 +19,7 @@ import (
 type Frame struct {
 	Kernels  *kernel.Set
 	Schedule schedule.Schedule
-	Rows     []int // of each replica held
+	Rows     []int // number of rows of each replica of this device
 	Starts   []int // first row of each replica, then the number of all rows
 	Last     bool  // this is the last run, as far as known
 
@@ -31,11 +31,11 @@ type Frame struct {
 	profile profile       // nil unless it was asked for
 
 	onto  map[*Value][]tensor.Tensor // the sums that gradients are added to
-	added map[*Value]bool            // of these: they have been, or are being
+	added map[*Value]bool            // the values of onto that are added, or being added
 
-	number   uint64                   // of the step, for tags
+	number   uint64                   // number of the step, for tags
 	sequence [collective.Lanes]uint64 // counts the exchanges
-	waiting  func() error             // for the exchange of moments that is in progress; nil without
+	waiting  func() error             // waits for the exchange of moments in progress; nil without one
 	pending  []func() error           // exchanges of gradients that are in progress
 	blocked  time.Duration
 
@@ -43,7 +43,7 @@ type Frame struct {
 	infinite  atomic.Bool
 
 	mu     sync.Mutex
-	err    error // of the first row with an error
+	err    error // error of the first row that has one
 	errRow int
 }
 
@@ -77,7 +77,7 @@ func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {
 	return f
 }
 
-// Blocked returns how long the run has waited for other devices.
+// Blocked returns the time that the run has waited for other devices.
 func (f *Frame) Blocked() time.Duration { return f.blocked }
 
 // BF16 reports whether the precision is device.BF16.
@@ -90,7 +90,7 @@ func (f *Frame) Passing(n int) []float32 { return f.memory.passing.take(n) }
 // Total returns the number of rows of all replicas.
 func (f *Frame) Total() int { return f.Starts[len(f.Rows)] }
 
-// Units returns how many units of a kind the run has.
+// Units returns the number of units of a kind in the run.
 func (f *Frame) Units(k graph.Kind) int {
 	switch k {
 	case graph.Rows:
@@ -123,7 +123,7 @@ func (f *Frame) Unit(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	return f.unitOf(v, w, k, i)
 }
 
-// unitOf returns the unit of v that goes with unit i of kind k as it is stored.
+// unitOf returns the unit of v for unit i of kind k, as it is stored.
 func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 	switch {
 	case v.joined != nil:

@@ -9,10 +9,10 @@ import (
 // Function is a function of actions with a place for every value. A Frame runs it. It is
 // immutable once Link has returned it.
 type Function struct {
-	graph    *graph.Function // as the compiler has rewritten it: an action for each node
+	graph    *graph.Function // the function as rewritten by the compiler: an action for each node
 	values   []*Value        // by graph.Value
 	groups   []*group
-	slots    []*Slot           // of the arena
+	slots    []*Slot           // slots of the arena
 	copied   []*Value          // inputs that are copied
 	retained map[string]*Value // outputs that are retained, by name
 	reserved []*Slot           // slots in a region

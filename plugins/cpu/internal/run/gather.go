@@ -25,7 +25,7 @@ type scheduler struct {
 	groups []*group
 	rows   *group               // being gathered
 	later  []*group             // deferred
-	made   map[graph.Value]bool // by later, or by rows when they are finished
+	made   map[graph.Value]bool // by later, or by rows when these are complete
 }
 
 // gather returns the groups of a function. actions holds the action of each node.
@@ -42,7 +42,7 @@ func gather(fn *Function, actions []Action) []*group {
 func (s *scheduler) add(i int, a Action) {
 	n := &s.fn.graph.Nodes[i]
 	switch a := a.(type) {
-	case nil: // it is part of the exchange before it
+	case nil: // it is part of the previous exchange
 	case *Exchange:
 		s.reduce(a)
 	case *AtOnce:

@@ -21,9 +21,9 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 type group struct {
 	nodes   []int
 	alone   runner     // the action that is not by rows; nil in a group of rows
-	actions []*ByRows  // of a group of rows
-	chains  []chain    // of actions
-	local   []*Slot    // of values used only in this group; times are chains
+	actions []*ByRows  // actions of a group of rows
+	chains  []chain    // chains of the actions
+	local   []*Slot    // slots of values used only in this group; times are chains
 	wides   []*widened // float32 copies of halves, for actions that need float32
 }
 
@@ -110,8 +110,8 @@ func gcd(a, b int) int {
 	return a
 }
 
-// eachPiece passes all rows through a chain, each row divided into at most the given number
-// of pieces, or these pieces into smaller ones.
+// eachPiece passes all rows through a chain. Each row is divided into at most most pieces, or smaller
+// pieces of these.
 func (g *group) eachPiece(f *Frame, c chain, most int) {
 	work, smaller := 0, c.tiling == nil
 	for _, a := range g.actions[c.first:c.last] {

@@ -24,7 +24,7 @@ func askForHugePages(b []byte) {
 	}
 }
 
-// AlignmentBytes is the most memory that newArena adds to an arena.
+// AlignmentBytes is the maximum number of bytes that newArena adds to an arena.
 const AlignmentBytes = 2 * hugePage
 
 // newArena returns n zeros that are completely backed by large pages. In memory with an
@@ -47,7 +47,7 @@ func newArena(n int) []byte {
 func newPages(n int) []byte {
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
-		panic(fmt.Sprintf("cpu: %d bytes for packed weights: %v", n, err)) // as where the heap cannot grow
+		panic(fmt.Sprintf("cpu: %d bytes for packed weights: %v", n, err)) // like a heap that cannot grow
 	}
 	askForHugePages(b)
 	return b

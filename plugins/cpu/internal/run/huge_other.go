@@ -4,7 +4,7 @@ package run
 
 import "github.com/bnctl/bnctl/tensor"
 
-// AlignmentBytes is the most memory that newArena adds to an arena.
+// AlignmentBytes is the maximum number of bytes that newArena adds to an arena.
 const AlignmentBytes = 0
 
 // newArena returns n zeros.

@@ -59,11 +59,11 @@ func lay(linker *Linker) {
 type layout struct {
 	linker  *Linker
 	fn      *Function
-	groupOf []int // by node
-	chainOf []int // by node: its chain in the group
+	groupOf []int // group of each node
+	chainOf []int // chain of each node in its group
 }
 
-// wides gives every widened value its slot in a lane.
+// wides assigns a slot in a lane to every widened value.
 func (l *layout) wides() {
 	for _, g := range l.fn.groups {
 		for _, x := range g.wides {
@@ -73,7 +73,7 @@ func (l *layout) wides() {
 	}
 }
 
-// result gives result v of node i its slot.
+// result assigns a slot to result v of node i.
 func (l *layout) result(i int, v graph.Value) {
 	x := l.fn.values[v]
 	if x.joined != nil {

@@ -72,8 +72,7 @@ func (l *chainer) reads(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].In
 }
 
-// makes returns the values that action k makes. An action that makes the float32 of a half
-// makes that half.
+// makes returns the values that action k computes, or the value that it widens.
 func (l *chainer) makes(k int) []graph.Value {
 	if x := l.group.actions[k].widens; x != nil {
 		return []graph.Value{x.id}
@@ -81,8 +80,8 @@ func (l *chainer) makes(k int) []graph.Value {
 	return l.fn.graph.Nodes[l.group.nodes[k]].Out
 }
 
-// maker returns the action before k that makes v, an operand of k, or -1 if v comes from
-// elsewhere.
+// maker returns the action before k that computes v, an operand of k. It returns -1 if no action of the
+// group computes v.
 func (l *chainer) maker(v graph.Value, k int) int {
 	last := -1
 	for _, maker := range l.makers[v] {
@@ -197,7 +196,7 @@ func (l *chainer) step(first, last int, s span) []span {
 	all[last-1-first] = s
 	for k := last - 1; k >= first; k-- {
 		s, a := &all[k-first], l.group.actions[k]
-		if s.to == 0 { // not read in the chain
+		if s.to == 0 { // not read by the chain
 			*s = all[len(all)-1]
 		}
 		unit := a.unit()
@@ -259,7 +258,7 @@ func (l *chainer) inTurn(k int) bool {
 	return true
 }
 
-// inputs returns how many operands of action k are rows.
+// inputs returns the number of operands of action k that are rows.
 func (l *chainer) inputs(k int) (n int) {
 	for _, v := range l.reads(k) {
 		if v != graph.None && l.fn.values[v].Kind == graph.Rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 )
 
-// Machine is what programs run on.
+// Machine has the workers, the kernels and the settings with which programs run.
 type Machine struct {
 	Kernels *kernel.Set
 	Reduced bool // the precision is device.BF16

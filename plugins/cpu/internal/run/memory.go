@@ -22,9 +22,9 @@ type Memory struct {
 
 	blank    bool              // some of them may have no memory yet
 	packs    map[string]Packed // weights in the order of the kernels' reads, by key
-	reserve  reserve           // of memory for them
+	reserve  reserve           // reserve of memory for them
 	passing  passing           // memory that they use in turn in a last run
-	retained []*Slot           // what train keeps for commit
+	retained []*Slot           // slots that train keeps for commit
 	regions  regions           // values retained by the functions of a stage
 	arena    []byte
 	lanes    int             // offset of the lanes in the arena
@@ -39,8 +39,8 @@ type Packed interface {
 	Bytes() int64
 }
 
-// NewMemory returns the memory of a program with this state, all zeros, and nothing
-// laid out.
+// NewMemory returns memory for a program with this state. All values are zero, and no
+// slots are laid out.
 func NewMemory(state []graph.State) *Memory {
 	m := &Memory{States: map[string]*State{}, packs: map[string]Packed{}, blank: true}
 	m.Forget()

@@ -30,7 +30,7 @@ func (f *Frame) Onto(fn *Function, sums map[string][]tensor.Tensor) {
 	}
 }
 
-// ends reports whether nothing but one output reads a value.
+// ends reports whether v is read by one output and by nothing else.
 func (fn *Function) ends(v graph.Value) bool {
 	outputs := 0
 	for _, o := range fn.graph.Outputs {

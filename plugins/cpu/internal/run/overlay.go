@@ -6,19 +6,18 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// An action that works element by element may overwrite an operand that is not read any
-// more. This needs half of the cache, and no memory has to be fetched for writing.
+// An action that works element by element may overwrite an operand that is no longer read. This halves
+// the required cache, and no memory has to be fetched for writing.
 //
-// 	conv  -> x        conv  -> x
-// 	silu  -> y        silu  -> x, which is y from then on
-// 	pool  reads y     pool  reads x
+//	conv  -> x        conv  -> x
+//	silu  -> y        silu  -> x, which is y from then on
+//	pool  reads y     pool  reads x
 //
-// All other readers of the operand must have read all its positions: they are in earlier
-// chains.
+// All other readers of the operand must have read all its positions: they are in earlier chains.
 
 // overlay finds the results of a group that overwrite an operand.
 func (l *chainer) overlay() {
-	first := make([]int, len(l.group.actions)) // by action: the first action with its result in the same place
+	first := make([]int, len(l.group.actions)) // by action: the first action with its result in the same slot
 	for k := range first {
 		first[k] = k
 		if m := l.under(k); m >= 0 {

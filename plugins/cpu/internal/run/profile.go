@@ -28,7 +28,7 @@ func (p profile) run(f *Frame, g *group, fn *Function) error {
 	for k := range spent {
 		all += spent[k].Load()
 	}
-	for k, node := range g.nodes[:len(spent)] { // all-reduces of one exchange are one action
+	for k, node := range g.nodes[:len(spent)] { // all-reduces of an exchange are one action
 		spentHere := took
 		if g.byRows() {
 			spentHere = time.Duration(float64(took) * float64(spent[k].Load()) / float64(max(all, 1)))

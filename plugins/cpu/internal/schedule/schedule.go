@@ -15,16 +15,16 @@ import (
 type Schedule struct {
 	Weights int // largest size, per layer, of weights that are read again for every row
 	Rows    int // rows that are computed for each time that heavier weights are read, at most
-	Span    int // of results that pass through a chain together
-	Step    int // that a step of a tiling computes
+	Span    int // bytes of results that pass through a chain together
+	Step    int // bytes that a step of a tiling computes
 	Far     int // least size of an image that should not pass through memory as a whole
-	Tiling  int // that a tiling may hold at a time, including its inputs
+	Tiling  int // bytes that a tiling may hold at a time, including its inputs
 
 	LightTiles, HeavyTiles int // Winograd tiles that are processed together, by their weights
-	Tiles                  int // of transformed tiles and their products: light ones may be more up to there
+	Tiles                  int // bytes of transformed tiles and products; the limit of light tiles
 	FewTiles               int // tiles of an image that are so few that workers share its panels
 	SmallSums              int // Winograd gradients of up to so much are read again for every few tiles
-	SomeTiles, ManyTiles   int // of transformed tiles that are processed together, by these sums
+	SomeTiles, ManyTiles   int // bytes of transformed tiles processed together, by the size of these sums
 	Gradient               int // positions that all taps of a gradient process before the next
 	Pairs                  int // bfloat16 values that are interleaved before they are multiplied
 

@@ -5,11 +5,11 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/machine"
 // Work is an amount of work: floating-point operations by kind of kernel, and bytes by the
 // level that they are transferred from or to.
 type Work struct {
-	Products   float64 // of windows and direct convolutions, padding included
-	Tiles      float64 // of the products of Winograd tiles
+	Products   float64 // products of windows and direct convolutions, including padding
+	Tiles      float64 // products of Winograd tiles
 	Transforms float64 // into Winograd tiles and out of them
 	Depthwise  float64
-	Passes     float64 // of everything else that goes value by value: norms, pools
+	Passes     float64 // values of other nodes that work value by value: norms, pools
 
 	L3     float64 // bytes read and written that no nearer cache has
 	Memory float64 // bytes read and written that no cache has

@@ -13,7 +13,7 @@ type goroutineBell struct {
 	rung     chan struct{} // closed when the bell is rung; nil without sleepers
 }
 
-// ring wakes all sleepers. Without any it costs nothing.
+// ring wakes all sleepers. It costs nothing if there are none.
 func (b *goroutineBell) ring() {
 	if b.sleepers.Load() == 0 {
 		return

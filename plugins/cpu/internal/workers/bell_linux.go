@@ -13,7 +13,7 @@ import (
 // returned to its thread by the scheduler, and this needs more time than many layers.
 type bell struct {
 	shared *goroutineBell // used instead of the futex; nil: the process has nothing else to run
-	asleep atomic.Bool    // a worker sleeps, or is about to, and has not been woken yet
+	asleep atomic.Bool    // number of rings while a worker slept
 	rung   atomic.Uint32  // how often while a worker slept
 }
 
@@ -64,7 +64,7 @@ func (b *bell) sleep(over func() bool) {
 			return
 		}
 		if n > 0 {
-			runtime.Gosched() // to the monitor this is a sign of life
+			runtime.Gosched() // shows the monitor that the goroutine is alive
 		}
 		switch {
 		case n == 0:

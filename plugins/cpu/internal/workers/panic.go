@@ -8,8 +8,8 @@ import (
 // Panic is the value of a panic in a task. It is raised again in the goroutine that called
 // Each, because a panic in a helper would end the program.
 type Panic struct {
-	Value any    // of the original panic
-	Stack []byte // of the worker
+	Value any    // value of the original panic
+	Stack []byte // stack of the worker
 }
 
 // Error returns the original value and the stack of the worker.

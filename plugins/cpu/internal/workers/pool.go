@@ -40,10 +40,10 @@ type Pool struct {
 	_      [cacheLine]byte
 	undone atomic.Int64 // tasks of the job
 	_      [cacheLine]byte
-	runs   atomic.Int32 // in progress
+	runs   atomic.Int32 // number of runs in progress
 	closed atomic.Bool
 	work   bell // there are tasks; for helpers
-	done   bell // all tasks are done; for the caller of Each
+	done   bell // rung when all tasks are done, for the caller of Each
 }
 
 const cacheLine = 64

@@ -7,7 +7,7 @@ import "time"
 // milliseconds of a task of idle priority, a thousand times the expected wait.
 type spin struct {
 	looks int
-	since time.Time // when it began, except for the first looks
+	since time.Time // beginning, without the first looks
 }
 
 // looksAtOne is looks for one at the clock: about a microsecond.

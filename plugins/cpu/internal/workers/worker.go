@@ -21,7 +21,7 @@ type Worker struct {
 	half      []uint16
 	bytes     []byte
 	integers  []int32
-	Views     [5][]float32 // of operands
+	Views     [5][]float32 // views of operands
 	HalfViews [5][]uint16
 	// Local has other values that convolutions keep from task to task.
 	Local any

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// Exchange is a range of all-reduce nodes that the devices of a group make as
-// one exchange: the consecutive nodes [From, To) of a function.
+// Exchange is a range of all-reduce nodes that the devices of a group compute in one exchange: the
+// consecutive nodes [From, To) of a function.
 type Exchange struct {
 	From, To int
 	// Read reports whether a node of the function reads one of the results. Otherwise only

@@ -3,8 +3,8 @@ package graph
 // gradNone is the rule of operations that are constant except for jumps: no gradient flows.
 func gradNone(*gradient, Value) {}
 
-// gradExtreme gives the gradient to the operand that was taken, and half to each of
-// two equal ones, as PyTorch's maximum and minimum do.
+// gradExtreme gives the gradient to the operand that is the result, and half of it to each operand if
+// both are equal, as PyTorch's maximum and minimum do.
 func gradExtreme(g *gradient, dy Value) {
 	of := "greater"
 	if g.node.Op == Min {
@@ -20,7 +20,8 @@ func gradExtreme(g *gradient, dy Value) {
 	}
 }
 
-// gradPow: y*x^(y-1), 0 for an exponent of 0; and x^y*log(x), 0 where x is 0. As PyTorch's pow.
+// gradPow computes the gradients as PyTorch's pow does: y*x^(y-1), which is 0 for an exponent of 0, and
+// x^y*log(x), which is 0 where x is 0.
 func gradPow(g *gradient, dy Value) {
 	a, b, y := g.node.In[0], g.node.In[1], g.node.Out[0]
 	if g.needs(0) {
@@ -55,8 +56,8 @@ func gradReduceExtreme(g *gradient, dy Value) {
 	g.give(0, g.op(Where, "dx", nil, extreme, quotient))
 }
 
-// gradReduceProd: dy times the product of all other elements. It is the product, with zeros
-// replaced by ones, divided by the element; and 0 if another element is zero.
+// gradReduceProd computes dy times the product of all other elements. This is the product, with zeros
+// replaced by ones, divided by the element, and 0 if another element is zero.
 func gradReduceProd(g *gradient, dy Value) {
 	x := g.node.In[0]
 	over := Attrs{}.With("axes", g.node.Ints("axes")).With("keep", true)

@@ -123,7 +123,7 @@ func (g *gradient) spread(dy Value) Value {
 	return g.op(BroadcastTo, "dx", Attrs{}.With("shape", g.shape(g.node.In[0])), g.withAxes("dx", dy))
 }
 
-// withAxes returns the result of a reduction, or its gradient, with the axes that are gone as
+// withAxes returns the result of a reduction, or its gradient, with the reduced axes as
 // axes of length 1.
 func (g *gradient) withAxes(suffix string, v Value) Value {
 	if g.node.Bool("keep") {

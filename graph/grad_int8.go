@@ -11,7 +11,7 @@ package graph
 // Weights that are trained become bytes by QuantizeWeight. Weights that are state have no gradient.
 
 // inside returns dy where the result is between its bounds, and 0 at a bound: there rounding is
-// cut off, and a relu is at its kink.
+// clamped, and a relu changes its slope.
 func (g *gradient) inside(dy Value) Value {
 	y, least, most := g.node.Out[0], 0, 255
 	if g.node.Op.has("min") {
@@ -103,7 +103,7 @@ func straightAddInt8(g *gradient, dy Value) {
 
 func straightMulInt8(g *gradient, dy Value) {
 	dy = g.inside(dy)
-	for i, zero := range []string{"b_zero", "a_zero"} { // of the other operand
+	for i, zero := range []string{"b_zero", "a_zero"} { // zero point of the other operand
 		if g.needs(i) {
 			other := g.number(g.node.In[1-i], g.node.Float("by"), g.node.Int(zero))
 			suffix := "d" + "ab"[i:i+1]

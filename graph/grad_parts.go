@@ -10,7 +10,7 @@ import "slices"
 //	   └ slice  b ─
 type term struct {
 	value Value
-	name  string // of the slice
+	name  string // name of the slice
 	slice *Node  // nil: value is all
 }
 

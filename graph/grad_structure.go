@@ -68,7 +68,7 @@ func gradDropout(g *gradient, dy Value) {
 	g.give(0, g.op(Dropout, "dx", g.node.Attrs, dy, g.node.In[1]))
 }
 
-// gradSoftmaxXent: dy is 1/denominator; see Gradient.
+// gradSoftmaxXent adds the gradient of the logits; dy is 1/denominator, see Gradient.
 func gradSoftmaxXent(g *gradient, dy Value) {
 	if g.needs(2) {
 		g.fail("it has no derivative with respect to the weights of the samples")

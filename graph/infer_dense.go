@@ -7,8 +7,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// lines checks that operand i is rows f32 with an axis after the leading ones. It returns
-// its shape and the length of that axis.
+// lines checks that operand i has rows of f32 with an axis after the leading ones. It returns its shape
+// and the length of that axis.
 func (c *inference) lines(i int) (shape []int, last int, err error) {
 	s, err := c.rows(i, -1)
 	if n := c.node.Int("leading"); err == nil && (n < 0 || len(s) != n+1) {

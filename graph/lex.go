@@ -48,7 +48,7 @@ type lexer struct {
 	src   string
 	pos   int
 	line  int
-	start int // where the line begins
+	start int // index at which the line begins
 	depth int // depth of parentheses and brackets; within them the end of a line is a space
 	token token
 	err   error
@@ -135,7 +135,7 @@ func (l *lexer) punctuation(c byte) {
 	case ')', ']':
 		l.depth--
 	case '{', '}', ',', '=':
-	case '?': // of a draft
+	case '?': // in a draft, for a missing name
 		l.fail(l.token, "a ? stands where the name of a value is to be filled in")
 		return
 	default:

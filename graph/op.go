@@ -81,11 +81,9 @@ const (
 	// tree, or the exact merge of moments (Chan) if the attribute "of" is
 	// "moments".
 	AllReduce Op = 40
-	// Split(x r[...]) r[...]: the place where the global batch is divided into
-	// replicas.
+	// Split(x r[...]) r[...] marks where the global batch is divided into replicas.
 	Split Op = 41
-	// Gather(x r[...]) r[...]: the place where the rows of all replicas are
-	// concatenated.
+	// Gather(x r[...]) r[...] marks where the rows of all replicas are concatenated.
 	Gather Op = 42
 	// Track(m f64[1+2C], mean w[C], variance w[C]): the host updates the
 	// running statistics from m. decay, cumulative, variance as BatchNorm.

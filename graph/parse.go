@@ -46,7 +46,7 @@ type parser struct {
 	title     string
 	state     []State
 	functions []*Function
-	build     *Builder // of the function that is being read
+	build     *Builder // builder of the current function
 }
 
 func parse(text []byte, form string) *parser {

@@ -38,9 +38,9 @@ func Recompute(f *Function, state []State, rounded func(Type) bool) (*Function, 
 type search struct {
 	f     *Function
 	state []State
-	back  []bool // by node
+	back  []bool // whether each node is in the backward pass
 	best  *Function
-	cuts  []bool // of best; nil: it is f
+	cuts  []bool // cuts of best; nil if best is f
 	least int    // ActivationBytes of best
 	err   error
 

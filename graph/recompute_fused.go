@@ -25,7 +25,7 @@ var storing = []Op{Conv, ConvTranspose, ConvGradInput, ConvGradWeight, Dense, De
 type fusions struct {
 	f       *Function
 	back    []bool
-	rounded func(Type) bool // of values: whether they are rounded where they are stored
+	rounded func(Type) bool // reports whether values of a type are rounded when they are stored
 	users   [][]int
 	leaves  map[Value]bool
 }

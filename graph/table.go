@@ -19,7 +19,7 @@ type opRow struct {
 	name     string
 	in       int  // operands, the optional ones included
 	optional int  // how many of the last operands may be absent
-	variadic bool // in is the least number of operands
+	variadic bool // in is the minimum number of operands
 	out      int
 	attrs    []attrSpec
 	host     bool // done by the host, never by a device

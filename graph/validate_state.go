@@ -13,9 +13,9 @@ const (
 	maxStates     = 1 << 16
 	maxStateBytes = 1 << 40
 	maxFunctions  = 64
-	maxNodes      = 1 << 17 // of a function
-	maxValues     = 1 << 19 // of a function
-	maxOperands   = 1 << 12 // of a node, and elements of a list
+	maxNodes      = 1 << 17 // nodes of a function
+	maxValues     = 1 << 19 // values of a function
+	maxOperands   = 1 << 12 // operands of a node, or elements of a list
 	maxText       = 1 << 24 // bytes of a text form
 )
 

@@ -13,13 +13,13 @@ type Answer int
 
 // The answers. With Logits, Probabilities and Binary the classes exclude each other.
 const (
-	Values             Answer = iota // not known to be scores of classes
+	Values             Answer = iota // numbers that are not known to be scores of classes
 	Logits                           // scores that a softmax turns into probabilities
-	Probabilities                    // one for each class
+	Probabilities                    // a probability for each class
 	Binary                           // the probability of the second of two classes
 	LabelLogits                      // logits of labels that do not exclude each other
 	LabelProbabilities               // probabilities of labels that do not exclude each other
-	Numbers                          // one for each of the labels, in the units of the data
+	Numbers                          // a number for each label, in the units of the data
 	Boxes                            // rows for slots: see graph.BoxForm
 )
 

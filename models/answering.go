@@ -8,7 +8,7 @@ import (
 // Names of first outputs that are not logits of classes that exclude each other. They are
 // part of every file format that names outputs.
 const (
-	outputLabels  = "label_logits" // of labels that do not exclude each other
+	outputLabels  = "label_logits" // logits of labels that do not exclude each other
 	outputNumbers = "values"
 )
 

@@ -25,7 +25,7 @@ type Architecture struct {
 	Family  string        // a word for networks of one kind: "resnet"
 	About   string        // description, half a sentence with the paper
 	Input   Size          // default input size; most architectures support other sizes too
-	Classes int           // as published
+	Classes int           // number of classes of the published network
 	LR      float64       // default learning rate for SGD with momentum 0.9 and a batch of 128
 	Mean    []float64     // mean of pixels for each channel, in units of x/255
 	Std     []float64     // deviation, likewise

@@ -102,7 +102,7 @@ func (m *Model) scaledLogits(scale float64) (*Model, error) {
 		c.Builder.Output(o.Name, v, o.Keep)
 	}
 	out := *m
-	out.Thresholds = nil // they belong to the former probabilities
+	out.Thresholds = nil // they were made for the previous probabilities
 	var err error
 	if g.Main, err = c.Builder.Function(); err != nil {
 		return nil, err

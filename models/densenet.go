@@ -26,7 +26,7 @@ func denseNet(depths ...int) forward {
 	}
 }
 
-// denseBlock adds layers that each read the results of all earlier ones.
+// denseBlock adds layers that each read the results of all previous layers.
 func (n *net) denseBlock(name string, x graph.Value, depth int) graph.Value {
 	const growth = 32
 	for i := range depth {

@@ -27,7 +27,7 @@ type efficientNet struct {
 	stages     []mbStage
 	stem, last int
 	drop       float64 // dropout before the classifier
-	eps        float64 // of batch norms
+	eps        float64 // epsilon of batch norms
 }
 
 // efficientNetB scales B0 in width and depth, section 3.3 of 2019.

@@ -13,8 +13,8 @@ import (
 // in f32. If an output Picks another, the model has a FileType for each output of the file,
 // in its order.
 type FileType struct {
-	Output string       // its name
-	DType  tensor.DType // of fileDTypes
+	Output string       // name of the output
+	DType  tensor.DType // one of fileDTypes
 	// Picks names an output of the graph. This output is the index of its largest number
 	// along its first axis. It is "" for an output of the graph.
 	Picks string
@@ -128,7 +128,7 @@ func (m *Model) inFileTypes(outs []tensor.Tensor) []tensor.Tensor {
 	return all
 }
 
-// argmaxes returns where the largest of each class is: the first of equal ones.
+// argmaxes returns the index of the largest score of each class; of equal ones the first.
 func argmaxes(scores []float32, classes, inner int) []float32 {
 	at := make([]float32, len(scores)/classes)
 	for i := range at {

@@ -61,8 +61,8 @@ func InitHead(m, from *Model, seed uint64) error {
 type head struct {
 	f                   *graph.Function
 	classes, oldClasses int
-	outputs             int           // of the layer
-	form                graph.BoxForm // of a detector
+	outputs             int           // number of outputs of the layer
+	form                graph.BoxForm // form of the boxes of a detector
 	state               []string      // state: its weight and bias, and the tensors of a batch norm after it
 }
 

@@ -17,7 +17,7 @@ import (
 // Std are in units of x/255; with 1, in units of pixels.
 type Image struct {
 	Scale     float64
-	Mean, Std []float64 // for each channel of the result; nil: a mean of 0, a deviation of 1
+	Mean, Std []float64 // values for each channel of the result; nil: a mean of 0, a deviation of 1
 	BGR       bool
 }
 
@@ -30,8 +30,8 @@ func ImageOf(m *Model) (i Image, ok bool) {
 	return Image{Scale: n.Float("scale"), Mean: n.Floats("mean"), Std: n.Floats("std"), BGR: n.Bool("bgr")}, true
 }
 
-// The largest pixel, and the largest mean and deviation that are taken where
-// that pixel is 1. A mean beyond what pixels can be is one of other units.
+// The largest pixel, and the largest mean and deviation that are accepted where that pixel is 1. A
+// larger mean is in other units.
 const (
 	largestPixel = 255
 	maxMean      = 1
@@ -87,7 +87,7 @@ func (i Image) Units() error {
 	case !mean:
 		option, v, text = "std", i.Std, "a deviation above 4"
 	}
-	units, pixels := i, i // the same in both
+	units, pixels := i, i // copies of i, of which one value changes
 	if mean {
 		units.Mean = times(1./largestPixel, i.Mean)
 	} else {
@@ -102,8 +102,8 @@ func (i Image) Units() error {
 		" is one of pixels from 0 to 255", "write"+units.options()+", or {preprocess} raw"+pixels.options())
 }
 
-// Takes names the preset of pictures that makes what i computes from: "raw" if mean and std, in
-// units of x, are of pixels from 0 to 255, "unit" if they are of 0 to 1.
+// Takes returns the preset of pictures that makes the input of i: "raw" if mean and std, in units of x,
+// are for pixels from 0 to 255, "unit" if they are for pixels from 0 to 1.
 func (i Image) Takes() string {
 	of := Image{Scale: 1. / largestPixel, Mean: times(1/i.Scale, i.Mean), Std: times(1/i.Scale, i.Std)}
 	if len(of.Std) == 0 {
@@ -115,7 +115,7 @@ func (i Image) Takes() string {
 	return "unit"
 }
 
-// InWords writes what i computes: "(x/255 - 0.485,0.456,0.406) / 0.229,0.224,0.225".
+// InWords describes the computation of i: "(x/255 - 0.485,0.456,0.406) / 0.229,0.224,0.225".
 func (i Image) InWords() string {
 	s := "x"
 	if by := math.Round(1 / i.Scale); i.Scale != 1 && math.Abs(float64(by*i.Scale)-1) < 1e-6 {

@@ -88,8 +88,8 @@ func distributionOf(s graph.State) (distribution, error) {
 	return distribution{}, fmt.Errorf("unknown rule %q", s.Init.Rule)
 }
 
-// fans returns the fan-in and the fan-out of a kernel: how many inputs an
-// output has, and how many outputs an input.
+// fans returns the fan-in and the fan-out of a kernel: the number of inputs of an output, and the
+// number of outputs of an input.
 func fans(shape []int) (in, out float64) {
 	if len(shape) < 2 {
 		n := float64(tensor.Count(shape))

@@ -12,7 +12,7 @@ import (
 // Quantised describes the origin of an int8 template.
 type Quantised struct {
 	From    string `msgpack:"from" json:"from"`       // the SHA-256 of the file of the model, in hex
-	By      string `msgpack:"by" json:"by"`           // where ranges come from: "batch norm", or a method
+	By      string `msgpack:"by" json:"by"`           // source of the ranges: "batch norm", or a method
 	Samples int    `msgpack:"samples" json:"samples"` // over which they were measured
 	// Numbers are the numbered class that the template needs and the part that made it, "int8/1" and
 	// "quantise/1", and between them, if ranges were measured, the class of the devices and the parts that

@@ -12,10 +12,10 @@ import (
 
 // Loaded lists what InitFrom did, by names of tensors.
 type Loaded struct {
-	Matched    []string // in m and in the source, in the order of m's graph
-	Missing    []string // in m alone: they are unchanged
-	Mismatched []string // of another shape in the source, with both shapes; they are unchanged
-	Unused     []string // in the source alone, sorted
+	Matched    []string // tensors of both m and the source, in the order of m's graph
+	Missing    []string // tensors of m that the source lacks: they are unchanged
+	Mismatched []string // tensors with another shape in the source, with both shapes; they are unchanged
+	Unused     []string // tensors of the source that m lacks, sorted
 	// Fits is the architecture of the zoo that the source belongs to, if it is another than
 	// m's and m loaded less than half of its tensors; else "".
 	Fits string

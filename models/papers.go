@@ -5,10 +5,10 @@ import "strings"
 // Paper is the recipe with which the authors of a network trained it.
 type Paper struct {
 	Said   string `json:"said"`   // their recipe
-	Source string `json:"source"` // where it is published
+	Source string `json:"source"` // place of publication
 	// Options are the nearest that training here has, by their names; flags without a value are "true".
 	Options map[string]string `json:"options"`
-	From    string            `json:"from,omitempty"` // where the options come from, if not from Source
+	From    string            `json:"from,omitempty"` // source of the options, if not Source
 }
 
 // Paper returns the published recipe of a, and whether there is one.
@@ -36,7 +36,7 @@ func (p paper) read() map[string]string {
 	return options
 }
 
-// torchvisions is the source of options where the authors' optimizer is not here.
+// torchvisions is the source of options where bnctl lacks the authors' optimizer.
 const torchvisions = "torchvision's references/classification"
 
 // The augmentation of most recipes: a part of the picture, mirrored in half of

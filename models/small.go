@@ -6,8 +6,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// mlpBN is a perceptron with batch norm over features: every sample of a
-// batch gives each channel one value, so it shows best what small batches do.
+// mlpBN is a perceptron with batch norm over features: a sample gives each channel one value, so the
+// effects of small batches are largest.
 func mlpBN(n *net, x graph.Value, classes int) graph.Value {
 	x = n.flatten("flat", x)
 	for i, width := range []int{256, 128} {

@@ -31,7 +31,7 @@ func squeezeNet(n *net, x graph.Value, classes int) graph.Value {
 	return n.globalPool("classifier.3", n.relu("classifier.2", x))
 }
 
-// fire squeezes the channels, and concatenates what convolutions of 1x1 and 3x3 make of them.
+// fire reduces the channels, and concatenates the results of convolutions of 1x1 and 3x3.
 func (n *net) fire(name string, x graph.Value, squeezed, out int) graph.Value {
 	layer := func(suffix string, x graph.Value, c convSpec) graph.Value {
 		c.stride = 1

@@ -66,7 +66,7 @@ func (n *net) sequence(prefix string, first int, x graph.Value, c convSpec, acti
 type excitation struct {
 	squeezed        int
 	activation, act graph.Op
-	bound           float64 // of the biases; below 0: PyTorch's default
+	bound           float64 // bound of the biases; below 0: PyTorch's default
 }
 
 // excite scales each channel of x by the result of a small network of the means of all

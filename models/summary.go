@@ -10,7 +10,7 @@ type Summary struct {
 	Parameters int // trained elements
 	Statistics int // elements of running means and variances
 	Norms      int // batch norm layers
-	Bytes      int // of the whole state
+	Bytes      int // bytes of the whole state
 	// Flops are the floating-point operations of one prediction.
 	Flops float64
 	// Input is the type and shape of one input, "f32[3,32,32]", or the names and types of several.

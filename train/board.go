@@ -17,10 +17,10 @@ type Board struct {
 	folder  string
 	note    func(text string)
 	to      *tfevents.Writer
-	err     error // of to
+	err     error // first error of to
 	metrics *metrics
 	lost    error // the first of metrics
-	told    bool  // that figures are missing
+	told    bool  // the user was told that figures are missing
 }
 
 // OpenBoard makes an event file for TensorBoard in a folder, and the folder if it does not

@@ -48,7 +48,7 @@ func mapsOf(l evaluation.Loss, template *graph.Graph) [][2]int {
 	}
 	grid, err := cells.New(in[0], in[1])
 	if err != nil {
-		return nil // which the loss refuses
+		return nil // the loss reports the error
 	}
 	return grid.Sides()
 }

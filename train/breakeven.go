@@ -21,8 +21,8 @@ const never = -1
 // BreakEven is where another machine begins to shorten the steps, by the measured speeds and the messages
 // of the present placement. A figure of -1 is never reached.
 type BreakEven struct {
-	Rows int     `json:"rows"`        // of a batch, at the measured rate of the link
-	Rate float64 `json:"bytes_per_s"` // of the link, at the present batch
+	Rows int     `json:"rows"`        // minimum rows of a batch, at the measured rate of the link
+	Rate float64 `json:"bytes_per_s"` // minimum rate of the link, at the present batch
 }
 
 // breakEven returns the figures of a machine. v and w are the rows per second of its devices and of the
@@ -58,7 +58,8 @@ func (b *BreakEven) String() string {
 	return rows + ", and " + rate
 }
 
-// measuredSteps is after how many steps of a run the break-even of machines is reported first.
+// measuredSteps is the number of steps after which the break-even of machines is reported
+// for the first time.
 const measuredSteps = 3
 
 // reportMachines reports where the time of other machines went, once.

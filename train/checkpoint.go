@@ -115,7 +115,8 @@ func (r *checkpointer) write(k *serialize.Checkpoint) error {
 	return nil
 }
 
-// interval returns after how many steps checkpoints are written; 0: never.
+// interval returns the number of steps between two checkpoints; 0 means that no
+// checkpoints are written.
 func (p *plan) interval() int {
 	if p.config.Checkpoint == "" {
 		return 0

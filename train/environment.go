@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// Environment describes where a run is made, and with which code. It is not in the recipe.
+// Environment describes the machine and the code of a run. It is not part of the recipe.
 type Environment struct {
-	Release  string   `json:"release"`            // of bnctl
-	Revision string   `json:"revision,omitempty"` // of its source; "" if the build does not know it
+	Release  string   `json:"release"`            // release of bnctl
+	Revision string   `json:"revision,omitempty"` // revision of its source; "" if the build does not know it
 	Go       string   `json:"go"`                 // version of the compiler
 	OS       string   `json:"os"`
 	Arch     string   `json:"arch"`

@@ -135,7 +135,7 @@ func (s *Session) validate(ctx context.Context, done *EpochDone) (*evaluation.Ev
 		overlap := e.MeanOverlap()
 		done.ValMIoU = &overlap
 	}
-	if !tensor.IsFinite(loss) { // not finite: as bad as can be
+	if !tensor.IsFinite(loss) { // a loss that is not finite counts as the worst
 		done.Warning = s.plan.config.withOptionNames(fmt.Sprintf("the validation loss is %v: with running "+
 			"statistics the model yields NaN or infinity; %s, or look at the validation data", loss, gentler))
 	}

@@ -55,14 +55,14 @@ type Machines struct {
 
 // MachinePlan is the expected traffic with a machine in a step of a full batch.
 type MachinePlan struct {
-	Machine   string   `json:"machine"` // its address
+	Machine   string   `json:"machine"` // address
 	Devices   []string `json:"devices"`
 	Replicas  int      `json:"replicas"`
-	Sent      int64    `json:"sent_bytes"`     // by the host, in a step
-	Received  int64    `json:"received_bytes"` // by the host, in a step
+	Sent      int64    `json:"sent_bytes"`     // bytes that the host sends in a step
+	Received  int64    `json:"received_bytes"` // bytes that the host receives in a step
 	RoundTrip float64  `json:"round_trip_s"`   // measured when the device was opened
 	Rate      float64  `json:"bytes_per_s"`    // measured while the state was sent; 0: unknown
-	Network   float64  `json:"network_s"`      // of a step, if nothing overlaps; 0: unknown
+	Network   float64  `json:"network_s"`      // network time of a step if nothing overlaps; 0: unknown
 }
 
 // Stepped reports the optimizer steps since the previous Stepped, every Config.LogEvery
@@ -78,9 +78,9 @@ type Stepped struct {
 	SyncWait   float64           `json:"sync_wait"`  // share that devices waited for each other
 	Remaining  float64           `json:"eta_s"`      // seconds to the end of the run, at this throughput
 
-	Devices  []DeviceShare  `json:"devices,omitempty"` // where the time of each device went
+	Devices  []DeviceShare  `json:"devices,omitempty"` // how each device spent the time
 	Machines []MachineShare `json:"machines,omitempty"`
-	Ranks    []RankShare    `json:"ranks,omitempty"` // of a run over several
+	Ranks    []RankShare    `json:"ranks,omitempty"` // figures of each rank; only with several ranks
 }
 
 // DeviceShare has the figures of a device of this rank since the last event, as shares of
@@ -88,10 +88,10 @@ type Stepped struct {
 // host.
 type DeviceShare struct {
 	Device   string  `json:"device"`
-	Stage    int     `json:"stage,omitempty"` // of Started.Stages, from 1; 0: it has all layers
-	Replicas int     `json:"replicas"`        // that it has now
+	Stage    int     `json:"stage,omitempty"` // in Started.Stages, from 1; 0: the device has all layers
+	Replicas int     `json:"replicas"`        // current number of replicas
 	Compute  float64 `json:"compute"`
-	SyncWait float64 `json:"sync_wait"` // that it waited for other devices, or for messages
+	SyncWait float64 `json:"sync_wait"` // time of waiting for other devices, or for messages
 	// Sending is the part of SyncWait in which a device on another machine waited for messages.
 	Sending float64 `json:"sending,omitempty"`
 }
@@ -99,13 +99,13 @@ type DeviceShare struct {
 // MachineShare has the figures of another machine since the last event: the mean over its devices, as
 // shares of the time, and the bytes of its connections.
 type MachineShare struct {
-	Machine  string  `json:"machine"` // its address
+	Machine  string  `json:"machine"` // address
 	Replicas int     `json:"replicas"`
 	Compute  float64 `json:"compute"`
-	Waiting  float64 `json:"waiting"`        // for other devices
-	Sending  float64 `json:"sending"`        // neither: messages were on their way
-	Sent     int64   `json:"sent_bytes"`     // by the host
-	Received int64   `json:"received_bytes"` // by the host
+	Waiting  float64 `json:"waiting"`        // time of waiting for other devices
+	Sending  float64 `json:"sending"`        // the rest: messages were on their way
+	Sent     int64   `json:"sent_bytes"`     // bytes that the host sent
+	Received int64   `json:"received_bytes"` // bytes that the host received
 	// BreakEven is measured; nil if no other device computes, or if the rate of the link is unknown.
 	BreakEven *BreakEven `json:"break_even,omitempty"`
 }
@@ -117,7 +117,7 @@ type StageShare struct {
 	First    string   `json:"first"` // layer
 	Last     string   `json:"last"`
 	Layers   int      `json:"layers"`
-	Expected float64  `json:"wait_expected"` // by the plan
+	Expected float64  `json:"wait_expected"` // expected by the plan
 	Waited   float64  `json:"wait"`          // 0 before the first step
 }
 
@@ -125,7 +125,7 @@ type StageShare struct {
 // excluded, since devices allocate their memory in it.
 type StagedStep struct {
 	Seconds  float64 `json:"seconds"`
-	Expected float64 `json:"expected"` // by the plan
+	Expected float64 `json:"expected"` // expected by the plan
 }
 
 // RankShare has the figures of a rank since the last event.
@@ -133,7 +133,7 @@ type RankShare struct {
 	Rows       int     `json:"rows"`
 	Throughput float64 `json:"images_per_s"`
 	Compute    float64 `json:"compute"`    // share of the time, the mean over its devices
-	InputWait  float64 `json:"input_wait"` // as a share too
+	InputWait  float64 `json:"input_wait"` // share of the time
 	SyncWait   float64 `json:"sync_wait"`
 	Bytes      int64   `json:"bytes"` // sent to other ranks
 }
@@ -170,10 +170,10 @@ type EpochDone struct {
 
 	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
 
-	Devices  []DeviceShare     `json:"devices,omitempty"` // where the time of each device went
+	Devices  []DeviceShare     `json:"devices,omitempty"` // how each device spent the time
 	Machines []MachineShare    `json:"machines,omitempty"`
-	Ranks    []RankShare       `json:"ranks,omitempty"` // of a run over several
-	Best     *models.BestEpoch `json:"best,omitempty"`  // so far; nil before an evaluation
+	Ranks    []RankShare       `json:"ranks,omitempty"` // figures of each rank; only with several ranks
+	Best     *models.BestEpoch `json:"best,omitempty"`  // best epoch so far; nil before an evaluation
 }
 
 // DeviceLost reports the loss of a device. The run continues without it. Its part of the
@@ -203,7 +203,7 @@ type DeviceJoined struct {
 // StageMoved reports that a stage has lost all of its devices, and that its layers moved to
 // the stage before or after it: there is one stage less. The move changes no bit.
 type StageMoved struct {
-	Stage int      `json:"stage"` // from 1
+	Stage int      `json:"stage"` // number of the stage, from 1
 	First string   `json:"first"` // layer
 	Last  string   `json:"last"`
 	To    []string `json:"to"`   // devices
@@ -222,7 +222,7 @@ type AtHost struct {
 type Placed struct {
 	Step     int      `json:"step"`     // steps done
 	Devices  []string `json:"devices"`  // names
-	Replicas []int    `json:"replicas"` // of each device
+	Replicas []int    `json:"replicas"` // number of replicas of each device
 }
 
 // StoppedEarly reports that a run ends before its last step.
@@ -230,10 +230,10 @@ type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
-	Figure      string  `json:"figure"`      // of the validation data: "accuracy", "loss" or "miou"
+	Figure      string  `json:"figure"`      // for validation data: "accuracy", "loss" or "miou"
 	Best        float64 `json:"best"`        // the figure of the best evaluation
 	BestEpoch   int     `json:"best_epoch"`  // counted from 1
-	Save        string  `json:"save"`        // which weights become the template
+	Save        string  `json:"save"`        // weights that become the template
 }
 
 // CheckpointWritten reports that a checkpoint is completely on disk.
@@ -245,10 +245,10 @@ type CheckpointWritten struct {
 // Moment is the progress of a run between its events.
 type Moment struct {
 	Step    int    // optimizer steps done
-	Epoch   int    // that is under way, or has just ended; counted from 1
+	Epoch   int    // current epoch, or the one that has just ended; counted from 1
 	Doing   string // current activity other than steps: "evaluating", "estimating statistics", and so on
 	Samples int    // samples that Doing has completed
-	Of      int    // all of these; 0: not known
+	Of      int    // number of samples that Doing has to complete; 0: unknown
 
 	// Of a step that was just done: its rows, mean loss and share of labels met. Rows is 0 otherwise.
 	Rows           int
@@ -259,7 +259,7 @@ type Moment struct {
 	Ranks     []RankShare
 }
 
-// Losses is how often a device was lost.
+// Losses counts how often a device was lost.
 type Losses struct {
 	Device   string `json:"device"`
 	Times    int    `json:"times"`
@@ -270,24 +270,24 @@ type Losses struct {
 // to a caller that has written the file.
 type Finished struct {
 	Model   string  `json:"model"`                            // path
-	SHA256  string  `json:"sha256"`                           // of the file, in hexadecimal
-	Steps   int     `json:"steps"`                            // of the whole run
+	SHA256  string  `json:"sha256"`                           // SHA-256 of the file, in hexadecimal
+	Steps   int     `json:"steps"`                            // steps of the whole run
 	Seconds float64 `json:"seconds"`                          // since Session.Run began
-	Dropped int64   `json:"late_gradients_dropped,omitempty"` // that still waited at the end
+	Dropped int64   `json:"late_gradients_dropped,omitempty"` // late gradients that still waited at the end
 
 	Audited int `json:"audited,omitempty"` // runs of replicas that were repeated, with Config.Audit
 
-	Lost   []Losses     `json:"devices_lost,omitempty"` // of the devices that were lost in the run
-	Stages []StageShare `json:"stages,omitempty"`       // of Started, with the time that they waited
+	Lost   []Losses     `json:"devices_lost,omitempty"` // devices that were lost during the run
+	Stages []StageShare `json:"stages,omitempty"`       // Started.Stages, with the time that they waited
 	Step   *StagedStep  `json:"staged_step,omitempty"`
 
 	// What evaluation found best, which is the template if Save is not last; BestEpoch is 0 without evaluation.
 	BestEpoch int     `json:"best_epoch,omitempty"` // counted from 1
 	Best      float64 `json:"best,omitempty"`
 	Figure    string  `json:"figure,omitempty"`  // accuracy, loss or miou
-	Save      string  `json:"save,omitempty"`    // as the recipe has it
+	Save      string  `json:"save,omitempty"`    // as in the recipe
 	OfBest    bool    `json:"of_best,omitempty"` // the template has its weights
-	BestIn    string  `json:"best_in,omitempty"` // else the checkpoint that has them, if one has
+	BestIn    string  `json:"best_in,omitempty"` // else the checkpoint that has these weights, if there is one
 }
 
 // Event names.

@@ -19,7 +19,7 @@ const (
 	rangeSteps  = 100
 )
 
-// rangeWindow is how many steps on either side the loss of a step is smoothed over.
+// rangeWindow is the maximum number of steps on either side of a step that its loss is averaged with.
 const rangeWindow = 5
 
 // RateRange is the result of a learning-rate range test (Smith 2017, section 3.3).
@@ -36,7 +36,7 @@ type RateRange struct {
 // RateStep is a step of a range test.
 type RateStep struct {
 	LR       float64 `json:"lr"`
-	Loss     float64 `json:"loss"`     // of the step's batch, before its update
+	Loss     float64 `json:"loss"`     // loss of the step's batch before its update
 	Smoothed float64 `json:"smoothed"` // mean over the steps around it
 }
 

@@ -39,7 +39,7 @@ func (s *Session) audits() func(device.Version) (int, []int) {
 	}
 }
 
-// audited returns how many runs of replicas were repeated.
+// audited returns the number of repeated runs of replicas.
 func (s *Session) audited() int {
 	if d, ok := s.trainer.driver.(*parallel.Driver); ok {
 		return d.Audited()

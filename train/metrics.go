@@ -25,9 +25,9 @@ import (
 // run was killed, and leaves out the figures that they already have.
 type metrics struct {
 	lines, table *appended
-	number       int  // of the run in its folder, from 1
+	number       int  // number of the run in its folder, from 1
 	step, epoch  int  // last ones with figures
-	goesOn       bool // in files that were there
+	goesOn       bool // the run continues existing files
 }
 
 // metricsColumns are the columns of the table. A step fills the columns up to sync_wait, an
@@ -35,7 +35,7 @@ type metrics struct {
 var metricsColumns = []string{"event", "time", "step", "epoch", "loss", "accuracy", "lr", "images_per_s",
 	"input_wait", "sync_wait", "val_loss", "val_accuracy", "val_miou", "seconds"}
 
-// mostRuns is how many runs a folder has figures of at most.
+// mostRuns is the maximum number of runs with figures in a folder.
 const mostRuns = 1000
 
 // metricsPaths returns the files of run n of a folder, counted from 1.
@@ -146,7 +146,7 @@ func (m *metrics) open(folder string, how int) (err error) {
 // appended is a file that lines are written to.
 type appended struct {
 	file *os.File
-	torn bool // it may end within a truncated line
+	torn bool // the text may end within a truncated line
 }
 
 // write writes lines. After a truncated line, for example because of a full disk, they

@@ -21,9 +21,9 @@ func (Norms) Event() string { return "norms" }
 
 // normsWatch has the values that the batch norms of an epoch are compared with.
 type normsWatch struct {
-	moments []tensor.Tensor // of the last full batch; nil before it
-	rows    int             // of it
-	before  []bn.Norm       // at the end of the epoch before; nil in the first
+	moments []tensor.Tensor // moments of the last full batch; nil before it
+	rows    int             // rows of that batch
+	before  []bn.Norm       // norms at the end of the previous epoch; nil in the first
 }
 
 // watchNorms keeps the moments of a batch that may be the last full one of an epoch.

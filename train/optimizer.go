@@ -74,7 +74,7 @@ type commit struct {
 	r     *recipe.Recipe
 	table *[]graph.State
 	b     *graph.Builder
-	hyper map[string]graph.Value // by name
+	hyper map[string]graph.Value // hyperparameters by name
 }
 
 func (c *commit) scalar(name string) {

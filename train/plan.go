@@ -25,13 +25,13 @@ type plan struct {
 	schedule     recipe.Schedule
 	template     *models.Model // graph, labels, preprocessing; its state is the initial one
 	wrapped      *graph.Graph
-	transform    data.Transform // of the training data, with the recipe's augmentation
+	transform    data.Transform // transform of the training data, with the recipe's augmentation
 	program      *graph.Program
 	trained      []string
 	loss         evaluation.TrainingLoss
-	slots        cells.Slots // of a detector; nil for others
+	slots        cells.Slots // slots of a detector; nil for other models
 	detected     int         // classes of a detector
-	classWeights []float64   // in the loss; nil: 1
+	classWeights []float64   // weights of classes in the loss; nil: 1
 	layers       []bn.Layer  // layers with statistics that the run updates; empty in frozen mode
 }
 

@@ -48,7 +48,7 @@ type agreement struct {
 	Step   int             `json:"step"`
 	Every  int             `json:"every"` // steps between checkpoints: rank 0's counts
 	State  string          `json:"state"` // SHA-256 of all that the run begins with
-	Tight  bool            `json:"tight"` // of memory, which may differ
+	Tight  bool            `json:"tight"` // too little free memory; ranks may differ
 
 	Recompute string `json:"recompute"` // Config.Recompute
 	Stages    string `json:"stages"`    // Config.Stages; "" if there is one

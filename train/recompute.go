@@ -14,7 +14,7 @@ import (
 // Values of Config.Recompute.
 const (
 	noRecompute   = "none"
-	autoRecompute = "auto" // where a device, of any rank, has too little memory free
+	autoRecompute = "auto" // recompute if a device of any rank has too little free memory
 	allRecompute  = "all"
 )
 

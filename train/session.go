@@ -24,10 +24,10 @@ type Session struct {
 	devices      devices
 	trainer      *trainer
 	checkpointer checkpointer
-	probe        parallel.Batch // for the gap of the epoch; empty in its middle
-	norms        normsWatch     // for Norms
-	losses       []Losses       // of devices
-	divided      *parallel.Plan // of stages; nil: all devices have all layers
+	probe        parallel.Batch // batch for the gap of the epoch; empty in its middle
+	norms        normsWatch     // values for Norms
+	losses       []Losses       // losses of devices
+	divided      *parallel.Plan // plan of the stages; nil: all devices have all layers
 	began        time.Time
 	measured     int // steps until reportMachines
 }
@@ -161,7 +161,7 @@ func (s *Session) open(ctx context.Context, state map[string]tensor.Tensor,
 	return nil
 }
 
-// longRun is from how many steps on it is worth to measure where to divide a network.
+// longRun is the number of steps from which measuring is worthwhile to find where to divide a network.
 const longRun = 32
 
 // driverConfig returns the configuration of the driver.

@@ -13,7 +13,7 @@ import (
 // StatisticsConfig is a way of keeping running statistics, by rule and time of the
 // update.
 type StatisticsConfig struct {
-	Name   string // of its sets of tensors in checkpoints; "" for the way of the recipe
+	Name   string // name of its sets of tensors in checkpoints; "" for the recipe's statistics
 	Rule   bn.Rule
 	Update bn.Update
 }
@@ -63,7 +63,7 @@ func newStatistics(p *plan, state map[string]tensor.Tensor) (statistics, error) 
 	var all statistics
 	r := p.recipe
 	for _, how := range append([]StatisticsConfig{{"", r.BNStats, r.BNUpdate}}, p.config.ExtraStatistics...) {
-		if all.has(how.Name) || strings.Contains(how.Name, "/") { // of its sets in a checkpoint
+		if all.has(how.Name) || strings.Contains(how.Name, "/") { // name of its sets in a checkpoint
 			return nil, fmt.Errorf("extra statistics: %q is not a name, or is given twice", how.Name)
 		}
 		one, err := newRunningStatistics(p, how, state)

@@ -24,7 +24,7 @@ type TensorCounts struct {
 
 // countTensors counts the tensors of a state. Patterns freeze some of them.
 func countTensors(state []graph.State, freeze []string) (c TensorCounts) {
-	frozen, _ := models.Frozen(state, freeze) // its error ended the run before
+	frozen, _ := models.Frozen(state, freeze) // an error would have ended the run earlier
 	for _, s := range state {
 		switch {
 		case frozen[s.Name]:

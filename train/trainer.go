@@ -28,9 +28,9 @@ type trainer struct {
 	statistics statistics
 	progress   progress.Position
 	best       *best
-	estimated  estimated       // by the last evaluation
-	chain      *chain.Chain    // of the epochs so far; nil if the run has none
-	until      context.Context // of Run, with peers: a run ends between steps, on all ranks
+	estimated  estimated       // statistics estimated by the last evaluation
+	chain      *chain.Chain    // chain of the epochs so far; nil if the run has no chain
+	until      context.Context // context of Run, with peers: a run ends between steps, on all ranks
 }
 
 // step runs one batch, checks the results and commits it.

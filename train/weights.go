@@ -44,7 +44,7 @@ type weights interface {
 
 // optimizerStep has the inputs of a step of the optimizer.
 type optimizerStep struct {
-	number int // from 0
+	number int // number, from 0
 	batch  parallel.Batch
 	hyper  device.Hyper
 }
@@ -63,8 +63,8 @@ func startWeights(p *plan, d *parallel.Driver, state map[string]tensor.Tensor) w
 	return all
 }
 
-// allReduceWeights is the same in all replicas: each update is made from the sum of
-// the gradients of its step.
+// allReduceWeights are equal in all replicas: each update is made from the sum of the
+// gradients of its step.
 type allReduceWeights struct{ driver Driver }
 
 func (w allReduceWeights) step(ctx context.Context, o optimizerStep) (parallel.Result, error) {

@@ -27,12 +27,12 @@ func (p *plan) trainedState() []graph.State {
 	return trained
 }
 
-// asyncWeights is the same in all replicas: each update is made from the
-// gradients that are due in its step.
+// asyncWeights are equal in all replicas: each update is made from the gradients that are
+// due in its step.
 type asyncWeights struct {
 	allReduceWeights
 	waiting *parallel.StaleGradients
-	counts  *parallel.Staleness // of waiting; nil before the first step
+	counts  *parallel.Staleness // counts of waiting gradients; nil before the first step
 }
 
 // commit makes the next version of the state from the gradients due in a step.

@@ -71,7 +71,7 @@ func Numbers(n *graph.Node, of graph.Op) (a, b float32) {
 		return 1. / 6, 0.5
 	case graph.Affine:
 		if n.Float("add") == 0 {
-			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // which changes nothing
+			return float32(n.Float("by")), float32(math.Copysign(0, -1)) // this changes nothing
 		}
 		return float32(n.Float("by")), float32(n.Float("add"))
 	case graph.Gelu, graph.GeluTanh:

@@ -31,7 +31,7 @@ func (a Algorithm) String() string { return algorithms[a] }
 // Tiles returns the tiles of the algorithm. Their Side is 0 if it has no tiles.
 func (a Algorithm) Tiles() Tiles { return winogradTiles[a] }
 
-// winogradTiles are the tiles of the algorithms that have some.
+// winogradTiles are the tiles of the Winograd algorithms.
 var winogradTiles = map[Algorithm]Tiles{
 	Winograd2: {Side: 2, Kernel: 3}, Winograd4: {Side: 4, Kernel: 3}, Winograd5: {Side: 2, Kernel: 5},
 }

@@ -75,9 +75,9 @@ func (r Factors) Product(a, b int32) uint8 {
 	return r.To(p + r.At)
 }
 
-// fused returns x*y + z, rounded once. The product is exact in float64; where the rounding of the sum to
-// float64 could decide that to float32, the sum is rounded to odd instead (Boldo, Melquiond 2008,
-// "Emulation of FMA and correctly rounded sums").
+// fused returns x*y + z, rounded once. The product is exact in float64. The sum is rounded to odd if
+// its rounding to float64 could change the result in float32 (Boldo, Melquiond 2008, "Emulation of FMA
+// and correctly rounded sums").
 func fused(x, y, z float32) float32 {
 	p := float64(float64(x) * float64(y))
 	s := p + float64(z)

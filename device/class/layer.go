@@ -112,7 +112,7 @@ func (l Layer) Narrow() bool {
 	return l.C < 8 && l.Groups == 1 && l.Dilation[1] == 1 && l.Kernel[1] > 1
 }
 
-// lanes is how many channels the widest registers hold of float32.
+// lanes is the number of float32 channels in the widest registers.
 const lanes = 16
 
 // direct reports whether the layer is one for Direct: 16 channels fill one
@@ -156,9 +156,9 @@ func (l Layer) phased() bool {
 		l.Pad == [4]int{d, d, d, d}
 }
 
-// Phase returns the convolution that computes one phase of l, which is made of
-// Dilation[0] by Dilation[0] of them. All have the size of the first, which is the
-// largest: where the image ends before, a phase has zeros.
+// Phase returns the convolution that computes one phase of l, which consists of Dilation[0] by
+// Dilation[0] phases. All have the size of the first, which is the largest: a phase that ends earlier
+// is filled with zeros.
 func (l Layer) Phase() Layer {
 	p, d := l, l.Dilation[0]
 	p.H, p.W, p.OH, p.OW = ceil(l.H, d), ceil(l.W, d), ceil(l.OH, d), ceil(l.OW, d)

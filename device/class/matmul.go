@@ -9,7 +9,7 @@ import (
 type Matrices struct {
 	M, K, N                int
 	TransposeA, TransposeB bool  // the operand holds its matrices transposed
-	A, B                   []int // by product: the number of its matrix in each operand
+	A, B                   []int // for each product, the number of its matrix in the operand
 }
 
 // MatricesOf returns the products of a node of fn.

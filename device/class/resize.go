@@ -30,7 +30,7 @@ func Interpolations(n *graph.Node, from, to int) []Interpolation {
 	return m
 }
 
-// resizedFrom returns where element i of the resized axis lies on the original one.
+// resizedFrom returns the position of element i of the resized axis on the original axis.
 func resizedFrom(n *graph.Node, i, from, to int) float64 {
 	switch {
 	case !n.Bool("align_corners"):

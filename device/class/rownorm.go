@@ -11,7 +11,7 @@ import (
 // along the tree over the channels of the group. The numbers of Affine follow as for a
 // batch norm.
 
-// NoAdd is what Add is where nothing is added: it leaves a float32 as it is.
+// NoAdd is the value of Add without a summand: adding it does not change a float32.
 var NoAdd = math.Copysign(0, -1)
 
 // inverse returns s = 1/sqrt(variance + eps).

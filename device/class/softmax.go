@@ -36,7 +36,7 @@ type lineSum struct {
 	block float32
 }
 
-// Add adds element i of the line, after the ones before it.
+// Add adds element i of the line, after all previous elements.
 func (s *lineSum) Add(i int, v float32) {
 	if i%BlockPositions == 0 {
 		s.total, s.block = s.total+float64(s.block), 0

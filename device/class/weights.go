@@ -46,7 +46,7 @@ func (g gradient) of(a Algorithm, n int) []float32 {
 	return dw
 }
 
-// gradient is what a gradient for the weight is computed from: a chunk.
+// gradient is a chunk: the operands that a gradient for the weight is computed from.
 type gradient struct {
 	Layer
 	x, dy []float32
@@ -120,7 +120,7 @@ func (g gradient) tiles(t Tiles, dw []float32) {
 		}
 	}
 	if some == 0 {
-		sums = chain // as it is: adding it to +0 would change the sign of a zero
+		sums = chain // unchanged: adding it to +0 would change the sign of a zero
 	}
 	for i := range g.O * g.C {
 		t.KernelGradient(dw[i*t.Taps():][:t.Taps()], sums[i*n:][:n])

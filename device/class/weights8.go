@@ -39,7 +39,7 @@ func (s WeightsInt8) Channel(q []int8, back, weight []float32, bias float32) (st
 // then have too many. It is infinite if a number is not finite.
 func (s WeightsInt8) step(weight []float32, bias float32) float32 {
 	const magnitude, infinite = 0x7fffffff, 0x7f800000
-	largest := uint32(0) // of the bits: NaN is above all
+	largest := uint32(0) // maximum of the bits: those of NaN are the largest
 	for _, w := range weight {
 		largest = max(largest, math.Float32bits(w)&magnitude)
 	}

@@ -24,7 +24,7 @@ func (g Tiles) Tile() int { return g.Side + g.Kernel - 1 }
 // Taps returns the number of elements of a kernel.
 func (g Tiles) Taps() int { return g.Kernel * g.Kernel }
 
-// Border returns how many inputs of a tile lie before its first output, along one side.
+// Border returns the number of inputs of a tile before its first output, along one side.
 func (g Tiles) Border() int { return g.Kernel / 2 }
 
 // form returns the numbers of the tiles.

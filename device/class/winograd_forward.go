@@ -38,7 +38,7 @@ func (k *winograd) image(y, x []float32) {
 	}
 }
 
-// every returns how far apart in the image neighbouring pixels of a phase lie.
+// every returns the distance in the image between neighbouring pixels of a phase.
 func (k *winograd) every() int { return k.l.Dilation[0] }
 
 // phaseOf computes phase (py, px) of the result y of an image x.
@@ -53,7 +53,7 @@ func (k *winograd) phaseOf(y, x []float32, py, px int) {
 			if k.even && k.evenTile(k.phase, image, ty, tx) {
 				outputs := k.tile(k.phase, image, k.u, ty, tx)
 				tile = func(o, y, x int) float32 {
-					bias := float32(0) // is added where there is none, too
+					bias := float32(0) // added even without a bias
 					if len(k.bias) > 0 {
 						bias = k.bias[o]
 					}
@@ -75,7 +75,7 @@ func (k *winograd) pixels(x []float32, py, px int) []float32 {
 	return p
 }
 
-// store sets those outputs of a tile that lie in the image, from (top, left) on.
+// store sets the outputs of a tile that are inside the image, from (top, left) on.
 func (k *winograd) store(y []float32, top, left int, tile func(o, y, x int) float32) {
 	for i := range k.l.O * k.Side * k.Side {
 		o, dy, dx := i/(k.Side*k.Side), i/k.Side%k.Side, i%k.Side

@@ -14,7 +14,7 @@ type Benchmark struct {
 	Name string     // "conv: 3x3, 64 channels of 56x56, 8 rows"
 	Ops  []graph.Op // the operations that it runs
 
-	times   int // of the measured thing, in one run
+	times   int // number of executions of the measured thing in one run
 	setting func() (*setting, error)
 	members [][]int // replicas of the members of a group; nil: a device that is alone
 }
@@ -35,7 +35,7 @@ type Figure struct {
 	// device reports it (Outcome.Took), of a call or an exchange as the caller
 	// measures it.
 	Best, Median, Worst time.Duration
-	Flops, Bytes        float64 // of one execution, as graph.Cost counts them
+	Flops, Bytes        float64 // cost of one execution, as graph.Cost counts it
 }
 
 // FlopRate returns the operations per second of the median.

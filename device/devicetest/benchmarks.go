@@ -118,7 +118,8 @@ func (o timedOp) needs() []graph.Op {
 	return []graph.Op{o.op, graph.ChannelSum}
 }
 
-// exchangesInARow is how many exchanges one run makes, each needing the last.
+// exchangesInARow is the number of exchanges in one run: each needs the result of
+// the previous one.
 const exchangesInARow = 16
 
 // timedExchange is a value that two devices reduce.
@@ -152,7 +153,7 @@ func (e timedExchange) setting() (*setting, error) {
 	return s, err
 }
 
-// plain: small numbers, soon made.
+// plain fills with small numbers, without random draws.
 func plain(_ *tensor.Draws, t tensor.Tensor) {
 	set(t, func(i int) float64 { return float64(i%13-6) / 64 })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// maxReuses is how many cases one opened device serves at most.
+// maxReuses is the maximum number of cases for one opened device.
 const maxReuses = 64
 
 // maxResident is the limit of the memory of a process that serves another case: a process
@@ -67,7 +67,7 @@ type cachedDevice struct {
 	device.Device
 	cache *deviceCache
 	used  int    // cases before
-	at    string // its precision
+	at    string // precision of the device
 	once  sync.Once
 
 	mu     sync.Mutex

@@ -22,7 +22,7 @@ type Case struct {
 	Run func(ctx context.Context, open Opener) error
 
 	program      func() (*graph.Program, error) // the loaded program
-	class        string                         // of devices that it judges; "": of all
+	class        string                         // class of the devices that the case judges; "": all devices
 	reusesDevice bool                           // a device that has served other cases may run it
 }
 

@@ -61,7 +61,7 @@ var defined = []convolution{
 		groups: 35, bias: true},
 }
 
-// special: normal, but one in 60 is NaN, infinite, a zero of either sign, the least
+// special fills with normal numbers, but one in 60 is NaN, infinite, a zero of either sign, the least
 // of all numbers or the largest.
 func special(d *tensor.Draws, t tensor.Tensor) {
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 0x1p-149, -0x1p-140,
@@ -74,12 +74,12 @@ func special(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// signedZeros: zeros of either sign.
+// signedZeros fills with zeros of either sign.
 func signedZeros(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(0, float64(d.Intn(2))-0.5) })
 }
 
-// awkward are the values with which every window is run.
+// awkward are the values that every window is run with.
 var awkward = []struct {
 	name   string
 	values filler

@@ -8,9 +8,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// branches are the points where a function of one element has branches: near zero, where
-// polynomials end, at kinks, and where an exponential or its argument overflows or
-// vanishes.
+// branches are the points where a function of one element has branches: near zero, at the ends of
+// polynomials, at kinks, and where an exponential or its argument overflows or vanishes.
 var branches = []float64{0, 0x1p-149, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, math.Sqrt2, 1.5, 2.5, 3,
 	4, 4 * math.Sqrt2, 6, 12, 16, 16.642534, 17.4, 20, 86, 87.33, 88.7, 89, 103.97, 104, 1e10,
 	math.MaxFloat32, math.Inf(1),

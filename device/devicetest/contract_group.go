@@ -88,7 +88,7 @@ func groupMistakes(ctx context.Context, m *member, s *setting) error {
 	}); err != nil {
 		return err
 	}
-	_, err := s.run(ctx, m.x) // as if nothing had been tried
+	_, err := s.run(ctx, m.x) // no trace of the attempt is left
 	return err
 }
 

@@ -148,7 +148,7 @@ func lastRuns(ctx context.Context, m *member, s *setting) error {
 	return nil
 }
 
-// profiles: a device without the feature ignores the question.
+// profiles checks the times of nodes. A device without the feature ignores the request.
 func profiles(ctx context.Context, m *member, s *setting) error {
 	want, err := s.run(ctx, m.x)
 	if err != nil {
@@ -184,7 +184,7 @@ func profiles(ctx context.Context, m *member, s *setting) error {
 	return nil
 }
 
-// noRows: loss and counts are 0, the gradients are finite zeros, so that
+// noRows checks a step without rows: loss and counts are 0, the gradients are finite zeros, so that
 // weight decay alone moves the weights.
 func noRows(ctx context.Context, m *member, s *setting) error {
 	for _, rows := range [][]int{{0, 0, 0}, {}} {

@@ -17,7 +17,7 @@ type testGroup struct {
 	hub      *collective.Hub
 	memory   device.GroupMemory // nil: they exchange through the hub
 	replicas [][]int
-	machines []int // of each member, increasing; nil: all are on one
+	machines []int // machine of each member, increasing; nil: all are on one machine
 	members  []*member
 }
 

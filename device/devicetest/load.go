@@ -15,7 +15,7 @@ import (
 const (
 	maxExtensions = 3
 	overload      = 1.5 // ready threads for each core
-	loadSamples   = 20  // in a limit
+	loadSamples   = 20  // number of samples in a limit
 	loadFile      = "/proc/loadavg"
 )
 

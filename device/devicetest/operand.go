@@ -56,17 +56,17 @@ func set(t tensor.Tensor, f func(i int) float64) {
 
 func normal(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return d.Normal() }) }
 
-// positive: 0.1 and more.
+// positive fills with numbers of at least 0.1.
 func positive(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 0.1 + math.Abs(d.Normal()) })
 }
 
-// spread: normal, times 10 to the power of -6 to 2.
+// spread fills with normal numbers times a power of 10 from -6 to 2.
 func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(-6, 2)) })
 }
 
-// masked: normal, but one in three where exponentials are subnormal or nearly so.
+// masked fills with normal numbers; for one in three the exponential is subnormal or nearly so.
 func masked(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 {
 		if d.Intn(3) == 0 {
@@ -76,22 +76,23 @@ func masked(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// extreme: normal, times a power of 2 from 2^-60 to 2^60.
+// extreme fills with normal numbers times a power of 2 from 2^-60 to 2^60.
 func extreme(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(121)-60) })
 }
 
-// huge: normal, times 10 to the power of 17 to 37, so that squares and sums overflow float32.
+// huge fills with normal numbers times a power of 10 from 17 to 37, so that squares and sums
+// overflow float32.
 func huge(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return d.Normal() * math.Pow(10, d.Between(17, 37)) })
 }
 
-// largest: values near the largest float32 of one sign or the other.
+// largest fills with values near the largest float32, of either sign.
 func largest(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Copysign(d.Between(1e38, 3e38), float64(d.Intn(3))-0.5) })
 }
 
-// lonely: normal, but in every fifth channel 0 at all positions of each row except one.
+// lonely fills with normal numbers, but in every fifth channel 0 at all positions of each row except one.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	pixels := tensor.Count(t.Shape[2:])
 	set(t, func(i int) float64 {
@@ -103,7 +104,7 @@ func lonely(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// few: one of five values, so that there are ties.
+// few fills with five different values, so that ties occur.
 func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
@@ -116,14 +117,14 @@ func listed(values ...float64) filler {
 	}
 }
 
-// bytes: all byte values.
+// bytes fills with all values of a byte.
 func bytes(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = uint8(d.Uint32())
 	}
 }
 
-// classes: labels below n, one in four ignored.
+// classes fills with labels below n, one in four ignored.
 func classes(n, ignore int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -134,15 +135,15 @@ func classes(n, ignore int) filler {
 	}
 }
 
-// idents: epoch 3, samples far apart.
+// idents fills with epoch 3 and samples that are far apart.
 func idents(_ *tensor.Draws, t tensor.Tensor) {
 	for i := range t.Count() / 2 {
 		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)
 	}
 }
 
-// momentsOf: moments of n values of about mean 0 and variance 1 to 3 per
-// channel; constant statistics where n is negative.
+// momentsOf fills with moments of n values per channel, with a mean of about 0 and a variance of 1 to
+// 3. Where n is negative the statistics are constant.
 func momentsOf(n float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		width := t.Shape[len(t.Shape)-1]

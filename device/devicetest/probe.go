@@ -10,7 +10,7 @@ import (
 
 // probe checks one operation with operands of awkward shapes.
 type probe struct {
-	name  string // its special property
+	name  string // name of its special property
 	op    graph.Op
 	attrs []any // keys and values in turn
 	in    []operand

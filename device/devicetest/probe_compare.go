@@ -19,7 +19,7 @@ var compared = []struct {
 	{"whole and whole that both stretch", whole(3, 1).with(odds), whole(1, 4).with(odds)},
 }
 
-// odds: small whole numbers, halves, NaN, infinities and zeros of either sign.
+// odds fills with small whole numbers, halves, NaN, infinities and zeros of either sign.
 func odds(d *tensor.Draws, t tensor.Tensor) {
 	values := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1, -1, 0x1p-149, 0.5,
 		-0.5, 2.5, -2.5, 1 << 24, -(1<<24 - 1), math.MaxFloat32, 1.5}
@@ -89,7 +89,7 @@ func compareFunctions() []probe {
 	}
 }
 
-// nearOne: within 2^-10 of 1.
+// nearOne fills with numbers within 2^-10 of 1.
 func nearOne(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 1 + math.Ldexp(d.Normal(), -d.Intn(14)-10) })
 }

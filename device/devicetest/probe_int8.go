@@ -13,15 +13,15 @@ func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) 
 
 func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
 
-// weights: all values of int8.
+// weights fills with all values of int8.
 func weights(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = int8(d.Uint32())
 	}
 }
 
-// outermost: the largest and the least weight, each for a run of them, so that sums go as far as they can
-// either way.
+// outermost fills with the largest and the least weight, each several times in a row, so that sums
+// reach both extremes.
 func outermost(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = 127
@@ -31,14 +31,14 @@ func outermost(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// full: bytes of 255, and a 254 here and there.
+// full fills with bytes of 255, and a few of 254.
 func full(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = 255 - uint8(min(d.Intn(9), 1)^1)
 	}
 }
 
-// biases: whole numbers of up to n either way.
+// biases fills with whole numbers from -n to n.
 func biases(n int) operand {
 	return whole().of(tensor.I32).with(func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -47,7 +47,8 @@ func biases(n int) operand {
 	})
 }
 
-// factors: so that sums of n products become some hundred steps, and some halves of a step.
+// factors fills so that sums of n products become some hundred steps, and some of them
+// halves of a step.
 func factors(n int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		set(t, func(i int) float64 {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// halves: weights of a channel that are multiples of half a step, the largest of 127 steps, and so
+// halves fills with weights of a channel that are multiples of half a step, the largest of 127 steps, and so
 // every second one is in the middle between two bytes.
 func halves(d *tensor.Draws, t tensor.Tensor) {
 	per := t.Count() / t.Shape[0]
@@ -19,7 +19,7 @@ func halves(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// notFinite: an infinite weight in channel 1, a NaN in channel 3, and channel 4 of zeros.
+// notFinite fills with an infinite weight in channel 1, a NaN in channel 3, and channel 4 of zeros.
 func notFinite(d *tensor.Draws, t tensor.Tensor) {
 	per := t.Count() / t.Shape[0]
 	set(t, func(i int) float64 {

@@ -10,7 +10,7 @@ import (
 
 type rendezvousKey struct{}
 
-// WithRendezvous returns a context in which the groups of cases exchange data at r, without
+// WithRendezvous returns a context that makes the groups of cases exchange data at r, without
 // the host, if the devices have level coll.shm/1. Otherwise they exchange data through this
 // process.
 func WithRendezvous(ctx context.Context, r device.Rendezvous) context.Context {

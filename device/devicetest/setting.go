@@ -14,7 +14,7 @@ type setting struct {
 	program  *graph.Program
 	function string
 	state    map[string]tensor.Tensor
-	rows     []int // of each replica
+	rows     []int // number of rows of each replica
 	inputs   []tensor.Tensor
 	tol      bound
 }

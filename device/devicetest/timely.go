@@ -73,7 +73,7 @@ func (k *clock) call(ctx context.Context, name string, times int, f func(context
 	return &callTimeout{name, limit, err}
 }
 
-// timely is a device whose calls have a time limit.
+// timely is a device with a time limit for calls.
 type timely struct {
 	device.Device
 	clock *clock

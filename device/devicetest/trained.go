@@ -12,7 +12,7 @@ import (
 // trained is the result of a training: the outputs of all steps, replica by replica, and
 // the state.
 type trained struct {
-	loss  [][]tensor.Tensor // by step: loss and count
+	loss  [][]tensor.Tensor // loss and count of each step
 	state []tensor.Tensor
 }
 

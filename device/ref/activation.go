@@ -2,7 +2,7 @@ package ref
 
 import "github.com/bnctl/bnctl/device/class"
 
-// activation: y = f(x), element by element.
+// activation computes y = f(x) for each element.
 func activation(c *call) {
 	f := class.Activation(c.Node)
 	for i, v := range c.in(0).f {
@@ -10,7 +10,7 @@ func activation(c *call) {
 	}
 }
 
-// activationGrad: dx = derivative(saved) * dy, element by element.
+// activationGrad computes dx = derivative(saved) * dy for each element.
 func activationGrad(c *call) {
 	saved, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
 	d := class.Derivative(c.Node)

@@ -10,7 +10,7 @@ import (
 type call struct {
 	*frame
 	*graph.Node
-	err error // of a node that its operands make impossible
+	err error // error of a node with operands that it cannot have
 }
 
 // in returns operand i, nil if it is absent.

@@ -20,7 +20,7 @@ func (s set) channels(plane int) []set {
 	return all
 }
 
-// defineLayerNorm: normalised, then multiplied, then added to, each rounded.
+// defineLayerNorm normalises each line, multiplies by the scale, and adds the bias; each step is rounded.
 func defineLayerNorm(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
@@ -51,7 +51,7 @@ func (c *call) groupMoments(s set, n int) [3]float64 {
 	return class.MergeMoments(all)
 }
 
-// defineGroupNorm: the numbers of a batch norm for each channel.
+// defineGroupNorm computes a group norm from the numbers of a batch norm for each channel.
 func defineGroupNorm(c *call) {
 	x, y := c.in(0), c.out(0)
 	plane := x.size / x.typ.Shape[0]

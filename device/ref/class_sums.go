@@ -15,7 +15,7 @@ func channelOf(x *array, ch, from, to int) class.Channel {
 	}}
 }
 
-// defineMoments: per replica and channel.
+// defineMoments computes the moments of each replica and channel.
 func defineMoments(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := x.typ.Shape[0]
@@ -28,7 +28,7 @@ func defineMoments(c *call) {
 	}
 }
 
-// defineChannelSum: per replica and channel.
+// defineChannelSum computes the sum of each replica and channel.
 func defineChannelSum(c *call) {
 	x, y := c.in(0), c.out(0)
 	for r := range c.replicas() {
@@ -38,7 +38,7 @@ func defineChannelSum(c *call) {
 	}
 }
 
-// defineGlobalAvgPool: per row and channel.
+// defineGlobalAvgPool computes the mean of each row and channel.
 func defineGlobalAvgPool(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
@@ -48,7 +48,7 @@ func defineGlobalAvgPool(c *call) {
 	}
 }
 
-// defineNormaliseGradSums: per replica and channel.
+// defineNormaliseGradSums computes both sums of each replica and channel.
 func defineNormaliseGradSums(c *call) {
 	x, dy, sums := c.in(0), c.in(1), c.out(0)
 	channels := x.typ.Shape[0]
@@ -65,7 +65,8 @@ func defineNormaliseGradSums(c *call) {
 	}
 }
 
-// eachAffine sets every element of y to what of makes of the numbers of its channel.
+// eachAffine computes every element of y with the numbers that the function of makes from
+// those of its channel.
 func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
 	of func(a class.Affine, n, i int) float32) {
 	for n := range y.lead {
@@ -78,7 +79,7 @@ func (c *call) eachAffine(y *array, affine func(n, ch int) class.Affine,
 	}
 }
 
-// defineNormalise: with the moments of the batch or of the row's replica.
+// defineNormalise normalises with the moments of the batch or of the row's replica.
 func defineNormalise(c *call) {
 	x, gamma, beta, eps := c.in(0), c.in(2).at(0), c.in(3).at(0), c.Float("eps")
 	c.eachAffine(c.out(0), func(n, ch int) class.Affine {
@@ -87,7 +88,7 @@ func defineNormalise(c *call) {
 	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.at(n)[i])) })
 }
 
-// defineBatchNorm: with statistics that are given.
+// defineBatchNorm normalises with given statistics.
 func defineBatchNorm(c *call) {
 	x, gamma, beta := c.in(0), c.in(1).at(0), c.in(2).at(0)
 	mean, variance, eps := c.in(3).at(0), c.in(4).at(0), c.Float("eps")
@@ -97,8 +98,8 @@ func defineBatchNorm(c *call) {
 	}, func(a class.Affine, n, i int) float32 { return a.Normalise(float32(x.at(n)[i])) })
 }
 
-// defineNormaliseGradInput: gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)); the inner
-// numbers are 0 where the statistics are constant.
+// defineNormaliseGradInput computes gamma*s*((dy - S1/n) - (x-mean)*(s*s*S2/n)). The inner numbers are
+// 0 where the statistics are constant.
 func defineNormaliseGradInput(c *call) {
 	x, dy, gamma, eps := c.in(0), c.in(1), c.in(4).at(0), c.Float("eps")
 	channels := x.typ.Shape[0]

@@ -31,7 +31,7 @@ func (g *geometry) eachPlane(visit func(in, out, weight int)) {
 	}
 }
 
-// conv: out[o] = bias[o] + sum over the group's channels and taps of weight * in.
+// conv computes out[o] = bias[o] + sum over the group's channels and taps of weight * in.
 func conv(c *call) {
 	x, w, y := c.in(0), c.in(1).at(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, y.typ.Shape)
@@ -63,7 +63,7 @@ func addBias(bias *array, y []float64, pixels int) {
 	}
 }
 
-// convGradInput: the transpose of conv with respect to its input.
+// convGradInput computes the transpose of conv with respect to its input.
 func convGradInput(c *call) {
 	dy, w, dx := c.in(0), c.in(1).at(0), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), dx.typ.Shape, dy.typ.Shape)
@@ -94,7 +94,7 @@ func convTranspose(c *call) {
 	}
 }
 
-// convGradWeight: per replica, the sum over its rows of in * dy for every tap.
+// convGradWeight computes, for each replica, the sum over its rows of in * dy for every tap.
 func convGradWeight(c *call) {
 	x, dy, dw := c.in(0), c.in(1), c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, dy.typ.Shape)

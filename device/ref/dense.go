@@ -6,10 +6,10 @@ func (a *array) lines(width int) (of func(i int) []float64, count int) {
 	return func(i int) []float64 { return a.f[i*width : (i+1)*width] }, len(a.f) / width
 }
 
-// last is the length of the last axis.
+// last returns the length of the last axis.
 func (a *array) last() int { return a.typ.Shape[len(a.typ.Shape)-1] }
 
-// dense: y[o] = bias[o] + sum over k of w[o,k] * x[k].
+// dense computes y[o] = bias[o] + sum over k of w[o,k] * x[k].
 func dense(c *call) {
 	w := c.in(1).at(0)
 	x, _ := c.in(0).lines(c.in(0).last())
@@ -25,7 +25,7 @@ func dense(c *call) {
 	}
 }
 
-// denseGradInput: dx[k] = sum over o of w[o,k] * dy[o].
+// denseGradInput computes dx[k] = sum over o of w[o,k] * dy[o].
 func denseGradInput(c *call) {
 	w := c.in(1).at(0)
 	dy, _ := c.in(0).lines(c.in(0).last())
@@ -40,7 +40,7 @@ func denseGradInput(c *call) {
 	}
 }
 
-// denseGradWeight: per replica, dw[o,k] = sum over its rows and positions of dy[o] * x[k].
+// denseGradWeight computes, for each replica, dw[o,k] = sum over its rows and positions of dy[o] * x[k].
 func denseGradWeight(c *call) {
 	dw, positions := c.out(0), c.in(0).size/c.in(0).last()
 	x, _ := c.in(0).lines(c.in(0).last())

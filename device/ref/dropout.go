@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// dropout: x/(1-p) where an element is kept, 0 where it is not. Element e of a
-// row is kept if the word e of its sample's draws is at least p as a fraction
-// of the whole range. 1-p is rounded to f32 first.
+// dropout computes x/(1-p) where an element is kept, and 0 elsewhere. Element e of a row is
+// kept if word e of its sample's draws, as a fraction of the whole range, is at least p. 1-p is
+// rounded to f32 first.
 func dropout(c *call) {
 	x, ident, y := c.in(0), c.in(1), c.out(0)
 	if ident == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// binary: two operands that broadcast as in NumPy over their shapes; whole and
+// binary computes an operation of two operands that broadcast as in NumPy over their shapes; whole and
 // replica operands go with every row.
 func binary(c *call) {
 	y := c.out(0)
@@ -26,7 +26,7 @@ var elementary = map[graph.Op]func(float64) float64{
 	graph.Exp: tensor.Exp, graph.Log: tensor.Log, graph.Sqrt: math.Sqrt,
 }
 
-// where: the operand that a condition picks, element by element; +0 in place of one that is absent.
+// where returns the operand that a condition picks, element by element; +0 in place of one that is absent.
 func where(c *call) {
 	y := c.out(0)
 	test := broadcastIndex(c.in(0).typ.Shape, y.typ.Shape)
@@ -47,7 +47,7 @@ func where(c *call) {
 	}
 }
 
-// compare: 1 or 0; with 0 in place of an absent operand.
+// compare computes 1 or 0. An absent operand counts as 0.
 func compare(c *call) {
 	if c.in(1) != nil {
 		binary(c)
@@ -73,7 +73,7 @@ func unary(c *call) {
 	}
 }
 
-// affine: by*x + add, or by*x. For f32 the constants, the product and the sum are each
+// affine computes by*x + add, or by*x. For f32 the constants, the product and the sum are each
 // rounded to f32.
 func affine(c *call) {
 	x, y := c.in(0), c.out(0)
@@ -83,7 +83,7 @@ func affine(c *call) {
 	}
 	by, add := rounded(c.Float("by")), rounded(c.Float("add"))
 	if add == 0 {
-		add = math.Copysign(0, -1) // which changes nothing
+		add = math.Copysign(0, -1) // adding it changes nothing
 	}
 	for i, v := range x.f {
 		y.f[i] = rounded(float64(by*v)) + add

@@ -15,11 +15,11 @@ import (
 // frame is one evaluation of a function.
 type frame struct {
 	fn     *graph.Function
-	values []*array // by Value; nil before it is computed and after its last use
+	values []*array // value by its number; nil before it is computed and after its last use
 	first  []int    // first row of each replica of this device, and the end: replicas+1 elements
 	owner  []int    // the replica, as an index into first, of each row
 	f64    bool     // keep f32 values in float64 (Eval64)
-	bf16   bool     // at precision device.BF16
+	bf16   bool     // whether the precision is device.BF16
 	class  string   // computes the definitions of that class; "" the loops of this package
 	norms  map[graph.Value]class.Norm
 
@@ -27,9 +27,9 @@ type frame struct {
 
 	group     device.Group
 	step      uint64
-	exchanges [collective.Lanes]uint64 // so far
+	exchanges [collective.Lanes]uint64 // number of exchanges so far
 	blocked   time.Duration
-	took      []time.Duration // of each node, if requested
+	took      []time.Duration // time of each node, if requested
 }
 
 // newFrame returns a frame over replicas with the given numbers of rows.

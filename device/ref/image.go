@@ -1,6 +1,6 @@
 package ref
 
-// image: (H, W, C) bytes to (C, H, W) floats.
+// image converts (H, W, C) bytes to (C, H, W) floats.
 func image(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := y.typ.Shape[0]

@@ -33,7 +33,7 @@ func (c *call) requantise(sums []int64, line int) {
 	}
 }
 
-// convInt8: sum[o] = bias[o] + sum over the group's channels and taps of weight * (in - x_zero).
+// convInt8 computes sum[o] = bias[o] + sum over the group's channels and taps of weight * (in - x_zero).
 func convInt8(c *call) {
 	x, w, y := c.in(0), c.in(1).i, c.out(0)
 	g := geometryOf(c.fn.WindowOf(c.Node), x.typ.Shape, y.typ.Shape)

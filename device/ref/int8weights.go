@@ -4,7 +4,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// quantizeWeight: the bytes of weights, the biases in steps of a sum, a step of a sum in steps of the
+// quantizeWeight computes the bytes of weights, the biases in steps of a sum, a step of a sum in steps of the
 // result, and the weights as gradients of the operand need them.
 func quantizeWeight(c *call) {
 	w, bias, s := c.in(0), c.in(1).f, class.WeightsInt8Of(c.Node)

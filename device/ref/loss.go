@@ -67,7 +67,7 @@ func (c *call) weight(i, n, label int) float64 {
 	return weight
 }
 
-// softmaxXent: per replica, the sum of -target*log(softmax), weighted.
+// softmaxXent computes the weighted sum of -target*log(softmax) of each replica.
 func softmaxXent(c *call) {
 	y, classes := c.out(0), c.in(0).typ.Shape[0]
 	c.eachLabel(func(n, label, i, stride int) {
@@ -87,7 +87,7 @@ func (c *call) loss(label, i, classes, stride int) float64 {
 	return loss
 }
 
-// softmaxXentGrad: (softmax*targets - target)*weight*inverse; 0 where ignored.
+// softmaxXentGrad computes (softmax*targets - target)*weight*inverse; 0 where ignored.
 func softmaxXentGrad(c *call) {
 	x, dx, inverse := c.in(0).f, c.out(0).f, c.in(2).f[0]
 	classes := c.in(0).typ.Shape[0]
@@ -101,7 +101,7 @@ func softmaxXentGrad(c *call) {
 	})
 }
 
-// correct: per replica, how many labels are the first maximum, and how many there are.
+// correct counts, for each replica, the labels that are the first maximum, and all labels.
 func correct(c *call) {
 	x, y := c.in(0).f, c.out(0)
 	classes := c.in(0).typ.Shape[0]

@@ -14,7 +14,7 @@ func (c *call) eachProduct(do func(m class.Matrices, y, a, b []float64)) {
 	}
 }
 
-// matMul: y[i,j] = sum over k of a[i,k] * b[k,j].
+// matMul computes y[i,j] = sum over k of a[i,k] * b[k,j].
 func matMul(c *call) {
 	c.eachProduct(func(m class.Matrices, y, a, b []float64) {
 		for i := range y {

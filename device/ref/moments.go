@@ -22,7 +22,7 @@ func (m stats) inverse(ch int, eps float64) float64 {
 	return 1 / math.Sqrt(variance+eps)
 }
 
-// moments: per replica and channel, two passes over its rows.
+// moments computes the moments of each replica and channel in two passes over its rows.
 func moments(c *call) {
 	x, y := c.in(0), c.out(0)
 	channels := x.typ.Shape[0]

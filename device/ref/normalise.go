@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// normalise: y = gamma*(x-mean)*s + beta, with the moments of the batch or of
+// normalise computes y = gamma*(x-mean)*s + beta, with the moments of the batch or of
 // the row's replica.
 func normalise(c *call) {
 	x, gamma, beta, y := c.in(0), c.in(2).at(0), c.in(3).at(0), c.out(0)
@@ -28,7 +28,7 @@ func eachChannel(a *array, n int, visit func(ch, i int)) {
 	}
 }
 
-// normaliseGradSums: per replica, S1 = sum dy and S2 = sum dy*(x-mean).
+// normaliseGradSums computes S1 = sum dy and S2 = sum dy*(x-mean) of each replica.
 func normaliseGradSums(c *call) {
 	x, dy, sums := c.in(0), c.in(1), c.out(0)
 	channels := x.typ.Shape[0]
@@ -42,8 +42,8 @@ func normaliseGradSums(c *call) {
 	}
 }
 
-// normaliseGradInput: dx = gamma*s*(dy - S1/n - (x-mean)*s*s*S2/n), or
-// gamma*s*dy where the statistics are constant.
+// normaliseGradInput computes dx = gamma*s*(dy - S1/n - (x-mean)*s*s*S2/n), or gamma*s*dy where the
+// statistics are constant.
 func normaliseGradInput(c *call) {
 	x, dy, gamma, dx := c.in(0), c.in(1), c.in(4).at(0), c.out(0)
 	channels, eps := x.typ.Shape[0], c.Float("eps")
@@ -60,7 +60,7 @@ func normaliseGradInput(c *call) {
 	}
 }
 
-// normaliseGradParams: dgamma = s*S2, dbeta = S1.
+// normaliseGradParams computes dgamma = s*S2 and dbeta = S1.
 func normaliseGradParams(c *call) {
 	sums, dgamma, dbeta := c.in(1), c.out(0), c.out(1)
 	eps := c.Float("eps")
@@ -73,7 +73,7 @@ func normaliseGradParams(c *call) {
 	}
 }
 
-// batchNorm: y = gamma*(x-mean)/sqrt(variance + eps) + beta.
+// batchNorm computes y = gamma*(x-mean)/sqrt(variance + eps) + beta.
 func batchNorm(c *call) {
 	x, gamma, beta, y := c.in(0), c.in(1).at(0), c.in(2).at(0), c.out(0)
 	mean, variance := c.in(3).at(0), c.in(4).at(0)

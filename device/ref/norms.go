@@ -10,7 +10,7 @@ import (
 // digits, so the second rounding does no harm (Figueroa 1995).
 func sqrt32(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// sumSquares: blocks of 1024 elements along the canonical tree.
+// sumSquares adds up the squares of blocks of 1024 elements along the canonical tree.
 func sumSquares(c *call) {
 	const block = 1024
 	x := c.in(0).f
@@ -25,7 +25,7 @@ func sumSquares(c *call) {
 	c.out(0).f[0] = sum(collective.Root(max(1, (len(x)+block-1)/block)))
 }
 
-// blockSquares: eight lanes in float64, combined in pairs.
+// blockSquares adds up squares in eight float64 lanes, which are combined in pairs.
 func blockSquares(x []float64) float64 {
 	var lane [8]float64
 	for i, v := range x {
@@ -34,7 +34,7 @@ func blockSquares(x []float64) float64 {
 	return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]))
 }
 
-// trustRatio: eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
+// trustRatio computes eta*|w| / (|g| + weight_decay*|w| + eps), in float64; 1 if a norm is 0.
 func trustRatio(c *call) {
 	a, b := math.Sqrt(c.in(0).f[0]), math.Sqrt(c.in(1).f[0])
 	c.out(0).f[0] = 1
@@ -43,7 +43,7 @@ func trustRatio(c *call) {
 	}
 }
 
-// clipFactor: min(1, max/(norm + 1e-6)), in float64.
+// clipFactor computes min(1, max/(norm + 1e-6)) in float64.
 func clipFactor(c *call) {
 	c.out(0).f[0] = min(1, c.Float("max")/(math.Sqrt(c.in(0).f[0])+1e-6))
 }

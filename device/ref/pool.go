@@ -3,7 +3,7 @@ package ref
 // pooled is a pool over the planes (H, W) of a large image that makes a small one.
 type pooled struct {
 	in, out int     // pixels of both
-	windows [][]int // by output pixel: the input pixels it sees, in row-major order
+	windows [][]int // input pixels of each output pixel, in row-major order
 }
 
 // poolWindows returns the windows for the shapes (C, H, W) of both images.

@@ -1,6 +1,6 @@
 package ref
 
-// prelu: x if x >= 0, else slope[c]*x.
+// prelu computes x if x >= 0, else slope[c]*x.
 func prelu(c *call) {
 	x, slope, y := c.in(0), c.in(1).at(0), c.out(0)
 	for n := range y.lead {
@@ -20,7 +20,7 @@ func preluGradInput(c *call) {
 	}
 }
 
-// preluGradSlope: per replica and channel, the sum of x*dy where x < 0.
+// preluGradSlope computes, for each replica and channel, the sum of x*dy where x < 0.
 func preluGradSlope(c *call) {
 	x, dy, ds := c.in(0), c.in(1), c.out(0)
 	for n := range x.lead {

@@ -7,7 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// reduce: sums, means, extremes and products over axes of the shape.
+// reduce computes sums, means, extremes and products over axes of the shape.
 func reduce(c *call) {
 	x, y := c.in(0), c.out(0)
 	axes := c.Ints("axes")
@@ -42,7 +42,7 @@ func broadcastTo(c *call) {
 	c.gather(broadcastIndex(c.in(0).typ.Shape, c.out(0).typ.Shape), 0)
 }
 
-// sumRows: per replica, the sum of its rows.
+// sumRows computes the sum of the rows of each replica.
 func sumRows(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {
@@ -53,7 +53,7 @@ func sumRows(c *call) {
 	}
 }
 
-// channelSum: per replica and channel, the sum over rows and trailing axes.
+// channelSum computes, for each replica and channel, the sum over rows and trailing axes.
 func channelSum(c *call) {
 	x, y := c.in(0), c.out(0)
 	for n := range x.lead {

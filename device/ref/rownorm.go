@@ -91,7 +91,7 @@ func layerNormGrad(c *call) { c.rowNormGrad(c.lineSets()) }
 
 func groupNormGrad(c *call) { c.rowNormGrad(c.groupSets()) }
 
-// rowNormGrad: dx = s*(dy - S1/n - (x-mean)*s*s*S2/n).
+// rowNormGrad computes dx = s*(dy - S1/n - (x-mean)*s*s*S2/n).
 func (c *call) rowNormGrad(sets []set) {
 	in, out, dx := c.in(0), c.in(1), c.out(0)
 	for row := range in.lead {

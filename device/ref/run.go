@@ -16,7 +16,7 @@ type Program struct {
 	backend backend
 	program *graph.Program
 	norms   map[*graph.Function]map[graph.Value]class.Norm
-	kernels map[graph.Op]Kernel // by Replace
+	kernels map[graph.Op]Kernel // kernels set by Replace
 }
 
 // Load returns p, prepared to be computed at a precision: for a device that leaves some

@@ -47,7 +47,7 @@ func logSoftmax(c *call) {
 	})
 }
 
-// softmaxGrad: dx = y*(dy - sum(dy*y)).
+// softmaxGrad computes dx = y*(dy - sum(dy*y)).
 func softmaxGrad(c *call) {
 	y, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
 	lines(c.out(0), c.Int("axis"), func(i, n, stride int) {
@@ -61,7 +61,7 @@ func softmaxGrad(c *call) {
 	})
 }
 
-// logSoftmaxGrad: dx = dy - exp(y)*sum(dy).
+// logSoftmaxGrad computes dx = dy - exp(y)*sum(dy).
 func logSoftmaxGrad(c *call) {
 	y, dy, dx := c.in(0).f, c.in(1).f, c.out(0).f
 	lines(c.out(0), c.Int("axis"), func(i, n, stride int) {

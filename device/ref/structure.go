@@ -10,7 +10,7 @@ func concat(c *call) {
 func concatLines[T int64 | float64](c *call, elements func(*array) []T) {
 	y, axis := c.out(0), c.Int("axis")
 	inner := tensor.Count(y.typ.Shape[axis+1:])
-	begin := 0 // of the operand, along the axis
+	begin := 0 // index in the operand, along the axis
 	for k := range c.In {
 		x := c.in(k)
 		length := x.typ.Shape[axis] * inner

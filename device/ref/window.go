@@ -7,7 +7,7 @@ import "github.com/bnctl/bnctl/graph"
 type tap struct {
 	kernel int // ky*kw + kx
 	in     int // first element of the input: iy*W + ix
-	step   int // from one input element to the next
+	step   int // distance between two input elements
 	out    int // first element of the output: oy*W' + ox; the next follows
 	n      int
 }

@@ -36,8 +36,8 @@ func Model(m *models.Model, info data.Info) (*models.Model, error) {
 	return m, nil
 }
 
-// channelsLast reports whether a shape [H,W,C] is want, [C,H,W], in another
-// order. What fits as it is, is not.
+// channelsLast reports whether a shape [H,W,C] is want, [C,H,W], in another order. It returns false for
+// a shape that equals want.
 func channelsLast(have, want []int) bool {
 	return len(have) == 3 && len(want) == 3 && !slices.Equal(have, want) &&
 		slices.Equal(have, []int{want[1], want[2], want[0]})

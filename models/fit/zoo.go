@@ -37,7 +37,7 @@ func zooOptions(a models.Architecture, info data.Info, o models.Options) models.
 		o.Input = a.Input
 	}
 	if o.Input.Channels == 0 || !given {
-		o.Input.Channels = 3 // of pictures of several sizes
+		o.Input.Channels = 3 // for pictures of several sizes
 		if len(info.Shape) == 3 {
 			o.Input.Channels = info.Shape[2]
 		}
@@ -53,8 +53,8 @@ func zooOptions(a models.Architecture, info data.Info, o models.Options) models.
 	return theirs
 }
 
-// mostTaps is how many places a window may look at in one picture: that many
-// offsets fit into the tables of devices.
+// mostTaps is the maximum number of positions of a window in one picture: that many offsets fit into
+// the tables of devices.
 const mostTaps = 1 << 26
 
 // tooManyTaps reports whether a window of m looks at more places than devices have

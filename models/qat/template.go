@@ -52,7 +52,7 @@ func origin(m *models.Model) *models.Quantised {
 		Init    string   `json:"init"`
 		Numbers []string `json:"parts"`
 	}
-	const digits = 64 // of a SHA-256
+	const digits = 64 // hexadecimal digits of a SHA-256
 	if json.Unmarshal(m.Recipe, &recipe) != nil || len(recipe.Init) != digits {
 		return nil
 	}

@@ -9,7 +9,7 @@ func u8(shape ...int) operand { return rows(shape...).of(tensor.U8).with(bytes) 
 
 func i8(f filler, shape ...int) operand { return whole(shape...).of(tensor.I8).with(f) }
 
-// weights: all values of int8.
+// weights fills with all values of int8.
 func weights(d *tensor.Draws, t tensor.Tensor) {
 	for i := range tensor.View[int8](t) {
 		tensor.View[int8](t)[i] = int8(d.Uint32())
@@ -26,7 +26,7 @@ func outermost(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// full: bytes of 255, and a 254 here and there.
+// full fills with bytes of 255, and a few of 254.
 func full(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = 255 - uint8(min(d.Intn(9), 1)^1)

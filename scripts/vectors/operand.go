@@ -51,12 +51,12 @@ func set(t tensor.Tensor, f func(i int) float64) {
 
 func normal(d *tensor.Draws, t tensor.Tensor) { set(t, func(int) float64 { return d.Normal() }) }
 
-// positive: 0.1 and more.
+// positive fills with numbers of at least 0.1.
 func positive(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return 0.1 + math.Abs(d.Normal()) })
 }
 
-// spread: normal, times a power of 2 from 2^-20 to 2^6.
+// spread fills with normal numbers times a power of 2 from 2^-20 to 2^6.
 func spread(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return math.Ldexp(d.Normal(), d.Intn(27)-20) })
 }
@@ -65,7 +65,7 @@ func spread(d *tensor.Draws, t tensor.Tensor) {
 var edges = []float64{0, math.Copysign(0, -1), 0x1p-149, -0x1p-149, 0x1.8p-127, -0x1.fp-130, 0x1p-126, 1, -1,
 	1 + 0x1p-23, -1 - 0x1p-23, 1 - 0x1p-24, 0x1p20, -0x1p-30, 0x1p24, 0.1}
 
-// awkward: half of the values are edges.
+// awkward fills half with edges and half with normal numbers.
 func awkward(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 {
 		if d.Intn(2) == 0 {
@@ -75,7 +75,7 @@ func awkward(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// special: normal, with a few NaN, infinities, zeros and largest numbers.
+// special fills with normal numbers, with a few NaN, infinities, zeros and largest numbers.
 func special(d *tensor.Draws, t tensor.Tensor) {
 	normal(d, t)
 	values := []float64{math.Inf(1), math.NaN(), math.Copysign(0, -1), math.Inf(-1), math.MaxFloat32, 0,
@@ -91,7 +91,7 @@ func special(d *tensor.Draws, t tensor.Tensor) {
 	}
 }
 
-// lonely: normal, but one value is infinite.
+// lonely fills with normal numbers and one infinity.
 func lonely(d *tensor.Draws, t tensor.Tensor) {
 	at := d.Intn(t.Count())
 	set(t, func(i int) float64 {
@@ -102,7 +102,7 @@ func lonely(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// every: edges, special values, points where functions have branches, then values of all sizes.
+// every fills with edges, special values, points where functions have branches, then values of all sizes.
 func every(d *tensor.Draws, t tensor.Tensor) {
 	points := append([]float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32, -math.MaxFloat32, 0.5,
 		0.55,
@@ -116,7 +116,7 @@ func every(d *tensor.Draws, t tensor.Tensor) {
 	})
 }
 
-// few: one of five values, so that there are ties.
+// few fills with five different values, so that ties occur.
 func few(d *tensor.Draws, t tensor.Tensor) {
 	set(t, func(int) float64 { return float64(d.Intn(5) - 2) })
 }
@@ -128,14 +128,14 @@ func listed(values ...float64) filler {
 	}
 }
 
-// bytes: all byte values.
+// bytes fills with all values of a byte.
 func bytes(d *tensor.Draws, t tensor.Tensor) {
 	for i := range t.U8() {
 		t.U8()[i] = uint8(d.Uint32())
 	}
 }
 
-// classes: labels below n, one in four ignored.
+// classes fills with labels below n, one in four ignored.
 func classes(n, ignore int) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		for i := range t.I32() {
@@ -146,15 +146,15 @@ func classes(n, ignore int) filler {
 	}
 }
 
-// idents: epoch 3, samples far apart.
+// idents fills with epoch 3 and samples that are far apart.
 func idents(_ *tensor.Draws, t tensor.Tensor) {
 	for i := range t.Count() / 2 {
 		t.I64()[2*i], t.I64()[2*i+1] = 3, int64(i)*(1<<33)+int64(i)
 	}
 }
 
-// momentsOf: moments of n values of about mean 0 and variance 1 to 3; statistics that are constant
-// where n is negative.
+// momentsOf fills with moments of n values per channel, with a mean of about 0 and a variance of 1 to
+// 3. Where n is negative the statistics are constant.
 func momentsOf(n float64) filler {
 	return func(d *tensor.Draws, t tensor.Tensor) {
 		width := t.Shape[len(t.Shape)-1]

@@ -114,7 +114,7 @@ cmd/bnctl/internal/bench: models parallel parallel/stage plugins/cpu problem ten
 modelfile/draft: formats problem tensor
 modelfile/strip: modelfile/doctor formats modelfile models problem internal/regular recipe
 modelfile/quantize: bn data device device/class fleet graph modelfile formats models models/fit predict
-modelfile/quantize: parts problem internal/regular serialize tensor recipe
+modelfile/quantize: objects objects/samples parts problem internal/regular serialize tensor recipe
 modelfile/export: modelfile/doctor fleet formats modelfile models objects/cells predict problem
 modelfile/export: internal/regular
 modelfile/inspect: bn modelfile/doctor formats graph modelfile models problem serialize tensor

@@ -14,6 +14,8 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/models/fit"
+	"github.com/bnctl/bnctl/objects"
+	withboxes "github.com/bnctl/bnctl/objects/samples"
 	"github.com/bnctl/bnctl/predict"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/tensor"
@@ -40,7 +42,12 @@ func openSamples(ctx context.Context, m *models.Model, o Options) (data.Source, 
 	case !isSpec && isThere(o.Source):
 		return openUnlabelled(ctx, m, o.Source, o)
 	}
-	src, err := predict.OpenData(ctx, m, o.Source, data.Options{Split: data.Train, CannotSkip: true}, o.Note)
+	wanted := data.Options{Split: data.Train, CannotSkip: true, EXIF: true}
+	open := func() (data.Source, error) { return predict.OpenData(ctx, m, o.Source, wanted, o.Note) }
+	if objects.HasBoxes(ctx, o.Source) {
+		open = func() (data.Source, error) { return withboxes.OpenData(ctx, o.Source, wanted) }
+	}
+	src, err := open()
 	if err == nil {
 		predict.NoteFiles(src, o.Note)
 	}

@@ -89,8 +89,11 @@ func (b *bench) trainOn(devices []int, change func(rank int, c *Config)) (traine
 // toldOf returns the figures of an epoch that do not depend on time.
 func toldOf(e EpochDone) string {
 	told := fmt.Sprintln(e.Epoch, e.TrainLoss, e.TrainAccuracy, e.Seen, e.Repeated, e.Dropped)
-	if e.ValLoss != nil {
+	if e.ValLoss != nil && e.ValAccuracy != nil {
 		told += fmt.Sprintln(*e.ValLoss, *e.ValAccuracy)
+	}
+	if e.ValAP50 != nil {
+		told += fmt.Sprintln(*e.ValLoss, *e.ValAP50)
 	}
 	if e.ValMIoU != nil {
 		told += fmt.Sprintln(*e.ValMIoU)

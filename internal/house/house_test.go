@@ -181,7 +181,7 @@ formats/onnx/internal/decode: formats/internal/foreign formats/internal/message
 formats/onnx/internal/decode: internal/regular problem tensor
 formats/onnx/internal/element: tensor
 formats/onnx/internal/encode: formats/onnx/internal/onnxpb
-formats/onnx/internal/encode: formats/internal/foreign graph models objects/cells tensor
+formats/onnx/internal/encode: formats/internal/foreign graph models objects/anchors objects/cells tensor
 formats/onnx/internal/onnxpb: tensor
 formats/safetensors: formats/internal/foreign problem tensor
 formats/tensorflow: formats/internal/foreign formats/internal/message problem

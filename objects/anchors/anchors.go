@@ -98,6 +98,14 @@ func (g *Grid) Len() int { return len(g.anchors) }
 // Anchor returns the corners x1, y1, x2, y2 of the anchor of a slot, in pixels.
 func (g *Grid) Anchor(slot int) [4]float32 { return g.anchors[slot] }
 
+// Units returns the factors of the first four rows of a prediction: 10, 10, 5 and 5 of SSD, otherwise 1.
+func (g *Grid) Units() [4]float64 {
+	if g.form == graph.SSDForm {
+		return ssdUnits
+	}
+	return [4]float64{1, 1, 1, 1}
+}
+
 // Fields returns the number of rows of a prediction before the rows of classes.
 func (g *Grid) Fields() int { return g.form.Fields() }
 

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/onnxpb"
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -22,7 +23,7 @@ const farthest = 1 << 60
 // [K]. They are the boxes that cells.Grid.Detections finds.
 func (w *writer) suppressed(o cells.Options) {
 	v := w.f.Outputs[0].Value
-	boxes, score, byClass := w.decoded(w.name(v), w.f.Values[v].Type.Shape)
+	boxes, score, byClass := w.predicted(w.name(v), w.f.Values[v].Type.Shape)
 	selected := w.step("NonMaxSuppression", "selected", []string{boxes, byClass, w.ints("most", o.Most),
 		w.scalar("overlap", float64(o.Overlap)), w.scalar("least", float64(o.Score))})
 	column := func(name string, k int64) string {
@@ -30,8 +31,13 @@ func (w *writer) suppressed(o cells.Options) {
 		return w.step("Gather", name, []string{selected, at}, onnxpb.IntAttr("axis", 1))
 	}
 	class, position := column("class", 1), column("position", 2)
+	at := position
+	if score == byClass { // each class of a slot has its own
+		slots := w.initializer(w.takenNames.Free("slots"), tensor.Scalar(int64(w.f.Values[v].Type.Shape[1])))
+		at = w.step("Add", "score.at", []string{w.step("Mul", "class.first", []string{class, slots}), position})
+	}
 	flat := w.step("Reshape", "score.flat", []string{score, w.ints("score.shape", -1)})
-	scores := w.step("Gather", "score.selected", []string{flat, position})
+	scores := w.step("Gather", "score.selected", []string{flat, at})
 	found := w.step("Shape", "found", []string{scores})
 	count := w.step("Min", "count", []string{found, w.ints("most", o.Most)})
 	order := w.takenNames.Free("order")
@@ -47,6 +53,15 @@ func (w *writer) suppressed(o cells.Options) {
 // step adds a node with one result under an unused name.
 func (w *writer) step(op, name string, in []string, attrs ...*onnxpb.AttributeProto) string {
 	return w.add(op, in, w.takenNames.Free(name), attrs...)
+}
+
+// predicted returns corners [1,A,4] in pixels, scores, and scores by class [1,C,A], of a prediction [1,R,A].
+// The scores are [1,1,A], or those by class if a slot may have several classes.
+func (w *writer) predicted(x string, shape []int) (boxes, score, byClass string) {
+	if form := w.m.BoxForm(); form != graph.YOLOXForm {
+		return w.anchored(x, shape, form)
+	}
+	return w.decoded(x, shape)
 }
 
 // decoded decodes a prediction [1,5+C,A]. It returns the names of corners [1,A,4] in pixels, scores

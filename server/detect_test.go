@@ -2,11 +2,14 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
+	"github.com/bnctl/bnctl/objects/anchors"
 	"github.com/bnctl/bnctl/objects/cells"
 	"github.com/bnctl/bnctl/objects/detect"
 	"github.com/bnctl/bnctl/predict"
@@ -66,6 +69,56 @@ func TestDetect(t *testing.T) {
 	}
 	if furthest <= 64 || furthest > 130 {
 		t.Errorf("the boxes end at %g of 130 pixels", furthest)
+	}
+}
+
+// TestDetectOfEveryForm serves networks with the forms of the zoo. The numbers of a prediction are pixels.
+func TestDetectOfEveryForm(t *testing.T) {
+	for form, classes := range map[graph.BoxForm]int{graph.FCOSForm: 2, graph.RetinaNetForm: 3,
+		graph.RetinaNetV2Form: 1, graph.SSDForm: 2} {
+		slots, err := anchors.New(form, 64, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, n := form.Fields()+classes, slots.Len()
+		g, err := graph.ParseGraph(fmt.Appendf(nil, `bnctl graph 1
+graph "detector"
+func main(x rows u8[64,64,3]) {
+  image = image(x)
+  flat = reshape(image, shape=[12288])
+  part = slice(flat, begin=[0], end=[%d])
+  rows = reshape(part, shape=[%d,%d])
+  return %s rows = rows
+}
+`, rows*n, rows, n, form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := models.New(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, on("ref", write(t, m, "m.bnm")))
+		r := ask(t, s, "POST", "/v2/models/m/detect?score=0.4", photo(t, 64, 64))
+		var got detection
+		if err := json.Unmarshal(r.body, &got); err != nil || len(got.Boxes) == 0 {
+			t.Errorf("%s: %d %.200s: %v", form, r.status, r.body, err)
+			continue
+		}
+		x, in := pixelsOf(t, s, photo(t, 64, 64))
+		numbers := strings.Join(strings.Fields(fmt.Sprint(x.Bytes)), ",")
+		r = ask(t, s, "POST", "/v2/models/m/infer", fmt.Appendf(nil, `{"parameters":{"score":0.4},"inputs":[{
+"name":%q,"datatype":"UINT8","shape":[1,64,64,3],"data":%s}],"outputs":[{"name":"scores"},{"name":"labels"}]}`,
+			in.Name, numbers))
+		var rowsOf boxesOf
+		if err := json.Unmarshal(r.body, &rowsOf); err != nil || len(rowsOf.Outputs) != 2 {
+			t.Fatalf("%s: %d %.200s: %v", form, r.status, r.body, err)
+		}
+		for i, b := range got.Boxes {
+			if float32(rowsOf.Outputs[0].Data[i]) != b.Score || int(rowsOf.Outputs[1].Data[i]) != b.Index {
+				t.Errorf("%s: box %d is %+v, in an inference request %v", form, i, b, rowsOf.Outputs[0].Data[i])
+			}
+		}
 	}
 }
 

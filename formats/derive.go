@@ -15,7 +15,7 @@ import (
 // A derivation computes a tensor of a layer from the tensors that a reparametrisation
 // stores in its place.
 type derivation struct {
-	name  string   // of the derived tensor
+	name  string   // name of the derived tensor
 	from  []Tensor // tensors that it replaces
 	how   string   // "pruned: weight_orig * weight_mask"
 	value func() (numbers, error)
@@ -33,7 +33,7 @@ const maxDerived = 8
 // weight_orig / sigma. Tensors that the file does not define are reported and kept.
 func derive(f *File) {
 	if f.Model != nil || !mereTensors(f.Format) {
-		return // it already has the graph's names
+		return // the tensors already have the graph's names
 	}
 	done := map[string][]derivation{}
 	var order []string

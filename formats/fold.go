@@ -43,8 +43,8 @@ func Fold(m *models.Model) (*models.Model, Folded, error) {
 
 // foldPlan pairs layers with the batch norms folded into them, as indices of nodes.
 type foldPlan struct {
-	norm  map[int]int // by layer
-	layer map[int]int // by batch norm
+	norm  map[int]int // batch norm of each layer
+	layer map[int]int // layer of each batch norm
 }
 
 // planFold finds the batch norms that can be folded, and rejects invalid ones.

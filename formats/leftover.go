@@ -14,7 +14,7 @@ import (
 // leftover is a kind of tensor that a program adds to a model, recognised by its name.
 type leftover struct {
 	pattern func() *regexp.Regexp
-	one     bool // it is a single number
+	one     bool // the tensor is a single number
 	text    string
 	advice  string
 }

@@ -10,7 +10,7 @@ import (
 // parametrizations.NAME.original, or original0 and original1 if the last step splits it,
 // and the tensors of the steps, by the steps' numbers.
 type parametrisation struct {
-	name      string // of the tensor that the layer computes with
+	name      string // name of the tensor that the layer computes with
 	originals map[string]Tensor
 	steps     map[int]map[string]Tensor
 	first     string // tensor of the file that the result replaces

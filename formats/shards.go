@@ -31,7 +31,7 @@ const (
 type shards struct {
 	folder string
 	files  []string          // their names, in their order
-	of     map[string]string // by tensor: the file that has it; nil without an index
+	of     map[string]string // file of each tensor; nil without an index
 }
 
 // findShards returns the files of the model for a path to an index, to one of the files, or
@@ -115,7 +115,7 @@ func numberedShards(path string, m []string) (*shards, error) {
 	s := &shards{folder: filepath.Dir(path)}
 	first := 1
 	if mine == 0 || exists(s.folder, fmt.Sprintf("%s-00000-of-%s%s", m[1], m[3], m[4])) {
-		first = 0 // some programs count from there
+		first = 0 // some programs count from 0
 	}
 	for i := range min(total, maxShards+1) {
 		s.files = append(s.files, fmt.Sprintf("%s-%05d-of-%s%s", m[1], first+i, m[3], m[4]))

@@ -26,7 +26,7 @@ type branch struct{ next map[string]*branch }
 // so it repeats until no wrapper remains.
 func unwrap(f *File) {
 	if f.Model != nil {
-		return // it already has the graph's names
+		return // the tensors already have the graph's names
 	}
 	dropAveraged(f)
 	root := &branch{}
@@ -41,7 +41,7 @@ func unwrap(f *File) {
 	for i, t := range f.Tensors {
 		name, removed := root.strip(strings.Split(t.Name, "."))
 		if taken[name] {
-			continue // of two tensors that belong to no layer, one has this name already
+			continue // of two tensors without a layer, one already has this name
 		}
 		taken[name] = true
 		renamed[i] = t.Renamed(name)
@@ -103,7 +103,7 @@ func dropCounter(f *File, counter string) {
 	module := strings.TrimSuffix(f.Tensors[i].Name, counter) + "module."
 	for j, t := range f.Tensors {
 		if j != i && !strings.HasPrefix(t.Name, module) {
-			return // not the counter of an average
+			return // the tensor is not the counter of an average
 		}
 	}
 	f.Left = append(f.Left, Group{Name: f.Tensors[i].Name, Reason: "counter of an averaged model",

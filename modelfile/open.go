@@ -92,7 +92,7 @@ func Template(f *formats.File, o Options) (*models.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found { // in the zoo
+	if found { // the tensors are recognised as a model of the zoo
 		m.Preprocess = models.Preprocess{}
 	}
 	return o.applyTo(withLabels(m, f.Labels))

@@ -20,7 +20,7 @@ type Options struct {
 	// the path of a graph in text form, of the JSON of a Keras model or of Caffe's
 	// deploy.prototxt. "" finds it by the tensors.
 	Arch   string
-	Key    string   // of the state dict in a PyTorch checkpoint; "": the one that has a model's parameters
+	Key    string   // key of the state dict in a PyTorch checkpoint; "": the one with a model's parameters
 	Drop   []string // patterns of names of tensors to leave out
 	Rename []string // REGEX=REPLACEMENT: other names for tensors, see formats.Options
 	// Input is the shape of one sample, [C,H,W] for images, if the graph in a file leaves

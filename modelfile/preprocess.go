@@ -79,7 +79,7 @@ func (p *Preprocess) apply(m *models.Model) (*models.Model, error) {
 	}
 	out.Preprocess.Resize, out.Preprocess.Known = resize, true
 	if out.BoxLayout() != models.NoLayout || out.BoxForm() != "" {
-		out.Preprocess.Resize, out.Preprocess.Letterbox = 0, true // all of the picture is in the input
+		out.Preprocess.Resize, out.Preprocess.Letterbox = 0, true // the input shows the whole picture
 	}
 	return p.resized(out), nil
 }

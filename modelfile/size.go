@@ -87,7 +87,7 @@ func (o *Options) openForeign(path string) (*formats.File, error) {
 		}
 		why = append(why, err)
 	}
-	if why[0].Error() == why[1].Error() { // it is not about the size
+	if why[0].Error() == why[1].Error() { // the error is not about the size
 		f.NoModel = why[0]
 	}
 	return f, nil

@@ -20,8 +20,8 @@ import (
 // StartOptions define a model for training.
 type StartOptions struct {
 	Options
-	Classes int    // of a new head; 0: the number of the data, or of the file
-	Seed    uint64 // of the weights of a new head
+	Classes int    // number of classes of a new head; 0: as in the data, or in the file
+	Seed    uint64 // seed for the weights of a new head
 	// Init is a file to copy weights from, by name and shape; "" means no file. It is
 	// refused for a model that already has weights. Key, Drop, Rename and Labels then apply
 	// to this file.
@@ -46,7 +46,7 @@ type Started struct {
 	// without Init.
 	InitChoice *Choice
 	Loaded     *models.Loaded
-	format     string // of SetWeights
+	format     string // set by SetWeights
 }
 
 // WeightsFormat returns the format of the file that has the weights, "bnctl" for a bnctl file, and ""
@@ -198,7 +198,7 @@ func (s *Started) initialise(o StartOptions) error {
 		labels = o.Labels
 	}
 	head, err := models.HeadState(s.Model)
-	if err == nil && slices.Contains(loaded.Matched, head[0]) { // else it is drawn
+	if err == nil && slices.Contains(loaded.Matched, head[0]) { // else the tensor is drawn
 		s.PreviousLabels = labels
 	}
 	s.Weights, err = Digest(o.Init)
@@ -282,7 +282,7 @@ func fromFile(path string, info data.Info, o StartOptions) (*Started, error) {
 			return nil, err
 		}
 	}
-	m.Recipe = nil // of another run
+	m.Recipe = nil // recipe of another run
 	if c := was.Choice; c != nil && c.Format == "onnx" {
 		if text := foldedNorms(m); text != "" {
 			c.Findings = append(c.Findings, formats.Finding{Text: text, Advice: "torch.onnx.export(model.eval(), " +

@@ -14,7 +14,7 @@ import (
 type ReadOnly struct {
 	Opened
 	file     *serialize.File // nil for a foreign file, which is read completely
-	memory   *tensor.Region  // of a foreign file
+	memory   *tensor.Region  // tensors of a file of another program
 	verified func() error
 }
 
@@ -75,7 +75,7 @@ func (v *ReadOnly) OrDamage(err error) error {
 // Close releases the file. The model must not be used afterwards.
 func (v *ReadOnly) Close() {
 	if v.file != nil {
-		_ = v.file.Close() // it was read only
+		_ = v.file.Close() // the file was only read
 	}
 	if v.memory != nil {
 		v.memory.Close()

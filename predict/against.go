@@ -14,9 +14,9 @@ import (
 // that only the share of answers that agree shows how near a model is to its original.
 // Details.Against makes one.
 type Comparison struct {
-	Samples  int     `json:"samples"`  // that both have answered
+	Samples  int     `json:"samples"`  // samples that both models have answered
 	Agreeing int     `json:"agreeing"` // number of these with the same class from both
-	Accuracy float64 `json:"accuracy"` // of the other model
+	Accuracy float64 `json:"accuracy"` // accuracy of the other model
 	// Difference is the accuracy of the model less the accuracy of the other.
 	Difference float64 `json:"difference"`
 }

@@ -29,8 +29,8 @@ type Detected struct {
 	OfInput bool // boxes are in pixels of the input, not of the pictures
 }
 
-// judge returns the pictures with faults, the most faults first. Of equal numbers the picture with the surest
-// wrong detection comes first.
+// judge returns the pictures with faults, those with the most faults first. Of pictures with equal
+// numbers, the one with the highest score of a wrong detection comes first.
 func (d *Detected) judge() []average.Judged {
 	all := average.Judge(d.Set, d.Found, average.ConfusedScore, average.ConfusedOverlap)
 	all = slices.DeleteFunc(all, func(j average.Judged) bool { return d.faults(&j) == 0 })

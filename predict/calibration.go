@@ -17,7 +17,7 @@ import (
 // other (Guo and others 2017).
 type Calibration struct {
 	Temperature float64 `json:"temperature"`
-	Samples     int     `json:"samples"` // that it was fitted to
+	Samples     int     `json:"samples"` // number of samples that it was fitted to
 	// LossBefore is the mean loss of a label on these samples without the temperature, and Loss
 	// the mean loss with it. Classes that exclude each other also have a calibration error.
 	LossBefore evaluation.Figure `json:"loss_before"`
@@ -46,9 +46,9 @@ type bend struct{ loss, slope, curvature float64 }
 // hottest and coldest bound the factor of logits.
 const hottest, coldest = 1. / 4096, 4096
 
-// Calibrate returns the temperature for the answers, which were observed with Details.Logs.
-// It is an error if no temperature is the best: if all answers are right, larger logits are
-// always better; if they are no better than chance, smaller ones are.
+// Calibrate returns the temperature for the answers, which were observed with Details.Logs. It returns
+// an error if no temperature is the best: if all answers are right, larger logits always have a smaller
+// loss; if they are no better than chance, smaller logits do.
 func (d *Details) Calibrate() (*Calibration, error) {
 	loss, n := d.bendOfClasses, len(d.answers)
 	if len(d.elements) > 0 {
@@ -78,8 +78,8 @@ func (d *Details) Calibrate() (*Calibration, error) {
 	return c, nil
 }
 
-// lowest returns where a convex loss is the smallest: by Newton's method, and by halving the logarithm of
-// the range where that leads out of it.
+// lowest returns the argument at which a convex loss is minimal. It uses Newton's method, and halves
+// the range of the logarithm if a step leaves that range.
 func lowest(loss func(scale float64) bend) float64 {
 	lo, hi, at := float64(hottest), float64(coldest), 1.0
 	for range 200 {
@@ -109,7 +109,7 @@ func (d *Details) bendOfClasses(scale float64) (sum bend) {
 		for _, z := range a.logs {
 			p := tensor.Exp(float64(scale*z) - top)
 			if p == 0 {
-				continue // of a logit of -Inf too
+				continue // also for a logit of -Inf
 			}
 			total += p
 			mean += float64(p * z)

@@ -22,8 +22,8 @@ type Details struct {
 	// Logs keeps the data for Calibrate: a number for each class of each sample, in
 	// float64. A thousand classes and fifty thousand samples need 400 MB.
 	Logs bool
-	// Masks is how many of the worst masks are kept with label and answer, each as large as its picture, for
-	// WriteMistakes; of all the wrong pixels are counted, for WriteCSV. 0: masks are not looked at.
+	// Masks is the number of worst masks to keep with label and answer, each as large as its picture,
+	// for WriteMistakes. If it is not 0, the wrong pixels of all masks are counted, for WriteCSV.
 	Masks int
 	// Wish is the goal of the thresholds of NewReport and NewElementsReport; nil means no
 	// thresholds. Wish.Fits reports whether it has a meaning for a model and data.
@@ -33,7 +33,7 @@ type Details struct {
 
 	answers  []answered
 	masks    []masked         // samples with a mask, if Masks is set
-	stored   []painted        // of the worst of these, the worst first
+	stored   []painted        // the worst of these masks, the worst first
 	elements []elements       // samples with several labels, or numbers
 	judged   []average.Judged // pictures with faults
 }
@@ -41,9 +41,9 @@ type Details struct {
 // answered is the answer for a labelled sample.
 type answered struct {
 	sample, label, predicted int
-	probability, ofLabel     float64   // of the predicted class, and of the label
-	margin                   float64   // of two classes: the logarithm of their odds; else NaN
-	logs                     []float64 // of the probabilities, with Details.Logs
+	probability, ofLabel     float64   // probabilities of the predicted class, and of the label
+	margin                   float64   // logarithm of the odds of two classes; else NaN
+	logs                     []float64 // logarithms of the probabilities, with Details.Logs
 }
 
 // Observers returns observers that store the answers of an evaluation.
@@ -73,9 +73,9 @@ func (d *Details) observe(sample, label int, logs []float64, margin float64) {
 // calibrationBins is the number of equal ranges of probability of calibrationError.
 const calibrationBins = 15
 
-// calibrationError returns the expected calibration error of the predicted classes: over
-// 15 equal ranges of their probability, the mean difference between it and the share of
-// predictions that are right, weighted by how many there are (Guo and others 2017).
+// calibrationError returns the expected calibration error of the predicted classes: the mean, over 15
+// equal ranges of their probability, of the difference between this probability and the share of right
+// predictions, weighted by the number of predictions (Guo and others 2017).
 func (d *Details) calibrationError() float64 {
 	var n, right, sum [calibrationBins]float64
 	for _, a := range d.answers {
@@ -93,7 +93,7 @@ func (d *Details) calibrationError() float64 {
 	return total / float64(len(d.answers))
 }
 
-// auroc is the area of the second of two classes: NaN for more classes.
+// auroc returns the area under the curve of the second of two classes; NaN for more classes.
 func (d *Details) auroc() float64 {
 	var scores []scored
 	for _, a := range d.answers {

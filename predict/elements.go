@@ -15,7 +15,7 @@ import (
 // elements is the answer for a sample with several labels, or numbers.
 type elements struct {
 	sample int
-	label  []int32   // as data.Source has it, of the model's outputs
+	label  []int32   // label of the model's outputs, as in data.Source
 	answer []float64 // logits, or numbers
 }
 
@@ -74,7 +74,7 @@ func (d *Details) writeElements(to io.Writer, m *models.Model, src data.Source) 
 // LabelReport is the JSON form of the figures of a label that does not exclude others.
 type LabelReport struct {
 	N         int               `json:"n"`         // samples with a known label
-	Positives int               `json:"positives"` // of these
+	Positives int               `json:"positives"` // number of positive labels among these
 	Precision evaluation.Figure `json:"precision"`
 	Recall    evaluation.Figure `json:"recall"`
 	F1        evaluation.Figure `json:"f1"`

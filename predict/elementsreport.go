@@ -27,9 +27,9 @@ type ElementsReport struct {
 	Targets map[string]*TargetReport `json:"per_target,omitempty"`
 	R2      *evaluation.Figure       `json:"r2,omitempty"` // mean of the defined ones
 
-	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // from Details.Wish
+	Thresholds map[string]*Threshold `json:"thresholds,omitempty"` // thresholds for Details.Wish
 
-	names []string // of labels or targets, in their order
+	names []string // names of labels or targets, in their order
 	wish  *Wish
 }
 

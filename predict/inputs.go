@@ -12,7 +12,7 @@ import (
 type Inputs struct {
 	data.Source
 	Model    *models.Model
-	Unopened []error // of inputs that were left out
+	Unopened []error // errors of inputs that were left out
 }
 
 // OpenInputs opens pictures, folders, archives, .npy files, or data for data.Open, for m.

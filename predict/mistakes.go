@@ -11,13 +11,13 @@ import (
 
 // Mistakes are the samples of a source that were answered wrongly.
 type Mistakes struct {
-	Order string // of First: "the surest first"
+	Order string // order of First: "the surest first"
 	Wrong int    // samples in all
 	First []Mistake
 	Key   []MaskClass // the classes of masks or boxes that First draws
 	Pairs bool        // pictures are two side by side: label and answer
 
-	most int // of First
+	most int // maximum length of First
 }
 
 // Mistake is a sample that was answered wrongly.

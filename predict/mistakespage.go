@@ -80,7 +80,7 @@ type mistakesPage struct {
 	Samples     int
 	Mistakes
 	Pictures []pictured
-	Curves   template.HTML // of precision by recall, of boxes
+	Curves   template.HTML // curves of precision by recall, for boxes
 }
 
 // pictured is a mistake with the name of its picture, and of its sample.

@@ -53,7 +53,7 @@ type Predictor struct {
 	close  func() error // closes the devices
 	driver driver       // used for prediction only
 	peers  *fabric.Peers
-	batch  int  // of all ranks
+	batch  int  // rows of all ranks
 	staged bool // layers are on several devices
 }
 
@@ -88,7 +88,7 @@ func (p *Predictor) Reuse(outputs []tensor.Tensor) {
 // the devices before that ends.
 func (p *Predictor) Ahead() bool { return p.driver.Ahead() }
 
-// Rows returns how many rows Predict runs at once at most.
+// Rows returns the maximum number of rows that Predict runs at once.
 func (p *Predictor) Rows() int {
 	if p.peers != nil && !p.staged {
 		return p.batch

@@ -9,16 +9,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Report is an evaluation by the names of classes, as JSON has it.
+// Report is an evaluation in the form of its JSON, with the names of classes.
 type Report struct {
 	Samples    int                `json:"samples"`
 	Correct    int                `json:"correct"`        // labels met
 	Accuracy   float64            `json:"accuracy"`       // share of labels met, 0 to 1
 	Top5       float64            `json:"top5"`           // share of labels among the five largest outputs
 	Loss       evaluation.Figure  `json:"loss"`           // mean cross-entropy of a label; null if not finite
-	PerClass   map[string]*Count  `json:"per_class"`      // by Label; null if nothing is counted
+	PerClass   map[string]*Count  `json:"per_class"`      // counts by Label; null if nothing is counted
 	Confusion  [][]int            `json:"confusion"`      // [label][predicted]; null for more than 1,000 classes
-	MIoU       *evaluation.Figure `json:"miou,omitempty"` // where labels are masks
+	MIoU       *evaluation.Figure `json:"miou,omitempty"` // only if labels are masks
 	Throughput float64            `json:"images_per_s"`
 	NotFinite  int                `json:"not_finite"` // labels with outputs that are not finite: wrong
 	MacroF1    evaluation.Figure  `json:"macro_f1"`   // mean of F1 over the classes that are labels or predicted
@@ -42,15 +42,14 @@ type Report struct {
 // denseClasses is the largest number of classes that a report has the whole matrix for.
 const denseClasses = 1000
 
-// Count is how many labels of a class there were, and how many were met. With
-// masks IoU is the class's intersection over union, null in JSON where the class
-// is neither a label nor predicted.
+// Count has the number of labels of a class, and how many of them were predicted. With masks IoU is the
+// class's intersection over union, null in JSON if the class is neither a label nor predicted.
 type Count struct {
 	N       int                `json:"n"`       // labels
-	Correct int                `json:"correct"` // of them met
+	Correct int                `json:"correct"` // number of those that were predicted
 	IoU     *evaluation.Figure `json:"iou,omitempty"`
-	// Precision, Recall and F1 are of the class against all others. They are null without
-	// predictions, without labels, or without both, respectively.
+	// Precision, Recall and F1 compare the class with all others. They are null without predictions,
+	// without labels, or without both, respectively.
 	Precision evaluation.Figure `json:"precision"`
 	Recall    evaluation.Figure `json:"recall"`
 	F1        evaluation.Figure `json:"f1"`

@@ -9,7 +9,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// manyClasses is how many classes a label may be among for the figure top-5: of five it always is.
+// manyClasses is the number of classes above which the figure top-5 means something: with five classes
+// every label is among the first five.
 const manyClasses = 5
 
 // Lines formats the report for people: the overall figures, a table of classes, and the

@@ -16,7 +16,7 @@ type stitch struct {
 	windows *data.Windows
 	sums    tensor.Tensor // f32 [C,H,W] of the scaled picture; without shape before its first window
 	counts  []float32     // (H, W) of the windows that show a pixel
-	wrong   error         // with the picture
+	wrong   error         // error of the picture
 }
 
 // add adds the scores of a window, f32 [C,h,w].

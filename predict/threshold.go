@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Wish is a precision or a recall that a threshold of the probability shall reach.
-// A prediction is then that a label holds where its probability is at least the threshold.
+// Wish is a goal for a threshold of the probability: a precision or a recall. A label is then predicted
+// if its probability is at least the threshold.
 type Wish struct {
 	Recall bool    // share of the samples with the label that are found; else a precision
 	Least  float64 // the least precision or recall, above 0, at most 1
@@ -49,7 +49,7 @@ func (w *Wish) Fits(m *models.Model, info data.Info) error {
 // on the samples that it was found on.
 type Threshold struct {
 	Threshold evaluation.Figure `json:"threshold"` // null if the wish cannot be met
-	Precision evaluation.Figure `json:"precision"` // from there on; of a wish out of reach the best there is
+	Precision evaluation.Figure `json:"precision"` // from there on; the best possible if the wish cannot be met
 	Recall    evaluation.Figure `json:"recall"`
 }
 
@@ -75,7 +75,7 @@ func (w *Wish) of(all []scored) *Threshold {
 			met++
 		}
 		if i+1 < len(all) && float32(models.Sigmoid(all[i+1].score)) == float32(models.Sigmoid(a.score)) {
-			continue // on the same side of every threshold, for probabilities are float32 where they are asked
+			continue // equal at every threshold, since thresholds are compared with probabilities in float32
 		}
 		t := &Threshold{0, ratioOf(met, i+1), ratioOf(met, positives)}
 		if i+1 < len(all) {

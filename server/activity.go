@@ -11,28 +11,28 @@ const (
 	slots    = 60
 )
 
-// slot is what happened with a version in a few seconds.
+// slot has the figures of a version for a few seconds.
 type slot struct {
 	number           int64 // slots since 1970
 	answered, failed int   // requests
 	rows             int
-	queued, computed time.Duration // of all that were answered
-	slowest          time.Duration // in the queue and on the device
+	queued, computed time.Duration // sums over all answered requests
+	slowest          time.Duration // longest time in the queue and on the device
 	waiting          int           // rows in the queue, at most
 }
 
-// activity is what happened with a version in the last minutes.
+// activity has the figures of a version for the last minutes.
 type activity struct {
 	mu    sync.Mutex
 	ring  [slots]slot
 	total totals
 }
 
-// totals is what happened with a version since it was first served.
+// totals has the figures of a version since it was first served.
 type totals struct {
 	answered, failed          int // requests
 	rows, batches             int
-	queued, computed, encoded time.Duration // of all that were answered
+	queued, computed, encoded time.Duration // sums over all answered requests
 	last                      time.Time     // the last answer
 }
 
@@ -65,7 +65,7 @@ func (a *activity) count(at time.Time, r *record, failed bool) {
 	s.slowest = max(s.slowest, r.queued+r.computed)
 }
 
-// batch counts a batch that ended at a time, when so many rows waited.
+// batch counts a batch that ended at a time, and the rows that were waiting then.
 func (a *activity) batch(at time.Time, waiting int) {
 	a.wait(at, waiting)
 	a.mu.Lock()
@@ -80,7 +80,7 @@ func (a *activity) totals() totals {
 	return a.total
 }
 
-// wait notes how many rows wait at a time.
+// wait records the number of rows that wait at a time.
 func (a *activity) wait(at time.Time, rows int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -107,7 +107,7 @@ func (a *activity) last(at time.Time) []slot {
 // activities has the activity of each version, which outlives a change of its file.
 type activities struct {
 	mu  sync.Mutex
-	all map[[2]string]*activity // by model and version
+	all map[[2]string]*activity // activities by model and version
 }
 
 // of returns the activity of a version.

@@ -18,10 +18,10 @@ type activityReport struct {
 	Model    string  `json:"model_name"`
 	Version  string  `json:"model_version"`
 	SHA256   string  `json:"sha256"`
-	Pictures bool    `json:"pictures"` // it accepts picture files
+	Pictures bool    `json:"pictures"` // the version accepts picture files
 	Answers  string  `json:"answers"`  // classes, labels, numbers, masks, boxes or outputs
 	Token    bool    `json:"token"`    // requests need one
-	Minutes  float64 `json:"minutes"`  // that the figures are of
+	Minutes  float64 `json:"minutes"`  // duration that the figures cover
 	Requests int     `json:"requests"`
 	Failed   int     `json:"failed"`
 	Rows     int     `json:"rows"`

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// mostBoxes is the number of boxes in a row.
+// mostBoxes is the maximum number of boxes in a row.
 var mostBoxes = detect.Default.Most
 
 // boxOutputs are additional outputs of a detector. They are returned if an inference request names them and

@@ -11,7 +11,7 @@ import (
 type memoryBudget struct {
 	limit int64
 	used  atomic.Int64
-	peak  atomic.Int64 // of used, since trimmable last reported true
+	peak  atomic.Int64 // maximum of used since trimmable last reported true
 	conns connTracker
 }
 

@@ -10,7 +10,7 @@ import (
 // catalog is the set of model versions that are served.
 type catalog struct {
 	mu     sync.RWMutex
-	names  []string                   // in order of arrival
+	names  []string                   // names in order of arrival
 	models map[string][]*modelVersion // the highest version first; never empty
 }
 

@@ -15,8 +15,8 @@ type classes struct {
 	Version  string      `json:"model_version"`
 	SHA256   string      `json:"sha256"`
 	Top      []topClass  `json:"top,omitempty"`
-	Labels   *[]topClass `json:"labels,omitempty"` // that hold: predict.Answers.Holding
-	Values   []value     `json:"values,omitempty"` // in the place of classes
+	Labels   *[]topClass `json:"labels,omitempty"` // labels that hold: predict.Answers.Holding
+	Values   []value     `json:"values,omitempty"` // in place of classes
 	QueueMS  float64     `json:"queue_ms"`
 	DeviceMS float64     `json:"device_ms"`
 }

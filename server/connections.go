@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 )
 
-// Memory of a connection, whatever is sent on it: goroutines, buffers and tables of compressed
-// headers. On HTTP/2 a block of headers may be incomplete.
+// Memory of a connection, independent of the data on it: goroutines, buffers and tables of
+// compressed headers. On HTTP/2 a block of headers may be incomplete.
 const (
 	plainConnBytes  = 32 << 10
-	tlsExtraBytes   = 32 << 10 // in addition
+	tlsExtraBytes   = 32 << 10 // additional bytes
 	http2ExtraBytes = 48 << 10 // plus headerGrowth times the limit of headers
 	streamBytes     = 16 << 10 // for each stream of HTTP/2: a goroutine and its buffers
 )
@@ -33,7 +33,7 @@ type connTracker struct {
 	budget    *memoryBudget
 	mu        sync.Mutex
 	closing   bool      // connections without a request are closed
-	idleConns list.List // of *trackedConn, longest idle first
+	idleConns list.List // list of *trackedConn, longest idle first
 	open      int       // connections
 	bytes     int64     // bytes of connections, without their requests
 }
@@ -45,13 +45,13 @@ type trackedConn struct {
 	baseBytes    int64        // bytes while no headers are read
 	bytes        atomic.Int64 // bytes of the connection, without its requests
 	requestBytes atomic.Int64 // bytes of its requests
-	encrypted    bool         // by TLS: bytes read here are not plain text
+	encrypted    bool         // TLS is used: bytes read here are not plain text
 	http2        atomic.Bool  // HTTP/2 has separate limits for headers
 	active       atomic.Bool  // a request is in progress
-	upgraded     atomic.Bool  // it is a stream of rows, which net/http does not close
+	upgraded     atomic.Bool  // the connection is a stream of rows, which net/http does not close
 	hadRequest   bool         // at least one request was read
 	closed       bool
-	idleElement  *list.Element // in idleConns; nil if it is not idle
+	idleElement  *list.Element // element of idleConns; nil if the connection is not idle
 }
 
 // track registers a connection, or returns nil if there is not enough memory for it.

@@ -13,7 +13,7 @@ type detection struct {
 	Model    string       `json:"model_name"`
 	Version  string       `json:"model_version"`
 	SHA256   string       `json:"sha256"`
-	Width    int          `json:"width"` // of the picture, in pixels
+	Width    int          `json:"width"` // width of the picture, in pixels
 	Height   int          `json:"height"`
 	Boxes    []detect.Box `json:"boxes"` // the highest score first
 	QueueMS  float64      `json:"queue_ms"`

@@ -20,9 +20,9 @@ const (
 	prefaceBytes      = 24
 )
 
-// Frames that cost the server work and ask for nothing: pings, settings, priorities, resets, empty
-// data. A connection may send controlBurst of them, and controlRate a second more. Updates of windows
-// are counted only beyond one for each controlShare bytes that the server sent.
+// Frames that cost the server work but request nothing: pings, settings, priorities, resets, empty
+// data. A connection may send controlBurst of them at once, and controlRate per second on average.
+// Updates of windows count only beyond one for each controlShare bytes that the server sent.
 const (
 	controlBurst = 2000
 	controlRate  = 500 // a second
@@ -41,12 +41,12 @@ type framedConn struct {
 
 	// The fields below belong to the reader.
 	read   int64                  // bytes, up to the end of the preface
-	plain  bool                   // it is not HTTP/2
-	header [frameHeaderBytes]byte // of the frame that arrives
+	plain  bool                   // the protocol is not HTTP/2
+	header [frameHeaderBytes]byte // header of the frame that arrives
 	have   int                    // bytes of header
 	left   int                    // bytes of the payload that are still to come
 	excess float64                // control frames, less those that time has permitted
-	last   time.Time              // of excess
+	last   time.Time              // time of the last change of excess
 }
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

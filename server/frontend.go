@@ -18,7 +18,7 @@ type frontend struct {
 	certificateExpiry                          func() time.Time
 	tokens                                     *tokens // nil: no token is required
 	budget                                     memoryBudget
-	leaving                                    atomic.Bool  // it is not ready any more
+	leaving                                    atomic.Bool  // the server is not ready any more
 	draining                                   atomic.Bool  // new requests are refused
 	active                                     atomic.Int64 // inferences in progress
 }

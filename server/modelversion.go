@@ -23,7 +23,7 @@ type modelVersion struct {
 	name    string
 	version int
 	file    repository.File
-	sha256  string // of the file
+	sha256  string // SHA-256 of the file
 	model   *models.Model
 	answers *predict.Answers // the meaning of all outputs
 	o       predict.Options
@@ -107,7 +107,7 @@ func read(path string, o modelfile.Options) (*models.Model, string, error) {
 // runs ahead.
 type devices struct {
 	*predict.Predictor
-	inFlight int  // in progress
+	inFlight int  // number of batches in progress
 	retired  bool // no more batches will be started
 }
 

@@ -20,7 +20,7 @@ type Options struct {
 	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model,
 	// FOLDER/NAME. The file of a version may be model.onnx, as Triton has it.
 	Models   []string
-	Versions string        // of a model: "latest:N", "all" or "1,3"; "": the highest
+	Versions string        // versions of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds
 	HTTP     string        // address to listen on, "127.0.0.1:8000", or "unix:PATH", for the owner alone
 	GRPC     string        // address to listen on, "127.0.0.1:8001"; "": no gRPC
@@ -52,7 +52,7 @@ type Options struct {
 	// SkipBad serves the other models if one cannot be opened at the start. A note names it, and it is
 	// tried again when its file changes.
 	SkipBad  bool
-	patience time.Duration // with bytes that do not come; 0: ten seconds
+	patience time.Duration // longest wait for bytes; 0: ten seconds
 	// Note is called with messages for the operator; it may be nil.
 	Note func(format string, args ...any)
 }

@@ -17,7 +17,7 @@ var page embed.FS
 func pageFiles() http.Handler {
 	files, err := fs.Sub(page, "page")
 	if err != nil {
-		panic("server: " + err.Error()) // it is in the program
+		panic("server: " + err.Error()) // the page is part of the program
 	}
 	whole := http.FileServerFS(files)
 	sheet, err := fs.ReadFile(files, "page.css")

@@ -23,7 +23,7 @@ type pictureAnswer struct {
 	pixels tensor.Tensor // u8 [1,H,W,C]: the model's input
 	answer *protocol.Answer
 
-	height, width int // of the picture in the request, upright as the model reads it
+	height, width int // size of the picture in the request, in the orientation that the model reads
 
 	done func() // the response is written
 }

@@ -52,7 +52,7 @@ func (a *pending[T]) wait(ctx context.Context, limit time.Duration) (v T, ok boo
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	select { // it may have arrived by now
+	select { // the result may have arrived meanwhile
 	case v = <-a.answer:
 		return v, true
 	default:
@@ -69,7 +69,7 @@ func (a *pending[T]) overdue() bool {
 	return true
 }
 
-// abandon calls undo with the result as soon as there is one.
+// abandon calls undo with the result when it arrives.
 func (a *pending[T]) abandon(undo func(T)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +143,7 @@ func (k *updater) open(ctx context.Context, f repository.File, limit time.Durati
 	return got.m, got.err, true
 }
 
-// abandon abandons the reads of files that are not wanted any more.
+// abandon abandons the reads of files that are no longer wanted.
 func (k *updater) abandon(wanted []repository.File) {
 	paths := map[string]bool{}
 	for _, f := range wanted {
@@ -159,6 +159,6 @@ func (k *updater) abandon(wanted []repository.File) {
 
 func closeOpened(o opened) {
 	if o.m != nil {
-		_ = o.m.close() // it has answered no request
+		_ = o.m.close() // the model has answered no request
 	}
 }

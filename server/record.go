@@ -17,13 +17,13 @@ import (
 
 // record describes a request for logs, metrics and traces.
 type record struct {
-	model, version            string        // that answered; "" if the request was refused
+	model, version            string        // model that answered; "" if the request was refused
 	refused                   *modelVersion // the version with the full queue
 	rows                      int           // computed
 	queued, computed, encoded time.Duration
 	reservation               reservation
 	bodyUnused                bool   // the body is not needed any more
-	id                        string // of the request, as its client calls it
+	id                        string // id that the client gave the request
 }
 
 // answering returns the version that answered, or that should have; "" if that is not known.
@@ -65,7 +65,7 @@ func (s *Server) withRecord(next http.Handler) http.Handler {
 		code := strconv.Itoa(out.status)
 		s.metrics.count(rec, "http", code)
 		s.log(r, rec, began, "http", code, r.Method+" "+r.URL.Path)
-		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // by then the mux has set it
+		if s.traces != nil && strings.HasPrefix(r.Pattern, "POST /v2/models/") { // the mux has set it by now
 			s.trace(rec, &tracing.Span{Name: r.Pattern, Code: code, Began: began, Header: r.Header.Get})
 		}
 	})

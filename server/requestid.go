@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/internal/legible"
 )
 
-// maxIDBytes is the length of an id in the log. Clients choose ids.
+// maxIDBytes is the maximum length of an id in the log. Clients choose ids.
 const maxIDBytes = 128
 
 // requestID returns the id of a request: the header X-Request-ID, else the id in the request.

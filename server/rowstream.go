@@ -42,9 +42,9 @@ type rowStream struct {
 	conn          net.Conn
 	tracked       *trackedConn
 	opened        *http.Request // the request that asked for the stream
-	name, version string        // of the model
+	name, version string        // name and version of the model
 
-	model   *modelVersion      // that gave the last answer
+	model   *modelVersion      // model that gave the last answer
 	last    []*protocol.Tensor // outputs of the last answer
 	message []byte             // memory of the last answer
 }
@@ -64,7 +64,7 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer conn.Close()
 	if buffered.Reader.Buffered() > 0 {
-		return nil // it did not wait for the answer
+		return nil // the client did not wait for the answer
 	}
 	if c, ok := w.(*statusWriter); ok { // for the log: net/http would send the answer before it hands over
 		c.status = http.StatusSwitchingProtocols
@@ -159,7 +159,7 @@ func (k *rowStream) answer(rec *record, u *unread) (status int, err error) {
 	return http.StatusOK, err
 }
 
-// errGone is the error of a client that does not take its answer.
+// errGone is the error of a client that does not read its answer.
 var errGone = errors.New("the client is gone")
 
 // write writes an answer: in one call, unless it is long.
@@ -200,7 +200,7 @@ func (k *rowStream) write(m *modelVersion, a *protocol.Answer) error {
 	return nil
 }
 
-// repeats reports whether the JSON of an answer is that of the last one.
+// repeats reports whether the JSON of an answer equals that of the previous answer.
 func (k *rowStream) repeats(m *modelVersion, a *protocol.Answer) bool {
 	return k.model == m && a.ID == "" && slices.EqualFunc(k.last, a.Outputs, func(x, y *protocol.Tensor) bool {
 		return x.Name == y.Name && slices.Equal(x.Shape, y.Shape)

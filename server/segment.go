@@ -23,7 +23,7 @@ type segmentation struct {
 	SHA256   string       `json:"sha256"`
 	Mask     []byte       `json:"mask"`    // PNG, as predict --format masks --fit crop writes it
 	Picture  []byte       `json:"picture"` // PNG, the model's input
-	Classes  []pixelClass `json:"classes"` // that are there, the most frequent first
+	Classes  []pixelClass `json:"classes"` // classes that occur, the most frequent first
 	QueueMS  float64      `json:"queue_ms"`
 	DeviceMS float64      `json:"device_ms"`
 }
@@ -32,7 +32,7 @@ type segmentation struct {
 type pixelClass struct {
 	Label    string  `json:"label"`
 	Index    int     `json:"index"`
-	Fraction float64 `json:"share"` // of the pixels
+	Fraction float64 `json:"share"` // share of the pixels
 
 	Colour string `json:"colour"`
 }
@@ -54,7 +54,7 @@ func (s *Server) segment(w http.ResponseWriter, r *http.Request) error {
 	}
 	scores := q.answer.Outputs[output].Values
 	height, width := scores.Shape[2], scores.Shape[3]
-	const maskBytes = 16 // of a pixel: its class, both pictures and their encoding
+	const maskBytes = 16 // memory per pixel: its class, both pictures and their encoding
 	pixels := int64(max(height*width, q.pixels.Shape[1]*q.pixels.Shape[2]))
 	if err := rec.reservation.grow(maskBytes * pixels); err != nil {
 		return err

@@ -84,7 +84,7 @@ func addressOf(l net.Listener) string {
 type Model struct {
 	Name    string `json:"name"`
 	Version int    `json:"version"`
-	SHA256  string `json:"sha256"` // of its file
+	SHA256  string `json:"sha256"` // SHA-256 of its file
 }
 
 // Models returns the versions of models that are served now.

@@ -25,7 +25,7 @@ type updater struct {
 	metrics   *metrics
 	trimmable func() bool                 // see memoryBudget.trimmable
 	scanning  *pending[scanResult]        // nil: no scan is in progress
-	opening   map[string]*pending[opened] // by path
+	opening   map[string]*pending[opened] // files that are being opened, by path
 	skipped   map[string]bool             // messages about skipped files
 }
 

@@ -22,10 +22,10 @@ var errNoInput error = problem.Failure("",
 type build struct {
 	*graph.Builder
 	net     *net
-	file    *foreign.File // for remarks
+	file    *foreign.File // file that gets the remarks
 	table   []graph.State
 	state   map[string]tensor.Tensor
-	values  map[string]graph.Value // by their names, at this point of the network
+	values  map[string]graph.Value // values by their names, at the current layer
 	logits  map[string]graph.Value // the operand of the softmax that made a blob
 	read    map[string]bool        // blobs that a layer has read since they were made
 	order   []string               // blobs, as they were made
@@ -33,7 +33,7 @@ type build struct {
 	trained string                 // the one that a softmax loss reads
 }
 
-// model makes a template of n.
+// model makes a template from n.
 func (n *net) model(f *foreign.File) (*models.Model, error) {
 	b := &build{net: n, file: f, state: map[string]tensor.Tensor{}, values: map[string]graph.Value{},
 		logits: map[string]graph.Value{}, read: map[string]bool{}}

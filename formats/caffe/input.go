@@ -13,7 +13,7 @@ import (
 const (
 	fieldTransform = 100
 	fieldInput     = 143
-	fieldCrop      = 3 // of TransformationParameter
+	fieldCrop      = 3 // crop_size of TransformationParameter
 )
 
 // input declares the network's input: the input of the net itself, of an Input layer, or of

@@ -9,8 +9,8 @@ type kind struct {
 	most  int               // inputs at most, if different from in
 	many  bool              // or more inputs, or more outputs
 	param int               // field of the layer's settings
-	data  bool              // it feeds the network
-	loss  bool              // it trains or measures the network
+	data  bool              // the layer provides the data
+	loss  bool              // the layer trains or measures the network
 }
 
 // kinds lists the types of layers that are known.

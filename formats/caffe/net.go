@@ -23,7 +23,7 @@ const (
 type net struct {
 	name   string
 	inputs []string
-	shapes [][]int // of the inputs
+	shapes [][]int // shapes of the inputs
 	layers []*layer
 	given  []int // shape of the input if the network does not specify it
 	phase  int   // train for a .caffemodel, because training writes it; test for a description
@@ -35,7 +35,7 @@ type layer struct {
 	bottom, top []string
 	blobs       []blob
 	params      map[int]param // messages like convolution_param, by field number
-	rules       []rule        // when the layer counts; always without rules
+	rules       []rule        // conditions for the layer; a layer without rules is always used
 	odd         int           // a field that Caffe lacks; 0 without one
 	absorbed    bool          // a Scale that has become part of a batch norm
 }

@@ -224,7 +224,7 @@ func (c *call) perChannel() ([]int, error) {
 		return nil, err
 	}
 	if axes < 0 {
-		axes = rank + 1 - axis // all from axis on
+		axes = rank + 1 - axis // all axes from axis on
 	}
 	if axis != 1 || axes != 1 || rank == 0 || rank > tensor.MaxRank {
 		return nil, fmt.Errorf("works over %d axes from %d; only channels are supported", axes, axis)

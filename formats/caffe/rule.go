@@ -10,7 +10,7 @@ import (
 type rule struct {
 	exclude bool
 	phase   int  // train or test; -1 for either
-	staged  bool // it also has a level or a stage
+	staged  bool // the rule also has a level or a stage
 }
 
 // Phases.

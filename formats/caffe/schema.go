@@ -400,7 +400,7 @@ var parsed = sync.OnceValues(func() (messages []protoMessage, enums []protoEnum)
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0:
-		case line[0] == '\t': // more values of the enum before it
+		case line[0] == '\t': // more values of the previous enum
 			last := &enums[len(enums)-1]
 			last.values = append(last.values, parseValues(words)...)
 		case words[0] == "enum":

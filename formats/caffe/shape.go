@@ -13,7 +13,7 @@ import (
 // copies the length at the same place, and one -1 is the remaining length. The batch stays
 // as it is.
 func reshape(c *call) error {
-	in := append([]int{1}, c.shape(0)...) // with the batch
+	in := append([]int{1}, c.shape(0)...) // shape with the batch
 	from, err1 := c.p.axis(2, 0, len(in)+1)
 	count, err2 := c.p.axis(3, -1, len(in)-from+1)
 	dims, err3 := c.p.lengths(1)

@@ -130,7 +130,7 @@ func (w weights) archivedAttention(l *layer, at *node) error {
 	for _, p := range attentionParts {
 		name := p.archived
 		if !at.has(name) {
-			name = "_" + name // in TensorFlow 2.12 to 2.15
+			name = "_" + name // name in TensorFlow 2.12 to 2.15
 		}
 		dense, err := at.open(name)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 // flow is a value in the model and its layout.
 type flow struct {
 	v     graph.Value
-	shape []int // as Keras has it, without the batch: (H, W, C)
+	shape []int // shape in Keras, without the batch: (H, W, C)
 	// kerasOrder means that v has its axes in Keras's order and not channels first, like an
 	// input other than a picture; false if both orders are the same.
 	kerasOrder bool

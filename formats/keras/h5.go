@@ -15,7 +15,7 @@ import (
 type content struct {
 	file        *foreign.File
 	size        int64
-	version     string // of Keras, "2.2.4"; may be empty
+	version     string // version of Keras, "2.2.4"; may be empty
 	backend     string // "tensorflow", "theano"; may be empty
 	config      []byte // the model's description; nil in a file of weights alone
 	described   bool   // config is not from the file

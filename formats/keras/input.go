@@ -92,7 +92,7 @@ func fits(given, shape []int) bool {
 	return true
 }
 
-// example closes the open lengths of a shape by usual ones, as it enters the model.
+// example replaces the open lengths of the input's shape by usual ones.
 func (b *build) example(shape []int) string {
 	lengths := append([]int{}, b.graphInput(shape)...)
 	for i, n := range lengths {

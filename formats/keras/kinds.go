@@ -8,7 +8,7 @@ import "github.com/bnctl/bnctl/graph"
 // separated by spaces; keys of Keras 1 have been renamed to their present names before.
 type layerKind struct {
 	make    func(*call) flow
-	joins   bool   // it accepts any number of operands, other layers one
+	joins   bool   // the layer accepts any number of operands; other layers accept one
 	reads   string // read and used in the graph
 	only    usual  // read, and rejected with any but the usual value
 	ignores string // does not affect the layer's results in prediction

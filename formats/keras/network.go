@@ -16,22 +16,22 @@ type network struct {
 	inputs  []tensorRef
 	outputs []tensorRef
 	inKeys  []string // path of each input in a dict; nil without one
-	outKeys []string // and each output
+	outKeys []string // path of each output in a dict; nil without one
 	index   map[string]*layer
 }
 
 // layer is one layer of a network.
 type layer struct {
 	name   string
-	class  string // its present name
-	asked  string // as the file calls it
+	class  string // current name of the class
+	asked  string // name of the class in the file
 	fields fields
 	net    *network      // the nested model, if the layer is one
 	calls  [][]tensorRef // the operands of every call
 	keys   [][]string    // paths of the operands of each call in a dict; nil for a call without one
 
 	foreign   error // why the class is not one of Keras
-	operation bool  // it is a function of Keras 3, keras.ops.add, instead of a layer
+	operation bool  // the layer is a function of Keras 3, for example keras.ops.add
 }
 
 // tensorRef identifies a tensor: a result of a call of a layer.

@@ -16,7 +16,7 @@ type node struct {
 	from  *hdf5.Object // contains the object under its whole name; nil: the node is o
 	whole string
 	o     *hdf5.Object // nil if the node is only part of longer names
-	names []string     // of the nodes below, in the file's order
+	names []string     // names of the nodes below, in the file's order
 	below map[string]*node
 }
 

@@ -32,7 +32,7 @@ type stateDict struct {
 	layers  int    // direct tensors named like the tensors of layers
 	others  int    // other direct tensors of more than one element that may belong to a layer
 	plain   bool   // names of tensors have no dots: it is one layer, or a branch
-	class   string // of the module that was pickled; "" of a dict
+	class   string // class of the pickled module; "" for a dict
 	hooked  string // class of a module in it with a state_dict() that may return something else
 	err     error  // error in the module
 }

@@ -122,7 +122,7 @@ func branches(v any) ([]pickle.Entry, bool) {
 // names.
 type moduleDict struct {
 	entries []pickle.Entry
-	known   map[*pickle.Call]*module // by their objects
+	known   map[*pickle.Call]*module // modules by their objects
 	visited int
 	hooked  string // the first class with hooks that may change the result of state_dict()
 }

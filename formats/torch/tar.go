@@ -130,7 +130,7 @@ func (t *tarFile) storages() error {
 	if err != nil {
 		return fmt.Errorf("storages: offset %d: %w", r.Offset(), err)
 	}
-	if r.Offset() == m.size { // some writers leave the list of views out
+	if r.Offset() == m.size { // some writers omit the list of views
 		return nil
 	}
 	views, err := r.Load()

@@ -12,7 +12,7 @@ import (
 
 const (
 	stem      = "archive" // the folder that torch.save uses when it has no file name
-	alignment = 64        // of the elements in the archive, as torch.save aligns them
+	alignment = 64        // alignment of the elements in the archive, equal to that of torch.save
 )
 
 // Write writes tensors as a state dict: a zip archive that torch.load, also with

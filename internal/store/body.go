@@ -10,10 +10,10 @@ import (
 // body is the content of an object from an offset on.
 type body struct {
 	io.ReadCloser
-	start int64 // where it begins: a server may ignore the offset
+	start int64 // first offset of the content: a server may ignore the requested one
 }
 
-// errCut is the error of a connection that ends before the file does.
+// errCut is the error of a connection that ends before the end of the file.
 var errCut = errors.New("the connection ended before the file did")
 
 // errStalled is the cause of a context that has ended because a server sent nothing.

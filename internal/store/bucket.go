@@ -22,7 +22,7 @@ type bucket struct {
 	core   minio.Core
 }
 
-// parallelReads is how many files are read from a server at the same time.
+// parallelReads is the number of files that are read from a server at the same time.
 const parallelReads = 64
 
 // sumHeader is the name of the metadata with the SHA-256 of a file that bnctl wrote.
@@ -70,7 +70,7 @@ func (b *bucket) options() (endpoint string, o *minio.Options, err error) {
 		}
 		o.Region = b.s.o.env("AWS_REGION", "AWS_DEFAULT_REGION")
 		if o.Region == "" && o.BucketLookup == minio.BucketLookupPath {
-			o.Region = "us-east-1" // else each bucket is asked for its region
+			o.Region = "us-east-1" // else the region of each bucket is requested
 		}
 		o.Creds, o.Transport = b.amazonCredentials(), &conditional{o.Transport, amazonCondition}
 	}

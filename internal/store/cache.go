@@ -53,7 +53,7 @@ func (c cache) path(names ...string) string {
 	return filepath.Join(append([]string{c.folder}, names...)...)
 }
 
-// make makes the folder of a file.
+// make creates the folder of a file.
 func (c cache) make(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return c.explained(err)
@@ -83,7 +83,7 @@ func reasonOf(err error) error {
 	return err
 }
 
-// read returns what was noted about a URL; an empty record if nothing was.
+// read returns the record of a URL, which is empty if the cache has no record of it.
 func (c cache) read(url string) (r record) {
 	b, err := regular.Read(c.path("urls", keyOf(url)+".json"), 1<<16)
 	if err != nil || json.Unmarshal(b, &r) != nil {
@@ -150,7 +150,7 @@ func (c cache) content(sum, name string) string {
 	return path
 }
 
-// link gives a file another name, as a copy where the file system has no links.
+// link gives a file another name. It copies the file if the file system has no links.
 func link(from, to string) error {
 	err := os.Link(from, to)
 	if err == nil || errors.Is(err, fs.ErrExist) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxFolderFiles is the most files of a folder that Local fetches: models have a few. The folders of
-// data sources are read file by file, and may have any number.
+// maxFolderFiles is the maximum number of files of a folder that Local fetches: models have a few. The
+// folders of data sources are read file by file, and may have any number.
 const maxFolderFiles = 10_000
 
 // folderPath returns the path of the local copy of a folder.
@@ -79,7 +79,7 @@ func (s *Store) checkBucket(url string) error {
 	if _, key, err := splitBucket(url); err != nil || key != "" {
 		return nil // the caller gets the error
 	}
-	const names, files = 5, 1000 // at most
+	const names, files = 5, 1000 // maximum numbers
 	var has []string
 	n := 0
 	for f, err := range s.Files(url) {

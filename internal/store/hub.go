@@ -178,7 +178,7 @@ type repository struct {
 	} `json:"siblings"`
 }
 
-// maxListing is the most bytes of a list of files that are read.
+// maxListing is the maximum number of bytes that are read of a list of files.
 const maxListing = 32 << 20
 
 // files returns the commit and the names of the files of a repository.

@@ -19,7 +19,7 @@ type ahead struct {
 	slots chan struct{} // parallelReads of them
 	// waiting limits the reads that are started before they are needed.
 	waiting chan struct{}
-	calls   map[string]*objectCall // by key: reads in progress
+	calls   map[string]*objectCall // reads in progress, by key
 	full    bool                   // the cache has no space left
 }
 

@@ -13,7 +13,7 @@ type Options struct {
 	// AllowHTTP permits URLs without encryption to any host. Without it they are permitted to this
 	// machine (loopback) alone.
 	AllowHTTP bool
-	// Timeout is how long a server may send nothing; 0: 30 seconds.
+	// Timeout is the longest time that a server may send nothing; 0: 30 seconds.
 	Timeout time.Duration
 	Cache   string // folder; "": DefaultCache
 	// Names resolves names with other schemes, for example "torchvision:resnet18", to a URL.

@@ -63,7 +63,7 @@ func (g *registry) repository(text string) (r *remote.Repository, reference, nam
 	client := &auth.Client{Client: g.s.web.client, Cache: auth.NewCache(),
 		Header: http.Header{"User-Agent": {userAgent}}}
 	if local {
-		client.BlockedRealmPrefixes = []netip.Prefix{} // its tokens may come from this machine, too
+		client.BlockedRealmPrefixes = []netip.Prefix{} // its tokens may come from this machine too
 	}
 	docker, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -94,7 +94,7 @@ func (g *registry) files(ctx context.Context, text string) (map[string]*object, 
 	if at.Size > maxManifest {
 		return nil, "", fmt.Errorf("%s: the manifest has more than %d bytes", Redact(text), maxManifest)
 	}
-	b, err := content.FetchAll(ctx, r, at) // it compares the digest
+	b, err := content.FetchAll(ctx, r, at) // FetchAll compares the digest
 	if err != nil {
 		return nil, "", about(text, g.explained(ctx, err))
 	}

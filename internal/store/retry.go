@@ -86,9 +86,9 @@ func isTransient(code int) bool {
 // registries do not return all of it.
 type answer struct {
 	mu         sync.Mutex
-	after      time.Duration // as Retry-After requests
-	generation string        // of a file of Google Cloud Storage
-	failure    error         // of the network, in place of a response
+	after      time.Duration // time to wait, from Retry-After
+	generation string        // generation of a file of Google Cloud Storage
+	failure    error         // error of the network; nil if there is a response
 }
 
 type answerKey struct{}

@@ -17,15 +17,15 @@ import (
 // Store opens and writes files at URLs. It implements regular.Remote.
 type Store struct {
 	o     Options
-	ctx   context.Context // of all requests
+	ctx   context.Context // context of all requests
 	cache cache
 	web   *web
 
 	mu       sync.Mutex
-	pins     map[string]*pin    // by URL: what Local returned
-	buckets  map[string]*bucket // by scheme
+	pins     map[string]*pin    // results of Local, by URL
+	buckets  map[string]*bucket // buckets by scheme
 	mirrored map[string]string  // ETags of files in folders, by path
-	locked   map[string]string  // by URL: the ETag of a file that Lock has locked; "": no file
+	locked   map[string]string  // ETags of files that Lock has locked, by URL; "": no file
 	google   googleTokens
 	queries  queries
 	printed  map[string]string // names of URLs, by the paths of their local copies
@@ -66,9 +66,9 @@ func New(ctx context.Context, o Options) (*Store, error) {
 
 // object is a file on a server.
 type object struct {
-	url  string // as messages show it
+	url  string // URL for messages
 	size int64  // -1: unknown
-	etag string // of this content; "": unknown
+	etag string // ETag of this content; "": unknown
 	// version is the condition of an upload that replaces this file; "": unknown.
 	version string
 	sum     string // SHA-256 in hexadecimal, or its first digits; "": unknown
@@ -76,7 +76,7 @@ type object struct {
 	fixed  bool
 	upload string // id of the upload; "": unknown
 	from   server
-	where  any // of from
+	where  any // data about the file for from
 	// damaged is true if the content had another sum.
 	damaged bool
 }
@@ -85,7 +85,7 @@ type object struct {
 type upload struct {
 	path string
 	sum  string // SHA-256 in hexadecimal
-	id   string // of this upload: the server stores it if it can
+	id   string // id of this upload: the server stores it if it can
 	// over is the version that the file on the server must have, "" if it must not exist: otherwise the
 	// error is errChanged. nil: any. Servers without conditions ignore it.
 	over *string

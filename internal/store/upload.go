@@ -18,7 +18,7 @@ const (
 	maxParts = 10_000
 )
 
-// parallelParts is how many parts are sent at the same time.
+// parallelParts is the number of parts that are sent at the same time.
 const parallelParts = 4
 
 // put implements server. The upload of a large file has several parts; the file appears with the last

@@ -27,7 +27,7 @@ type web struct {
 // userAgent is how requests name this program.
 const userAgent = "bnctl"
 
-// maxRedirects is the most redirects of a request.
+// maxRedirects is the maximum number of redirects of a request.
 const maxRedirects = 10
 
 func newWeb(s *Store) *web {
@@ -98,7 +98,7 @@ func (w *web) do(ctx context.Context, q request) (*http.Response, error) {
 		return answer, nil
 	}
 	// The rest is read so that the connection can be used again.
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) //nolint:errcheck // it is not needed
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 64<<10)) //nolint:errcheck // the body is not needed
 	answer.Body.Close()
 	return nil, statusError(answer)
 }

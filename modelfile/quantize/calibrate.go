@@ -13,8 +13,8 @@ import (
 
 // The methods to choose a range from samples.
 const (
-	minMax       = "minmax"     // of all numbers
-	percentile   = "percentile" // of all but one in ten thousand at either end
+	minMax       = "minmax"     // range of all numbers
+	percentile   = "percentile" // range of all numbers but one in ten thousand at either end
 	leastSquares = "least-squares"
 )
 
@@ -25,7 +25,7 @@ func methods() []string { return []string{leastSquares, percentile, minMax} }
 type histogram struct {
 	Range
 	channels []channel
-	count    int // of numbers
+	count    int // number of numbers
 	bins     [2048]int
 }
 

@@ -25,7 +25,7 @@ type knowledge struct {
 // pair is a map between two products.
 type pair struct {
 	made, value graph.Value // before and after an activation; equal without one
-	bounds      Range       // of the activation
+	bounds      Range       // bounds of the activation
 	next        *graph.Node // the product that reads it
 }
 

@@ -30,13 +30,13 @@ type Options struct {
 	// pictures, picture files or arrays without labels. Without Data and Source, ranges
 	// come from the batch norms.
 	Source  string
-	Samples int    // at most this number of samples; 0: all
+	Samples int    // maximum number of samples; 0: all
 	Method  string // "least-squares", "percentile" or "minmax"; "": the method with the least loss
 	Batch   int    // samples at once; 0: 128
 	Workers int    // goroutines that read; 0: one for each core
 	Fleet   fleet.Options
-	Opened  *fleet.Fleet // in place of Fleet: predict.Options.Opened
-	Follow  Follow       // of Trainable and Rebuild
+	Opened  *fleet.Fleet // fleet in place of Fleet: predict.Options.Opened
+	Follow  Follow       // changes during training, for Trainable and Rebuild
 	File    modelfile.Options
 	// Note is called with messages about the data, with options in braces. OnOpen is called
 	// with the parts used of a file of another program. Both may be nil.
@@ -48,15 +48,15 @@ type Options struct {
 type Report struct {
 	Input   string  `json:"input"`
 	Output  string  `json:"output"`
-	SHA256  string  `json:"sha256"`            // of the output, in hex
+	SHA256  string  `json:"sha256"`            // SHA-256 of the output, in hexadecimal
 	By      string  `json:"by"`                // "batch norm", or the method
 	Samples int     `json:"samples,omitempty"` // number of samples used to measure ranges
-	Before  int     `json:"bytes_before"`      // of the state
+	Before  int     `json:"bytes_before"`      // bytes of the state
 	After   int     `json:"bytes"`
 	Layers  []Layer `json:"layers"`
 	// Warnings are about layers that lose much.
 	Warnings []Warning     `json:"warnings,omitempty"`
-	Model    *models.Model `json:"-"` // as it was written
+	Model    *models.Model `json:"-"` // model as written
 
 	measured *samples // nil without samples
 }

@@ -34,11 +34,11 @@ type Follow struct {
 
 // following is models.Model.Float: what Rebuild needs of a model in training.
 type following struct {
-	Graph  string            `json:"graph"`  // of the float32 model, in text form
-	Names  map[string]string `json:"names"`  // of trained tensors, by their names in Graph
-	Ranges map[string]Range  `json:"ranges"` // by the names of values of Graph
+	Graph  string            `json:"graph"`  // graph of the float32 model, in text form
+	Names  map[string]string `json:"names"`  // names of trained tensors, by their names in Graph
+	Ranges map[string]Range  `json:"ranges"` // ranges by the names of values of Graph
 	Stays  map[string]string `json:"stays"`  // nodes that stay float32, and why
-	Method string            `json:"method"` // that chooses a range from samples
+	Method string            `json:"method"` // method that chooses a range from samples
 }
 
 // Rebuild returns the model to continue a training with after an epoch, counted from 1, if o.Follow has a

@@ -10,12 +10,12 @@ import (
 // Layer describes the result for one layer.
 type Layer struct {
 	Name      string `json:"name"`
-	Float     bool   `json:"float32,omitempty"` // it stays float32
+	Float     bool   `json:"float32,omitempty"` // the layer stays float32
 	Why       string `json:"why,omitempty"`     // reason for Float
-	Bytes     int    `json:"bytes"`             // of its weights
+	Bytes     int    `json:"bytes"`             // bytes of its weights
 	Before    int    `json:"bytes_before"`
-	Products  int    `json:"products"`            // for a sample
-	Range     *Range `json:"range,omitempty"`     // of its result; nil: float32
+	Products  int    `json:"products"`            // products for a sample
+	Range     *Range `json:"range,omitempty"`     // range of its result; nil: float32
 	From      string `json:"from,omitempty"`      // source of the range
 	Equalised bool   `json:"equalised,omitempty"` // the channels of its result have separate ranges
 	// WeightNoise, Expected and Noise are signal to noise in decibels: WeightNoise of the

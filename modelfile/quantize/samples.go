@@ -29,7 +29,7 @@ type samples struct {
 	fleet   fleet.Options
 	opened  *fleet.Fleet
 	batch   int
-	numbers []string // of the parts that made the inputs
+	numbers []string // numbers of the parts that made the inputs
 	classes []string // numbers of the kernel class that ran the model; set by each
 }
 

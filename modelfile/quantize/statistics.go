@@ -210,7 +210,7 @@ func picked(n *graph.Node, x []moments) []moments {
 		return out
 	case graph.Pad:
 		if n.Float("value") != 0 {
-			return nil // it may be outside the range of the moments
+			return nil // the value may be outside the range of the moments
 		}
 		none := []moments{{}}
 		before, after := n.Ints("before")[0], n.Ints("after")[0]

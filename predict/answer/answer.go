@@ -215,9 +215,9 @@ func SoftmaxOfPixels(logits tensor.Tensor) tensor.Tensor {
 
 // Class is one class of a prediction.
 type Class struct {
-	Label string  // its name: see Label
-	Index int     // its number, from 0
-	P     float32 // its probability
+	Label string  // name: see Label
+	Index int     // number, from 0
+	P     float32 // probability
 }
 
 // Best returns the Top classes with the highest probabilities, of all outputs
@@ -254,7 +254,7 @@ func Label(m *models.Model, i int) string {
 		return m.Labels[i]
 	}
 	if len(m.Labels) > 0 {
-		return fmt.Sprintf("output %d (no class)", i) // more outputs than classes in training
+		return fmt.Sprintf("output %d (no class)", i) // the model has more outputs than the training had classes
 	}
 	return fmt.Sprint(i)
 }

@@ -11,7 +11,7 @@ import (
 
 // NotFinite is the error of a sample without a class: scores that models.HasArgmax
 // refuses.
-type NotFinite struct{ Output string } // its name
+type NotFinite struct{ Output string } // name of the output
 
 // Error implements error.
 func (e *NotFinite) Error() string {

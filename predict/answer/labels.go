@@ -64,8 +64,8 @@ func (a *Answers) holds(c Class) bool {
 
 // Value is a number of a prediction.
 type Value struct {
-	Label string // its name: see Label
-	Index int    // its number among the answers, from 0
+	Label string // name: see Label
+	Index int    // number among the answers, from 0
 	Value float32
 }
 

@@ -65,8 +65,8 @@ type Mark int
 // The marks. A tensor marked NextToWeights is useful only together with weights: the scale
 // and the zero point of a quantised weight, or a computed part of a batch norm.
 const (
-	Computed      Mark = iota + 1 // from other tensors of the file
-	Setting                       // of an operator: axes, a shape, the scales of a resize
+	Computed      Mark = iota + 1 // computed from other tensors of the file
+	Setting                       // setting of an operator: axes, a shape, the scales of a resize
 	NextToWeights                 // the weights
 )
 
@@ -86,7 +86,7 @@ type QuantisedLayer struct {
 
 // Group is a number of tensors that were left out together.
 type Group struct {
-	Name   string `json:"name"`   // where they are: "optimizer", "state_dict_ema"
+	Name   string `json:"name"`   // place of the tensors: "optimizer", "state_dict_ema"
 	Reason string `json:"reason"` // "optimizer state", "average of the weights"
 	// Advice is how to include them all the same, with options in braces as in package
 	// problem; "" if it is impossible.

@@ -19,8 +19,8 @@ const maxDirectory = 4 << 20
 // Entry is a member of a zip archive.
 type Entry struct {
 	Name   string
-	Offset int64 // of its bytes in the archive
-	Size   int64 // of its stored bytes
+	Offset int64 // offset of its bytes in the archive
+	Size   int64 // number of its stored bytes
 	CRC32  uint32
 
 	method uint16
@@ -28,7 +28,7 @@ type Entry struct {
 
 // Zip is an archive with contiguous members. Compressed ones are listed but cannot be read.
 type Zip struct {
-	Entries []Entry // in the directory's order
+	Entries []Entry // entries in the directory's order
 	byName  map[string]int
 	src     io.ReaderAt
 }

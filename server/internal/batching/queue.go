@@ -64,7 +64,7 @@ func New(d tensor.DType, row []int, o Options, run Run) *Queue {
 type Answer struct {
 	Outputs  []tensor.Tensor
 	Queued   time.Duration // until its first batch began
-	Computed time.Duration // of all batches that its rows were in
+	Computed time.Duration // time of computing all batches that its rows were in
 }
 
 // request is the rows of one call of Do.

@@ -38,7 +38,7 @@ type scanner struct {
 	text  []byte
 	shape []int
 	want  int   // words
-	depth int   // of arrays around the place
+	depth int   // number of arrays around the current position
 	open  []int // how much each of these holds so far
 	flat  bool  // the words are at the first depth
 }

@@ -11,7 +11,7 @@ import (
 type Policy struct {
 	latest int // number of highest versions; 0: 1
 	all    bool
-	only   []int // these; nil: any
+	only   []int // only these versions; nil: any
 }
 
 // ParsePolicy returns the policy for "latest:N", "all", or a list of versions,

@@ -20,7 +20,7 @@ type File struct {
 	Version int
 	Path    string
 	Size    int64
-	Time    time.Time // of the last change
+	Time    time.Time // time of the last change
 }
 
 // templateExtension is the extension of templates, and model the name of a file in the folder of

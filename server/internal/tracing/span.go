@@ -21,7 +21,7 @@ type Span struct {
 	GRPC                      bool
 	Code                      string // "200", or "OK"
 	Header                    func(key string) string
-	Model, Version            string // that answered; "" if the request was refused
+	Model, Version            string // model that answered; "" if the request was refused
 	Rows                      int    // computed
 	Began                     time.Time
 	Queued, Computed, Encoded time.Duration

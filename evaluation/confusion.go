@@ -8,7 +8,7 @@ type Confusion struct{ rows [][]Predictions } // by label; by class, ascending
 // Predictions is how many labels of one class a class was predicted for.
 type Predictions struct{ Class, N int }
 
-// NewConfusion returns a matrix of so many classes without counts.
+// NewConfusion returns an empty matrix for a number of classes.
 func NewConfusion(classes int) Confusion { return Confusion{make([][]Predictions, classes)} }
 
 // Classes returns the number of classes: of rows, and of columns.
@@ -18,7 +18,7 @@ func (c *Confusion) Classes() int { return len(c.rows) }
 // be changed.
 func (c *Confusion) Row(label int) []Predictions { return c.rows[label] }
 
-// N returns how many labels of a class were taken for a class.
+// N returns how often a class was predicted for labels of a class.
 func (c *Confusion) N(label, predicted int) int {
 	if at, there := c.find(label, predicted); there {
 		return c.rows[label][at].N

@@ -28,11 +28,11 @@ type reuser interface{ Reuse(outputs []tensor.Tensor) }
 // with Masks one for each pixel, or with MultiLabel several, and each counts. With Targets
 // it has numbers, and nothing is Correct.
 type Evaluation struct {
-	Samples   int     // that were predicted
+	Samples   int     // number of predicted samples
 	Counted   int     // labels that are not ignored
-	Correct   int     // where the first maximum is the label
-	Top5      int     // where the label is among the five largest
-	NotFinite int     // of Counted: models.HasArgmax is false; wrong, and not in Confusion
+	Correct   int     // the first maximum is the label
+	Top5      int     // the label is among the five largest
+	NotFinite int     // part of Counted: models.HasArgmax is false; wrong, and not in Confusion
 	LossSum   float64 // cross-entropies, summed in sample order
 	PerClass  []ClassCount
 	Confusion Confusion
@@ -58,8 +58,8 @@ type Evaluation struct {
 	areas        *areas    // the scores, if AUROC is the criterion
 	thresholds   []float64 // probabilities from which on labels hold; nil: above a half
 	loss         TrainingLoss
-	classWeights []float64 // in the loss; nil: 1
-	WeightSum    float64   // of all labels
+	classWeights []float64 // weights of classes in the loss; nil: 1
+	WeightSum    float64   // sum of the weights of all labels
 	observers    Observers
 }
 
@@ -242,7 +242,7 @@ func (e *Evaluation) one(sample int, z []float64, label int, probabilities bool)
 	return nil
 }
 
-// met counts a prediction: the class, and how many are above the label's.
+// met counts a prediction: the class, and the number of classes above the label's.
 func (e *Evaluation) met(label, predicted, above int) {
 	e.Confusion.Add(label, predicted, 1)
 	e.PerClass[predicted].Predicted++
@@ -309,10 +309,10 @@ func weightedCrossEntropy(logs []float64, label int, smoothing float64, weights 
 type Options struct {
 	Batch, Workers int            // rows at once, at least 1; goroutines that read, 0: one for each core
 	Transform      data.Transform // how samples become input: see func Transform
-	Loss           Loss           // of the figure Loss: see LossOf
-	Form           graph.BoxForm  // of the output of a detector
+	Loss           Loss           // loss for the figure Loss: see LossOf
+	Form           graph.BoxForm  // form of the output of a detector
 	Probabilities  bool           // the output has passed a softmax: see Loss.Probabilities
-	Thresholds     []float64      // of models.Model: from which on labels that do not exclude each other hold
+	Thresholds     []float64      // models.Model.Thresholds, for labels that do not exclude each other
 	// OwnRows returns the range of rows of a batch that the predictor reads:
 	// with several ranks, parallel.Driver gets the outputs of the other rows
 	// from other ranks. nil: all rows.

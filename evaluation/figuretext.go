@@ -16,7 +16,7 @@ func FigureText(figure string, v float64) string {
 	return fmt.Sprintf("%s %.2f %%", figureNames.Replace(figure), 100*v)
 }
 
-// figureNames has the names of figures for people, where these are others.
+// figureNames has the names of figures for people, if they differ.
 var figureNames = strings.NewReplacer("miou", "mIoU", "f1", "macro F1", "balanced-accuracy",
 	"balanced accuracy", "exact", "exact match")
 

@@ -16,8 +16,8 @@ import (
 // training alone: weights and smoothing. The zero value is cross-entropy.
 type Loss struct {
 	Of    string    // parallel.CrossEntropy, parallel.BinaryCrossEntropy and so on
-	Delta float64   // of parallel.HuberError
-	Std   []float64 // of losses of numbers: the deviation of each target; nil: 1
+	Delta float64   // delta of parallel.HuberError
+	Std   []float64 // deviation of each target, for losses of numbers; nil: 1
 }
 
 // IsNumeric reports whether l is about numbers in the place of labels.
@@ -38,7 +38,7 @@ func LossOf(recipe json.RawMessage, info data.Info) Loss {
 		Loss string    `json:"loss"`
 		Std  []float64 `json:"target_std"`
 	}
-	_ = json.Unmarshal(recipe, &r) // of another program
+	_ = json.Unmarshal(recipe, &r) // the recipe may be from another program
 	l, err := ParseLoss(r.Loss)
 	if l.Std = r.Std; err != nil || l.IsNumeric() != (info.Targets != nil) || len(r.Std) != len(info.Targets) {
 		l = Loss{}

@@ -11,7 +11,7 @@ import (
 type TargetError struct {
 	N                 int
 	absolute, squares float64 // sums of |y - t| and of its square
-	mean, deviations  float64 // of the numbers; sum of squared deviations from mean
+	mean, deviations  float64 // mean of the numbers; sum of squared deviations from it
 }
 
 // MAE returns the mean absolute error, RMSE the root of the mean squared one, in the units

@@ -32,7 +32,7 @@ func (e *Evaluation) Sum() string {
 func hashBits(h hash.Hash, values ...float64) {
 	for _, v := range values {
 		if v != v {
-			v = math.NaN() // of all the same bits
+			v = math.NaN() // every NaN has the same bits
 		}
 		fmt.Fprintf(h, "%016x\n", math.Float64bits(v))
 	}

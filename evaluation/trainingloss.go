@@ -10,7 +10,7 @@ import (
 type TrainingLoss struct {
 	Loss
 	Smoothing  float64
-	PosWeights []float64 // of the positives of each label; nil: 1
+	PosWeights []float64 // weights of the positives of each label; nil: 1
 }
 
 // weights returns the weights of log(p) and of log(1-p) in the loss of a label that holds with

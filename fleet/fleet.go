@@ -24,7 +24,7 @@ type Options struct {
 	// Devices lists the devices, separated by commas: "cpu", "4xcpu", "cuda:0", "cuda" (all
 	// of them), "auto" (all that can compute), a plugin's name.
 	Devices   string
-	Threads   int    // of each CPU device; 0: the cores, shared evenly
+	Threads   int    // threads of each CPU device; 0: the cores, shared evenly
 	Kernels   string // kernel class: "amx", "fma", "generic"; "" or "auto": the best at Precision
 	Precision string // device.F32, or "", or device.BF16
 	Most      int    // maximum number of devices, since a run has this many replicas; 0: no limit
@@ -48,13 +48,13 @@ type Fleet struct {
 	Members   []parallel.Member
 	options   Options
 	device    device.Options
-	targets   map[string]target // of the members, by name
-	wrong     map[string]error  // of devices on machines that have other bits than their class, by name
+	targets   map[string]target // targets of the members, by name
+	wrong     map[string]error  // errors of devices with other bits than their class, on other machines, by name
 	mu        sync.Mutex        // guards providers, while plugins are started, and wrong
 	providers map[string]Provider
 	visitors  *visitors // nil without Options.Machines
 	closed    bool      // guarded by mu, as lent
-	lent      bool      // to a run
+	lent      bool      // lent to a run
 }
 
 // Open opens the devices that o names; the caller closes the fleet. After an error
@@ -302,7 +302,7 @@ func (f *Fleet) Close() error {
 	}
 	errs := make([]error, len(ends))
 	var all sync.WaitGroup
-	for i, end := range ends { // in parallel, because processes need a while to end
+	for i, end := range ends { // all at once, because processes need time to end
 		all.Go(func() { errs[i] = end() })
 	}
 	all.Wait()

@@ -11,7 +11,7 @@ import (
 // Listed is a device of a plugin, or a plugin without one and the reason.
 type Listed struct {
 	Name   string        // a name for Options.Devices
-	Plugin device.Plugin // its name and version
+	Plugin device.Plugin // name and version of the plugin
 	Device device.Info   // abilities of the device; zero if there is a Reason instead
 	// Reason explains why the device is missing and how to fix it, with options in braces
 	// as in package problem; "" if the device exists.
@@ -92,23 +92,23 @@ func (p Plugins) ListOne(ctx context.Context, name string) (*Listed, error) {
 // device.Info and device.Plugin.
 type Description struct {
 	Name          string   `json:"name"`         // a name for Options.Devices
-	ID            string   `json:"id"`           // of the device, by its plugin
-	Description   string   `json:"description"`  // for people: the model of the hardware
+	ID            string   `json:"id"`           // id of the device in its plugin
+	Description   string   `json:"description"`  // model of the hardware, for people
 	MemoryTotal   int64    `json:"memory_total"` // bytes; 0 if unknown
 	MemoryFree    int64    `json:"memory_free"`  // bytes, when it was listed
 	Plugin        string   `json:"plugin"`
-	Version       string   `json:"version"`  // of the plugin
+	Version       string   `json:"version"`  // version of the plugin
 	Protocol      int      `json:"protocol"` // between bnctl and plugins: device.ProtocolV1
 	Deterministic bool     `json:"deterministic"`
 	Reason        string   `json:"reason,omitempty"`     // see Listed
 	Kernels       string   `json:"kernels,omitempty"`    // class: see package device/class
 	Classes       []string `json:"classes,omitempty"`    // numbered classes: "fma/1", "int8/1"
-	Threads       int      `json:"threads,omitempty"`    // of a CPU
+	Threads       int      `json:"threads,omitempty"`    // threads of a CPU
 	Features      []string `json:"features,omitempty"`   // device.Deterministic and others
 	Levels        []string `json:"levels,omitempty"`     // data planes that it can use
 	Precisions    []string `json:"precisions,omitempty"` // absent: f32 alone
 	Ops           []string `json:"ops,omitempty"`        // supported operations; if empty it cannot compute
-	Process       int      `json:"process,omitempty"`    // of an open device
+	Process       int      `json:"process,omitempty"`    // process of an open device
 }
 
 // Description describes l: for JSON, and for programs in other languages.

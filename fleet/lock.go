@@ -11,7 +11,7 @@ import (
 // Added is a plugin that was recorded in devices.lock.
 type Added struct {
 	remote.Locked               // the recorded name, path, SHA-256 and version
-	About         device.Plugin // as it describes itself
+	About         device.Plugin // description by the plugin
 	Devices       []Listed      // a plugin without devices has one entry with the reason
 }
 
@@ -70,9 +70,9 @@ func Remove(name string) error {
 type Status struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`               // absolute; "" of one that runs
-	Version  string `json:"version,omitempty"`  // when it was added
-	Protocol int    `json:"protocol,omitempty"` // when it was added
-	SHA256   string `json:"sha256,omitempty"`   // of the file now, in hexadecimal
+	Version  string `json:"version,omitempty"`  // version when it was added
+	Protocol int    `json:"protocol,omitempty"` // protocol when it was added
+	SHA256   string `json:"sha256,omitempty"`   // SHA-256 of the current file, in hexadecimal
 	State    string `json:"state"`
 }
 

@@ -17,7 +17,7 @@ type Offer struct {
 	targets []target
 
 	mu   sync.Mutex
-	open map[string]bool // by ID
+	open map[string]bool // open devices by ID
 }
 
 // NewOffer finds the devices that o names. The caller closes the offer. The error is one of Open.

@@ -17,7 +17,7 @@ import (
 // Plugins configures where plugins are found and how they are started. The zero value uses
 // the locked plugins in the usual folders (remote.Folders).
 type Plugins struct {
-	Paths    []string // of additional plugins
+	Paths    []string // paths of additional plugins
 	Unlocked bool     // run plugins that devices.lock does not know
 	Levels   []string // data planes that may be used; nil: all
 	// TLS is the folder with the certificate of this host for devices on other machines: see
@@ -56,7 +56,7 @@ func (p Plugins) Names() ([]string, error) {
 // builtIn are the plugins that come with this program.
 var builtIn = []string{"cpu", "cuda", "opencl", "ref"}
 
-// Provider is a device.Provider that may have processes to end.
+// Provider is a device.Provider that may have processes.
 type Provider interface {
 	device.Provider
 	// OpenAs is Open with the name that errors call the device by.

@@ -13,8 +13,8 @@ import (
 // spec is one element of Options.Devices: "cpu", "4xcpu", "cuda:0", "NAME".
 type spec struct {
 	count int    // how many of them; 1 unless written
-	name  string // of the plugin
-	index string // of the device; "" means the first, or all of "cuda"
+	name  string // name of the plugin
+	index string // index of the device; "" means the first, or all of "cuda"
 }
 
 // parse reads Options.Devices.

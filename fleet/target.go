@@ -15,7 +15,7 @@ import (
 // target is one device to open.
 type target struct {
 	plugin, id, name string
-	repeats          bool // the same device is opened several times, each in a separate process
+	repeats          bool // the device is opened several times, each time in a separate process
 	info             device.Info
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// Options.Machines names machines that come and go. A goroutine asks it again and again; another one
-// for each machine that is new connects to it, opens its devices, and hands them to the run.
+// Options.Machines lists machines that come and go. A goroutine calls it regularly. Another one for
+// each new machine connects to it, opens its devices, and passes them to the run.
 //
 //	not listed --> listed: connect --> opened --> Joins --> a member of the run
 //	                  ^       | error                          | lost
@@ -24,8 +24,8 @@ import (
 
 const (
 	visitEvery = 2 * time.Second
-	// missedVisits is after how many lists without a machine it counts as gone: a list of a name server
-	// may lack it for a moment.
+	// missedVisits is the number of lists without a machine after which it counts as gone: a list of a
+	// name server may lack it for a moment.
 	missedVisits = 3
 )
 
@@ -38,14 +38,14 @@ type visitors struct {
 	wait   sync.WaitGroup
 
 	mu    sync.Mutex
-	known map[string]*visitor // by address
+	known map[string]*visitor // visitors by address
 	said  map[string]string   // the last note about an address, or about the list for ""
 }
 
 // visitor is a machine that is listed, or has open devices.
 type visitor struct {
 	missed  int  // lists without it, one after the other
-	devices int  // that are open, or that a run opens again
+	devices int  // number of devices that are open, or that a run opens again
 	leaving bool // a device was withdrawn, so that the others are too, also if it is listed again meanwhile
 }
 
@@ -116,7 +116,7 @@ func (v *visitors) deliver(members []parallel.Member) {
 	}
 }
 
-// watch asks for machines until the fleet is closed.
+// watch looks for machines until the fleet is closed.
 func (v *visitors) watch() {
 	v.wait.Go(func() {
 		for {
@@ -138,7 +138,7 @@ func (v *visitors) watch() {
 	})
 }
 
-// miss notices the machines that are not listed any more.
+// miss counts the lists without a machine for every known machine.
 func (v *visitors) miss(list []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

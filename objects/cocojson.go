@@ -35,7 +35,7 @@ type presence bool
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *presence) UnmarshalJSON(b []byte) error {
-	*p = len(b) > 2 && string(b) != "null" // more than [] and {}
+	*p = len(b) > 2 && string(b) != "null" // longer than [] and {}
 	return nil
 }
 

@@ -75,8 +75,8 @@ func boxTables(files []data.File) (found []data.File) {
 // csvReader joins tables into one set.
 type csvReader struct {
 	*opening
-	pictures map[string][]data.File // by the last element of their names
-	indices  map[string]int         // of pictures in the set, by their names
+	pictures map[string][]data.File // pictures by the last element of their names
+	indices  map[string]int         // indices of pictures in the set, by their names
 	names    [][]string             // classes of the objects of each picture
 }
 

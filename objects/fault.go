@@ -34,7 +34,7 @@ func (f Fault) position() string {
 // Faults is the error of a set with broken annotations. All has at least one.
 type Faults struct{ All []Fault }
 
-// mostFaults is the number of faults that an error prints.
+// mostFaults is the maximum number of faults that an error prints.
 const mostFaults = 20
 
 func (f *Faults) Error() string {

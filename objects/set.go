@@ -16,23 +16,23 @@ import (
 type Object struct {
 	Box       Box
 	Class     int     // index into Set.Classes
-	Area      float64 // of the mask, in square pixels; of the box without a mask
+	Area      float64 // area of the mask, in square pixels; of the box without a mask
 	Difficult bool    // VOC: neither a hit nor a miss
 	Crowd     bool    // COCO: many objects in one box
 
-	line int // of the annotation in its file
+	line int // line of the annotation in its file
 }
 
 // Picture is a picture with its objects.
 type Picture struct {
-	Name          string // of the file; slash-separated, relative to the folder or archive
+	Name          string // name of the file; slash-separated, relative to the folder or archive
 	ID            int64  // COCO's number; otherwise the index in the set before Select
-	Width, Height int    // of the upright picture, in pixels
+	Width, Height int    // size of the upright picture, in pixels
 	Split         data.Split
 	Objects       []Object
 
 	file       string // the annotation file
-	line       int    // in file
+	line       int    // line in file
 	dimensions images.Dimensions
 	read       func() ([]byte, error) // nil without the picture's file
 }

@@ -14,7 +14,7 @@ type Report struct {
 	Boxes           int           `json:"boxes"`
 	Difficult       int           `json:"difficult"`
 	Crowd           int           `json:"crowd"`
-	Outside         int           `json:"boxes_outside"` // of their pictures, at least in part
+	Outside         int           `json:"boxes_outside"` // at least in part outside of their pictures
 	Empty           int           `json:"boxes_empty"`
 	Duplicates      int           `json:"duplicates"`   // same picture, class and box as another
 	Small           int           `json:"boxes_small"`  // area below 32 x 32
@@ -23,8 +23,8 @@ type Report struct {
 	Splits          []SplitReport `json:"splits,omitempty"`
 	Classes         []ClassReport `json:"classes"`
 	BoxesPerPicture Quantiles     `json:"boxes_per_picture"`
-	Width           Quantiles     `json:"width"`        // of boxes, in pixels
-	Height          Quantiles     `json:"height"`       // of boxes, in pixels
+	Width           Quantiles     `json:"width"`        // widths of boxes, in pixels
+	Height          Quantiles     `json:"height"`       // heights of boxes, in pixels
 	AspectRatio     Quantiles     `json:"aspect_ratio"` // width / height of boxes
 	PictureWidth    Quantiles     `json:"picture_width"`
 	PictureHeight   Quantiles     `json:"picture_height"`

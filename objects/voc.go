@@ -54,10 +54,10 @@ func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.
 // vocReader reads the files of a VOC folder.
 type vocReader struct {
 	*opening
-	pictures  map[string][]data.File // by stem
+	pictures  map[string][]data.File // pictures by stem
 	classes   map[string]bool
 	annotated map[string]string // annotation file of each picture
-	names     [][]string        // of the classes of each picture's objects
+	names     [][]string        // names of the classes of each picture's objects
 }
 
 // read reads one annotation file and finds its picture.
@@ -118,8 +118,7 @@ func folderSplit(name string) data.Split {
 	return ""
 }
 
-// number gives each class the index of its name in the sorted list of all names, over all
-// splits.
+// number assigns each class the index of its name in the sorted list of all names, over all splits.
 func (v *vocReader) number() {
 	v.set.Classes = slices.Sorted(maps.Keys(v.classes))
 	for i := range v.set.Classes {
@@ -163,7 +162,7 @@ func (v *vocReader) splits() error {
 // trainOrVal is the split of pictures that only trainval.txt lists.
 const trainOrVal data.Split = "trainval"
 
-// setList reads one list: a name in each line, and nothing or 1 after it.
+// setList reads one list: a name in each line, optionally followed by 1.
 func (v *vocReader) setList(file, text string, index map[string]int) {
 	split, line := data.Split(stem(file)), 0
 	listed := map[int]bool{}

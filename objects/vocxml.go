@@ -11,7 +11,7 @@ type vocAnnotation struct {
 	width, height int // 0 if the file does not contain them
 	sizeLine      int
 	objects       []Object
-	names         []string // of the class of each object
+	names         []string // name of the class of each object
 }
 
 // parseVOC reads one annotation file. It adds a fault for each broken object.

@@ -50,10 +50,10 @@ func openYOLO(ctx context.Context, o *opening) error {
 type yoloReader struct {
 	*opening
 	description *yoloDescription
-	texts       map[string]data.File  // by name
+	texts       map[string]data.File  // texts by name
 	lists       map[string]bool       // texts that list pictures
 	files       map[string]data.File  // pictures by name
-	assigned    map[string]data.Split // by picture
+	assigned    map[string]data.Split // split of each picture
 	used        map[string]string     // picture of each text
 }
 

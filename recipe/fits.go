@@ -117,7 +117,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	in := m.Input()
 	wants, is := tensor.Describe(in.DType, in.Shape), tensor.Describe(info.DType, info.Shape)
 	switch {
-	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // of any size: they are scaled
+	case info.Pictures() && (in.DType != tensor.U8 || len(in.Shape) != 3): // any size: they are scaled
 		return refuse("give arrays as .npy", "the model takes arrays %s, the samples are pictures", wants)
 	case !info.Pictures() && (info.DType != in.DType || !slices.Equal(info.Shape, in.Shape)):
 		advice := ""
@@ -142,7 +142,7 @@ func fits(field string, m *models.Model, info data.Info) error {
 	}
 	label := info.LabelShape
 	if info.Masks {
-		label = in.Shape[:2] // they are scaled and cut as their pictures are
+		label = in.Shape[:2] // masks are scaled and cut like their pictures
 	}
 	if want := out.Shape[1:]; !slices.Equal(label, want) {
 		advice := ""

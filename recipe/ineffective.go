@@ -49,5 +49,5 @@ func (r *Recipe) endlessWarmup(length string) []*problem.Error {
 		"train longer, or use a smaller {warmup}")}
 }
 
-// epochsOf returns how many epochs a number of steps is.
+// epochsOf converts a number of steps to a number of epochs.
 func epochsOf(r *Recipe, steps int) float64 { return float64(steps) / float64(r.StepsPerEpoch()) }

@@ -8,10 +8,10 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// fewMasks is of how many masks the pixels are counted that only a hint is about.
+// fewMasks is the number of masks with counted pixels, if only a hint depends on them.
 const fewMasks = 100
 
-// eachCount calls do with how many labels of each class a sample has, for all samples of src.
+// eachCount calls do with the number of labels of each class in a sample, for all samples of src.
 func eachCount(ctx context.Context, src data.Source, do func(of []int64)) error {
 	return countEach(ctx, src, 1, do)
 }
@@ -29,12 +29,12 @@ func countEach(ctx context.Context, src data.Source, n int, do func(of []int64))
 	return nil
 }
 
-// labelCounts returns how many labels each class of src has.
+// labelCounts returns the number of labels of each class of src.
 func labelCounts(ctx context.Context, src data.Source) ([]int64, error) {
 	return countLabels(ctx, src, 1)
 }
 
-// countLabels returns how many labels each class has in each n-th sample.
+// countLabels returns the number of labels of each class in each n-th sample.
 func countLabels(ctx context.Context, src data.Source, n int) ([]int64, error) {
 	of := make([]int64, len(src.Info().Classes))
 	err := countEach(ctx, src, n, func(here []int64) {
@@ -45,7 +45,7 @@ func countLabels(ctx context.Context, src data.Source, n int) ([]int64, error) {
 	return of, err
 }
 
-// CountClasses returns how many labels each class has.
+// CountClasses returns the number of labels of each class.
 func CountClasses(labels []int32, classes int) []int64 {
 	n := make([]int64, classes)
 	for _, l := range labels {
@@ -65,7 +65,7 @@ func Imbalance(ctx context.Context, src data.Source) (string, error) {
 		return "", nil
 	}
 	most := 1.0 / 2
-	if len(info.Classes) == 2 { // one of them always has half
+	if len(info.Classes) == 2 { // one of two classes always has half
 		most = 2.0 / 3
 	}
 	step := 1

@@ -19,7 +19,7 @@ import (
 // gives the same template, bit for bit. Devices, threads and paths are not in
 // it.
 type Recipe struct {
-	Release string   `json:"release"` // of bnctl, that began the run
+	Release string   `json:"release"` // release of bnctl that began the run
 	Model   string   `json:"model"`   // architecture, or the name of the graph
 	Graph   string   `json:"graph"`   // SHA-256 of the template's graph in text form
 	Init    string   `json:"init"`    // SHA-256 of the given weights; Drawn if the seed decides them
@@ -49,19 +49,19 @@ type Recipe struct {
 	Epochs     int                       `json:"epochs"` // 0: Steps counts
 	Steps      int                       `json:"steps"`
 	Batch      int                       `json:"batch"`      // global: rows of one round
-	Replicas   int                       `json:"replicas"`   // of one round
+	Replicas   int                       `json:"replicas"`   // replicas of one round
 	Accumulate int                       `json:"accumulate"` // rounds per optimizer step
 	Tail       parallel.Tail             `json:"tail"`       // handling of an incomplete last batch
-	Augment    augmentation.Augmentation `json:"augment"`    // with all arguments
+	Augment    augmentation.Augmentation `json:"augment"`    // augmentation with all arguments
 	// Sampling determines how an epoch chooses its samples. "" uses each once. The weights
 	// of classes, "0.5,2,1", draw them with replacement; "balanced" stands for weights
 	// until SetData computes them. "column" draws them by the weights of a table; SetData
 	// appends a colon and the weights' checksum.
 	Sampling string `json:"sampling,omitempty"`
 
-	BN        bn.Mode   `json:"bn"`         // which statistics batch norm normalises with
+	BN        bn.Mode   `json:"bn"`         // statistics that batch norm normalises with
 	BNStats   bn.Rule   `json:"bn_stats"`   // how moments of replicas are merged
-	BNUpdate  bn.Update `json:"bn_update"`  // when they are merged
+	BNUpdate  bn.Update `json:"bn_update"`  // time at which they are merged
 	BNMin     string    `json:"bn_min"`     // replicas with too few values: "refuse", or "running" statistics
 	BNPrecise int       `json:"bn_precise"` // samples for re-estimation at the end; 0: no re-estimation
 	// BNPrecisePlain estimates on images without the augmentation of training.
@@ -73,11 +73,11 @@ type Recipe struct {
 	// LROf are factors of the learning rate of tensors by patterns of their names, "layer1.*=0.1x":
 	// the last that matches counts.
 	LROf           []string `json:"lr_of,omitempty"`
-	Momentum       float64  `json:"momentum"` // of sgd and lars
+	Momentum       float64  `json:"momentum"` // momentum of sgd and lars
 	Nesterov       bool     `json:"nesterov"`
 	WeightDecay    float64  `json:"weight_decay"`
 	DecayAll       bool     `json:"decay_all"`       // gamma, beta and bias too
-	Schedule       string   `json:"schedule"`        // as NewSchedule reads it
+	Schedule       string   `json:"schedule"`        // schedule in the form that NewSchedule reads
 	Warmup         float64  `json:"warmup"`          // epochs
 	ClipNorm       float64  `json:"clip_norm"`       // 0: no clipping
 	LabelSmoothing float64  `json:"label_smoothing"` // share of a label that all classes get; 0: no smoothing
@@ -96,7 +96,7 @@ type Recipe struct {
 	// TargetStd are the standard deviations of the numbers of the training data. Errors in
 	// the loss are in units of these. SetData computes them.
 	TargetStd []float64 `json:"target_std,omitempty"`
-	AuxWeight float64   `json:"aux_weight,omitempty"` // of the loss of the auxiliary head; 0: without it
+	AuxWeight float64   `json:"aux_weight,omitempty"` // weight of the loss of the auxiliary head; 0: without it
 	EMA       float64   `json:"ema"`                  // decay; 0: no average
 	// EMAWarmup lets the decay rise to EMA: at most (1+n)/(10+n) after n steps. New runs of bnctl.Open
 	// have it; recipes of older builds do not, and their runs are resumed without.
@@ -136,11 +136,11 @@ type Data struct {
 
 // ValSplit identifies the samples that were set apart for validation.
 type ValSplit struct {
-	Fraction    float64 `json:"fraction"` // as data.Holdout has it, and so on
+	Fraction    float64 `json:"fraction"` // fraction for data.Holdout, and so on
 	Seed        uint64  `json:"seed"`
 	Groups      string  `json:"groups,omitempty"`
 	Copies      string  `json:"copies,omitempty"` // copiesTogether if that matters for the data
-	Fingerprint string  `json:"fingerprint"`      // of the data as a whole
+	Fingerprint string  `json:"fingerprint"`      // fingerprint of all the data
 }
 
 // copiesTogether is the value of ValSplit.Copies for data with equal pictures that were kept
@@ -270,7 +270,7 @@ func inWords(have, want any) (string, string) {
 	}
 	a, b := write(have), write(want)
 	x, ok := have.(Data)
-	if y, _ := want.(Data); ok && a == b { // the same in number, but not the same samples
+	if y, _ := want.(Data); ok && a == b { // equal numbers, but different samples
 		switch {
 		case x.Fingerprint != y.Fingerprint:
 			a, b = a+" of the fingerprint "+short(x.Fingerprint), b+" of "+short(y.Fingerprint)

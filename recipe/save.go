@@ -38,8 +38,8 @@ func (r *Recipe) Criterion() evaluation.Criterion {
 type task int
 
 const (
-	classLabels task = iota // one class for each sample
-	masks                   // one class for each pixel
+	classLabels task = iota // one label for each sample
+	masks                   // one label for each pixel
 	someLabels              // several labels for each sample
 	numbers
 	boxes

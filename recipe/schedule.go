@@ -13,7 +13,7 @@ import (
 type Schedule struct {
 	peak          float64
 	warmup, total int       // steps
-	cosine        bool      // else piecewise constant
+	cosine        bool      // cosine; else piecewise constant
 	poly          float64   // power, if not 0
 	drops         []float64 // epochs that begin with a rate divided by ten
 	rise          float64   // share of the run with a rising rate, of onecycle; 0: another schedule
@@ -165,7 +165,7 @@ func (s Schedule) RateReduced(step, reductions int) float64 {
 type Plateau struct {
 	Best       float64 `json:"best"`       // smallest validation loss
 	Bad        int     `json:"bad"`        // evaluations since, that were no smaller by plateauThreshold of it
-	Reductions int     `json:"reductions"` // of the rate so far
+	Reductions int     `json:"reductions"` // reductions of the rate so far
 }
 
 // plateauThreshold is the relative decrease of the best loss that counts as an improvement.

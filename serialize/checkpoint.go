@@ -18,10 +18,10 @@ type Checkpoint struct {
 	Graph        *graph.Graph // wrapped: with replica connections
 	Preprocess   models.Preprocess
 	Labels       []string
-	FileTypes    []models.FileType   // of models.Model
-	FileTensors  []models.FileTensor // of models.Model
+	FileTypes    []models.FileType   // types of models.Model
+	FileTensors  []models.FileTensor // tensors of models.Model
 	Recipe       json.RawMessage
-	Float        json.RawMessage // of models.Model
+	Float        json.RawMessage // float32 model of models.Model
 	Progress     json.RawMessage // position in the data, sums of the epoch, figures; defined by package train
 
 	// State holds what Graph.State and Training declare, and nothing else.
@@ -29,7 +29,7 @@ type Checkpoint struct {
 	Training []graph.State // optimizer tensors and averages, which only training needs
 
 	Sets        []Set             // sorted by name
-	Best        *models.BestEpoch // of the set SetBest; nil without, and in files of older releases
+	Best        *models.BestEpoch // epoch of the set SetBest; nil without, and in files of older releases
 	Attachments map[string][]byte // other data of the run: moments not yet merged
 }
 

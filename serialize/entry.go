@@ -14,7 +14,7 @@ type entry struct {
 	Set    string    `msgpack:"set"` // "" for the state itself
 	DType  string    `msgpack:"dtype"`
 	Shape  list[int] `msgpack:"shape"`
-	Offset int64     `msgpack:"offset"` // from the first multiple of 64 after the header
+	Offset int64     `msgpack:"offset"` // offset from the first multiple of 64 after the header
 	SHA256 []byte    `msgpack:"sha256"`
 }
 
@@ -107,7 +107,7 @@ func zeros(b []byte) bool {
 	return true
 }
 
-// allCores is how many goroutines compute at the same time.
+// allCores is the number of goroutines that compute at the same time.
 func allCores() int { return runtime.GOMAXPROCS(0) }
 
 // inParallel calls f with 0 to n-1, cores calls at a time, and waits.

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// errShrunk is of a file that another program writes in place.
+// errShrunk is the error of a file that another program modifies in place.
 var errShrunk = problem.Advise("try again", "the file was cut short while it was read")
 
 // attended calls f, which reads a mapped file. It returns an error if the file was truncated
@@ -16,7 +16,7 @@ func attended(f func() error) (err error) {
 	defer func() {
 		switch fault := recover().(type) {
 		case nil:
-		case interface{ Addr() uintptr }: // of the memory that could not be read
+		case interface{ Addr() uintptr }: // some memory could not be read
 			err = errShrunk
 		default:
 			panic(fault)

@@ -12,7 +12,7 @@ type fileTensor struct {
 	State string     `msgpack:"state"`
 	Name  string     `msgpack:"name"`
 	Moves list[move] `msgpack:"moves"`
-	DType string     `msgpack:"dtype,omitempty"` // of Data
+	DType string     `msgpack:"dtype,omitempty"` // type of Data
 	Shape list[int]  `msgpack:"shape,omitempty"`
 	Data  []byte     `msgpack:"data,omitempty"`
 }

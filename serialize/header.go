@@ -19,13 +19,13 @@ type header struct {
 	Labels       list[string]      `msgpack:"labels"`
 	Recipe       string            `msgpack:"recipe"` // JSON; "" if unknown
 	Tensors      list[entry]       `msgpack:"tensors"`
-	Training     *training         `msgpack:"training,omitempty"` // in checkpoints alone
-	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // with the weights of the best epoch
-	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // in int8 templates
-	Types        list[outputType]  `msgpack:"types,omitempty"`    // of outputs in another program's file
+	Training     *training         `msgpack:"training,omitempty"` // only in checkpoints
+	Best         *models.BestEpoch `msgpack:"best,omitempty"`     // only with the weights of the best epoch
+	Int8         *models.Quantised `msgpack:"int8,omitempty"`     // only in int8 templates
+	Types        list[outputType]  `msgpack:"types,omitempty"`    // types of outputs in another program's file
 	FileTensors  list[fileTensor]  `msgpack:"file_tensors,omitempty"`
 	Chain        string            `msgpack:"chain,omitempty"`  // digest of the training's chain; in templates
-	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // of a template with several
+	Inputs       list[inputField]  `msgpack:"inputs,omitempty"` // inputs of a template with several
 	Thresholds   list[float64]     `msgpack:"thresholds,omitempty"`
 	Float        string            `msgpack:"float,omitempty"` // JSON of models.Model.Float
 }

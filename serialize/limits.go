@@ -5,7 +5,7 @@ const (
 	maxHeader = 32 << 20 // bytes
 	maxList   = 1 << 17  // tensors, labels, and every other list
 	maxValues = 1 << 22  // numbers, strings, lists and maps in the header
-	maxDepth  = 16       // of nested values in the header
+	maxDepth  = 16       // maximum depth of nested values in the header
 )
 
 // Version is the newest version of the container. Templates with several inputs or with thresholds
@@ -22,8 +22,8 @@ const (
 	magicSize   = 8
 	sumSize     = 32
 	prefixSize  = magicSize + 4 + 4
-	startSize   = prefixSize + sumSize // where the header begins
-	alignment   = 64                   // of every tensor, from the start of the file
+	startSize   = prefixSize + sumSize // start of the header
+	alignment   = 64                   // alignment of every tensor from the start of the file
 )
 
 // Kind distinguishes templates from checkpoints.

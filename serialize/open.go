@@ -57,7 +57,7 @@ func OpenUnverified(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	cores := max(1, allCores()-1) // one is the caller's
+	cores := max(1, allCores()-1) // one core is left for the caller
 	drop := func(t tensor.Tensor) { f.mapped.DropPages(t.Bytes) }
 	f.verification = verify(f.header.Tensors, f.tensors, cores, drop)
 	return f, nil

@@ -7,7 +7,7 @@ import (
 
 // Removed lists what Strip removed.
 type Removed struct {
-	Replicas    int            // of the wrapped graph
+	Replicas    int            // replicas of the wrapped graph
 	Connections map[string]int // nodes by operation: split, gather, all_reduce, track, ...
 	Optimizer   []string       // names of tensors
 	Averages    []string       // names of tensors
@@ -15,9 +15,9 @@ type Removed struct {
 	Sets        []string       // names of sets of tensors in addition to the state
 	Last        bool           // the state that the checkpoint ends with: the template is of the best epoch
 	Averaged    bool           // the template has the average of the weights, not the weights that were trained
-	Stale       bool           // its statistics are those of training; the run's template has estimated ones
+	Stale       bool           // the statistics are those of training; the run's template has estimated ones
 	Attachments int
-	Bytes       int64 // of all those tensors
+	Bytes       int64 // bytes of all these tensors
 }
 
 // Nodes returns the number of removed nodes.

@@ -123,7 +123,7 @@ func StripGraph(g *graph.Graph) (*graph.Graph, Removed, error) {
 // stripper copies one function without its replica connections.
 type stripper struct {
 	graph.Copier
-	makers  map[graph.Value]*graph.Node // of from
+	makers  map[graph.Value]*graph.Node // nodes that make the values of from
 	tracks  map[*graph.Node]*graph.Node // moments node to its track node
 	used    map[*graph.Node]bool        // moments nodes that a normalise was made of
 	removed Removed

@@ -70,7 +70,7 @@ func (s *summer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// next returns an empty piece, a new one as long as there are few.
+// next returns an empty piece. It makes a new one if there are few pieces.
 func (s *summer) next() []byte {
 	if len(s.empty) == 0 && s.made < sumPieces {
 		s.made++

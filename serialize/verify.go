@@ -54,8 +54,8 @@ func (e *entry) verify(t tensor.Tensor) error {
 	return nil
 }
 
-// sumOf returns the SHA-256 of b, made in pieces: nothing else of the process can
-// be stopped, for a collection of garbage, while a piece is summed.
+// sumOf returns the SHA-256 of b, computed piece by piece: a collection of garbage has to wait until
+// the current piece is summed.
 func sumOf(b []byte) []byte {
 	const piece = 64 << 10
 	h := sha256.New()

@@ -14,12 +14,12 @@ import (
 type Difference struct {
 	Vector  string `json:"vector"`
 	Result  string `json:"result"`
-	Element int    `json:"element"` // in row-major order
+	Element int    `json:"element"` // index in row-major order
 	Index   []int  `json:"index"`
 	Got     string `json:"got"` // hexadecimal bits, the highest first
 	Want    string `json:"want"`
 	Differ  int    `json:"differ"` // elements with other bits
-	Of      int    `json:"of"`     // all elements
+	Of      int    `json:"of"`     // number of all elements
 
 	got, want any
 }

@@ -102,7 +102,7 @@ func JudgeWithin(ctx context.Context, d device.Device, all []*Vector, limit time
 type Summary struct {
 	Kernels string   `json:"kernels"`
 	Classes []string `json:"classes"`            // numbered classes of the device that have vectors
-	Vectors int      `json:"vectors"`            // that ran
+	Vectors int      `json:"vectors"`            // number of vectors that ran
 	Faults  int      `json:"faults"`             // vectors with other bits or without results
 	LeftOut int      `json:"left_out,omitempty"` // vectors that did not run, because of a limit of time
 	Seconds float64  `json:"seconds"`

@@ -13,7 +13,7 @@ type Vector struct {
 	Schema int    `json:"schema"`
 	Name   string `json:"name"`  // "fma/1/conv/groups"
 	Class  string `json:"class"` // "fma/1"
-	About  string `json:"about"` // one phrase
+	About  string `json:"about"` // description in one phrase
 	// Replicas is the number of rows of each replica.
 	Replicas []int     `json:"replicas"`
 	Operands []Operand `json:"operands"`
@@ -36,8 +36,8 @@ type Array struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`  // whole, replica or rows
 	Type  string `json:"type"`  // "f32"
-	Shape []int  `json:"shape"` // of the file: replicas or rows come first
-	File  string `json:"file"`  // in the folder of the JSON file
+	Shape []int  `json:"shape"` // shape in the file: replicas or rows come first
+	File  string `json:"file"`  // file in the folder of the JSON file
 
 	tensor tensor.Tensor
 }
@@ -48,9 +48,9 @@ func (a *Array) Tensor() tensor.Tensor { return a.tensor }
 // Node is an operation of the function.
 type Node struct {
 	Operation  string         `json:"operation"`
-	Number     int            `json:"number"`              // of the operation in device.proto
+	Number     int            `json:"number"`              // number of the operation in device.proto
 	Algorithm  string         `json:"algorithm,omitempty"` // prescribed for the shape of a product
-	Attributes map[string]any `json:"attributes"`          // all, defaults included
+	Attributes map[string]any `json:"attributes"`          // all attributes, including defaults
 	In         []string       `json:"in"`                  // "" where an operand is absent
 	Out        []string       `json:"out"`
 }

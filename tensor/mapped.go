@@ -14,7 +14,7 @@ import (
 type Mapped struct {
 	Bytes      []byte
 	file       *os.File    // nil where the bytes are a copy
-	info       os.FileInfo // of the file as it was mapped
+	info       os.FileInfo // state of the file when it was mapped
 	references int         // guarded by mappings
 }
 

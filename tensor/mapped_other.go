@@ -19,5 +19,5 @@ func mapFile(path string) (*Mapped, error) {
 
 func (m *Mapped) release() error { return nil }
 
-// DropPages has nothing to give back: the bytes are a copy.
+// DropPages does nothing: the bytes are a copy.
 func (m *Mapped) DropPages([]byte) {}

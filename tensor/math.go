@@ -25,7 +25,7 @@ func expParts(x float64) (p float64, k int) {
 	n := math.Floor(float64(x*(1/math.Ln2)) + 0.5)
 	hi, lo := x-float64(n*ln2Hi), float64(n*ln2Lo)
 	r := hi - lo
-	low := (hi - r) - lo // what r lost to rounding
+	low := (hi - r) - lo // rounding error of r
 	// e**r = 1 + r + r^2 * (1/2! + r/3! + ... + r^11/13!)
 	return r + (float64(float64(r*r)*horner(r, expTaylor[:])) + low), int(n)
 }

@@ -11,8 +11,8 @@ import (
 // Region must not be used by several goroutines at once.
 type Region struct {
 	files []*Mapped
-	free  []byte   // of the last file
-	taken [][]byte // what New has handed out
+	free  []byte   // unused bytes of the last file
+	taken [][]byte // memory that New has returned
 }
 
 const (
@@ -86,7 +86,7 @@ func overlap(a, b []byte) bool {
 	return p < q+uintptr(len(b)) && q < p+uintptr(len(a))
 }
 
-// Close lets go of the memory. A caller that touches the tensors after that has retained it.
+// Close releases the memory. A caller that uses the tensors later must have retained it.
 func (r *Region) Close() {
 	for _, m := range r.files {
 		_ = m.Close() // what can fail is giving memory back

@@ -29,7 +29,7 @@ import (
 
 // Grid has the anchors for inputs of one size.
 type Grid struct {
-	Height, Width int // of the input, in pixels
+	Height, Width int // size of the input, in pixels
 	form          graph.BoxForm
 	anchors       []box
 	starts        []int // index of the first slot of each map

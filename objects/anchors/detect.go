@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// before is the number of candidates of a map that compete, the best ones.
+// before is the maximum number of candidates of a map that compete: the best ones.
 const before = 1000
 
 // candidate is a class of a slot.

@@ -14,7 +14,7 @@ const (
 
 // These are the limits of assign for FCOS, in sides of a cell.
 const (
-	radius    = 1.5 // of the centre of an object
+	radius    = 1.5 // distance from the centre of an object
 	low, high = 4, 8
 )
 

@@ -14,9 +14,9 @@ import (
 const (
 	ssdMaps             = 6
 	ssdSmallest         = 0.2  // side of the squares of the finest map, as a share of the input's
-	ssdLargest          = 0.95 // of the coarsest map
+	ssdLargest          = 0.95 // side of the squares of the coarsest map
 	negativesOfPositive = 3    // slots of background with a loss for each slot with an object
-	ssdCandidates       = 300  // of a class that compete
+	ssdCandidates       = 300  // maximum number of candidates of a class that compete
 )
 
 // ssdUnits are the factors of the offsets and of the logarithms in a prediction.

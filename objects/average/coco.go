@@ -16,7 +16,7 @@ type COCOFigures struct {
 	AP75     float64 `json:"ap75"`
 	APSmall  float64 `json:"ap_small"` // objects with an area up to 32 x 32
 	APMedium float64 `json:"ap_medium"`
-	APLarge  float64 `json:"ap_large"` // from 96 x 96
+	APLarge  float64 `json:"ap_large"` // objects from 96 x 96
 	AR1      float64 `json:"ar1"`      // recall with one detection per picture and class
 	AR10     float64 `json:"ar10"`
 	AR100    float64 `json:"ar100"`

@@ -17,11 +17,11 @@ type Detection struct {
 // Options limit detections.
 type Options struct {
 	Score   float32 // detections have a greater score
-	Overlap float32 // of two boxes of a class that overlap by more, only the one with the higher score is left
+	Overlap float32 // of two boxes of a class with a larger overlap, the lower score is left out
 	Most    int     // the best; 0: all
 }
 
-// before is the number of candidates of a class that compete, the best ones.
+// before is the maximum number of candidates of a class that compete: the best ones.
 const before = 1000
 
 // Detections returns the boxes of one prediction [5+C, A] for cells of g, the highest score first. A

@@ -27,7 +27,7 @@ var strides = []int{8, 16, 32}
 
 // Grid has the cells for inputs of one size.
 type Grid struct {
-	Height, Width int // of the input, in pixels
+	Height, Width int // size of the input, in pixels
 	cells         []cell
 	starts        []int // index of the first cell of each map
 }

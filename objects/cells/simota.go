@@ -24,7 +24,7 @@ const (
 	mostOverlaps = 10
 	overlapCost  = 3
 	farCost      = 1e6
-	noCost       = 1e30 // of cells that are no candidates
+	noCost       = 1e30 // cost of cells that are no candidates
 )
 
 // Match returns the object of each cell for a prediction [5+C, A], as SimOTA assigns it: an index of
@@ -61,7 +61,7 @@ type simOTA struct {
 	grid      *Grid
 	rows      []float32
 	objects   []Object
-	index     []int // of the objects in the arguments of Match
+	index     []int // indices of the objects in the arguments of Match
 	boxes     [][4]float32
 	candidate []bool
 	near      [][]bool

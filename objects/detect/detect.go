@@ -20,7 +20,7 @@ import (
 // height.
 type Box struct {
 	Label   string     `json:"label"`
-	Index   int        `json:"index"` // of the class
+	Index   int        `json:"index"` // index of the class
 	Score   float32    `json:"score"` // probability of an object times the probability of its class
 	Corners [4]float64 `json:"box"`
 }
@@ -28,10 +28,10 @@ type Box struct {
 // Detector makes boxes of the output of a model.
 type Detector struct {
 	model   *models.Model
-	layout  models.Layout // of another program; "" for detectors of the zoo
+	layout  models.Layout // layout of another program; "" for detectors of the zoo
 	first   int           // output that has the layout, of a layout with one
-	grid    *cells.Grid   // of a layout with cells
-	slots   cells.Slots   // of a detector of the zoo
+	grid    *cells.Grid   // grid of a layout with cells
+	slots   cells.Slots   // slots of a detector of the zoo
 	frames  data.Transform
 	options cells.Options
 }

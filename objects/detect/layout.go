@@ -11,7 +11,7 @@ import (
 // candidates are boxes of a detector of another program, in pixels of the input.
 type candidates struct {
 	least   float32 // scores are greater
-	highest float32 // of all scores
+	highest float32 // maximum of all scores
 	boxes   []suppress.Corners
 	scores  []float32
 	classes []int
@@ -27,7 +27,7 @@ func (c *candidates) add(box suppress.Corners, score float32, class int) {
 	c.boxes, c.scores, c.classes = append(c.boxes, box), append(c.scores, score), append(c.classes, class)
 }
 
-// before is the number of candidates of a class that compete, the best ones.
+// before is the maximum number of candidates of a class that compete: the best ones.
 const before = 1000
 
 // suppress returns the boxes that are left. Boxes that the file has suppressed are all left.

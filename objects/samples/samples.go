@@ -20,7 +20,7 @@ import (
 // source is the pictures of one split of a set. A label has a place for each box of the picture with
 // the most boxes of all splits, so that all splits have labels of one shape.
 type source struct {
-	set      *objects.Set // with the files of all splits
+	set      *objects.Set // set with the files of all splits
 	selected *objects.Set
 	info     data.Info
 	labels   [][]int32
@@ -95,7 +95,7 @@ func choose(set *objects.Set, split data.Split) data.Split {
 	case other != "" && has(other):
 		return other
 	case has(data.Train) || has(data.Val) || has(data.Test):
-		return split // which Select refuses
+		return split // Select refuses it
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ svg{background:#fff} text{font:13px sans-serif;fill:#1b1f24;text-anchor:middle}
 <path d="M0,0 L8,4 L0,8 z" fill="#7d8590"/></marker></defs>
 `
 
-// svg draws a layout: arrows first, so that boxes cover what crosses them.
+// svg draws a layout: arrows first, so that boxes cover the lines that cross them.
 func svg(l layout) string {
 	height := rowHeight*len(l.rows) + rowHeight
 	var b strings.Builder

@@ -119,7 +119,7 @@ func family(process int) []int {
 	return all
 }
 
-// pss returns the proportional set size of a process in MiB; 0 if it is gone.
+// pss returns the proportional set size of a process in MiB; 0 if it has ended.
 func pss(process int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", process))
 	_, after, _ := strings.Cut(string(text), "\nPss:")

@@ -45,7 +45,7 @@ func int8Rows() (list []row) {
 	return list
 }
 
-// quantised predicts with ONNX Runtime from a file in QDQ form, made by its quantiser.
+// quantised predicts with ONNX Runtime from a file in QDQ form that ONNX Runtime's quantiser made.
 func quantised(name, form string, batch, threads int) []side {
 	list := onnxRuntimes(name+"."+form, batch, threads)
 	for i := range list {
@@ -80,7 +80,7 @@ func (b *bench) qdq(name, form string) error {
 	return nil
 }
 
-// int8 returns the template of int8 of a network, made from its batch norms alone.
+// int8 returns the int8 template of a network, made from its batch norms alone.
 func (b *bench) int8(name string) (string, error) {
 	file := filepath.Join(b.models, name+".int8.bnm")
 	if _, err := os.Stat(file); err == nil {

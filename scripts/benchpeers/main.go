@@ -39,7 +39,7 @@ type options struct {
 	// patience is the time limit of an answer from a peer: some compilers need minutes, or
 	// never end.
 	patience time.Duration
-	json     string // where the figures are kept
+	json     string // file for the figures
 }
 
 func main() {

@@ -15,7 +15,7 @@ import (
 type bench struct {
 	options
 	ctx     context.Context
-	peers   map[string]*peer // by command
+	peers   map[string]*peer // peers by command
 	once    []string         // peers that do not stay loaded: "oneDNN 2.6.3"
 	files   map[string]string
 	lacks   []string        // measurements that peers cannot make
@@ -73,7 +73,7 @@ func (b *bench) measure(ctx context.Context, r row) (result, error) {
 	return out, nil
 }
 
-// again measures a side once more. A form that a peer lacks is noted.
+// again measures a side again. If a peer lacks a form, this is noted.
 func (b *bench) again(r *result, s report.Sample, of side) (report.Sample, error) {
 	v, err := of.measure(b)
 	var none missing
@@ -108,7 +108,7 @@ func (b *bench) missed(what string) {
 	}
 }
 
-// ratio returns how many times better ours is.
+// ratio returns by what factor bnctl is better.
 func (r result) ratio() float64 { return report.Times(r.bnctl, r.theirs, r.less) }
 
 func (b *bench) close() {

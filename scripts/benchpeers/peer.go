@@ -24,8 +24,8 @@ type peer struct {
 	out   *bufio.Reader
 }
 
-// ask has the peer that these words start answer one question. A peer that ends instead of answering,
-// as one that runs out of memory does, is left out of the row, and so is one that is late.
+// ask sends one question to the peer with these words, and starts it if necessary. A peer that ends
+// without an answer, for example because memory is short, is left out of the row, and so is a late one.
 func (b *bench) ask(question, answer any, env []string, words ...string) error {
 	key := strings.Join(words, " ")
 	p := b.peers[key]
@@ -66,7 +66,7 @@ func (b *bench) ask(question, answer any, env []string, words ...string) error {
 func start(env, words []string) (*peer, error) {
 	p := &peer{cmd: exec.Command(words[0], words[1:]...)}
 	p.cmd.Env, p.cmd.Stderr = append(environ(), env...), os.Stderr
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the compilers that it starts
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // including the compilers that it starts
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func torch(name, task, model string, batch, threads int, format string,
 		if err != nil {
 			return 0, err
 		}
-		if b.overdue[form] { // as it will be with another number of threads
+		if b.overdue[form] { // it would be late with this number of threads too
 			return 0, missing{fmt.Sprintf("%s, batch %d: no answer within %v before", model, batch, b.patience), true}
 		}
 		n := fmt.Sprint(threads)

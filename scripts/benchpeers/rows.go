@@ -9,9 +9,9 @@ import (
 type row struct {
 	group   string
 	name    string
-	threads int // of the probe that goes with it
+	threads int // threads of the corresponding probe
 	unit    string
-	less    bool // less is better
+	less    bool // smaller figures are better
 	must    float64
 	aim     float64
 	note    string // the required value of a row with one side

@@ -32,7 +32,7 @@ const (
 // zooInferRows are predictions of the zoo against the best of two ONNX Runtimes, from one file.
 func zooInferRows() []row { return graphRows("infer-zoo", 1.1, 1.4, zoo) }
 
-// everyInferRows are the same of all of them.
+// everyInferRows returns the rows of inference for all networks.
 func everyInferRows() []row { return graphRows(everyGroup, 0.85, 1.2, every) }
 
 // everyTorchRows are predictions of all of them on one thread against the best of two PyTorchs, with frozen

@@ -22,12 +22,12 @@ func newAlarm() *alarm {
 	return &alarm{os.NewFile(uintptr(timer), "timer"), timer}
 }
 
-// sleep returns after so long; it holds no thread meanwhile.
+// sleep returns after a duration. It does not occupy a thread.
 func (a *alarm) sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
 	at := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
-	_ = unix.TimerfdSettime(a.timer, 0, &at, nil) // it is a timer, and d is valid
+	_ = unix.TimerfdSettime(a.timer, 0, &at, nil) // cannot fail: the descriptor is a timer, and d is valid
 	_, _ = a.Read(make([]byte, 8))
 }

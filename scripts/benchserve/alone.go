@@ -79,7 +79,7 @@ func (b *bench) halfLoaded(rate float64, single time.Duration, w way, want []byt
 			ms(quantile(delayed, 0.5)), ms(quantile(delayed, 0.99)), half, used))
 }
 
-// saturated asks for more than there can be, in turns with bnctl bench.
+// saturated sends more requests than the server can answer, alternating with bnctl bench.
 func (b *bench) saturated(path string, n network, s *server, ways []way, want []byte) (float64, error) {
 	rates, used := map[string][]float64{}, map[string]string{}
 	for range b.rounds {
@@ -140,7 +140,7 @@ func (o *outcome) clean() error {
 // than necessary: rejected requests use the core of the front too.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 
-// long returns how long a load at a rate must be for a p99.
+// long returns the duration that a load at a rate needs for a p99.
 func (b *bench) long(rate float64) time.Duration {
 	const requests = 1000
 	return min(max(b.turn, time.Duration(requests/rate*float64(time.Second))), 6*b.turn)

@@ -9,9 +9,9 @@ import (
 	"net/http"
 )
 
-// asker asks for one row; it may be used by many goroutines.
+// asker requests the prediction of one row; many goroutines may use it.
 type asker interface {
-	// ask returns the outputs. The error is busy where the queue of the server is full.
+	// ask returns the outputs. The error is busy if the queue of the server is full.
 	ask() ([]byte, error)
 	close()
 }
@@ -19,7 +19,7 @@ type asker interface {
 // busy is the error of a request that the server rejects because of its load.
 var busy = fmt.Errorf("busy")
 
-// overHTTP asks by HTTP/1.1, with requests that are written once.
+// overHTTP sends requests by HTTP/1.1. The bytes of a request are made only once.
 type overHTTP struct {
 	dial
 	address string

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// overGRPC asks by gRPC with frames that are written once, as overHTTP does: grpc-go's
-// client would use as much of the core that it shares with the server as the server does.
+// overGRPC sends requests by gRPC. The bytes of the frames are made only once, as in overHTTP:
+// grpc-go's client would use as much time of the shared core as the server.
 type overGRPC struct {
 	dial
 	address string

@@ -18,7 +18,7 @@ type side struct {
 	asker
 	rates []float64
 	used  string
-	loads []*outcome // at half the best peer's rate
+	loads []*outcome // loads at half the best peer's rate
 }
 
 func (s *side) close() {
@@ -72,7 +72,7 @@ func (b *bench) compare(n network) error {
 	return nil
 }
 
-// latency returns how long requests of all loads took, or "" without any.
+// latency describes the latency of the requests of all loads; "" without requests.
 func (s *side) latency() string {
 	if len(s.loads) == 0 {
 		return ""
@@ -122,7 +122,7 @@ func (b *bench) sides(n network) (all []*side, err error) {
 	return all, nil
 }
 
-// peer starts a server that prints the address on which it listens.
+// peer starts a server that prints its address.
 func (b *bench) peer(threads string, words []string) (*server, error) {
 	env := []string{"NODE_PATH=" + b.modules, "OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads,
 		"PYTHONWARNINGS=ignore"}
@@ -136,7 +136,8 @@ func (b *bench) peer(threads string, words []string) (*server, error) {
 	return s, err
 }
 
-// closed has clients for three batches ask again and again, for so long.
+// closed simulates enough clients for three batches. Each sends its next request after the previous
+// answer, until the duration is over.
 func closed(a asker, batch int, long time.Duration) *outcome {
 	var all sync.WaitGroup
 	out, began := &outcome{}, time.Now()

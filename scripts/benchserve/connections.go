@@ -35,6 +35,6 @@ func (c *connections[C]) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.idle {
-		_ = one.Close() // the connection is no longer needed
+		_ = one.Close() // the connection is not needed any more
 	}
 }

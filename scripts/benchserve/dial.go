@@ -14,8 +14,8 @@ type dial func(address string) (net.Conn, error)
 // dialShared is for many requests at a time.
 func dialShared(address string) (net.Conn, error) { return net.Dial("tcp", address) }
 
-// dialBare is for one request at a time: its thread waits in the kernel, without Go's run
-// time in between. The hops of the run time are tens of microseconds on the server's core.
+// dialBare opens a connection for one request at a time: its thread waits in the kernel, not in Go's
+// runtime, which would cost tens of microseconds on the server's core.
 func dialBare(address string) (net.Conn, error) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // outcome is the result of a load.
 type outcome struct {
 	mu     sync.Mutex
-	took   []time.Duration // of the answered requests, from the time when each was due; sorted at the end
+	took   []time.Duration // of answered requests, since they were due; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
 	calm   []time.Duration // took, of requests during which this machine had its cores; sorted
 	delays []time.Duration // sent after it should have been, which is in took; sorted
@@ -69,7 +69,7 @@ func (o *outcome) watch(s *server, ends chan struct{}) {
 	}
 }
 
-// ask sends one request, which was due so long after the beginning.
+// ask sends one request, which was due a time after the beginning.
 func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) {
 	delay := time.Since(began) - due
 	got, err := a.ask()
@@ -89,8 +89,8 @@ func (o *outcome) ask(a asker, want []byte, began time.Time, due time.Duration) 
 	}
 }
 
-// rate returns the answers per second, without the first fifth of a load. Answers come in
-// batches, so it counts from the end of one batch to the end of the last.
+// rate returns the answers per second after the first fifth of a load. Answers arrive in batches, so it
+// counts from the end of one batch to the end of the last.
 func (o *outcome) rate(long time.Duration, batch int) float64 {
 	slices.Sort(o.ended)
 	from, _ := slices.BinarySearch(o.ended, long/5)

@@ -27,13 +27,13 @@ type options struct {
 	networks string
 	sections string
 	device   int           // the core of the device; -1: any
-	overload time.Duration // at twice the capacity
+	overload time.Duration // duration at twice the capacity
 	capacity float64       // images a second, if it is known
-	turn     time.Duration // of a rate
+	turn     time.Duration // duration of a rate
 	rounds   int
 	peers    bool
-	theirs   string // which of them
-	with     string // more flags of bnctl serve
+	theirs   string // selected peers
+	with     string // additional flags of bnctl serve
 	models   string // folder with NAME.onnx and NAME.pth, for peers
 	modules  string // NODE_PATH
 	python   string
@@ -95,7 +95,7 @@ func run(ctx context.Context, o options) error {
 type bench struct {
 	options
 	ctx    context.Context
-	folder string // of templates that it makes
+	folder string // folder of the templates that it makes
 }
 
 // say prints a row of the table.

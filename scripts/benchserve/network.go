@@ -14,7 +14,7 @@ import (
 // network is one that is measured.
 type network struct {
 	name  string
-	shape []int // of a row of UINT8, [H,W,C]
+	shape []int // shape of a row of UINT8, [H,W,C]
 	batch int   // beyond which throughput does not grow
 }
 

@@ -21,7 +21,7 @@ import (
 type server struct {
 	cmd        *exec.Cmd
 	http, grpc string // addresses; grpc may be ""
-	url        string // for inference requests
+	url        string // URL for inference requests
 }
 
 // serve starts bnctl serve with the model, and has its device on its core. output gets the
@@ -69,7 +69,7 @@ func (b *bench) start(output io.Writer, env []string, name string, args ...strin
 
 func (s *server) close() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait() // its exit status is irrelevant to its speed
+	_ = s.cmd.Wait() // the exit status does not matter
 }
 
 // pin moves the child processes of a process, the devices, to their core.

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// single asks for one row after another in every way, and returns the median by HTTP. The
-// time on the device is in the lines that the server writes about each request; writing
-// them costs some microseconds.
+// single sends requests of one row, one after another, in every way, and returns the median by HTTP.
+// The server writes the time on the device into the log of each request, which costs some microseconds.
 func (b *bench) single(path string, n network) (first time.Duration, err error) {
 	log, err := newLog()
 	if err != nil {
@@ -40,7 +39,7 @@ func (b *bench) single(path string, n network) (first time.Duration, err error) 
 			return 0, err
 		}
 		used := s.use().each(before, len(out.took))
-		time.Sleep(100 * time.Millisecond) // for the last line
+		time.Sleep(100 * time.Millisecond) // wait for the last line
 		queue, device, encode := log.take()
 		p50 := out.quantile(0.5)
 		say("one in flight, "+w.name, fmt.Sprintf("p50 %s, p99 %s ms", ms(p50), ms(out.quantile(0.99))),
@@ -53,7 +52,7 @@ func (b *bench) single(path string, n network) (first time.Duration, err error) 
 	return first, nil
 }
 
-// one asks for one row after another, for so long.
+// one sends requests of one row, one after another, until a duration is over.
 func one(a asker, long time.Duration) (*outcome, error) {
 	out := &outcome{}
 	for began := time.Now(); time.Since(began) < long || len(out.took) < 10; {

@@ -16,7 +16,7 @@ import (
 // written is a call as it goes over a connection.
 type written struct {
 	bytes  []byte
-	frames []int // where they begin
+	frames []int // offset of each frame
 }
 
 // write makes the frames of calls with a message: of the first call of a connection, and of

@@ -6,7 +6,8 @@ import "time"
 // had cores of this one: requests in this time show little about the server.
 type theft struct{ from, to time.Duration }
 
-// glance is how often it is looked for. Linux counts it in hundredths of a second.
+// glance is the interval between two measurements of stolen time. Linux counts it in
+// hundredths of a second.
 const glance = 50 * time.Millisecond
 
 // thefts looks until ends is closed. What waits when the cores come back is late

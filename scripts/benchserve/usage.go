@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// usage is how long the threads of processes have computed.
+// usage is the computing time of the threads of processes.
 type usage struct {
 	when                time.Time
 	device, front, load time.Duration
 	waited              time.Duration // how long the devices waited for a core that others had
-	stolen, unused      time.Duration // by other machines of the same host, and idle, of all cores
+	stolen, unused      time.Duration // by other machines of the same host, and idle; sum of all cores
 }
 
 // use returns the usage so far of the devices and the front of s, and of this process.
@@ -41,8 +41,7 @@ func (u usage) since(before usage) string {
 		perRequest(u.load, before.load), perRequest(u.stolen, before.stolen))
 }
 
-// each describes how long the server and the load generator have computed since before, per
-// request.
+// each describes the computing time of the server and of the load generator since before, per request.
 func (u usage) each(before usage, requests int) string {
 	perRequest := func(now, was time.Duration) float64 { return us(now-was) / float64(requests) }
 	return fmt.Sprintf("front %.0f us, load %.0f us of processor time", perRequest(u.front, before.front),
@@ -58,8 +57,8 @@ func (u usage) of(before usage, requests int) string {
 		(u.stolen-before.stolen).Seconds()/u.when.Sub(before.when).Seconds())
 }
 
-// machine returns how long other machines of the host had the cores of this one
-// while it wanted them, and how long nothing ran on them.
+// machine returns the time that other machines on the host used the cores while this machine wanted
+// them, and the idle time of the cores.
 func machine() (stolen, unused time.Duration) {
 	text, _ := os.ReadFile("/proc/stat")
 	first, _, _ := strings.Cut(string(text), "\n")
@@ -74,8 +73,8 @@ func machine() (stolen, unused time.Duration) {
 	return ticks(8), ticks(4) + ticks(5)
 }
 
-// computed returns how long the threads of a process have been on a core, and
-// how long they waited for one.
+// computed returns the time that the threads of a process ran on a core, and the time that
+// they waited for one.
 func computed(process int) (on, waited time.Duration) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))
 	for _, path := range tasks {

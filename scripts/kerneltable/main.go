@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// kernel is the instructions of one.
+// kernel has the instructions of one kernel.
 type kernel struct {
 	lines  []string
 	labels map[string]int

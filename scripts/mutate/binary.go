@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// binary is the tests of one package, with the mutants of p.
+// binary is the test binary of one package, with the mutants of p.
 type binary struct{ dir, path string }
 
 // run runs tests with a mutant, or without one if mutant is -1, in at most 8 GB, and

@@ -61,7 +61,7 @@ func mutantChosen(first, behind int) int {
 // mutated is a package with files that contain all mutants.
 type mutated struct {
 	dir     string
-	files   map[string][]byte // by absolute name
+	files   map[string][]byte // files by absolute name
 	mutants []mutant
 }
 

@@ -36,10 +36,10 @@ type suite struct {
 	reach  map[int][]test
 	killer sync.Map // names of tests, by mutant.place
 	mu     sync.Mutex
-	record map[string]record // by files, and names of tests
+	record map[string]record // records by files and names of tests
 }
 
-// record is how many mutants a test was shown to, and how many of them it noticed.
+// record counts the mutants that a test ran with, and those that it noticed.
 type record struct{ run, noticed int }
 
 // promising returns tests in another order: first those that noticed the most of a file's
@@ -65,7 +65,7 @@ func (s *suite) result(file string, names []string, noticed string) {
 		if name == noticed {
 			r.noticed++
 		}
-		if name == noticed || noticed == "" { // else it may not have been its turn
+		if name == noticed || noticed == "" { // otherwise the test may not have run
 			s.record[file+name] = record{r.run + 1, r.noticed}
 		}
 	}

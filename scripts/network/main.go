@@ -42,7 +42,7 @@ const backward = 2.0 / 3
 type plan struct {
 	waited     []int // bytes of the exchanges that the devices wait for
 	overlapped []int // bytes of those during the backward pass, in their order
-	report     int   // of the moments that a replica reports
+	report     int   // bytes of the moments that a replica reports
 }
 
 func planOf(mode bn.Mode) (*plan, error) {

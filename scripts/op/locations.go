@@ -3,7 +3,7 @@ package main
 // location is a file or a folder where an operation belongs.
 type location struct {
 	path string
-	what string // its content
+	what string // content of the file
 	when func(operation) bool
 	// note is the condition, in words, of a place that some operations do not need and
 	// that no rule can decide. It is empty for a place that is required.

@@ -9,8 +9,8 @@ import (
 
 // operation is an operation of package graph, or one that is to be added.
 type operation struct {
-	name     string // in the text form, for example max_pool
-	constant string // in Go, for example MaxPool
+	name     string // name in the text form, for example max_pool
+	constant string // name in Go, for example MaxPool
 	op       graph.Op
 }
 

@@ -75,7 +75,7 @@ func run(root string, write bool) (changed []string, err error) {
 	return changed, all
 }
 
-// marked is a table of a page, between its two lines.
+// marked matches a table of a page, between its two lines.
 var marked = regexp.MustCompile(`(?s)<!-- ([\w.-]+\.json(?: [\w.,-]+)*) -->\n.*?<!-- end -->`)
 
 // printed returns a page with its tables printed again.

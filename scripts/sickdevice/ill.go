@@ -15,7 +15,7 @@ var calls int
 // leaked is the memory that the fault "leak" never frees.
 var leaked [][]byte
 
-// ill makes the faults that show in how a call ends, not in its results.
+// ill causes the faults that change how a call ends, not its results.
 func ill(ctx context.Context) {
 	switch calls++; {
 	case fault == "hang", fault == "stall" && calls%7 == 0:

@@ -61,7 +61,7 @@ type way struct {
 	delay time.Duration
 	rate  float64 // bytes a second; 0: no limit
 	mu    sync.Mutex
-	free  time.Time // when the bytes that were sent before have gone
+	free  time.Time // time when all previous bytes have been sent
 }
 
 func newWay(delay time.Duration, rate float64) *way { return &way{delay: delay, rate: rate} }
@@ -82,7 +82,7 @@ func (w *way) send(n int, now time.Time) time.Time {
 // packet is some bytes on their way.
 type packet struct {
 	bytes []byte
-	at    time.Time // when they arrive
+	at    time.Time // time of arrival
 }
 
 // copy copies until one side closes. It closes the other one.

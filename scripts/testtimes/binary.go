@@ -17,7 +17,7 @@ import (
 // functions. Functions that run at the same time share theirs at random.
 func binary(into string, command []string) int {
 	isTest := strings.HasSuffix(command[0], ".test")
-	if isTest { // else it is a program of go run
+	if isTest { // otherwise it is a program of go run
 		command = append([]string{command[0], "-test.v=true"}, command[1:]...)
 	}
 	c := exec.Command(command[0], command[1:]...)

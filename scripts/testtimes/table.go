@@ -72,7 +72,7 @@ func show(path string, top int, least float64) int {
 		showLine(r, inside, top, least)
 		inside = nil
 	}
-	if len(inside) > 0 { // of a run that was ended
+	if len(inside) > 0 { // the run was ended early
 		showLine(record{name: "(not finished)"}, inside, top, least)
 	}
 	return 0

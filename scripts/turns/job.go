@@ -15,10 +15,10 @@ import (
 // job is a run of bnctl.
 type job struct {
 	command *exec.Cmd
-	events  chan time.Time // one for each step that it has done; closed at its end
+	events  chan time.Time // end time of each step; closed at the end of the job
 
 	steps   []float64 // milliseconds
-	medians []float64 // of each turn's steps
+	medians []float64 // median step time of each turn
 	took    times     // seconds of a core
 }
 
@@ -48,7 +48,7 @@ func start(words []string) (*job, error) {
 func (j *job) turn(steps int) error {
 	j.signal(syscall.SIGCONT)
 	defer j.signal(syscall.SIGSTOP)
-	for len(j.events) > 0 { // it was stopped before they were counted
+	for len(j.events) > 0 { // the job was stopped before they were counted
 		<-j.events
 	}
 	var turn []float64
@@ -69,12 +69,11 @@ func (j *job) turn(steps int) error {
 	return nil
 }
 
-// signal sends a signal to all processes of the job, but not to its launcher, which
-// does nothing meanwhile.
+// signal sends a signal to all processes of the job except its launcher, which does nothing meanwhile.
 func (j *job) signal(s syscall.Signal) {
 	for _, p := range tree(j.command.Process.Pid) {
 		if kind(p) != "" {
-			_ = syscall.Kill(p, s) // which may be gone
+			_ = syscall.Kill(p, s) // the process may have ended
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// kinds are what processes of a run are.
+// kinds are the kinds of processes of a run.
 var kinds = []string{"device", "bnctl", "fabric"}
 
 // times is the time of a core that processes have used, in seconds, by kind. In a job of
@@ -70,7 +70,7 @@ func kind(pid int) string {
 	return ""
 }
 
-// ran returns for how many seconds the threads of a process have run.
+// ran returns the running time of the threads of a process, in seconds.
 func ran(pid int) (sum float64) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range tasks {

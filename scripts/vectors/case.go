@@ -72,7 +72,7 @@ func thrice(c testCase) []testCase {
 		c.with("infinities and NaN", special, lonely)}
 }
 
-// rows returns how many rows all replicas have.
+// rows returns the number of rows of all replicas.
 func (c testCase) rows() int {
 	n := 0
 	for _, r := range c.replicas {
@@ -91,7 +91,7 @@ func (c testCase) class() string {
 	return "fma/1"
 }
 
-// valueNames are the operands and the results of operations, where they are not x and y.
+// valueNames has the names of operands and results of operations, if they are not x and y.
 var valueNames = map[graph.Op]string{
 	graph.Conv: "x weight bias = y", graph.ConvGradInput: "dy weight = dx",
 	graph.ConvGradWeight: "x dy = dweight",

@@ -124,7 +124,7 @@ func productCases() []testCase {
 	return append(append(all, long), folded()...)
 }
 
-// folded are products with a batch norm behind them, which becomes a part of their weights.
+// folded are products followed by a batch norm, which becomes a part of their weights.
 func folded() []testCase {
 	channels := func(n int) []operand {
 		return []operand{whole(n), whole(n), whole(n), whole(n).with(positive)}

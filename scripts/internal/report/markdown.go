@@ -31,7 +31,7 @@ func quoted(command string) string {
 // brief is the day and the command. The file has the conditions and the peers.
 func (m *Measurement) brief() string { return m.Measured + ", " + quoted(m.Command) }
 
-// Table is the table of rows, as Markdown.
+// Table returns the table of the rows in Markdown.
 func (m *Measurement) Table() string {
 	var b strings.Builder
 	line(&b, m.Columns)
@@ -92,7 +92,7 @@ func (m *Measurement) Compared(group string, rates bool) string {
 	return b.String()
 }
 
-// fmaOf is the cell of the rates before and after a row.
+// fmaOf returns the cell with the rates before and after a row.
 func fmaOf(c Comparison) string {
 	if c.FMA[0] == 0 {
 		return ""
@@ -100,7 +100,7 @@ func fmaOf(c Comparison) string {
 	return fmt.Sprintf("%.0f, %.0f", c.FMA[0], c.FMA[1])
 }
 
-// rated is a ratio, in bold where it is below the required one.
+// rated returns a ratio, in bold if it is below the required one.
 func rated(ratio, must float64) string {
 	text := fmt.Sprintf("%.2f", ratio)
 	if ratio < must {
@@ -111,8 +111,8 @@ func rated(ratio, must float64) string {
 
 // Sum is the summary of a group of comparisons.
 type Sum struct {
-	Rows        int     // that have a peer
-	Mean, Least float64 // of the ratios; the mean is geometric
+	Rows        int     // number of rows with a peer
+	Mean, Least float64 // mean and minimum of the ratios; the mean is geometric
 	Must, Aim   float64
 }
 
@@ -130,7 +130,7 @@ func (m *Measurement) Summed(group string) Sum {
 	return s
 }
 
-// Summary is a table of the sums of some groups, as Markdown.
+// Summary returns a table of the sums of some groups in Markdown.
 func (m *Measurement) Summary(groups ...string) string {
 	var b strings.Builder
 	line(&b, []string{"", "cases", "geometric mean", "least", "must", "aim"})

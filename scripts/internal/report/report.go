@@ -15,13 +15,13 @@ type Measurement struct {
 	Processor  string   `json:"processor"`
 	Command    string   `json:"command,omitempty"`    // empty if a column has the command of each row
 	Measured   string   `json:"measured"`             // the day: 2026-11-26
-	Commit     string   `json:"commit,omitempty"`     // of bnctl
+	Commit     string   `json:"commit,omitempty"`     // commit of bnctl
 	Conditions string   `json:"conditions,omitempty"` // other load on the machine; facts that a reader must know
-	Peers      []string `json:"peers,omitempty"`      // with their versions
+	Peers      []string `json:"peers,omitempty"`      // peers with their versions
 	LeftOut    []string `json:"left_out,omitempty"`   // peers that could not do something, and why
-	Sources    []string `json:"sources,omitempty"`    // of the measured programs; pages do not show them
-	Rounds     int      `json:"rounds,omitempty"`     // of each side, in turn
-	Seconds    float64  `json:"seconds,omitempty"`    // of each side and round, at least
+	Sources    []string `json:"sources,omitempty"`    // sources of the measured programs; pages do not show them
+	Rounds     int      `json:"rounds,omitempty"`     // rounds of each side, in turn
+	Seconds    float64  `json:"seconds,omitempty"`    // minimum seconds of each side and round
 
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 
@@ -34,7 +34,7 @@ type Comparison struct {
 	Group   string     `json:"group"`
 	Name    string     `json:"name"`
 	Unit    string     `json:"unit"`
-	Less    bool       `json:"less,omitempty"` // less is better
+	Less    bool       `json:"less,omitempty"` // smaller figures are better
 	Must    float64    `json:"must,omitempty"`
 	Aim     float64    `json:"aim,omitempty"`
 	Note    string     `json:"note,omitempty"` // the required value of a row with one side
@@ -45,7 +45,7 @@ type Comparison struct {
 	FMA     [2]float64 `json:"fma"`               // GFLOP/s on registers, before and after the row
 }
 
-// Sample is the figures of one side, sorted.
+// Sample has the sorted figures of one side.
 type Sample []float64
 
 // Median returns the middle of s, or 0 if s is empty.
@@ -56,7 +56,7 @@ func (s Sample) Median() float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Times returns how many times better a is than b: above 1 is better, for either unit.
+// Times returns by what factor a is better than b: above 1 a is better, for either unit.
 func Times(a, b Sample, less bool) float64 {
 	if less {
 		return b.Median() / a.Median()
@@ -64,7 +64,7 @@ func Times(a, b Sample, less bool) float64 {
 	return a.Median() / b.Median()
 }
 
-// Ratio returns how many times better ours is.
+// Ratio returns by what factor bnctl is better.
 func (c Comparison) Ratio() float64 { return Times(c.Bnctl, c.Theirs, c.Less) }
 
 // Group returns the comparisons of a group in order.

@@ -88,7 +88,8 @@ func (r *reader) nodes(need []bool) error {
 			err = r.node(n)
 		}
 		if err != nil {
-			all.add(i, n, err)
+			at, inFile := r.inTheFile(i, n)
+			all.add(at, inFile, err)
 			r.refused = append(r.refused, n)
 		}
 		for _, name := range n.Output {

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/decode"
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
@@ -49,8 +50,8 @@ func (r *reader) useBytes() error {
 		return x.Tensor, ok && err == nil && x.IsConstant()
 	}
 	result := qdq.Rewrite(g)
-	r.src.Node = result.Nodes
-	for name, t := range result.Biases {
+	r.inFile, r.src.Node = r.src.Node, result.Nodes
+	for name, t := range result.Constants {
 		if err := r.define(name, node.Constant(t)); err != nil {
 			return err
 		}
@@ -59,19 +60,62 @@ func (r *reader) useBytes() error {
 	return nil
 }
 
-// computeSettings computes scales and zero points that are filled or converted constants, as PyTorch writes
-// them.
+// inTheFile returns the node of the file that became node i, and its place.
+func (r *reader) inTheFile(i int, n *onnxpb.NodeProto) (int, *onnxpb.NodeProto) {
+	if m := r.replaced[decode.First(n.Output, "")]; m != nil {
+		n = m
+	}
+	if at := slices.Index(r.inFile, n); at >= 0 {
+		i = at
+	}
+	return i, n
+}
+
+// computeSettings computes scales, zero points and integers of weights that nodes compute from constants:
+// PyTorch fills and converts zero points, and TensorRT's quantiser stores weights as floats with a
+// QuantizeLinear.
 func (r *reader) computeSettings() error {
 	r.done = make([]bool, len(r.src.Node))
-	for i, n := range r.src.Node {
-		switch decode.Operator(n) {
-		case "Cast", "ConstantOfShape", "Identity":
-			if _, err := r.compute(i); err != nil {
-				return err
-			}
+	for i, need := range r.settings() {
+		if !need {
+			continue
+		}
+		if _, err := r.compute(i); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// settings marks the nodes that compute operands of a DequantizeLinear, or the scale and the zero point of a
+// QuantizeLinear, from constants.
+func (r *reader) settings() []bool {
+	fixed, wanted := map[string]bool{"": true}, map[string]bool{}
+	for name, x := range r.values {
+		fixed[name] = x.IsConstant()
+	}
+	folds := make([]bool, len(r.src.Node))
+	for i, n := range r.src.Node {
+		folds[i] = len(n.Output) == 1 && table[decode.Operator(n)].fold != nil && !isDequantise(n) &&
+			!slices.ContainsFunc(n.Input, func(name string) bool { return !fixed[name] })
+		if folds[i] {
+			fixed[n.Output[0]] = true
+		}
+	}
+	for i, n := range slices.Backward(r.src.Node) {
+		folds[i] = folds[i] && wanted[n.Output[0]]
+		from := len(n.Input)
+		switch {
+		case isDequantise(n) || folds[i]:
+			from = 0
+		case strings.HasSuffix(decode.Operator(n), "QuantizeLinear"):
+			from = min(1, len(n.Input))
+		}
+		for _, name := range n.Input[from:] {
+			wanted[name] = true
+		}
+	}
+	return folds
 }
 
 // movesBytes reports whether each element of a node's result is an element of its first operand, or the

@@ -53,10 +53,13 @@ func TestQDQ(t *testing.T) {
 		{"Conv, a bias of floats", image, 1, 10, with(slices.Concat(kernels, nodes{floats("bf", []int64{2}, 1, -1),
 			op("Conv", "a wf bf", "f", pads)})...), []float64{1, 2, 2, 1, 0, 63, -1, -1, 0, -1, -1, -2}, "conv_int8"},
 		{"Conv as PyTorch writes it", image, 1, 10, slices.Concat(nodes{op("Cast", "q", "u", intAttr("to", int(u8))),
-			dq("u", "s", "z", "a"), ints("two", 2), op("ConstantOfShape", "two", "zeros"),
+			op("Cast", "u", "v", intAttr("to", int(u8))), dq("v", "s", "z", "a"), ints("two", 2), op("ConstantOfShape", "two", "zeros"),
 			op("Cast", "zeros", "bz", intAttr("to", int(i32)))}, kernels, bias[:2], nodes{axis(dq("b", "bs", "bz", "bf"), 0),
 			op("Conv", "a wf bf", "c", pads), op("Relu", "c", "f"), q}), []float64{1, 2, 2, 1, 0, 63, 0, 0, 0, 0, 0, 0},
 			"conv_int8"},
+		{"Conv as TensorRT writes it", image, 1, 10, with(floats("wx", []int64{2, 1, 1, 2}, 0.5, 0.5, 0.75, 0), kernels[1],
+			kernels[2], axis(op("QuantizeLinear", "wx ws wz", "w"), 0), kernels[3], floats("bf", []int64{2}, 1, -1),
+			op("Conv", "a wf bf", "f", pads)), []float64{1, 2, 2, 1, 0, 63, -1, -1, 0, -1, -1, -2}, "conv_int8"},
 		{"MatMul", row, 1, 10, with(append(slices.Clone(columns), op("MatMul", "a wf", "f"))...), []float64{63, -1},
 			"dense_int8"},
 		{"MatMul, Add", row, 1, 10, with(append(slices.Clone(columns), floats("bf", []int64{2}, 1, -1),
@@ -169,6 +172,10 @@ func TestQDQOfOtherTypes(t *testing.T) {
 		op("QuantizeLinear", "x s", "q", intAttr("output_dtype", int(i8))), op("DequantizeLinear", "q s", "a"),
 		op("QuantizeLinear", "a s z", "r"), op("DequantizeLinear", "r s z", "y"))
 	elements(t, "i8 without a zero point", m, []float64{-1, 1, 100}, []float64{0, 1, 63.5})
+	m = modelOf(13, 0, []int64{3}, nil, floats("s", nil, 0.5), wholes("z", i8, nil, 0), op("QuantizeLinear", "x s z", "q"),
+		op("DequantizeLinear", "q s z", "a"), op("Add", "a a", "f"), op("QuantizeLinear", "f s", "r"),
+		op("DequantizeLinear", "r s", "y"))
+	elements(t, "u8 without a zero point, of i8", m, []float64{-1, 1, 100}, []float64{0, 2, 127})
 	m = modelOf(13, 0, []int64{1, 2, 3}, nil, ofIntegers(u8, 3, 1, 0, floats("n", nil, -0.5),
 		op("DequantizeLinear", "q n z", "a"), op("MaxPool", "a", "f", list64("kernel_shape", 1, 2)),
 		op("QuantizeLinear", "f n z", "r"))...)

@@ -67,7 +67,8 @@ type reader struct {
 
 	readers map[string][]*onnxpb.NodeProto // readers by name; nil until first needed
 
-	replaced  map[string]*onnxpb.NodeProto // nodes in QDQ form that became operators of integers: see qdq.Result
+	inFile    []*onnxpb.NodeProto          // nodes before those in QDQ form became operators of integers
+	replaced  map[string]*onnxpb.NodeProto // see qdq.Result
 	whyFloats map[string]string            // reasons why nodes of a quantised file are computed in floats
 }
 

@@ -174,6 +174,7 @@ func (c *Node) Axis(a int64, rank int) int {
 	if c.Unbatched {
 		return c.FoldAxis(a, rank)
 	}
+	given := a
 	if a < 0 {
 		a += int64(rank) + 1
 	}
@@ -181,7 +182,7 @@ func (c *Node) Axis(a int64, rank int) int {
 	case a == 0:
 		c.FailAcrossBatch("works along the batch axis")
 	case a < 0 || a > int64(rank):
-		c.Fail("axis %d of a tensor of rank %d", a, rank+1)
+		c.Fail("axis %d of a tensor of rank %d", given, rank+1)
 	default:
 		return int(a - 1)
 	}
@@ -190,11 +191,12 @@ func (c *Node) Axis(a int64, rank int) int {
 
 // FoldAxis is Axis for constants, which have no batch axis.
 func (c *Node) FoldAxis(a int64, rank int) int {
+	given := a
 	if a < 0 {
 		a += int64(rank)
 	}
 	if a < 0 || a >= int64(rank) {
-		c.Fail("axis %d of a tensor of rank %d", a, rank)
+		c.Fail("axis %d of a tensor of rank %d", given, rank)
 		return 0
 	}
 	return int(a)

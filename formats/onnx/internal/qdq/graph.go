@@ -28,10 +28,10 @@ type Graph struct {
 // Result is a rewritten graph.
 type Result struct {
 	Nodes []*onnxpb.NodeProto
-	// Biases are biases as i32 that the new nodes read, and that the file lacks.
-	Biases map[string]tensor.Tensor
-	// Replaced has the nodes of the file that were replaced, by the first results of the operators of
-	// integers. Reasons has the reasons why nodes stay in floats, by the first results of these nodes.
+	// Constants are biases as i32, and zero points, that the new nodes read and that the file lacks.
+	Constants map[string]tensor.Tensor
+	// Replaced has the nodes of the file that were replaced, by the first results of the nodes that replace
+	// them. Reasons has the reasons why nodes stay in floats, by the first results of these nodes.
 	Replaced map[string]*onnxpb.NodeProto
 	Reasons  map[string]string
 }
@@ -39,7 +39,7 @@ type Result struct {
 // Rewrite returns g with groups in QDQ form replaced by operators of integers. It does not
 // change the nodes of g.
 func Rewrite(g Graph) Result {
-	w := &rewriter{file: g, Result: Result{Biases: map[string]tensor.Tensor{},
+	w := &rewriter{file: g, Result: Result{Constants: map[string]tensor.Tensor{},
 		Replaced: map[string]*onnxpb.NodeProto{}, Reasons: map[string]string{}},
 		made: map[string]*onnxpb.NodeProto{}, uses: map[string]int{}, scaled: map[string]scaled{},
 		taken: map[string]bool{}, kinds: map[string]tensor.DType{}, moved: map[*onnxpb.NodeProto]bool{}}
@@ -64,6 +64,7 @@ type rewriter struct {
 	taken  map[string]bool              // used names
 	kinds  map[string]tensor.DType      // types of quantised values, u8 and i8
 	moved  map[*onnxpb.NodeProto]bool   // nodes that move bytes instead of floats
+	noZero string                       // name of the zero point of u8 without one; "" until it is needed
 }
 
 // scaled is a tensor of integers with its scales.
@@ -122,6 +123,7 @@ func (w *rewriter) node(n *onnxpb.NodeProto) {
 		w.move(n)
 	default:
 		w.emit(n)
+		w.keepKind(n)
 	}
 }
 

@@ -40,6 +40,19 @@ func (w *rewriter) readTarget(n *onnxpb.NodeProto) (t target, ok bool) {
 	return t, true
 }
 
+// withZero returns t with the name of a zero point. Without one the result is u8; an operator of ONNX Runtime
+// without one has results of its operand's type.
+func (w *rewriter) withZero(t target) target {
+	if t.zero == "" {
+		if w.noZero == "" {
+			w.noZero = w.fresh("u8", "zero")
+			w.Constants[w.noZero] = tensor.New(tensor.U8)
+		}
+		t.zero = w.noZero
+	}
+	return t
+}
+
 // quantise replaces a QuantizeLinear and the operator before it by an operator of
 // integers. It reports whether it did.
 func (w *rewriter) quantise(n *onnxpb.NodeProto) bool {
@@ -81,7 +94,8 @@ func (w *rewriter) requantise(n *onnxpb.NodeProto, s scaled, t target) bool {
 		w.emit(&onnxpb.NodeProto{OpType: "Identity", Input: []string{s.bytes}, Output: n.Output})
 		return true
 	}
-	w.emit(activation("Identity", s, t, n.Output))
+	w.emit(activation("Identity", s, w.withZero(t), n.Output))
+	w.Replaced[n.Output[0]] = n
 	return true
 }
 

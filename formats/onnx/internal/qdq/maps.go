@@ -13,6 +13,7 @@ import (
 // group returns the operator of integers that computes n with bounds. It sets no name for the result.
 // ok is false if n has no counterpart.
 func (w *rewriter) group(n *onnxpb.NodeProto, t target, b bounds) (m *onnxpb.NodeProto, ok bool) {
+	t = w.withZero(t)
 	switch op := decode.Operator(n); op {
 	case "Conv", "Gemm", "MatMul", "Add":
 		p, reason := w.product(n)

@@ -64,7 +64,10 @@ func (w *rewriter) product(n *onnxpb.NodeProto) (p *product, reason string) {
 	}
 	x, ok := w.scaled[m.Input[0]]
 	if !ok || x.constant || !w.isBytes(x) {
-		return nil, "its input is not bytes with one constant scale"
+		if kind := w.typeOf(x); ok && kind != 0 {
+			return nil, fmt.Sprintf("its input is quantised to %v, not to bytes", kind)
+		}
+		return nil, noConstantScale
 	}
 	s, ok := w.scaled[m.Input[1]]
 	if !ok || !s.constant {
@@ -176,7 +179,7 @@ func (w *rewriter) bias(name string, p *product) (integers, reason string) {
 		t.I32()[o] = int32(steps)
 	}
 	integers = w.fresh(name, "steps")
-	w.Biases[integers] = t
+	w.Constants[integers] = t
 	return integers, ""
 }
 

@@ -38,7 +38,7 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 	op := decode.Operator(n)
 	known := slices.Contains([]string{"Conv", "Gemm", "MatMul", "Add", "Mul", "Concat", "AveragePool",
 		"GlobalAveragePool", "ReduceMean", "Clip"}, op) || functions[op] != nil
-	var quantised, floats int
+	var quantised, floats, unknown int
 	other := tensor.DType(0) // the type of quantised operands that are not bytes
 	for _, name := range n.Input {
 		s, ok := w.scaled[name]
@@ -48,6 +48,8 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 			quantised++
 		case ok && !s.constant && w.typeOf(s) != 0:
 			other = w.typeOf(s)
+		case !s.constant && w.isDequantised(name):
+			unknown++
 		case !constant && name != "" && !s.constant:
 			floats++
 		}
@@ -57,6 +59,8 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 		return "there is no operator of integers for it"
 	case other != 0:
 		return fmt.Sprintf("its input is quantised to %v, not to bytes", other)
+	case unknown > 0:
+		return noConstantScale
 	case quantised == 0:
 		return "its input is not quantised"
 	case floats > 0:
@@ -65,6 +69,15 @@ func (w *rewriter) reason(n *onnxpb.NodeProto) string {
 		return "no QuantizeLinear with one constant scale follows it alone"
 	}
 	return "no operator of integers has its operands and attributes"
+}
+
+// noConstantScale is the reason of nodes that read bytes with a scale for each channel, or with a scale that
+// is computed from the input or is no positive number.
+const noConstantScale = "its input is not bytes with one constant scale"
+
+// isDequantised reports whether a DequantizeLinear computes a value.
+func (w *rewriter) isDequantised(name string) bool {
+	return w.made[name] != nil && strings.HasSuffix(decode.Operator(w.made[name]), "DequantizeLinear")
 }
 
 // isQuantised reports whether a QuantizeLinear that can become part of a group is the only

@@ -50,6 +50,19 @@ func (w *rewriter) uncast(name string) string {
 	return name
 }
 
+// keepKind stores the type of bytes that n moves, or converts to the type that they have already.
+func (w *rewriter) keepKind(n *onnxpb.NodeProto) {
+	if len(n.Input) == 0 {
+		return
+	}
+	kind, known := w.kinds[n.Input[0]]
+	if op := decode.Operator(n); known && (w.file.Moves(n) || op == "Cast" && castsTo(n, kind)) {
+		for _, name := range n.Output {
+			w.kinds[name] = kind
+		}
+	}
+}
+
 // castsTo reports whether a Cast converts to the given type.
 func castsTo(n *onnxpb.NodeProto, kind tensor.DType) bool {
 	a := n.Attribute
@@ -155,7 +168,7 @@ func (w *rewriter) move(n *onnxpb.NodeProto) {
 		m.Output = append(m.Output, name)
 	}
 	w.emit(m)
-	w.moved[m] = true
+	w.moved[m], w.Replaced[m.Output[0]] = true, n
 	for i, name := range n.Output {
 		if name == "" {
 			continue

@@ -25,7 +25,7 @@ func (r examination) examineScales() {
 		}
 		switch op := strings.TrimPrefix(decode.Operator(n), microsoft); op {
 		case "QuantizeLinear", "DequantizeLinear":
-			r.examineScale(n)
+			r.examineScale(n, made)
 		case "Conv", "Gemm":
 			r.examineBias(n, made)
 		}
@@ -46,7 +46,7 @@ func (r examination) scalesAt(n *onnxpb.NodeProto) []float32 {
 }
 
 // examineScale adds a fault for the first scale that is not a positive number.
-func (r examination) examineScale(n *onnxpb.NodeProto) {
+func (r examination) examineScale(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
 	for i, s := range r.scalesAt(n) {
 		if s > 0 && !math.IsInf(float64(s), 1) {
 			continue
@@ -56,11 +56,11 @@ func (r examination) examineScale(n *onnxpb.NodeProto) {
 			Advice: "quantise the float model again: ranges of dead maps need a scale too"})
 		break
 	}
-	r.examineZero(n)
+	r.examineZero(n, made)
 }
 
 // examineZero adds a fault for a zero point that does not fit the integers of a node.
-func (r examination) examineZero(n *onnxpb.NodeProto) {
+func (r examination) examineZero(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) {
 	if len(n.Input) < 3 {
 		return
 	}
@@ -74,8 +74,8 @@ func (r examination) examineZero(n *onnxpb.NodeProto) {
 			Advice: "quantise the float model again: zero points have the type of the integers"})
 	}
 	of := zero.Tensor.DType
-	if x, ok, err := r.operand(n.Input[0]); ok && err == nil && x.IsConstant() && x.Tensor.DType != of {
-		fault("the zero point of this %s is %v, and its integers are %v", n.OpType, of, x.Tensor.DType)
+	if kind := r.integersOf(n, made); kind != 0 && kind != of {
+		fault("the zero point of this %s is %v, and its integers are %v", n.OpType, of, kind)
 		return
 	}
 	list, err := element.IntegersOf(zero.Tensor)
@@ -88,6 +88,29 @@ func (r examination) examineZero(n *onnxpb.NodeProto) {
 			return
 		}
 	}
+}
+
+// integersOf returns the type of the integers that a DequantizeLinear reads: a constant, or the result of a
+// QuantizeLinear. It returns 0 for other nodes, and if the type is not known.
+func (r examination) integersOf(n *onnxpb.NodeProto, made map[string]*onnxpb.NodeProto) tensor.DType {
+	if !isDequantise(n) {
+		return 0
+	}
+	if x, ok, err := r.operand(n.Input[0]); ok && err == nil && x.IsConstant() {
+		return x.Tensor.DType
+	}
+	m := made[n.Input[0]]
+	if m == nil || strings.TrimPrefix(decode.Operator(m), microsoft) != "QuantizeLinear" {
+		return 0
+	}
+	const zero = 2
+	if len(m.Input) <= zero {
+		return 0
+	}
+	if x, ok, err := r.operand(m.Input[zero]); ok && err == nil && x.IsConstant() {
+		return x.Tensor.DType
+	}
+	return 0
 }
 
 // examineBias adds a warning for a bias that has another scale than the products that it is added to.

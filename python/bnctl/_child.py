@@ -120,6 +120,8 @@ class Child:
                 continue
             if isinstance(value, dict) and value.get("event") == "error":
                 return from_command(str(value["error"]), str(value.get("advice", "")), code)
+        if self.errors and self.errors[-1].startswith("bnctl: --"):  # a flag whose text is no value of its kind
+            return from_command(self.errors[-1][len("bnctl: "):], "", code)
         last = "".join("; " + text for text in list(self.errors)[-1:])
         return from_command(f"bnctl ended {ending(code)}{last}", "", code)
 

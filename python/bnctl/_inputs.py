@@ -66,6 +66,8 @@ def picture_file(x: Picture, what: str) -> Tuple[bytes, str]:
             return file.read(), path
     except OSError as problem:
         raise InputError(f"{path}: {(problem.strerror or str(problem)).lower()}") from None
+    except ValueError as problem:  # a null character
+        raise InputError(f"{path!r}: {problem}") from None
 
 
 def pixels_of(x: Array, what: str) -> Array:

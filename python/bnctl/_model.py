@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -77,7 +78,7 @@ class Model:
                  precision: Optional[str] = None, *, preprocess: Optional[str] = None, labels: Value = None,
                  max_batch: int = 32, allow_sick: bool = False, **options: Value) -> None:
         self._closed = True
-        self.path = os.fspath(path)
+        self.path = path_text(path)
         self._lock = threading.Lock()
         self._workers: Optional[ThreadPoolExecutor] = None
         self._inspected: Optional[Dict[str, Any]] = None
@@ -99,7 +100,7 @@ class Model:
         self._sha256: str = served["sha256"]
         self._base = f"/v2/models/{urllib.parse.quote(served['name'], safe='')}"
         self._client = _http.Client(ready["http"], token, self._base + "/predict")
-        self._end = weakref.finalize(self, _end, self._client, self._child)
+        self._end = weakref.finalize(self, _end, self._client, self._child, address)
         self._closed = False
         self._describe()
 
@@ -277,7 +278,7 @@ class Model:
                     items = list(itertools.islice(source, size))
                     if not items:
                         break
-                    waiting.append(self._executor(self._outer).submit(self._batch, items))
+                    waiting.append(self._submit(self._outer, self._batch, items))
                 if not waiting:
                     return
                 yield from waiting.popleft().result()
@@ -338,13 +339,20 @@ class Model:
         """Call `ask` for all parts, of which a few are under way at a time."""
         if len(parts) == 1:
             return [ask(parts[0])]
-        workers = self._executor(self._inner)
-        futures = [workers.submit(ask, part) for part in parts]
+        futures = [self._submit(self._inner, ask, part) for part in parts]
         try:
             return [future.result() for future in futures]
         except BaseException:  # also an interrupt: nothing goes on behind the caller's back
             for future in futures:
                 future.cancel()
+            raise
+
+    def _submit(self, which: str, ask: Callable[[Any], _T], part: Any) -> "Future[_T]":
+        """Call `ask` for a part in another thread."""
+        try:
+            return self._executor(which).submit(ask, part)
+        except RuntimeError:  # the model was closed
+            self._check()
             raise
 
     def _executor(self, which: str) -> ThreadPoolExecutor:
@@ -461,6 +469,17 @@ class Model:
         return f"Model({self.path!r}: {state})"
 
 
+def path_text(path: PathLike) -> str:
+    """Return the path of a model file as text."""
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        raise MisuseError(f"path {path!r}: want the path of a model file", field="path") from None
+    if "\0" in text:
+        raise MisuseError(f"path {text!r} has a null character", field="path")
+    return text
+
+
 def _join(answers: List[_http.Tensors]) -> _http.Tensors:
     """Return the rows of all answers."""
     if len(answers) == 1:
@@ -468,12 +487,15 @@ def _join(answers: List[_http.Tensors]) -> _http.Tensors:
     return {name: np.concatenate([answer[name] for answer in answers]) for name in answers[0]}
 
 
-def _end(client: _http.Client, child: _child.Child) -> None:
+def _end(client: _http.Client, child: _child.Child, address: str) -> None:
     if child.forked:
         return
     client.close()
     child.stop()
     _child.close(child.process.stdout)
+    if address.startswith("unix:"):  # a process that was killed has left its socket
+        with contextlib.suppress(OSError):
+            os.unlink(address[len("unix:"):])
 
 
 class _token_file:

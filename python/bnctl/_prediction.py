@@ -128,8 +128,8 @@ class Prediction:
         -------
         list of Class, or a list of these lists for several inputs
         """
-        if k < 1:
-            raise AnswerError(f"top({k}): want at least 1", field="k")
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise AnswerError(f"top({k!r}): want at least 1, a whole number", field="k")
         best = self._best(k)
         return best[0] if self._single else best
 

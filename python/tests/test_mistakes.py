@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -41,6 +42,7 @@ OF_PICTURES: Dict[str, Tuple[Any, str]] = {
     "numbers above 255": (PIXELS.astype(int) * 3, "pixels from 0 to 255"),
     "NCHW": (np.zeros((2, 3, 28, 28), np.uint8), r"channels in front; .* pass x.transpose\(0, 2, 3, 1\)"),
     "a missing file": ("none.jpg", "none.jpg: no such file or directory"),
+    "a null character": ("a\0b.jpg", r"'a\\x00b.jpg': .* null"),
     "a folder": (".", "is a folder; pass its files: sorted"),
     "no picture": (b"not a picture", "picture 0: "),
     "a list with a number": ([b"x", 3], "element 1 is an int; the others are pictures"),
@@ -77,6 +79,9 @@ OF_CALLS: Dict[str, Tuple[Callable[[str], Any], Any, Any, str]] = {
     "a file that is no model": (lambda m: bnctl.Model(__file__), 1, None, "test_mistakes.py"),
     "an unknown device": (lambda m: bnctl.Model(m, devices="gpu"), 2, None, "unknown device \"gpu\" .*did you mean"),
     "an option with a typing error": (lambda m: bnctl.Model(m, thread=2), 2, "thread", "did you mean threads"),
+    "a path that is none": (lambda m: bnctl.Model(None), None, "path", "path None: want the path of a model file"),  # type: ignore[arg-type]
+    "a path with a null character": (lambda m: bnctl.Model("a\0b"), None, "path", "null character"),
+    "a number of threads in words": (lambda m: bnctl.Model(m, threads="two"), 2, "threads", "threads \"two\": want a whole number"),  # type: ignore[arg-type]
     "a precision that does not exist": (lambda m: bnctl.Model(m, precision="f16"), 2, "precision", "f16"),
     "a bad learning rate": (lambda m: bnctl.train("glyphs:64", lr="fast"), 2, "lr", "lr .*not a number"),
     "a switch with a text": (lambda m: bnctl.train("glyphs:64", nesterov="yes"), 2, "nesterov", "want True or False"),
@@ -91,6 +96,7 @@ OF_CALLS: Dict[str, Tuple[Callable[[str], Any], Any, Any, str]] = {
     "an ending that no program has": (lambda m: bnctl.export(m, "a.xyz"), 2, None, "xyz"),
     "no checkpoint": (lambda m: bnctl.strip([], "a.bnm"), 2, "checkpoints", "checkpoints is empty"),
     "top of nothing": (lambda m: bnctl.Model(m).predict(PIXELS).top(0), None, "k", "want at least 1"),
+    "top of a text": (lambda m: bnctl.Model(m).predict(PIXELS).top("3"), None, "k", "top\\('3'\\): want at least 1"),
 }
 
 
@@ -123,7 +129,18 @@ def test_killed_server(digits: str) -> None:
     os.kill(model._child.process.pid, signal.SIGKILL)
     with pytest.raises(bnctl.ServerError, match="ended by signal 9; open the model again"):
         model.predict(PIXELS)
+    before = set(Path(tempfile.gettempdir()).glob(f"bnctl-{os.getpid()}-*.sock"))
     model.close()
+    assert len(before - set(Path(tempfile.gettempdir()).glob("bnctl-*.sock"))) == 1  # its socket
+
+
+def test_closed_in_an_iteration(digits: str) -> None:
+    model = bnctl.Model(digits, threads=1)
+    answers = model.iterate(np.repeat(PIXELS, 100, 0), batch=4)
+    next(answers)
+    model.close()
+    with pytest.raises(bnctl.ClosedError, match="is closed; open it again"):
+        list(answers)
 
 
 def test_closed_while_it_computes(digits: str) -> None:

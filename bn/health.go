@@ -57,7 +57,7 @@ func Initial(norms []Norm) bool {
 	return !slices.ContainsFunc(norms, func(n Norm) bool { return !n.initial() })
 }
 
-// initial reports whether everything of n is as a new layer has it.
+// initial reports whether all tensors of n are those of a new layer.
 func (n *Norm) initial() bool {
 	return n.incomplete() == "" && all(n.Mean.F32(), 0) && all(n.Variance.F32(), 1) && n.Updates <= 0 &&
 		!n.Gamma.IsZero() && all(n.Gamma.F32(), 1) && (n.Beta.IsZero() || all(n.Beta.F32(), 0))

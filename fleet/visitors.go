@@ -56,8 +56,8 @@ func newVisitors(f *Fleet) *visitors {
 	return v
 }
 
-// enter opens the devices of the machines that are there when the fleet is opened. If the fleet has no
-// device otherwise, it waits for the first one.
+// enter opens the devices of the machines that are listed when the fleet is opened. If the fleet has no
+// other device, it waits for the first one.
 func (v *visitors) enter(ctx context.Context) error {
 	f := v.fleet
 	waiting, stop := context.WithTimeout(ctx, f.options.wait())

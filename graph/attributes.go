@@ -67,8 +67,8 @@ func (o Op) has(key string) bool {
 	return slices.ContainsFunc(o.row().attrs, func(s attrSpec) bool { return s.key == key })
 }
 
-// Trim returns a as a node of operation o has it: sorted and without defaults.
-// Unknown attributes stay; Check reports them.
+// Trim returns a in the form of a node of operation o: sorted and without defaults. Unknown attributes
+// stay; Check reports them.
 func (o Op) Trim(a Attrs) Attrs {
 	a = slices.Clone(a)
 	slices.SortStableFunc(a, func(x, y Attr) int { return cmp.Compare(x.Key, y.Key) })

@@ -36,7 +36,7 @@ func (t FileType) Check() error {
 	return nil
 }
 
-// OutputInfo is an output of a model for a sample, as the file of the model has it.
+// OutputInfo is an output of a model for a sample, in the form of the model's file.
 type OutputInfo struct {
 	Name   string
 	Type   graph.Type // its DType is the file's

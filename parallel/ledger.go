@@ -33,7 +33,7 @@ const (
 // since then.
 type ledger struct {
 	version device.Version
-	state   map[string]tensor.Tensor // at that version
+	state   map[string]tensor.Tensor // state at that version
 	entries []entry                  // one for every version since
 	bytes   int
 	stride  int // steps of a replay between renewals of the snapshot; 0: never renewed

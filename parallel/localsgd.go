@@ -87,7 +87,7 @@ func (l *LocalSGD) Commit() {
 	l.since++
 }
 
-// Average gives every replica the average of all.
+// Average replaces every replica's state by the average of all replicas.
 func (l *LocalSGD) Average() { l.assign(l.average()) }
 
 // Replicas returns the number of replicas.

@@ -52,7 +52,7 @@ func (r *Recipe) Numbered() bool { return r.Numbers != nil }
 
 // SetNumbers writes into r the numbers of the parts that it uses: see package parts. Call it after
 // SetData, with the model and the data of the run. imported is the format of the file that the weights
-// came from, as modelfile.Choice has it, "bnctl", or "" if all were drawn.
+// came from (modelfile.Choice), "bnctl", or "" if all were drawn.
 func (r *Recipe) SetNumbers(m *models.Model, training, validation data.Source, imported string) {
 	u := &usedParts{}
 	infos := []data.Info{training.Info()}

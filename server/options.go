@@ -16,9 +16,9 @@ import (
 // Options selects the models to serve, and where and how to serve them. Predict.Batch,
 // Delay and Queue never change an answer.
 type Options struct {
-	// Models are files, each version 1 of a model of its name, or folders of
-	// models, FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model,
-	// FOLDER/NAME. The file of a version may be model.onnx, as Triton has it.
+	// Models are files, each version 1 of a model of its name, or folders of models,
+	// FOLDER/NAME/VERSION/model.bnm and FOLDER/NAME.bnm, or of one model, FOLDER/NAME. The file of a
+	// version may be model.onnx, as in Triton.
 	Models   []string
 	Versions string        // versions of a model: "latest:N", "all" or "1,3"; "": the highest
 	Poll     time.Duration // interval between looks for changed files; 0: two seconds

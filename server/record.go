@@ -123,7 +123,7 @@ func (c *statusWriter) Write(b []byte) (int, error) {
 	return c.ResponseWriter.Write(b)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap gives http.ResponseController access to the response.
 func (c *statusWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // recordGRPC counts and logs a finished call.

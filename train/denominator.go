@@ -6,9 +6,9 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// denominator returns the sum of the weights of labels, as PyTorch's mean has
-// it: how many there are, without weights; of losses of single elements, how many of these
-// count. It is the same in any order.
+// denominator returns the divisor of the mean loss, the sum of the weights of labels, as PyTorch does.
+// Without weights this is the number of labels; for losses of single elements it is the number of known
+// elements. It does not depend on the order of labels.
 func (p *plan) denominator(labels tensor.Tensor) float64 {
 	if p.loss.Of != parallel.CrossEntropy {
 		return p.loss.CountKnown(labels.I32())

@@ -14,15 +14,16 @@ import (
 // Fleet is a set of devices that serve one run at a time. Package fleet's Fleet
 // implements it.
 type Fleet interface {
-	// Lend gives the devices to a run, which gives them back by calling back.
-	// It is an error if another run has them, or if they are closed.
+	// Lend lends the devices to a run, which calls back to return them. It is an error if another run
+	// has them, or if they are closed.
 	Lend() (devices []parallel.Member, back func(), err error)
 	// Err returns why the devices cannot be used any more, an error that wraps
 	// parallel.FleetClosed; nil while they can.
 	Err() error
 	// Reopen opens a lost device again, by its name.
 	Reopen(ctx context.Context, name string) (device.Device, error)
-	// Joins delivers devices that are there later, for the rest of the run; nil: none are.
+	// Joins delivers devices that become available during the run, for the rest of it; nil if no
+	// devices can join.
 	Joins() <-chan parallel.Member
 	// Rendezvous makes places where the devices exchange values without the
 	// host; nil: they exchange through the host.

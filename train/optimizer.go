@@ -81,7 +81,8 @@ func (c *commit) scalar(name string) {
 	c.hyper[name] = c.b.Input(name, graph.Type{Kind: graph.Whole, DType: tensor.F32})
 }
 
-// rate returns the learning rate of a tensor, or another hyper-parameter that goes with it.
+// rate returns the learning rate of a tensor, or another hyper-parameter that is scaled
+// in the same way.
 func (c *commit) rate(hyper, name string) graph.Value {
 	return c.hyper[scaledHyper(hyper, c.r.LRFactor(name))]
 }

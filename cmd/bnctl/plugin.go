@@ -37,7 +37,7 @@ the lock guards against change, not against malice.
 	}
 }
 
-// pluginProgram returns the only argument of a command, a program that is there.
+// pluginProgram returns the only argument of a command, the path of an existing program.
 func pluginProgram(c *cli.Context) (string, error) {
 	path, err := oneArgument(c, "PATH", "of a program bnctl-device-NAME")
 	if err == nil {

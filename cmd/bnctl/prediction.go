@@ -19,7 +19,7 @@ type prediction struct {
 	answer  predict.AnswerOptions
 	inner   []string // layers that provide the outputs; nil: the outputs of the model
 	on      predict.Options
-	fit     string // how pictures become inputs; "": as the format has it
+	fit     string // how pictures become inputs; "": the default of the format
 	boxes   boxOptions
 	whole   predict.Whole
 	workers int

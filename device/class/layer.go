@@ -88,8 +88,8 @@ func (l Layer) Channel(i int) int {
 	return o
 }
 
-// straight reports whether the kernel moves by one pixel and sees neighbours,
-// all channels of them.
+// straight reports whether the kernel moves by one pixel and reads neighbouring pixels with
+// all their channels.
 func (l Layer) straight() bool {
 	return l.Groups == 1 && l.Stride == [2]int{1, 1} && l.Dilation == [2]int{1, 1}
 }

@@ -13,9 +13,9 @@ type Lane uint8
 
 // The lanes.
 const (
-	// Moments is for results that later nodes of the function read.
+	// Moments is the lane of results that later nodes of the function read.
 	Moments Lane = 0
-	// Gradients is for results that no node of the function reads.
+	// Gradients is the lane of results that no node of the function reads.
 	Gradients Lane = 1
 	// Lanes is their number.
 	Lanes = 2

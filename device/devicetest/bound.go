@@ -27,7 +27,7 @@ const ulp = 0x1p-23
 var (
 	bits     = bound{}
 	rounded  = bound{relative: 2 * ulp, absolute: 1e-37} // a few roundings, no cancellation
-	function = bound{relative: 8 * ulp, absolute: 4e-7}  // exp and the like
+	function = bound{relative: 8 * ulp, absolute: 4e-7}  // exp and similar functions
 	blended  = bound{relative: 16 * ulp, absolute: 4e-6} // sums of a few terms of order 1
 	doubled  = bound{relative: 1e-12, absolute: 1e-14}   // computed in float64
 	losses   = bound{relative: 1e-6, absolute: 1e-6}     // float64 sums of float32 functions

@@ -18,7 +18,7 @@ func (c *chainBuilder) normalise(x graph.Value) graph.Value {
 	return c.do(graph.Normalise, values{x, m, c.operand(whole(16)), c.operand(whole(16))}, "over", "replica")
 }
 
-// deep is for chains through a convolution and a norm: values of order 10.
+// deep is the bound of chains through a convolution and a norm: values of order 10.
 var deep = bound{relative: 64 * ulp, absolute: 1e-4, inner: true}
 
 // inside is blended for chains with sums inside.

@@ -33,7 +33,7 @@ func exchanges() (*graph.Program, error) {
 	return p, err
 }
 
-// exchangeInput is for the exchanges case: the device holds replica 1 with these rows. The
+// exchangeInput is the input of the exchanges case: the device holds replica 1 with these rows. The
 // case acts as replica 0, without rows.
 var exchangeInput = []float32{1, -2, 3, -4, 5, 6}
 

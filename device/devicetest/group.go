@@ -130,7 +130,7 @@ func read(ctx context.Context, x device.Executable, names []string) ([]tensor.Te
 	return out, nil
 }
 
-// equal compares lists of tensors; names are for the message.
+// equal compares lists of tensors. The error uses their names.
 func equal(got, want []tensor.Tensor, tol tensor.Tolerance, names []string) error {
 	for i := range want {
 		if err := tensor.Close(got[i], want[i], tol); err != nil {

@@ -10,7 +10,7 @@ import (
 // Each begins at a multiple of 8 bytes, so that the receiver can add the values in place.
 type message struct {
 	head   []byte   // memory of the first piece
-	pieces [][]byte // the first one is for the head
+	pieces [][]byte // pieces; the first one is the head
 }
 
 // begin begins a message with its header, in the memory of the previous one.

@@ -91,8 +91,8 @@ type Step struct {
 	device.Step
 	Func  *graph.Function // of the name Step.Function
 	Group *device.Group   // nil: this device holds all replicas
-	// Onto is for a SlotRunner. It has, by name of a kept output of graph.Backward, the
-	// float32 sums of earlier replicas to which the output is going to be added. After an
-	// error their values are undefined.
+	// Onto is used by a SlotRunner. It has, by name of a kept output of graph.Backward, the float32
+	// sums of earlier replicas to which the output is going to be added. After an error their
+	// values are undefined.
 	Onto map[string][]tensor.Tensor
 }

@@ -372,7 +372,7 @@ func (s *stage) reduce(ctx context.Context, fn *graph.Function, step Step, rest 
 	return out, nil
 }
 
-// afterSums adds to the sums the outputs that are computed of them.
+// afterSums adds the outputs that are computed from the sums to them.
 func (s *stage) afterSums(ctx context.Context, fn *graph.Function, step Step, rest Runner,
 	sums map[graph.Value]tensor.Tensor) error {
 	if step.Func == nil { // only sums

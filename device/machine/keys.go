@@ -27,10 +27,10 @@ const (
 // authorityYears is how long an authority is valid.
 const authorityYears = 10
 
-// MakeKeys makes the folders of both sides in a folder: host and device, with new certificates that
-// are valid for some days, and authority, with the key that signs them. An authority that is there
-// already signs the new certificates, and connections with the earlier ones stay trusted. MakeKeys
-// returns the folders that it has written.
+// MakeKeys makes the folders of both sides in a folder: host and device, with new certificates that are
+// valid for some days, and authority, with the key that signs them. An existing authority signs the new
+// certificates too, so that connections with the earlier ones stay trusted. MakeKeys returns the
+// folders that it has written.
 func MakeKeys(folder string, days int) ([]string, error) {
 	if days < 1 || days > 366*authorityYears {
 		return nil, problem.New("days", fmt.Sprint(days), fmt.Sprintf("want 1 to %d", 366*authorityYears), "")

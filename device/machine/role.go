@@ -78,5 +78,5 @@ func roleText(all []string) string {
 	return strings.Join(all, " and ")
 }
 
-// serial returns the serial number of a certificate as revoked has it: in hexadecimal.
+// serial returns the serial number of a certificate in the form of revoked: hexadecimal.
 func serial(c *x509.Certificate) string { return fmt.Sprintf("%x", c.SerialNumber) }

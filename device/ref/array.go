@@ -36,8 +36,8 @@ func (a *array) at(n int) []float64 { return a.f[n*a.size : (n+1)*a.size] }
 // ints returns block n of an integer value.
 func (a *array) ints(n int) []int64 { return a.i[n*a.size : (n+1)*a.size] }
 
-// round rounds the elements of an f32 value, which loops leave in float64, to
-// float32; and these to bfloat16, at that precision, if it is stored so.
+// round rounds the elements of an f32 value, which loops leave in float64, to float32. At precision
+// bf16 it also rounds the elements of a stored value to bfloat16.
 func (a *array) round(bf16 bool) {
 	if a.typ.DType != tensor.F32 {
 		return

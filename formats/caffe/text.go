@@ -76,7 +76,7 @@ func unreadable(err error) string {
 	return fmt.Sprintf("line %s: %s", m[1], m[2])
 }
 
-// netDescriptor returns NetParameter as the schema has it.
+// netDescriptor returns the descriptor of NetParameter in schema.
 var netDescriptor = sync.OnceValues(func() (protoreflect.MessageDescriptor, error) {
 	file := &descriptorpb.FileDescriptorProto{Name: proto.String("caffe.proto"), Package: proto.String("caffe"),
 		Syntax: proto.String("proto2")}

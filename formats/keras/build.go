@@ -25,7 +25,7 @@ type build struct {
 	notes          []note
 	given          []int                  // the input's shape, for lengths that the file leaves open
 	calls          int                    // calls that were built
-	transpositions map[string]graph.Value // transpositions that are there, by value and permutation
+	transpositions map[string]graph.Value // existing transpositions, by value and permutation
 	weightBudget   int                    // bytes of weights that may still be read
 }
 

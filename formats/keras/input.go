@@ -20,7 +20,7 @@ func (s *scope) input(l *layer) (flow, error) {
 	return flow{v: v, shape: shape, kerasOrder: s.keepsKerasOrder(len(shape)), logits: graph.None}, s.g.Err()
 }
 
-// inputShape returns the shape of the input without the batch, as Keras has it.
+// inputShape returns the shape of the input in Keras, without the batch.
 func (s *scope) inputShape(l *layer) ([]int, error) {
 	f := fields{m: l.fields.m}
 	var batch []*int

@@ -31,7 +31,8 @@ const (
 	farAngle    = 1e5
 )
 
-// addAngle returns the rest of x, from -pi/4 to pi/4, and the number of the quarter, 0 to 3.
+// addAngle divides x into quarter turns. It returns the rest, from -pi/4 to pi/4, and the number of the
+// quarter, 0 to 3.
 func addAngle(c *call, x graph.Value) (left, quarter graph.Value) {
 	turns := c.node(graph.Round, ".turns", []graph.Value{c.node(graph.Affine, ".in_quarters", []graph.Value{x},
 		"by", shortest(2/math.Pi))})

@@ -16,9 +16,9 @@ const (
 	unknown    = -2 // an ignored object, which has no loss
 )
 
-// These are the limits of assign. A map is for boxes with a longer side of low to high cells. The finest
-// map has no lower limit, and the coarsest no upper one. The ranges of neighbouring maps overlap, so that no
-// size is on the border between two maps.
+// These are the limits of assign. A map is used for boxes with a longer side of low to high cells. The
+// finest map has no lower limit, and the coarsest no upper one. The ranges of neighbouring maps
+// overlap, so that no size is on the border between two maps.
 const (
 	low, high = 3, 12
 	radius    = 1.5 // cells around the centre of a box, along both axes

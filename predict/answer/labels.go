@@ -69,8 +69,8 @@ type Value struct {
 	Value float32
 }
 
-// Values returns the numbers of all outputs of the model for a sample, in the units of the data. It
-// is for answers that are Numbers. The error is a *NotFinite.
+// Values returns the numbers of all outputs of the model for a sample, in the units of the data. The
+// answers must be Numbers. The error is a *NotFinite.
 func (a *Answers) Values(outs []tensor.Tensor) (all []Value, err error) {
 	for i, v := range outs[a.Scores].F32() {
 		if !tensor.IsFinite(v) {

@@ -21,7 +21,7 @@ func (p *Position) BestEpoch(r *recipe.Recipe) *models.BestEpoch {
 // Best is the best epoch of a run so far, and which weights its template has.
 type Best struct {
 	models.BestEpoch
-	Save string `json:"save"` // "last", or the figure that decides, as Recipe.Save has it
+	Save string `json:"save"` // "last", or the figure that decides: Recipe.Save
 	// Stored reports whether the file holds its weights.
 	Stored bool `json:"stored"`
 }

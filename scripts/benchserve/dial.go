@@ -11,7 +11,7 @@ import (
 // dial connects to an address.
 type dial func(address string) (net.Conn, error)
 
-// dialShared is for many requests at a time.
+// dialShared opens a connection for many requests at a time.
 func dialShared(address string) (net.Conn, error) { return net.Dial("tcp", address) }
 
 // dialBare opens a connection for one request at a time: its thread waits in the kernel, not in Go's

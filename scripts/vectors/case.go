@@ -172,7 +172,7 @@ func (c testCase) addNodes(v *spec.Vector) {
 	}
 }
 
-// described returns the node as a vector has it, with all attributes.
+// described returns the node in the form of a vector, with all attributes.
 func (n node) described(in, out []string) spec.Node {
 	var attrs graph.Attrs
 	for i := 0; i < len(n.attrs); i += 2 {

@@ -24,7 +24,7 @@ type template struct {
 	model     *models.Model
 	recipe    *recipe.Recipe
 	chain     *chain.Chain // nil if its file does not exist
-	chainSum  string       // of the file of the chain
+	chainSum  string       // SHA-256 of the file of the chain
 }
 
 // RequireNative refuses the file of another program, which has no recipe.

@@ -234,7 +234,7 @@ func (p *dot2Product) span(w *run.Worker, o dot2Operands, from, to int) {
 	}
 }
 
-// narrow narrows the values [low, high) of an image that is not a half.
+// narrow rounds the values [low, high) of an image to bfloat16, unless they are bfloat16 already.
 func (p *dot2Product) narrow(w *run.Worker, o *dot2Operands, low, high int) {
 	if o.in != nil {
 		return

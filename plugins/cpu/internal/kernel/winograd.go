@@ -148,8 +148,8 @@ func (s *Set) WinogradWeights(g Winograd, panel int, packed, taps []float32) {
 // the number of the products' channels, so that they read all weights in storage order.
 func (k *winogradKernels) column(width int) int { return min(k.products[0].width, width) }
 
-// WinogradInput transforms a row of tiles of an image that is padded already;
-// they are tiles first and on of all.
+// WinogradInput transforms a row of tiles of an image that is already padded. These are the tiles from
+// number first on, of all tiles of v.
 func (s *Set) WinogradInput(g Winograd, v []float32, first, all int, in []float32, r Row) {
 	tile, freq := g.inSteps(all)
 	if len(v) < g.InLen(all) || first < 0 || first+r.Count > all || r.Count < 1 ||

@@ -54,7 +54,7 @@ func (w *writer) anchorCorners(grid *anchors.Grid, form graph.BoxForm, first, se
 		a := grid.Anchor(i)
 		for axis := range 2 {
 			side := float64(a[axis+2]) - float64(a[axis])
-			centres.F32()[axis*n+i] = float32(float64(a[axis]) + side/2)
+			centres.F32()[axis*n+i] = float32(float64(a[axis]) + float64(side/2))
 			sides.F32()[axis*n+i] = float32(side / units[axis])
 			halves.F32()[axis*n+i] = float32(side / 2)
 		}

@@ -14,10 +14,10 @@ import (
 type Run struct {
 	watch
 	o                TrainOptions
-	paths            progress.Paths // of the options, completed from the checkpoint
+	paths            progress.Paths // paths of the options, completed from the checkpoint
 	checkpoint       string         // file to write checkpoints to; ""
 	from             *serialize.Checkpoint
-	previous         *recipe.Recipe   // of from; nil in a new run
+	previous         *recipe.Recipe   // recipe of from; nil in a new run
 	data, validation data.Source      // validation may be nil
 	valSplit         *recipe.ValSplit // the part of the data for validation, or nil
 	recipe           *recipe.Recipe

@@ -18,7 +18,7 @@ type TooFew struct {
 	Layer   string
 	Replica int // -1: all replicas together
 	What    string
-	Rows    int    // of that replica, or of the whole batch
+	Rows    int    // rows of that replica, or of the whole batch
 	Advice  string // options that would help, in braces: see package problem
 }
 

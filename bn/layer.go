@@ -9,7 +9,7 @@ import (
 
 // Layer is a batch norm with running statistics.
 type Layer struct {
-	Name       string // of the node that normalises
+	Name       string // name of the node that normalises
 	Mean       string // state tensor of the running means, f32[Channels]
 	Variance   string // state tensor of the running variances, f32[Channels]
 	Channels   int

@@ -16,7 +16,7 @@ type Summary struct {
 	NonFinite int     `json:"non_finite,omitempty"` // channels with a mean or variance that is not finite
 	Dead      int     `json:"dead"`                 // channels without signal: see Norm.Dead
 	Mean      float32 `json:"mean"`                 // median of the absolute running means
-	VarMin    float32 `json:"var_min"`              // of the running variances
+	VarMin    float32 `json:"var_min"`              // smallest of the running variances
 	VarMedian float32 `json:"var_median"`
 	VarMax    float32 `json:"var_max"`
 

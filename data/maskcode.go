@@ -35,8 +35,8 @@ const (
 // maskCode maps a pixel of a mask to its class.
 type maskCode struct {
 	values  [256]int16        // by value
-	colours map[[3]byte]int16 // by colour, instead of values; may be nil
-	names   []string          // of the classes; nil: derived from the masks
+	colours map[[3]byte]int16 // codes by colour, instead of values; may be nil
+	names   []string          // names of the classes; nil: derived from the masks
 }
 
 // newMaskCode returns the code of options without a table.

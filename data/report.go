@@ -19,7 +19,7 @@ type Report struct {
 	Masks       bool           `json:"masks,omitempty"`       // labels are masks
 	MultiLabel  bool           `json:"multi_label,omitempty"` // labels do not exclude each other
 	Targets     []Target       `json:"targets,omitempty"`     // numbers instead of classes
-	Sizes       string         `json:"sizes,omitempty"`       // of pictures: "from 75x56 to 500x375"
+	Sizes       string         `json:"sizes,omitempty"`       // sizes of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
 	ImageMean   []float64      `json:"image_mean,omitempty"` // with equal weight for each picture

@@ -57,9 +57,9 @@ type Info struct {
 	requested  Split          // the requested split, if it is missing and Split replaces it
 	Len        int            // samples
 	DType      tensor.DType   // U8: pictures; F32: arrays
-	Shape      []int          // of one sample; nil: RGB pictures of different or unknown sizes
+	Shape      []int          // shape of one sample; nil: RGB pictures of different or unknown sizes
 	Labelled   bool           // whether the source has labels
-	LabelShape []int          // of one label; empty: a class number, or masks of several sizes
+	LabelShape []int          // shape of one label; empty: a class number, or masks of several sizes
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	Boxes      bool           // a label is boxes, in pixels of the sample: see Box
 	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
@@ -73,7 +73,7 @@ type Info struct {
 	Ignored    map[string]int // number of other files, by file extension
 	Empty      []string       // folders without a picture
 	Skipped    []Bad          // files that Options.SkipBad left out
-	formats    []*formatSet   // of the picture files, filled in by Fingerprint
+	formats    []*formatSet   // formats of the picture files, filled in by Fingerprint
 	columns    string         // description of the columns of a table, or of folders
 }
 

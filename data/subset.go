@@ -55,7 +55,7 @@ type subset struct {
 	Source
 	chosen []int
 	split  Split
-	shared *sharedSource // of several subsets
+	shared *sharedSource // source that several subsets share
 }
 
 // IsHeldOut reports whether a source is a part of another, as returned by OpenHeldOut.

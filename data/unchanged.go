@@ -23,7 +23,7 @@ type listedFile struct {
 	path     string
 	size     int64
 	modified time.Time
-	sum      atomic.Uint64 // of the content, by sumOf; 0 before the first read
+	sum      atomic.Uint64 // sum of the content, by sumOf; 0 before the first read
 }
 
 func newListedFile(path string, info fs.FileInfo) *listedFile {

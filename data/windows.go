@@ -18,7 +18,7 @@ import (
 type Windows struct {
 	Source
 	t     Transform
-	views [][]images.View // of each picture
+	views [][]images.View // views of each picture
 	sizes [][2]int        // height and width of each picture
 	ends  []int           // number of windows up to the end of each picture
 	info  Info

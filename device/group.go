@@ -12,8 +12,8 @@ import (
 // devices of one of them.
 type Group struct {
 	Generation uint64  // number of the group in its run; a later group has a higher one
-	Rank       int     // of this member, from 0
-	Replicas   [][]int // by rank; increasing; without duplicates; each below Leaves()
+	Rank       int     // rank of this member, from 0
+	Replicas   [][]int // replicas by rank; increasing; without duplicates; each below Leaves()
 	Level      string  // how members exchange: one of Info.Levels of all
 	Rendezvous []byte  // what members need to find each other at this level
 	// Exchange exchanges data with the other members of the group. A device only calls it;

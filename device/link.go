@@ -5,7 +5,7 @@ import "time"
 // Link is the network between the host and the machine of a device.
 type Link struct {
 	Machine   string        // its address, HOST:PORT; "": the device is on this machine
-	RoundTrip time.Duration // of a call without tensors, when the device was opened
+	RoundTrip time.Duration // round trip of a call without tensors, when the device was opened
 	// Rate is the bytes per second of the last state that was sent; 0: unknown.
 	Rate float64
 	// Sent and Received are the bytes of all connections with the machine so far, with those of encryption.

@@ -80,8 +80,8 @@ func (o *Offer) List(context.Context) (devices []device.Info, reason string, err
 	return devices, "", nil
 }
 
-// Open implements device.Provider. It has the threads of the offer, whatever a host wishes. The
-// error is of kind Unavailable if another host has the device.
+// Open implements device.Provider. The device uses the threads of the offer, not those that the host
+// requests. The error is of kind Unavailable if another host has the device.
 func (o *Offer) Open(ctx context.Context, id string, options device.Options) (device.Device, error) {
 	for _, t := range o.targets {
 		if t.name != id {

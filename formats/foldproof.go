@@ -15,7 +15,7 @@ type Proof struct {
 	Folded        []string `json:"folded"`         // batch norms, by name
 	Unfolded      []string `json:"kept"`           // batch norms that cannot be folded
 	Why           []string `json:"kept_because"`   // the reason for each of Unfolded
-	MaxDifference float64  `json:"max_difference"` // of the outputs for equal random inputs
+	MaxDifference float64  `json:"max_difference"` // difference of the outputs for equal random inputs
 	LargestOutput float64  `json:"largest_output"` // largest absolute value of these outputs
 }
 

@@ -27,7 +27,7 @@ type Predictor struct {
 	turn    chan struct{} // holds a value while a batch runs
 	closed  chan struct{} // closed by Close
 	once    sync.Once
-	err     error // of Close
+	err     error // error of Close
 }
 
 // Inputs returns the inputs of the model, in the order of Run: each with its type for a sample.

@@ -149,8 +149,8 @@ func (s *session) close() error {
 
 // Panic is the error of a call that a panic in a kernel ended. Later calls load the model again.
 type Panic struct {
-	Value any    // of the panic
-	Stack []byte // of the goroutine
+	Value any    // value of the panic
+	Stack []byte // stack of the goroutine
 }
 
 // Error returns the value of the panic in one sentence. Stack is for a report of the fault.

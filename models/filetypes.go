@@ -42,7 +42,7 @@ type OutputInfo struct {
 	Type   graph.Type // its DType is the file's
 	Of     int        // number of the graph's output; if Picked, of the one that it indexes
 	Picked bool
-	Hosted bool // of a Tail; a length in Type may be -1, and Of has no meaning
+	Hosted bool // part of a Tail; a length in Type may be -1, and Of has no meaning
 }
 
 // Computed returns output k of the graph of m.

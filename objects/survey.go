@@ -76,7 +76,7 @@ func Survey(s *Set) *Report {
 	return r
 }
 
-// survey is a report in the making, with the samples of its quantiles.
+// survey is a report that is being made, with the samples of its quantiles.
 type survey struct {
 	set                             *Set
 	report                          *Report

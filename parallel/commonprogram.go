@@ -47,9 +47,9 @@ func (p *commonProgram) decompose(ops []graph.Op) error {
 // loading is the result of loading the program on all members that lack it.
 type loading struct {
 	refused []graph.Op
-	refusal error   // of the first member that refuses operations
-	gone    []error // of members that were lost, each a *lost
-	err     error   // of the first member that fails otherwise
+	refusal error   // refusal of the first member that refuses operations
+	gone    []error // errors of lost members, each a *lost
+	err     error   // error of the first member that fails otherwise
 }
 
 // loadOnce loads the program on all members that lack it, at once.

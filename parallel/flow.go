@@ -26,7 +26,7 @@ type flow struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	values  map[crossing]tensor.Tensor
-	readers map[string]int   // by value: the number of functions of this process that read it
+	readers map[string]int   // readers by value: the number of functions of this process that read it
 	left    map[crossing]int // number of readers left
 	results map[string]tensor.Tensor
 	worked  map[*member]time.Duration // time without waiting, by member

@@ -41,9 +41,9 @@ const (
 // Other losses are means over the elements of the output that count.
 type Loss struct {
 	Of         string    // CrossEntropy, BinaryCrossEntropy and so on
-	HuberDelta float64   // of HuberError: the loss is a line beyond this error
+	HuberDelta float64   // delta of HuberError: the loss is a line beyond this error
 	Smoothing  float64   // for CrossEntropy, as are the next two
-	Weights    []float64 // of the classes; nil: all 1
+	Weights    []float64 // weights of the classes; nil: all 1
 	Mixed      bool      // a row has two labels, each with its fraction
 	// Auxiliary weights the losses of the auxiliary outputs. They affect the gradient only:
 	// a step reports the loss of the first output. 0: no auxiliary loss.
@@ -261,7 +261,7 @@ func (t *trainBuilder) finish() error {
 
 // lossNodes are the parts of the training function that depend on the loss.
 type lossNodes struct {
-	sum graph.Value // of each replica
+	sum graph.Value // sum of each replica
 	of  string      // attribute of AllReduce: how sum is reduced
 	// partners is the sum for the second labels of mixed rows, of each replica; otherwise None.
 	partners graph.Value

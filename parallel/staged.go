@@ -38,14 +38,14 @@ type Plan = stage.Plan
 // Staged trains a network that is divided into stages on several devices. It has the
 // methods of a Driver, and the same results, bit for bit.
 type Staged struct {
-	pipeline *Pipeline // of the same stages; for prediction
+	pipeline *Pipeline // pipeline of the same stages; for prediction
 	config   Config
 	program  *graph.Program   // program of all layers
 	programs []*graph.Program // programs of the stages
 	rows     int              // maximum number of rows of a wave
 	waves    int              // number of waves of a step
 	together bool             // all replicas of a member are one run
-	group    *Group           // of all devices, for callers
+	group    *Group           // group of all devices, for callers
 	version  device.Version
 	stepped  bool
 	ledger   *ledger

@@ -22,7 +22,7 @@ import (
 // MovedStage reports that a stage has lost all devices and its layers moved to the devices
 // of another stage.
 type MovedStage struct {
-	Stage       int // from 1, before it
+	Stage       int // number of the stage before the move, from 1
 	First, Last string
 	Step        uint64   // version of the state
 	To          []string // devices

@@ -32,7 +32,7 @@ const loadTimeout = time.Minute
 // timeouts are the times after which a device with an unfinished call counts as lost.
 type timeouts struct {
 	timeout time.Duration // Config.Timeout
-	longest time.Duration // of the steps so far
+	longest time.Duration // duration of the longest step so far
 	only    time.Duration // minimum time limit of the only device
 }
 

@@ -19,7 +19,7 @@ type ElementsReport struct {
 	Throughput float64           `json:"images_per_s"`
 
 	Labels     map[string]*LabelReport `json:"per_label,omitempty"`
-	Accuracy   *evaluation.Figure      `json:"accuracy,omitempty"`    // of all known labels
+	Accuracy   *evaluation.Figure      `json:"accuracy,omitempty"`    // accuracy of all known labels
 	ExactMatch *evaluation.Figure      `json:"exact_match,omitempty"` // share of samples with all labels met
 	MacroF1    *evaluation.Figure      `json:"macro_f1,omitempty"`    // mean of the defined ones
 	MacroAUROC *evaluation.Figure      `json:"macro_auroc,omitempty"` // mean of the defined ones

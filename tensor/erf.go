@@ -39,8 +39,7 @@ func Erf(x float64) float64 {
 
 const erfTerms = 16
 
-// erfTaylor holds (-1)^n * 2/sqrt(pi) / (n! * (2n+1)) for n = 16 to 1, and for n = 0 what that is
-// above 1.
+// erfTaylor holds (-1)^n * 2/sqrt(pi) / (n! * (2n+1)) for n = 16 to 1, and this minus 1 for n = 0.
 var erfTaylor = [...]float64{
 	twoOverRootPi / (33 * 20922789888000), -twoOverRootPi / (31 * 1307674368000),
 	twoOverRootPi / (29 * 87178291200), -twoOverRootPi / (27 * 6227020800), twoOverRootPi / (25 * 479001600),

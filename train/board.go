@@ -19,7 +19,7 @@ type Board struct {
 	to      *tfevents.Writer
 	err     error // first error of to
 	metrics *metrics
-	lost    error // the first of metrics
+	lost    error // first error of metrics
 	told    bool  // the user was told that figures are missing
 }
 

@@ -28,7 +28,7 @@ type Started struct {
 	Deterministic bool           `json:"deterministic"`
 	Input         string         `json:"input"`            // input of the model: "224x224x3" for pictures
 	Pictures      string         `json:"pictures"`         // how samples become that
-	BatchNorm     string         `json:"batch_norm"`       // as "16 samples per replica (128 / 8)"
+	BatchNorm     string         `json:"batch_norm"`       // for example "16 samples per replica (128 / 8)"
 	Moving        string         `json:"moving,omitempty"` // moving statistics of frozen layers
 	Parameters    int            `json:"parameters"`       // trained elements: models.Summary
 	FirstStep     int            `json:"first_step"`       // above 0 after a resume

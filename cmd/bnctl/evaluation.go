@@ -15,8 +15,8 @@ const shownMasks = 100
 
 // evaluationRun is one call of bnctl eval.
 type evaluationRun struct {
-	path     string // of the model
-	source   string // of the data
+	path     string // path of the model
+	source   string // source of the data
 	data     data.Options
 	file     modelfile.Options
 	on       predict.Options

@@ -11,7 +11,7 @@ import (
 
 // prediction is one call of bnctl predict.
 type prediction struct {
-	path    string // of the model
+	path    string // path of the model
 	inputs  []string
 	output  string // file to write to; "": standard output
 	format  string // json, csv, table or npy

@@ -17,7 +17,7 @@ type trainer struct {
 	begin     func() error // is called before the first step
 	view      *bool        // whether to show a view; nil: where it can be seen
 	findLR    bool         // try learning rates, and write nothing
-	page      *reports.Log // of --log-dir
+	page      *reports.Log // log of --log-dir
 	statement statement    // to write about the template; nil
 }
 

@@ -14,7 +14,7 @@ import (
 // value changes nothing.
 type Augmentation struct {
 	preset string      // "" for none and for a list
-	ops    []operation // of a list
+	ops    []operation // operations of a list
 }
 
 // Names of presets.

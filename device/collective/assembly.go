@@ -9,7 +9,7 @@ import (
 // they are. It is used by one goroutine at a time.
 type Assembly struct {
 	root     *joint
-	partials []int           // of each rank
+	partials []int           // partials of each rank
 	scratch  []tensor.Tensor // by depth, as large as was ever needed
 }
 

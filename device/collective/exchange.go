@@ -24,11 +24,11 @@ const (
 // Tag names one exchange of a group. In each lane all members must come to the
 // same tags in the same order: anything else is an error, never a hang.
 type Tag struct {
-	Generation uint64 // of the group
+	Generation uint64 // generation of the group
 	Step       uint64 // counts the runs of the group
 	Lane       Lane
 	Sequence   uint64 // counts the exchanges of the lane in the run, from 0
-	Name       string // of the first value that is reduced: "bn3.moments"
+	Name       string // name of the first value that is reduced: "bn3.moments"
 }
 
 // Reduction is one value to be reduced in an exchange: this member's partial values and the

@@ -37,7 +37,7 @@ type Hub struct {
 // round is one exchange that is being gathered.
 type round struct {
 	tag     Tag
-	values  [][]Reduction // by rank; nil until it came
+	values  [][]Reduction // values by rank; nil until they arrive
 	arrived int
 	done    chan struct{}
 	err     error

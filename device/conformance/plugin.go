@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Levels []string          // levels to test; nil: all that the device has
 	Case   string            // run the cases with names that contain this; "": all. Other checks run always
-	ID     string            // of the device; "": the first
+	ID     string            // ID of the device; "": the first
 	Begin  func(what string) // called before every case, with its level, number and name; may be nil
 }
 

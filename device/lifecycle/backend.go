@@ -89,7 +89,7 @@ type ViewRunner interface {
 // Step is one run of a function, with the function and the group of the device.
 type Step struct {
 	device.Step
-	Func  *graph.Function // of the name Step.Function
+	Func  *graph.Function // function with the name Step.Function
 	Group *device.Group   // nil: this device holds all replicas
 	// Onto is used by a SlotRunner. It has, by name of a kept output of graph.Backward, the float32
 	// sums of earlier replicas to which the output is going to be added. After an error their

@@ -15,7 +15,7 @@ import (
 type Executable struct {
 	device   *Device
 	program  *graph.Program
-	states   map[string]graph.State // of the program, by name
+	states   map[string]graph.State // states of the program, by name
 	runner   Runner
 	runnable *graph.Program // in the form that the runner has
 	stage    *stage         // nil if the program has all layers

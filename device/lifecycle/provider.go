@@ -12,7 +12,7 @@ import (
 // that is always present.
 type Provider struct {
 	Plugin device.Plugin // how the plugin describes itself
-	Info   device.Info   // of the device; ID, Name and Levels are set here
+	Info   device.Info   // description of the device; ID, Name and Levels are set here
 
 	// Start starts the device with options that fit Info: a kernel class that it has, a
 	// precision of Info.Precisions.

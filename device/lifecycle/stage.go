@@ -25,7 +25,7 @@ type stage struct {
 	program *graph.Program
 	runner  SlotRunner // nil: slots are here
 	slots   map[int]slot
-	leaves  map[string]*collective.Growing // by the name of the output of Backward
+	leaves  map[string]*collective.Growing // leaves by the name of the output of Backward
 	ops     map[string]collective.Op       // that reduce them
 	sums    map[string]tensor.Tensor       // for Commit, by name
 	reduced bool                           // Reduce has made them, and nothing has run since
@@ -34,7 +34,7 @@ type stage struct {
 // slot holds the values that a run of Forward has kept.
 type slot struct {
 	rows, replicas int
-	values         map[string]tensor.Tensor // by name; empty if a SlotRunner has them
+	values         map[string]tensor.Tensor // values by name; empty if a SlotRunner has them
 }
 
 // last reports whether Commit needs no other function once this one has run.

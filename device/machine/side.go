@@ -33,7 +33,7 @@ type Side struct {
 
 	mu    sync.Mutex // guards the fields below
 	files *files
-	state string // of the files, when they were read
+	state string // state of the files, when they were read
 }
 
 // files are the contents of a folder.

@@ -41,7 +41,7 @@ type Fabric struct {
 	pipe    wire.Pipe
 	rank    int
 	about   string
-	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // by rank and lane
+	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // boxes by rank and lane
 	left    []chan struct{}                          // by rank: closed when it has left; this rank: all
 	over    chan struct{}                            // closed when the fabric has ended
 	cause   string                                   // reason of the end; valid when over is closed

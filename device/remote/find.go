@@ -19,7 +19,7 @@ const pathKey = "BNCTL_PLUGIN_PATH"
 // Found is an executable with the name of a plugin. It has not been run and may be
 // something else: only its name is known.
 type Found struct {
-	Name    string // of the plugin: "cpu" of bnctl-device-cpu
+	Name    string // name of the plugin: "cpu" of bnctl-device-cpu
 	Path    string // absolute
 	Bundled bool   // it is in the folder of this program; a user that can change it can change this program too
 

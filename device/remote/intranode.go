@@ -25,7 +25,7 @@ type intraNode struct {
 	fabric.Fabric
 	over    <-chan struct{} // closed when the fabric has ended
 	ended   func() error    // returns the reason
-	links   []*link         // by rank; nil: on another machine
+	links   []*link         // links by rank; nil: on another machine
 	readers sync.WaitGroup
 	once    sync.Once
 }

@@ -26,7 +26,7 @@ type Locked struct {
 	Path     string `json:"path"` // absolute
 	Version  string `json:"version"`
 	Protocol int    `json:"protocol"`
-	SHA256   string `json:"sha256"` // of the executable, in hexadecimal
+	SHA256   string `json:"sha256"` // SHA-256 of the executable, in hexadecimal
 }
 
 // Lock is the file devices.lock, sorted by name; one row for a name:

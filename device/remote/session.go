@@ -95,7 +95,7 @@ type call struct {
 	free           *messagePool    // memory for the returned tensors; nil: new memory
 	limits         limits          // limits of exchanges; zero: exchanges are errors
 	progress       wire.Progress   // exchanges that have arrived
-	rows           []int           // of each replica, for a run
+	rows           []int           // rows of each replica, for a run
 	exchanges      int             // exchanges so far
 	exchangedBytes int64           // bytes that they brought
 	unanswered     atomic.Int32    // exchanges without an answer

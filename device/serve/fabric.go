@@ -154,7 +154,7 @@ func (s *fabricService) close() {
 type host struct {
 	pipe  *shm.Conn
 	free  [][]byte    // contents of sent messages
-	pools []*shm.Pool // by number - 1; nil: not mapped by both bnctl and this process
+	pools []*shm.Pool // pools by number - 1; nil: not mapped by both bnctl and this process
 }
 
 func (h *host) Poll(e Endpoint, d time.Duration) (happened bool, err error) {

@@ -36,10 +36,10 @@ func Open(ctx context.Context, m *models.Model, wrapped *graph.Graph, devices []
 
 // Reestimation determines how running statistics are estimated again.
 type Reestimation struct {
-	Layers   []bn.Layer // of the wrapped graph that the estimator runs
+	Layers   []bn.Layer // layers of the wrapped graph that the estimator runs
 	Input    string     // name of the model's input
 	Batch    int        // rows of a full batch, over all replicas
-	Replicas int        // that share a batch; at most Batch
+	Replicas int        // number of replicas that share a batch; at most Batch
 	Samples  int        // at most
 }
 

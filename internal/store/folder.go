@@ -183,8 +183,7 @@ func (s *Store) fetchInto(folder, url, name string, o *object) error {
 	return nil
 }
 
-// isMirrored reports whether the file at a path is the version with an ETag, by an earlier call of
-// setMirrored.
+// isMirrored reports whether setMirrored recorded that the file at a path has an ETag.
 func (s *Store) isMirrored(path, etag string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

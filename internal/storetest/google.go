@@ -15,7 +15,7 @@ type google struct {
 	handler http.Handler
 
 	mu          sync.Mutex
-	generations map[string]int // by path
+	generations map[string]int // generations by path
 	newest      int
 }
 

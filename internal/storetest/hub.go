@@ -19,7 +19,7 @@ type Hub struct {
 	Content *Server // target of redirects
 	Commit  string
 	Token   string            // that requests need; "": no token
-	files   map[string][]byte // by OWNER/NAME/PATH
+	files   map[string][]byte // files by OWNER/NAME/PATH
 }
 
 // NewHub starts a hub with files, by OWNER/NAME/PATH.

@@ -15,7 +15,7 @@ import (
 type RepairedFile struct {
 	File   string `json:"file"`
 	Output string `json:"output"`
-	SHA256 string `json:"sha256"` // of the output, in hex
+	SHA256 string `json:"sha256"` // SHA-256 of the output, in hex
 	*Repaired
 }
 

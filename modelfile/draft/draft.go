@@ -85,7 +85,7 @@ type drafter struct {
 	input   string // the type of a sample
 	x       string // name of the input
 	last    string // name of the preceding value
-	shape   []int  // of last; 0: unknown length
+	shape   []int  // shape of last; 0: unknown length
 	strides int
 }
 

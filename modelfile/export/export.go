@@ -41,14 +41,14 @@ type Options struct {
 type Report struct {
 	Input        string `json:"input"`
 	Output       string `json:"output"`
-	SHA256       string `json:"sha256"` // of the output, in hex
+	SHA256       string `json:"sha256"` // SHA-256 of the output, in hex
 	Architecture string `json:"architecture"`
 	Parameters   int    `json:"parameters"`
 	formats.Proof
 	// Temperature is set for a calibrated model without a graph in the file: the scaling is
 	// lost. Otherwise it is 0.
 	Temperature float64          `json:"lost_temperature,omitempty"`
-	Format      string           `json:"-"` // of the output
+	Format      string           `json:"-"` // format of the output
 	FoldBN      bool             `json:"-"` // Options.FoldBN
 	Model       *models.Model    `json:"-"` // as it was written
 	Sick        doctor.Diagnosis `json:"-"` // faults of the input

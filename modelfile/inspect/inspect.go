@@ -27,7 +27,7 @@ type Options struct {
 type Input struct {
 	Name  string `json:"name"`
 	DType string `json:"dtype"`
-	Shape []int  `json:"shape"` // of a sample
+	Shape []int  `json:"shape"` // shape of a sample
 }
 
 // Report describes a file.
@@ -36,17 +36,17 @@ type Report struct {
 	Kind         string             `json:"kind"` // "template", "checkpoint" or "foreign"
 	Architecture string             `json:"architecture"`
 	Parameters   int                `json:"parameters"`
-	Flops        float64            `json:"flops"` // of one prediction
+	Flops        float64            `json:"flops"` // flops of one prediction
 	Input        string             `json:"input"`
-	Inputs       []Input            `json:"inputs,omitempty"` // of a model with several
+	Inputs       []Input            `json:"inputs,omitempty"` // inputs of a model with several
 	Layers       []models.Layer     `json:"layers"`           // without a graph: the tensors
 	Verified     bool               `json:"verified"`
 	Recipe       json.RawMessage    `json:"recipe,omitempty"`
 	BN           []Norm             `json:"bn"`
-	Health       string             `json:"health,omitempty"`   // of the batch norms of a foreign file
+	Health       string             `json:"health,omitempty"`   // health of the batch norms of a foreign file
 	Warnings     int                `json:"warnings,omitempty"` // number of warnings of package doctor
 	TrainingOnly *modelfile.Removed `json:"training_only,omitempty"`
-	Counters     []formats.Counter  `json:"counters,omitempty"` // of a foreign file: step, epoch
+	Counters     []formats.Counter  `json:"counters,omitempty"` // counters of a foreign file: step, epoch
 	Findings     []formats.Finding  `json:"findings,omitempty"` // remarks about a foreign file
 	// Quantised lists the layers of a quantised foreign file
 	Quantised []formats.QuantisedLayer `json:"quantised,omitempty"`
@@ -74,7 +74,7 @@ type Report struct {
 	// Graph is the graph in the file; the graph of a checkpoint has replica connections.
 	// nil: not known.
 	Graph   *graph.Graph `json:"-"`
-	Tensors int          `json:"-"` // of a foreign file
+	Tensors int          `json:"-"` // tensors of a foreign file
 	Norms   int          `json:"-"` // batch norms of a foreign file, by its tensors
 }
 

@@ -33,7 +33,7 @@ type builder struct {
 	done   map[int]bool // nodes that were merged into an earlier node
 	layers []Layer
 	warned []Warning
-	index  int // of the current node
+	index  int // index of the current node
 	// trains keeps the weights of products in float32, to be trained: see Trainable. names has the names of
 	// trained tensors by their names in model.
 	trains bool

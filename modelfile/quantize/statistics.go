@@ -21,7 +21,7 @@ type statistics struct {
 	model *models.Model
 	of    map[graph.Value][]moments
 	from  map[graph.Value]string
-	norms map[string][]moments // of batch norms that became part of a layer, by the names of both
+	norms map[string][]moments // moments of batch norms that became part of a layer, by the names of both
 }
 
 // normMoments returns the moments from the batch norms of m, by the names of their results

@@ -28,9 +28,9 @@ func (o *Options) Template() bool { return strings.EqualFold(filepath.Ext(o.Outp
 // Report lists the removed parts and describes the output.
 type Report struct {
 	Inputs       []string          `json:"inputs"`
-	Format       string            `json:"format"` // of the inputs
+	Format       string            `json:"format"` // format of the inputs
 	Output       string            `json:"output"`
-	SHA256       string            `json:"sha256"`       // of the output, in hex
+	SHA256       string            `json:"sha256"`       // SHA-256 of the output, in hex
 	Architecture string            `json:"architecture"` // "": not known
 	Parameters   int               `json:"parameters"`
 	Replicas     int               `json:"replicas"`

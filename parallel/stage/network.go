@@ -14,11 +14,11 @@ import (
 // Network is a template to be divided. Stages consist of its nodes, in their order.
 type Network struct {
 	main    *graph.Function
-	numbers map[string]int // of nodes, by the names of their results
-	makers  []int          // by value: the node that makes it, or -1
+	numbers map[string]int // numbers of nodes, by the names of their results
+	makers  []int          // maker of each value: the number of its node, or -1
 	follows map[int]int    // nodes that stay with an earlier one: a norm with its product
-	users   [][]int        // by value
-	rounds  bool           // Spec.BF16
+	users   [][]int        // readers of each value
+	rounds  bool           // value of Spec.BF16
 }
 
 // New returns the network of a template.

@@ -13,8 +13,8 @@ import (
 // Plan describes the stages of a division and their expected times.
 type Plan struct {
 	Stages []Planned
-	Rows   int     // of a wave: at once in a stage
-	waves  int     // of a step of training; 0: there is a stream of them
+	Rows   int     // rows of a wave: at once in a stage
+	waves  int     // waves of a step of training; 0: there is a stream of them
 	update float64 // seconds, of the stage with the longest update
 	Ran    bool    // Planned.Waited is known
 	// Step is the expected time of a training step in seconds, with the update, and Took

@@ -17,7 +17,7 @@ func UnderWay(stages, s int) int {
 
 // clock is a stage in a simulated step.
 type clock struct {
-	seconds       float64   // of a wave
+	seconds       float64   // seconds of a wave
 	most          int       // waves that may be under way
 	free          float64   // when it has done all that it has begun
 	forward, back []float64 // when waves were done, both ways

@@ -12,7 +12,7 @@ import (
 // checkpoint.
 type Position struct {
 	Step     int     `json:"step"`               // optimizer steps done
-	LossSum  float64 `json:"loss_sum"`           // of the epoch so far
+	LossSum  float64 `json:"loss_sum"`           // loss sum of the epoch so far
 	Correct  float64 `json:"correct"`            //
 	Counted  float64 `json:"counted"`            //
 	Seen     int     `json:"seen"`               // samples
@@ -24,8 +24,8 @@ type Position struct {
 	BestStep int     `json:"best_step"`          // 0 before the first
 	Best     float64 `json:"best"`               // figure of the best
 
-	Plateau   *recipe.Plateau     `json:"plateau,omitempty"` // of a plateau schedule
-	Staleness *parallel.Staleness `json:"late,omitempty"`    // of gradients, with Sync "async:S"
+	Plateau   *recipe.Plateau     `json:"plateau,omitempty"` // state of a plateau schedule
+	Staleness *parallel.Staleness `json:"late,omitempty"`    // staleness of gradients, with Sync "async:S"
 }
 
 // Reductions returns how often the rate was reduced.

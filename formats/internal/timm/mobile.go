@@ -11,7 +11,7 @@ import (
 // uses the same names for all families: conv_stem, blocks.STAGE.BLOCK and conv_head.
 type mobile struct {
 	family string
-	others map[string]string // of layers outside of blocks
+	others map[string]string // layers outside of blocks
 	// block returns the prefix of a block's names: it is number k of a stage, and number
 	// all of the network.
 	block func(stage, k, all int) string

@@ -25,7 +25,7 @@ var activations []byte
 // Run is a short training of a model of the zoo, or of Activations.
 type Run struct {
 	Model           string
-	Side            int // of the images
+	Side            int // side of the images
 	BN              bn.Mode
 	Batch, Replicas int
 	Steps           int

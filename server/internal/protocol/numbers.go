@@ -39,7 +39,7 @@ type scanner struct {
 	shape []int
 	want  int   // words
 	depth int   // number of arrays around the current position
-	open  []int // how much each of these holds so far
+	open  []int // number of elements so far in each of these arrays
 	flat  bool  // the words are at the first depth
 }
 

@@ -15,10 +15,10 @@ const (
 	buildType     = "https://github.com/bnctl/bnctl/blob/main/docs/statements.md#training-v1"
 
 	sha256Digest      = "sha256"
-	fingerprintDigest = "bnctlFingerprintV1" // of data
-	fileDigest        = "bnctlFileV1"        // of a file, or of the files of a folder
-	weightsDigest     = "bnctlWeightsV1"     // of weights
-	chainDigest       = "bnctlChainV1"       // of a chain and its recipe
+	fingerprintDigest = "bnctlFingerprintV1" // digest of data
+	fileDigest        = "bnctlFileV1"        // digest of a file, or of the files of a folder
+	weightsDigest     = "bnctlWeightsV1"     // digest of weights
+	chainDigest       = "bnctlChainV1"       // digest of a chain and its recipe
 )
 
 // statement is an in-toto Statement v1 with SLSA provenance v1.

@@ -18,7 +18,7 @@ type Report struct {
 	Statement string            `json:"statement"`
 	Valid     bool              `json:"valid"`
 	Reason    string            `json:"reason,omitempty"` // why it is not valid
-	SHA256    string            `json:"sha256"`           // of the template
+	SHA256    string            `json:"sha256"`           // SHA-256 of the template
 	Key       string            `json:"key"`
 	Action    string            `json:"action,omitempty"` // Trained or Reproduced
 	Resumed   bool              `json:"resumed,omitempty"`

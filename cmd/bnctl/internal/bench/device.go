@@ -27,7 +27,7 @@ type DeviceOptions struct {
 type DeviceRow struct {
 	Device    string   `json:"device"`
 	Name      string   `json:"name"`
-	Threads   int      `json:"threads"` // of a CPU device
+	Threads   int      `json:"threads"` // threads of a CPU device
 	Kernels   string   `json:"kernels"`
 	Precision string   `json:"precision"`
 	Lacks     []string `json:"lacks,omitempty"` // operations that the device does not have

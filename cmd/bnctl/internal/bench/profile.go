@@ -11,7 +11,7 @@ import (
 
 // Profile holds the times of a program's nodes on one device.
 type Profile struct {
-	Nodes  []Node // of each function, followed by its sum
+	Nodes  []Node // nodes of each function, followed by its sum
 	Limits Limits
 	Plan   []string // how the device cuts its work, in lines; nil unless Options ask for it
 }

@@ -19,9 +19,9 @@ type profiler struct {
 
 // profiledRuns are the runs of one function.
 type profiledRuns struct {
-	rows  int               // of a run
+	rows  int               // rows of a run
 	took  []time.Duration   // of each run
-	nodes [][]time.Duration // of each node, in each run
+	nodes [][]time.Duration // times of each node, in each run
 }
 
 func newProfiler() *profiler {

@@ -13,13 +13,13 @@ type Row struct {
 	Device     string  `json:"device"` // the devices, as they were named
 	Mode       string  `json:"mode"`
 	Batch      int     `json:"batch"`
-	Threads    int     `json:"threads"` // of each CPU device
+	Threads    int     `json:"threads"` // threads of each CPU device
 	Precision  string  `json:"precision"`
 	Kernels    string  `json:"kernels"`
 	Throughput float64 `json:"images_per_s"`
-	P50        float64 `json:"p50_ms"` // of a batch
+	P50        float64 `json:"p50_ms"` // median time of a batch
 	P99        float64 `json:"p99_ms"`
-	PeakRSS    float64 `json:"peak_rss_mb"` // of this process and its plugins; 0: not known
+	PeakRSS    float64 `json:"peak_rss_mb"` // peak memory of this process and its plugins; 0: not known
 
 	Efficiency float64 `json:"efficiency,omitempty"` // images per second and device, relative to the first row
 	// Of a step's time the devices waited for each other: in the median step, and of all steps together.
@@ -30,7 +30,7 @@ type Row struct {
 
 	devices       int
 	took, blocked time.Duration
-	syncShares    []float64 // by step
+	syncShares    []float64 // share of synchronisation of each step
 }
 
 // add adds the times of a step. Predictions have no times.

@@ -34,7 +34,7 @@ type writer struct {
 // prediction has the boxes of a picture, in the form of its JSON.
 type prediction struct {
 	Input  string       `json:"input"`
-	Width  int          `json:"width"` // of the picture, in pixels
+	Width  int          `json:"width"` // width of the picture, in pixels
 	Height int          `json:"height"`
 	Boxes  []detect.Box `json:"boxes"`
 }

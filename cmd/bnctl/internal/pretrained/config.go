@@ -17,7 +17,7 @@ import (
 
 // config has the contents of the hub's config.json and preprocessor_config.json.
 type config struct {
-	network       string // of the zoo; ""
+	network       string // network of the zoo, or ""
 	labels        []string
 	mean, std     []float64
 	resize        int

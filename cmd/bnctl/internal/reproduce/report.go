@@ -13,7 +13,7 @@ import (
 type report struct {
 	Model   string  `json:"model"`
 	Equal   *bool   `json:"equal"`            // null after a dry run, which compares nothing
-	SHA256  string  `json:"sha256,omitempty"` // of the template from the second training
+	SHA256  string  `json:"sha256,omitempty"` // SHA-256 of the template from the second training
 	Epochs  int     `json:"epochs"`           // number of epochs compared with the chain
 	Differs int     `json:"first_difference,omitempty"`
 	Chain   bool    `json:"chain"` // whether the chain of the training was available

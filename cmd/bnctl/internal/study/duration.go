@@ -13,8 +13,8 @@ import (
 // measured step.
 type Duration struct {
 	Setting
-	Step float64 `json:"step_seconds"` // of one batch: forward, backward, exchange, update
-	Run  float64 `json:"run_seconds"`  // of one seed: all steps and evaluations
+	Step float64 `json:"step_seconds"` // time of one batch: forward, backward, exchange, update
+	Run  float64 `json:"run_seconds"`  // time of one seed: all steps and evaluations
 }
 
 // SetDuration adds a duration. It replaces one of the same setting.

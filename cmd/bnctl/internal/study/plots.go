@@ -10,7 +10,7 @@ import (
 
 // Plot is a plot of the results.
 type Plot struct {
-	Name           string // of its file, without extension
+	Name           string // name of its file, without extension
 	Title, Caption string
 
 	figure chart.Figure

@@ -35,11 +35,11 @@ type Run struct {
 	Setting
 	Seed     uint64          `json:"seed"`
 	Recipe   string          `json:"recipe"` // SHA-256 of the recipe that was trained
-	SHA256   string          `json:"sha256"` // of the template with the run's weights and statistics
+	SHA256   string          `json:"sha256"` // SHA-256 of the template with the run's weights and statistics
 	Steps    int             `json:"steps"`
 	Seconds  float64         `json:"seconds"`
 	Epochs   []Epoch         `json:"epochs"`
-	Scores   []Score         `json:"scores"`   // of the same weights, by statistics
+	Scores   []Score         `json:"scores"`   // scores of the same weights, by statistics
 	Retained []VarianceRatio `json:"retained"` // one for each batch norm
 }
 
@@ -83,7 +83,7 @@ type VarianceRatio struct {
 type Speed struct {
 	Setting
 	Devices    string  `json:"devices"`
-	Threads    int     `json:"threads"` // of each CPU device
+	Threads    int     `json:"threads"` // threads of each CPU device
 	Steps      int     `json:"steps"`
 	Throughput float64 `json:"images_per_s"`
 	Sync       float64 `json:"sync_wait"` // share of the time that devices wait in exchanges
@@ -94,7 +94,7 @@ type Speed struct {
 // variance Q/(n-1) of all samples together, for the same weights and samples.
 type Sampling struct {
 	Model   string  `json:"model"`
-	Recipe  string  `json:"recipe"`  // of the run that made the weights; "" for new weights
+	Recipe  string  `json:"recipe"`  // recipe of the run that made the weights; "" for new weights
 	Samples int     `json:"samples"` // in all
 	Layers  []Layer `json:"layers"`
 }
@@ -122,7 +122,7 @@ type Results struct {
 	Samples      int        `json:"samples"`
 	Validation   int        `json:"validation"` // samples
 	Epochs       int        `json:"epochs"`     // 0 if the recipe counts steps
-	Steps        int        `json:"steps"`      // of a run
+	Steps        int        `json:"steps"`      // steps of a run
 	Batch        int        `json:"batch"`      // global
 	PerReplica   []int      `json:"per_replica"`
 	Seeds        []uint64   `json:"seeds"`

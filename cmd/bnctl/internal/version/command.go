@@ -10,7 +10,7 @@ import (
 
 // Host has the parts of the command line that the command needs.
 type Host struct {
-	Flags   []cli.Flag // of plugins
+	Flags   []cli.Flag // flags of plugins
 	Plugins func(*cli.Context) fleet.Plugins
 	Output  func(*cli.Context) Output
 }

@@ -53,7 +53,7 @@ type drawing struct {
 	*State
 	*glyphs
 	size      waiting.Size
-	chartRows int // of a curve
+	chartRows int // rows of a curve
 }
 
 // space is a blank line.

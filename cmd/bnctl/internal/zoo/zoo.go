@@ -118,7 +118,7 @@ func Summary(m *models.Model) string {
 	return strings.Join(fields, " · ")
 }
 
-// Recipe is how its authors trained a network, as a recipe file.
+// Recipe returns the training of a network by its authors as a recipe file.
 func Recipe(d models.Description) (string, error) {
 	if d.Paper == nil {
 		return "", problem.New("recipe", "", "no recipe was published for "+d.Name,

@@ -3,7 +3,7 @@ package pickle
 // Dict is a dict with its keys in the order of their first assignment.
 type Dict struct {
 	Entries []Entry
-	index   map[any]int // of the keys that can be compared
+	index   map[any]int // index of the keys that can be compared
 }
 
 // Entry is a key and its value.

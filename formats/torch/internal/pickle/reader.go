@@ -17,7 +17,7 @@ type Reader struct {
 	Persistent func(id any) (any, error)
 
 	src    *bufio.Reader
-	offset int64 // of the next byte
+	offset int64 // offset of the next byte
 	left   int64 // bytes that remain
 	budget int64 // memory that may still be used, in bytes
 }

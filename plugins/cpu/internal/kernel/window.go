@@ -25,7 +25,7 @@ type Window struct {
 
 	inNeed, outNeed int // values that an image and its result must have at least
 	zeros           []float32
-	hulls           []hull   // by position; nil: all taps are inside
+	hulls           []hull   // hulls by position; nil: all taps are inside
 	seen            []uint64 // by position: the taps inside the image; nil: all
 	together        []uint8  // by position: number of positions in its tile, depending on their taps
 	side            bool     // results are contiguous

@@ -83,7 +83,7 @@ func (s *softmax) contiguousLines(y, x []float32) {
 	}
 }
 
-// wholeVectors is a number of elements that is whole vectors of any kernel set.
+// wholeVectors is a number of elements that fills whole vectors of every kernel set.
 const wholeVectors = 16
 
 // centre sets y to x less its largest element.

@@ -10,7 +10,7 @@ import (
 // immutable once Link has returned it.
 type Function struct {
 	graph    *graph.Function // the function as rewritten by the compiler: an action for each node
-	values   []*Value        // by graph.Value
+	values   []*Value        // values by graph.Value
 	groups   []*group
 	slots    []*Slot           // slots of the arena
 	copied   []*Value          // inputs that are copied

@@ -125,8 +125,8 @@ func (g *group) eachPiece(f *Frame, c chain, most int) {
 	f.Each(f.Total()*pieces, func(w *Worker, task int) { g.row(c, f, w, task/pieces, task%pieces, pieces) })
 }
 
-// mostPieces is the number of pieces of each of few rows, so that all workers get equal
-// shares.
+// mostPieces returns the number of pieces of a row if there are few rows: all workers then
+// get equal shares.
 func (f *Frame) mostPieces() int { return f.Threads() / gcd(f.Threads(), f.Total()) }
 
 // smaller returns the number of pieces into which to cut a row of the given work and steps,

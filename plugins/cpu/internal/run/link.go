@@ -29,7 +29,7 @@ type chainer struct {
 	group    *group
 	schedule schedule.Schedule
 	makers   map[graph.Value][]int // the actions that make a value, and its float32
-	ends     []int                 // by action: the last reader of its result; many if others read it
+	ends     []int                 // last reader of each action's result; many if others read it
 }
 
 // many is more than the actions of a group.

@@ -13,7 +13,7 @@ import (
 type reserve struct {
 	piece int // bytes of a piece
 	all   [][]byte
-	rest  []byte // of the last piece
+	rest  []byte // rest of the last piece
 }
 
 // newReserve returns a reserve for a program with the given number of bytes of

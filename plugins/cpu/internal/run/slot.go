@@ -14,7 +14,7 @@ type Slot struct {
 	from, to                  int // times, both included
 	offset                    int
 	area                      area
-	summed                    bool // of a value that is already summed: see Value.SetSummed
+	summed                    bool // the value is already summed: see Value.SetSummed
 }
 
 const (

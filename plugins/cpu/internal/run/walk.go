@@ -9,7 +9,7 @@ func Walk(shape, a, b, c []int, visit func(n, a, b, c, stepA, stepB, stepC int))
 	WalkPiece(shape, a, b, c, 0, 1, visit)
 }
 
-// WalkPiece is Walk for piece of pieces: a part of the outermost axis.
+// WalkPiece does the same as Walk for one of a number of pieces: a part of the outermost axis.
 func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, stepA, stepB, stepC int)) {
 	if slices.Contains(shape, 0) || len(shape) == 0 && piece > 0 {
 		return

@@ -83,7 +83,7 @@ func (w *widener) widening(id graph.Value) *ByRows {
 // storing describes how a result of an action is converted when it is stored.
 type storing struct {
 	value   *Value
-	widened *widened // of a result that is narrowed
+	widened *widened // float32 of a result that is narrowed
 	round   bool     // the action has not rounded it
 }
 

@@ -15,7 +15,7 @@ type Device struct {
 	Driver          string
 	Memory          int64 // bytes
 	Largest         int64 // bytes of a buffer at most
-	Threads         int   // of a group at most
+	Threads         int   // maximum number of threads of a group
 	Single, Double  uint64
 	Compiler        bool
 	id              uintptr

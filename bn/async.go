@@ -169,7 +169,7 @@ type Pending struct {
 	Updates    []int64
 	Step       int
 	Merged     int64
-	TotalDelay int64                    `json:"Waited"` // as checkpoints have it
+	TotalDelay int64                    `json:"Waited"` // name in checkpoints
 	History    map[string]tensor.Tensor // moments by "step/layer"
 }
 

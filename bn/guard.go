@@ -16,7 +16,7 @@ type NonFinite struct {
 	Channel  int
 	What     string  // "mean", "variance" or "count" of moments; "running mean" or "running variance"
 	Value    float64 // NaN, an infinity, a negative sum of squares, or beyond float32
-	Channels int     // how many channels of the layer are affected
+	Channels int     // number of affected channels of the layer
 }
 
 func (e *NonFinite) Error() string {

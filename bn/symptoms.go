@@ -12,7 +12,7 @@ const (
 	tinyVariance     = 1e-30 // a channel that has been silent for thousands of steps
 	hugeVariance     = 1e6   // the largest in healthy published models is 3e5
 	tinyGamma        = 1e-4  // the channel hardly matters any more
-	maxInitialWeight = 0.05  // of the initial 0 and 1 still in the average
+	maxInitialWeight = 0.05  // weight of the initial 0 and 1 that is still in the average
 )
 
 // remedy is what to do about something.

@@ -12,7 +12,7 @@ type Update string
 
 // The updates without a span.
 const (
-	EveryStep Update = "step"    // of all replicas, with every step
+	EveryStep Update = "step"    // merged over all replicas with every step
 	PostHoc   Update = "posthoc" // statistics stay per replica and are merged when the model is used
 )
 

@@ -110,7 +110,7 @@ type Version uint64
 
 // Capacity is the largest size of a run that an executable is asked for.
 type Capacity struct {
-	Rows     int // in all replicas together
+	Rows     int // number of rows in all replicas together
 	Replicas int
 	// Slots is the number of slots of a stage in use at a time, each by a run of this size;
 	// 0 counts as 1. A run may name more slots, but their memory is not accounted for.
@@ -123,8 +123,8 @@ type Capacity struct {
 
 // Needs is the memory that an executable uses, in bytes.
 type Needs struct {
-	Fixed  int64 // for the state and whatever does not depend on rows
-	PerRow int64 // for each row of its capacity
+	Fixed  int64 // bytes of the state and of other memory that does not depend on rows
+	PerRow int64 // bytes for each row of its capacity
 }
 
 // Step is one run of a function.

@@ -15,7 +15,7 @@ type Group struct {
 	Rank       int     // rank of this member, from 0
 	Replicas   [][]int // replicas by rank; increasing; without duplicates; each below Leaves()
 	Level      string  // how members exchange: one of Info.Levels of all
-	Rendezvous []byte  // what members need to find each other at this level
+	Rendezvous []byte  // information that members need to find each other at this level
 	// Exchange exchanges data with the other members of the group. A device only calls it;
 	// in a plugin the SDK provides it. It is nil at levels at which members exchange data
 	// without the host.

@@ -3,7 +3,7 @@ package evaluation
 // Confusion counts labels by their class and by the predicted one. It is a matrix that
 // stores only the cells that are not 0: for 10,000 classes there are a hundred million
 // cells.
-type Confusion struct{ rows [][]Predictions } // by label; by class, ascending
+type Confusion struct{ rows [][]Predictions } // rows by label; cells by class, ascending
 
 // Predictions is how many labels of one class a class was predicted for.
 type Predictions struct{ Class, N int }

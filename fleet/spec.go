@@ -12,7 +12,7 @@ import (
 
 // spec is one element of Options.Devices: "cpu", "4xcpu", "cuda:0", "NAME".
 type spec struct {
-	count int    // how many of them; 1 unless written
+	count int    // number of devices; 1 unless given
 	name  string // name of the plugin
 	index string // index of the device; "" means the first, or all of "cuda"
 }

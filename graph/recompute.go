@@ -116,7 +116,7 @@ func (f *Function) ActivationBytes() int {
 			}
 		}
 	}
-	bytes := make([]int, len(f.Nodes)+1) // by pass
+	bytes := make([]int, len(f.Nodes)+1) // bytes of each pass
 	for v := range f.Values {
 		for p := first[v]; stored[v] && p <= min(last[v], len(f.Nodes)); p++ {
 			bytes[p] += f.rowBytes(Value(v))
@@ -237,5 +237,5 @@ func (f *Function) between(back, cuts []bool) map[Value]*Node {
 // recomputing copies a function and redirects its backward pass to recomputed values.
 type recomputing struct {
 	Copier
-	again map[Value]*Node // by value: nodes still to be computed again
+	again map[Value]*Node // nodes that are still to be computed again, by value
 }

@@ -18,7 +18,7 @@ type attrSpec struct {
 type opRow struct {
 	name     string
 	in       int  // operands, the optional ones included
-	optional int  // how many of the last operands may be absent
+	optional int  // number of last operands that may be absent
 	variadic bool // in is the minimum number of operands
 	out      int
 	attrs    []attrSpec

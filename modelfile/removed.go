@@ -17,7 +17,7 @@ type Removed struct {
 	ReplicaStatistics int      `json:"replica_statistics"`
 	OptimizerTensors  int      `json:"optimizer_tensors"`
 	Wrappers          []string `json:"wrappers"` // outermost first: "state_dict", "module."
-	Other             []string `json:"other"`    // as text
+	Other             []string `json:"other"`    // other tensors as text
 	// Replicas is the number of replicas of the graph; 0 for a file of another program.
 	Replicas int `json:"-"`
 	// Stale reports that the template has statistics of the training, and that the run would

@@ -186,7 +186,7 @@ func (t *trainBuilder) one() graph.Value {
 	}
 	x := t.Value(t.From.Inputs[0])
 	for i := range t.From.Nodes {
-		if n := &t.From.Nodes[i]; n.Op == graph.Image { // of the only input, after its split
+		if n := &t.From.Nodes[i]; n.Op == graph.Image { // image operation of the only input, after its split
 			x = t.Value(n.Out[0])
 		}
 	}

@@ -65,7 +65,7 @@ func (r *rankGroup) sameProgram(ctx context.Context) error {
 // all ranks, in the order of ranks.
 func (r *rankGroup) together(ctx context.Context, mine *verdict, f func() ([]tensor.Tensor, error)) (
 	[]report, error) {
-	var failed error // of this rank
+	var failed error // error of this rank
 	for {
 		var rows []tensor.Tensor
 		if failed == nil && len(r.recovery.group.members) == 0 {

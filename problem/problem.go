@@ -136,7 +136,7 @@ func IsMisuse(err error) bool {
 // Unknown is the error of a name that does not exist. It is a misuse.
 type Unknown struct {
 	What  string   // the kind: "device", "model"
-	Name  string   // that nothing has
+	Name  string   // name that does not exist
 	Known []string // existing names, so that a program can suggest the one that was meant
 }
 

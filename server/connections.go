@@ -17,7 +17,7 @@ const (
 	plainConnBytes  = 32 << 10
 	tlsExtraBytes   = 32 << 10 // additional bytes
 	http2ExtraBytes = 48 << 10 // plus headerGrowth times the limit of headers
-	streamBytes     = 16 << 10 // for each stream of HTTP/2: a goroutine and its buffers
+	streamBytes     = 16 << 10 // bytes for each stream of HTTP/2: a goroutine and its buffers
 )
 
 // Memory of headers: each needs more than its text, for a name, a list and entries of a map.

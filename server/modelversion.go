@@ -31,7 +31,7 @@ type modelVersion struct {
 
 	mu      sync.Mutex // guards the fields below
 	devices *devices   // nil after they were lost; opened again for the next batch
-	input   signature  // the first of inputs
+	input   signature  // first of the inputs
 	inputs  []signature
 	outputs []signature
 }

@@ -11,7 +11,7 @@ import (
 // served.
 type Sick struct {
 	Path   string
-	Faults []string // as package doctor finds them
+	Faults []string // faults that package doctor found
 }
 
 func (e *Sick) Error() string {

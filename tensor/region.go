@@ -89,7 +89,7 @@ func overlap(a, b []byte) bool {
 // Close releases the memory. A caller that uses the tensors later must have retained it.
 func (r *Region) Close() {
 	for _, m := range r.files {
-		_ = m.Close() // what can fail is giving memory back
+		_ = m.Close() // only returning the memory can fail
 	}
 	*r = Region{}
 }

@@ -33,11 +33,11 @@ type Started struct {
 	Parameters    int            `json:"parameters"`       // trained elements: models.Summary
 	FirstStep     int            `json:"first_step"`       // above 0 after a resume
 	TotalSteps    int            `json:"total_steps"`
-	Ranks         int            `json:"ranks,omitempty"` // number; Devices are rank 0's. 0: one rank
+	Ranks         int            `json:"ranks,omitempty"` // 0: one rank; Devices are those of rank 0
 
 	Stages []StageShare `json:"stages,omitempty"` // if the layers are on several devices
 
-	Tensors TensorCounts `json:"tensors"` // how many are trained
+	Tensors TensorCounts `json:"tensors"` // number of trained tensors
 
 	Environment *Environment   `json:"environment,omitempty"`
 	Paths       progress.Paths `json:"paths"`                // Config.Paths

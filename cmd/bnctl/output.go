@@ -25,7 +25,7 @@ type output struct {
 	stdout, stderr    io.Writer
 	json              bool
 	quiet, verbose    bool
-	terminal, colours bool // of stderr
+	terminal, colours bool // properties of stderr
 	draws             bool // a screen on stderr
 }
 

@@ -66,7 +66,7 @@ func (p *prediction) all(ctx context.Context, o *output, v *modelfile.ReadOnly) 
 	if err != nil {
 		return err
 	}
-	if err := v.Verify(); err != nil { // of a damaged file there is nothing to be warned of
+	if err := v.Verify(); err != nil { // warnings about a damaged file mean nothing
 		return err
 	}
 	var closing sync.WaitGroup

@@ -18,7 +18,7 @@ func (r *repair) run(ctx context.Context, o *output) error {
 	r.options.Note = o.noteOptions
 	r.options.Examined = func(p *doctor.Report) {
 		noteChoice(o, p.Choice)
-		_ = reportFindings(o, p) // that it is sick is why we are here
+		_ = reportFindings(o, p) // the user knows that the file is sick
 	}
 	e, err := doctor.RepairFile(ctx, r.path, r.output, r.file, r.options)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // trainer is one call of bnctl train.
 type trainer struct {
 	out       *output
-	given     bnctl.TrainOptions // as the flags set them
+	given     bnctl.TrainOptions // values of the flags
 	progress  *progress
 	begin     func() error // is called before the first step
 	view      *bool        // whether to show a view; nil: where it can be seen

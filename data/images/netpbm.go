@@ -131,7 +131,7 @@ func (p *netpbm) row(dst []int) error {
 			if p.text {
 				return fmt.Errorf("a sample of %d, and the largest is said to be %d", v, p.most)
 			}
-			dst[i] = p.most // as Pillow
+			dst[i] = p.most // like Pillow
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ func (d *directory) inJPEG() bool { return d.number(tiffCompression, 1) == compr
 
 // pieces are the strips or tiles of a TIFF.
 type pieces struct {
-	h, w            int // of the picture
+	h, w            int // size of the picture
 	pieceH, pieceW  int
 	across          int
 	offsets, counts []uint64

@@ -12,7 +12,7 @@ import (
 // BoxColumns are the numbers of the columns of a table with a row for each box; -1 for a missing one.
 type BoxColumns struct {
 	Path, Label, Split int
-	Width, Height      int    // of the picture
+	Width, Height      int    // size of the picture
 	Corners            [4]int // x1, y1, x2, y2
 }
 

@@ -147,7 +147,7 @@ type Columns struct {
 	Weight                    int        // weights for drawing samples
 	OneHot                    []int      // a column of 0 and 1 for each class, instead of label
 	Targets                   []int      // columns of numbers, likewise
-	lists                     labelLists // in the column label
+	lists                     labelLists // lists in the column label
 	Multi                     bool       // labels do not exclude each other
 	validation                *string    // the value of split that means val; nil: cells name the split
 }

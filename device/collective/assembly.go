@@ -10,7 +10,7 @@ import (
 type Assembly struct {
 	root     *joint
 	partials []int           // partials of each rank
-	scratch  []tensor.Tensor // by depth, as large as was ever needed
+	scratch  []tensor.Tensor // memory by depth, as large as the largest use so far
 }
 
 // joint is a node of the tree that is a member's partial value or has two halves.

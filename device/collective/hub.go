@@ -19,7 +19,7 @@ type Hub struct {
 	size   int
 
 	mu        sync.Mutex
-	rounds    [Lanes][]*round // that are being gathered, in their order
+	rounds    [Lanes][]*round // rounds that are being gathered, in their order
 	completed int
 	abort     error
 	ended     chan struct{} // closed by Abort
@@ -31,7 +31,7 @@ type Hub struct {
 	wait       sync.WaitGroup // for the uplink's goroutines
 	forwarding int            // rounds that it has not completed
 	calledOff  bool           // it was the first to end the group
-	last       [Lanes]*round  // that it got
+	last       [Lanes]*round  // last round that it received
 }
 
 // round is one exchange that is being gathered.

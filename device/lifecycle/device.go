@@ -17,7 +17,7 @@ type Device struct {
 	backend Backend
 	calls   *calls
 	group   *device.Group // nil: this device holds all replicas
-	loaded  []*Executable // that are open
+	loaded  []*Executable // executables that are open
 	closed  bool
 }
 

@@ -17,7 +17,7 @@ type Executable struct {
 	program  *graph.Program
 	states   map[string]graph.State // states of the program, by name
 	runner   Runner
-	runnable *graph.Program // in the form that the runner has
+	runnable *graph.Program // program in the form that the runner has
 	stage    *stage         // nil if the program has all layers
 	capacity device.Capacity
 	version  device.Version

@@ -16,7 +16,7 @@ type Func func(ctx context.Context, s Step, state map[string]tensor.Tensor) (Res
 
 // Result is the result of a Func, which must not use the tensors afterwards.
 type Result struct {
-	Outputs []tensor.Tensor // in order, with those that graph.Train keeps
+	Outputs []tensor.Tensor // outputs in order, including those that graph.Train keeps
 	Updates []tensor.Tensor // updates of graph.Commit, in order
 	Blocked time.Duration   // see device.Outcome
 	Nodes   []time.Duration // see device.Outcome

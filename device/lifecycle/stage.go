@@ -26,8 +26,8 @@ type stage struct {
 	runner  SlotRunner // nil: slots are here
 	slots   map[int]slot
 	leaves  map[string]*collective.Growing // leaves by the name of the output of Backward
-	ops     map[string]collective.Op       // that reduce them
-	sums    map[string]tensor.Tensor       // for Commit, by name
+	ops     map[string]collective.Op       // operations that reduce the leaves
+	sums    map[string]tensor.Tensor       // sums for Commit, by name
 	reduced bool                           // Reduce has made them, and nothing has run since
 }
 

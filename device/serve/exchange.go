@@ -66,7 +66,7 @@ func (s *session) join(ctx context.Context, in *pb.Join) error {
 // leave unmaps the memory of a group after this process has left the group.
 func leave(m *shm.Member) {
 	if m != nil {
-		_ = m.Close() // what can fail is giving memory back
+		_ = m.Close() // only returning the memory can fail
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Limits on the contents of a file.
 const (
 	maxLayers = 1 << 14
-	maxBlobs  = 64      // of one layer, and inputs and outputs, and values of a setting
+	maxBlobs  = 64      // blobs of one layer, inputs and outputs, and values of a setting
 	maxParams = 16      // messages with settings of one layer
 	maxParts  = 1 << 18 // blobs, pieces of them, inputs and outputs of all layers
 

@@ -254,7 +254,7 @@ func meanBytes(c *call) (node.Value, bool) {
 	if len(s) != 3 || !given || len(axes) != 2 {
 		return node.Value{}, false
 	}
-	const rank = 4 // in the file
+	const rank = 4 // rank in the file
 	a, b := (axes[0]+rank)%rank, (axes[1]+rank)%rank
 	if min(a, b) != 2 || max(a, b) != 3 {
 		return node.Value{}, false

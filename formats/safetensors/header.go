@@ -22,7 +22,7 @@ type entry struct {
 
 // header is the content of the JSON.
 type header struct {
-	entries  []entry // in the header's order
+	entries  []entry // entries in the header's order
 	metadata []foreign.Counter
 }
 

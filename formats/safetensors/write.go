@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/formats/internal/foreign"
 )
 
-const alignment = 8 // of the first element in the file
+const alignment = 8 // alignment of the first element in the file
 
 // Write writes tensors in their order, types and shapes, and the names of classes, if there
 // are any, as metadata. In the file, elements of wider types come first, so that all are

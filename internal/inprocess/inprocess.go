@@ -36,7 +36,7 @@ type world struct {
 	queues  map[route]*mailbox.Box[message]
 	cause   string
 	aborted chan struct{}   // closed by Abort
-	closed  []chan struct{} // by rank
+	closed  []chan struct{} // channel of each rank
 }
 
 // message is one that is under way.

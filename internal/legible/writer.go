@@ -8,7 +8,7 @@ import (
 // Writer applies Text to each line that is written. It holds text back up to the end of its line.
 type Writer struct {
 	To   io.Writer
-	line []byte // that has not ended
+	line []byte // line that has not ended
 }
 
 // Write implements io.Writer.

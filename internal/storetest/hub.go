@@ -18,7 +18,7 @@ type Hub struct {
 	*Server
 	Content *Server // target of redirects
 	Commit  string
-	Token   string            // that requests need; "": no token
+	Token   string            // token that requests need; "": no token
 	files   map[string][]byte // files by OWNER/NAME/PATH
 }
 

@@ -10,7 +10,7 @@ import (
 // filter copies a program's standard error, up to a dump of the Go runtime, which it keeps.
 type filter struct {
 	to   io.Writer
-	line []byte // that has not ended yet
+	line []byte // line that has not ended yet
 	dump []byte // from its first line on; nil without a dump
 }
 

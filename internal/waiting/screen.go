@@ -33,7 +33,7 @@ type Screen struct {
 
 	mu      sync.Mutex // guards the fields below and the writer
 	rows    []Row      // on the terminal now
-	size    Size       // that they were drawn for
+	size    Size       // size that they were drawn for
 	drawn   []frame    // of the last interval
 	next    int        // row that is first to be drawn when not all can be
 	waiting []func()   // print lines above when the next interval begins

@@ -82,7 +82,7 @@ type Repaired struct {
 type Evaluation struct {
 	Samples  int     `json:"samples"` // labels that were counted
 	Accuracy float64 `json:"accuracy"`
-	Loss     string  `json:"loss"` // as text: it may not be finite
+	Loss     string  `json:"loss"` // loss as text: it may not be finite
 }
 
 // Repair returns a copy of m with all running statistics estimated again.

@@ -50,7 +50,7 @@ type Report struct {
 	Temperature float64          `json:"lost_temperature,omitempty"`
 	Format      string           `json:"-"` // format of the output
 	FoldBN      bool             `json:"-"` // Options.FoldBN
-	Model       *models.Model    `json:"-"` // as it was written
+	Model       *models.Model    `json:"-"` // model as written
 	Sick        doctor.Diagnosis `json:"-"` // faults of the input
 }
 

@@ -11,8 +11,8 @@ import (
 type cut struct {
 	*work
 	fn    *graph.Function
-	stage []int // by node
-	maker []int // by value: the node that makes it, or -1
+	stage []int // stage of each node
+	maker []int // maker of each value: the number of its node, or -1
 }
 
 func (w *work) newCut(f *graph.Function) *cut {

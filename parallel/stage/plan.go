@@ -32,7 +32,7 @@ type Planned struct {
 	State       int64   // bytes
 	Activations int64   // bytes of Rows rows
 	Across      int64   // bytes of Rows rows that come from earlier stages
-	Seconds     float64 // for a row
+	Seconds     float64 // seconds for a row
 	Idle        float64 // share of the time that it will wait
 	Waited      float64 // and has waited so far, in training: of the time of steps
 }
@@ -86,7 +86,7 @@ func (p *Plan) wait() {
 	}
 	for s := range p.Stages {
 		if q := &p.Stages[s]; all > 0 {
-			q.Idle = max(0, 1-float64(waves*q.Seconds)/all) // what rounding leaves of a stage that never waits
+			q.Idle = max(0, 1-float64(waves*q.Seconds)/all) // rounding may make it negative
 		}
 	}
 }

@@ -21,7 +21,7 @@ type Spec struct {
 	Number int      // 0 means one, unless Layers or Auto is set
 	Auto   bool     // the number that the memory of the devices requires
 	Least  int      // with Auto: the minimum, after a device has refused fewer
-	Layers []string // that the stages begin with, from the second on
+	Layers []string // first layer of each stage, from the second stage on
 	// Waves is the number of waves of a training step, which is the number of replicas on
 	// each device of a stage; 0 without training.
 	Waves int
@@ -68,7 +68,7 @@ func (n *Network) DivideFor(s Spec, p *graph.Program, rows int, free []int64) (*
 	}
 	var refused *problem.Error
 	if _, number := strconv.Atoi(valueOf(err)); number == nil && errors.As(err, &refused) && len(s.Layers) > 0 {
-		refused.Value = s.String() // as it was asked for
+		refused.Value = s.String() // value that the user requested
 	}
 	return d, err
 }

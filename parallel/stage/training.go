@@ -25,7 +25,7 @@ const (
 	forward phase = iota
 	backward
 	reduce
-	unread // in no pass: the results are never read
+	unread // the value is in no pass: its results are never read
 )
 
 // training divides the training function.
@@ -65,7 +65,7 @@ func (w *work) training(f *graph.Function) error {
 
 type trainingCut struct {
 	*cut
-	phase []phase // by node
+	phase []phase // phase of each node
 }
 
 // phases determines the pass of each node.

@@ -23,7 +23,7 @@ type Options struct {
 	// Task "classify" declares that the output is logits of classes, without other
 	// evidence. "" leaves it to the model.
 	Task string
-	Top  int // how many classes Best gives: at least 1
+	Top  int // number of classes that Best returns: at least 1
 }
 
 // Answers is the rule that makes answers of a model's outputs: classes with
@@ -37,7 +37,7 @@ type Answers struct {
 	AmbiguousLogits bool
 	Answer          models.Answer // meaning of the numbers of the output: logits, probabilities ...
 	Scores          int           // the output that Answer is about, by number, if not Raw
-	Top             int           // how many classes Best gives
+	Top             int           // number of classes that Best returns
 }
 
 // New returns the rule, before anything is computed. The error is a *problem.Error

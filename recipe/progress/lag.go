@@ -16,7 +16,7 @@ type Lag struct {
 	Steps    int     `json:"steps"`    // since the replicas were averaged
 	Replicas int     `json:"replicas"` // with separate weights
 	Largest  float64 `json:"largest"`  // absolute difference between a replica's weight and the template's
-	Tensor   string  `json:"tensor"`   // that has this weight
+	Tensor   string  `json:"tensor"`   // name of the tensor with this weight
 }
 
 // LagOf returns how far the weights of replicas are apart in a checkpoint; nil if all replicas

@@ -6,7 +6,7 @@ import "encoding/binary"
 // are not part of the scan.
 type bits struct {
 	file   []byte
-	at     int    // of the next byte to load into acc
+	at     int    // index of the next byte to load into acc
 	acc    uint64 // the next n bits, starting at the highest bit
 	n      int
 	beyond int // number of zero bits in acc that are past the end

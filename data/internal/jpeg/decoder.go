@@ -44,7 +44,7 @@ const (
 type decoder struct {
 	ctx     context.Context
 	file    []byte
-	at      int  // of the next byte
+	at      int  // index of the next byte
 	headers bool // stop when the size is known
 	// ready is called after each row of MCUs, with the number of finished rows of the
 	// picture. If it is nil, all rows are kept.

@@ -12,7 +12,7 @@ import (
 type File struct {
 	src  io.ReaderAt
 	page []byte
-	at   int64 // of page
+	at   int64 // offset of page
 }
 
 // NewFile returns a File that reads src.

@@ -27,7 +27,7 @@ const (
 type Options struct {
 	Mode    string  // Infer or Train
 	Batch   int     // rows, over all devices; at least 1
-	Seconds float64 // for each row of the result: more than 0, up to 3600
+	Seconds float64 // time of each row of the result: more than 0, up to 3600
 	// Replicas share a training batch. 0 means one for each device; with Scaling, the
 	// largest number of devices in it.
 	Replicas int

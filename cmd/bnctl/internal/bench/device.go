@@ -19,7 +19,7 @@ import (
 type DeviceOptions struct {
 	Fleet   fleet.Options     // names one device
 	Case    string            // only rows with this in their name
-	Seconds float64           // for each row: 0, which is once, to 3600
+	Seconds float64           // time of each row: from 0, which means once, to 3600
 	Begin   func(name string) // called before each row is measured; may be nil
 }
 

@@ -14,13 +14,13 @@ import (
 type profiler struct {
 	runs    map[*graph.Function]*profiledRuns
 	order   []*graph.Function // in order of their first run
-	program *graph.Program    // that was loaded last
+	program *graph.Program    // program that was loaded last
 }
 
 // profiledRuns are the runs of one function.
 type profiledRuns struct {
 	rows  int               // rows of a run
-	took  []time.Duration   // of each run
+	took  []time.Duration   // duration of each run
 	nodes [][]time.Duration // times of each node, in each run
 }
 

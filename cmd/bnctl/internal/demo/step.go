@@ -25,7 +25,7 @@ type demo struct {
 	folder  string
 	began   time.Time
 	result  Result
-	differs string // what should be the same and is not
+	differs string // description of an unexpected difference
 	loss    float64
 }
 

@@ -26,8 +26,8 @@ type Evaluation struct {
 	Open    func(samples int) (*predict.Predictor, error)
 	Output  boxes.Output
 
-	AsCSV    bool      // in place of figures
-	CSV      io.Writer // of a line for each object and detection
+	AsCSV    bool      // write CSV in place of figures
+	CSV      io.Writer // receives a line for each object and detection
 	Mistakes string    // folder for a page of the worst pictures; ""
 }
 

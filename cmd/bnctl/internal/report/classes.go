@@ -18,7 +18,7 @@ type classesSection struct {
 	Title, Intro, Summary string
 	Open                  bool
 	Matrix                *drawing
-	Curves                template.HTML // of boxes: precision by recall
+	Curves                template.HTML // precision by recall, for boxes
 	Confusions            *table
 	Table                 table
 	Mistakes              []pictured

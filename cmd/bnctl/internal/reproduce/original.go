@@ -97,7 +97,7 @@ func chainIn(k *serialize.Checkpoint, path string, w *original) (*chain.Chain, e
 		return nil, problem.New("", "", fmt.Sprintf("the recipe in %s was edited: the training had the one in %s",
 			w.path, path), "use the file that the training wrote")
 	}
-	return nil, nil // of another training
+	return nil, nil // the file is of another training
 }
 
 // readChain reads the chain of a template. It returns nil if the file does not exist.

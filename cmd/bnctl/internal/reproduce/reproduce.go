@@ -30,7 +30,7 @@ import (
 type options struct {
 	model, data, validation, init, chain, from string
 	network                                    string            // model, if the recipe does not describe it
-	file                                       modelfile.Options // for the files network and init
+	file                                       modelfile.Options // options for the files network and init
 	classes                                    int               // classes of a new head; 0: the data's classes
 	first, last                                int               // epochs; 0: all
 	dryRun                                     bool

@@ -43,7 +43,7 @@ func visible(arg string) string {
 		if at == nil {
 			return out.String() + arg
 		}
-		start := at[4] // of the second group
+		start := at[4] // start of the second group
 		end := start + urlEnd().FindStringIndex(arg[start:])[0]
 		for _, kind := range lists {
 			url, rest, ok := strings.Cut(arg[start:end], ",")

@@ -95,7 +95,7 @@ type Speed struct {
 type Sampling struct {
 	Model   string  `json:"model"`
 	Recipe  string  `json:"recipe"`  // recipe of the run that made the weights; "" for new weights
-	Samples int     `json:"samples"` // in all
+	Samples int     `json:"samples"` // number of all samples
 	Layers  []Layer `json:"layers"`
 }
 

@@ -122,8 +122,8 @@ func right(text string, n int) string { return strings.Repeat(" ", max(n-columns
 // glyphs are the characters that a view is drawn with.
 type glyphs struct {
 	unicode                      bool
-	done, open                   string // of a progress bar
-	compute, wait, input, nought string // of a bar of times
+	done, open                   string // parts of a progress bar
+	compute, wait, input, nought string // parts of a bar of times
 	levels                       [9]string
 	cross, dot, more             string
 }

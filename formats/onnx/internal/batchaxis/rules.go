@@ -345,7 +345,7 @@ func Set(c *node.Node) (node.BatchAxis, error) {
 	}
 	p, index := c.In[0].BatchAxis, c.In[1].Tensor.Shape
 	rank := len(index) - 1
-	at := p.Axis - index[rank] + rank // in the blocks
+	at := p.Axis - index[rank] + rank // axis in the blocks
 	x, s := c.In[2], c.FileShapeOf(2)
 	if p.Axis < index[rank] || at >= len(s) || x.IsConstant() && s[at] != 1 ||
 		!x.IsConstant() && (x.BatchAxis.Axis != at || !p.As(x.BatchAxis)) {

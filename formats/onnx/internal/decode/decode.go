@@ -13,10 +13,10 @@ import (
 
 // Fields that are read without decoding them. The elements of initializers stay in the file.
 const (
-	fieldGraph       = 7  // of a model
-	fieldInitializer = 5  // of a graph
-	fieldSparse      = 15 // of a graph: initializers with few elements
-	fieldRaw         = 9  // of a tensor: its elements
+	fieldGraph       = 7  // field of a model
+	fieldInitializer = 5  // field of a graph
+	fieldSparse      = 15 // field of a graph: initializers with few elements
+	fieldRaw         = 9  // field of a tensor: its elements
 	inlineRaw        = 64
 )
 

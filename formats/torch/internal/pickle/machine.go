@@ -6,11 +6,11 @@ import "fmt"
 // interface, and rounding up by the allocator.
 const (
 	costSlot   = 48 // on the stack, in a list or tuple; with a number in it
-	costHeader = 48 // of a string, bytes, a tuple or a long number, in addition to its slot
-	costByte   = 4  // of a line, which grows as it is read
+	costHeader = 48 // cost of a string, bytes, a tuple or a long number, in addition to its slot
+	costByte   = 4  // cost of a byte of a line, which grows as it is read
 	costMemo   = 64
 	costObject = 192
-	costEntry  = 128 // of a dict, with its index
+	costEntry  = 128 // cost of an entry of a dict, with its index
 )
 
 // machine is the state of one pickle.

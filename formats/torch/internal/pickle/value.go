@@ -23,7 +23,7 @@ type (
 
 // Call records the application of a class or function, which is never called.
 type Call struct {
-	Func  any   // as a rule a Global
+	Func  any   // function; as a rule a Global
 	Args  Tuple // positional arguments
 	State []any // the object's state, set by opcode BUILD
 	Items Dict  // entries set on the object

@@ -36,7 +36,7 @@ const (
 	ToEven    // rounds to a whole number, like those below
 	Floor
 	Ceil
-	functions // how many there are
+	functions // number of functions
 )
 
 // Operation is an operation of two elements.

@@ -50,7 +50,7 @@ type gatherKernels struct {
 	plain    func(dst *float32, width int, to *int32, src *float32, step int, blocks int)
 	scaled   func(dst *float32, width int, to *int32, src *float32, step int, by *float64, blocks int)
 	scatter  func(dst *float32, step int, to *int32, src *float32, width int, blocks int)
-	narrower *gatherKernels // for runs shorter than a block; may be nil
+	narrower *gatherKernels // used for runs shorter than a block; may be nil
 }
 
 // forRun returns the assembly for runs of that length, or nil.

@@ -68,7 +68,7 @@ type Set struct {
 	denseGradient      []denseGradientTile // most values first
 	stagedGradient     *stagedGradient
 	normColumns        []*normColumns[float32] // the first to be taken first
-	normHalves         []*normColumns[uint16]  // for bfloat16
+	normHalves         []*normColumns[uint16]  // columns for bfloat16
 	sumColumns         []*sumColumns[float32]
 	doubleSums         []*doubleSums
 	sumHalves          []*sumColumns[uint16]

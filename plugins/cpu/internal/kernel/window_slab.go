@@ -10,7 +10,7 @@ type Slab struct {
 	Out, In         []float32 // results and inputs of all images
 	OutStep, InStep int       // values from image to image
 	From, To        int       // positions, counted over all images
-	Packed, Bias    []float32 // as in Window
+	Packed, Bias    []float32 // same as in Window
 	Untrimmed       []bool    // by panel: all taps must be computed
 	First, Last     int       // panels
 	Epilogue        Epilogue  // the value that it adds is not Out

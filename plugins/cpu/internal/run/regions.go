@@ -29,7 +29,7 @@ const (
 	inSlot        // the region of a slot: see device.Step.Slot
 	inLeaves      // the region of the leaves of a run
 	inSums        // the region of leaves that may be added to sums instead: Value.AllowAdding
-	areas         // how many there are
+	areas         // number of areas
 )
 
 // areaOf returns the area where a function keeps v.

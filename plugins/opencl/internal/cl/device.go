@@ -8,7 +8,7 @@ import (
 
 // Device describes a device, without a context on it.
 type Device struct {
-	Platform, Index int // of the platform, and among its devices
+	Platform, Index int // number of the platform, and number among its devices
 	PlatformName    string
 	Name            string
 	Version         string // "OpenCL 3.0 PoCL ..."

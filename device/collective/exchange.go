@@ -17,7 +17,7 @@ const (
 	Moments Lane = 0
 	// Gradients is the lane of results that no node of the function reads.
 	Gradients Lane = 1
-	// Lanes is their number.
+	// Lanes is the number of lanes.
 	Lanes = 2
 )
 

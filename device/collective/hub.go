@@ -28,7 +28,7 @@ type Hub struct {
 	uplink     Uplink
 	ctx        context.Context // ends with the group
 	cancel     context.CancelFunc
-	wait       sync.WaitGroup // for the uplink's goroutines
+	wait       sync.WaitGroup // waits for the uplink's goroutines
 	forwarding int            // rounds that it has not completed
 	calledOff  bool           // it was the first to end the group
 	last       [Lanes]*round  // last round that it received

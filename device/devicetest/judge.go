@@ -135,7 +135,7 @@ func (c Case) judge(ctx context.Context, open Opener, have []graph.Op) Result {
 // errHangs is the error of a case that does not end.
 var errHangs = errors.New("hangs")
 
-// bounded runs f. It does not wait for one that hangs, and a panic is an error.
+// bounded runs f. If f hangs, bounded does not wait for it. A panic becomes an error.
 func bounded(ctx context.Context, f func(context.Context) error) error {
 	patience := patienceOf(ctx)
 	ctx, cancel := withLimit(ctx, patience)

@@ -158,13 +158,14 @@ func (w *output) noticeDeath(p []byte) {
 // tee returns a reader of r that also writes everything it reads to w.
 func (w *output) tee(r io.ReadCloser) io.ReadCloser { return &outputReader{r, w} }
 
-// outputReader keeps what go-plugin reads, and notes the end.
+// outputReader passes on the output that go-plugin reads and keeps a copy. It notes the
+// end of the output.
 type outputReader struct {
 	from   io.ReadCloser
 	output *output
 }
 
-// Read reads and keeps.
+// Read implements io.Reader.
 func (e *outputReader) Read(p []byte) (int, error) {
 	n, err := e.from.Read(p)
 	_, _ = e.output.Write(p[:n])

@@ -53,11 +53,11 @@ type kind int
 const (
 	unknown    kind = iota // tensors that do not determine an operation
 	conv                   // weight [O,I,H,W], or [O,I,K] of lines
-	transposed             // weight [I,O,H,W]
-	dense                  // weight [O,I]
-	batchNorm              // with statistics
-	norm                   // weight and bias [C] without statistics: of layers or of groups
-	slopes                 // weight [C] alone: of a prelu
+	transposed             // weight of shape [I,O,H,W]
+	dense                  // weight of shape [O,I]
+	batchNorm              // a layer with statistics
+	norm                   // weight and bias of shape [C] without statistics: a norm of layers or of groups
+	slopes                 // only a weight of shape [C]: a prelu
 )
 
 // kind returns the kind of l. The length of a bias, or of the batch norm that follows,

@@ -141,8 +141,8 @@ func (p *prepared) follow(f *following, known knowledge) (*models.Model, error) 
 	return trained.Model, err
 }
 
-// withBiases returns m with a bias of zeros for each product that becomes bytes and has none: training for
-// int8 adds one.
+// withBiases returns m with a bias of zeros for each product that can become bytes and has none:
+// training for int8 adds one.
 func withBiases(m *models.Model) (*models.Model, error) {
 	out, table := *m, slices.Clone(m.Graph.State)
 	out.State = maps.Clone(m.State)

@@ -34,7 +34,7 @@ type Planned struct {
 	Across      int64   // bytes of Rows rows that come from earlier stages
 	Seconds     float64 // seconds for a row
 	Idle        float64 // share of the time that it will wait
-	Waited      float64 // and has waited so far, in training: of the time of steps
+	Waited      float64 // share of the time of training steps that it has waited so far
 }
 
 // Plan returns the plan of a division. programs are its stages, and times has the time of

@@ -14,7 +14,7 @@ type usage struct {
 	when                time.Time
 	device, front, load time.Duration
 	waited              time.Duration // how long the devices waited for a core that others had
-	stolen, unused      time.Duration // by other machines of the same host, and idle; sum of all cores
+	stolen, unused      time.Duration // time of other machines on the same host; idle time; of all cores
 }
 
 // use returns the usage so far of the devices and the front of s, and of this process.

@@ -65,7 +65,7 @@ type mutated struct {
 	mutants []mutant
 }
 
-// edit is text that goes into a file; those at one place in the order of rank.
+// edit is a text to be inserted into a file. Texts at the same place are in the order of rank.
 type edit struct {
 	at   int
 	rank int

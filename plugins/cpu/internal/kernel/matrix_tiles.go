@@ -68,7 +68,7 @@ func (s *Set) matrixPanel(c *matrixCall, panel int, a matrixTiles, from, to int,
 	}
 }
 
-// storeMatrix ends sums and writes them to positions [from, to).
+// storeMatrix completes sums and writes them to positions [from, to).
 func (s *Set) storeMatrix(c *matrixCall, panel int, sums []float32, from, to int) {
 	if from == to {
 		return

@@ -99,7 +99,7 @@ func (l *layerNorm) numbers(w *run.Worker, x []float32, n int, scratch []float32
 	return a
 }
 
-// sideBySide is lineWork.
+// sideBySide normalises interleaved lines. It is a lineWork.
 func (l *layerNorm) sideBySide(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32) {
 	l.lines.kernels.Normalise(y, in[0], l.numbers(w, in[0], n, scratch), kernel.Epilogue{})
 	if l.scale == nil && l.bias == nil {
@@ -142,7 +142,7 @@ func buildLayerNormGrad(c *plan.Compiler) run.Action {
 	}}
 }
 
-// gradient is lineWork on x and dy.
+// gradient computes the gradient of interleaved lines from x and dy. It is a lineWork.
 func (l *layerNorm) gradient(w *run.Worker, dx []float32, in [][]float32, n int, scratch []float32) {
 	x, dy := in[0], in[1]
 	m := moments(w, l.lines.kernels, x, n)

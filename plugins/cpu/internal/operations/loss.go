@@ -150,7 +150,8 @@ type logits struct {
 // someLogits is the number of exponentials that are computed together.
 const someLogits = 2048
 
-// eachSum is each with the logarithm of the softmax's sum for each position.
+// eachSum does the same as each, and also passes the logarithm of the sum of the
+// softmax at each position.
 func (l *labelled) eachSum(f *run.Frame, w *run.Worker, r int, exp bool, do func(n logits)) {
 	classes := l.logits.Channels
 	most := max(1, someLogits/classes)

@@ -42,9 +42,7 @@ func (in *ONNXInput) chooseClass(corners []Corners, scores []float32) []int {
 	}
 	sortByScore(candidates, scores)
 	most := int(max(0, min(in.MostPerClass, int64(len(candidates)))))
-	return choose(candidates, most, func(a, b int) bool {
-		return overlap(corners[a], corners[b]) > in.Overlap
-	})
+	return choose(candidates, most, corners, in.Overlap)
 }
 
 // corners converts a box of the operator.

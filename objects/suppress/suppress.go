@@ -2,6 +2,7 @@ package suppress
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -43,9 +44,7 @@ func Classwise(boxes []Corners, scores []float32, classes []int, o Options) []in
 		if o.Before > 0 {
 			candidates = candidates[:min(len(candidates), o.Before)]
 		}
-		selected = append(selected, choose(candidates, len(candidates), func(a, b int) bool {
-			return overlap(boxes[a], boxes[b]) > o.Overlap
-		})...)
+		selected = append(selected, choose(candidates, len(candidates), boxes, o.Overlap)...)
 	}
 	sortByScore(selected, scores)
 	if o.Most > 0 {
@@ -61,33 +60,90 @@ func sortByScore(indices []int, scores []float32) {
 	})
 }
 
-// choose visits sorted candidates and returns at most most of them: those that no chosen one
-// removes.
-func choose(sorted []int, most int, removes func(chosen, candidate int) bool) []int {
+// choose visits sorted candidates and returns at most most of them: those that no chosen one overlaps
+// by more than limit.
+func choose(sorted []int, most int, boxes []Corners, limit float32) []int {
+	if limit < 0 { // no overlap is less
+		return slices.Clone(sorted[:min(1, most, len(sorted))])
+	}
+	scale := scaleOf(sorted, boxes)
 	var chosen []int
+	var solid []int  // the chosen boxes that have an area: others overlap nothing
+	var cells []cell // of solid
 	for _, c := range sorted {
 		if len(chosen) == most {
 			break
 		}
-		if !slices.ContainsFunc(chosen, func(a int) bool { return removes(a, c) }) {
-			chosen = append(chosen, c)
+		if boxes[c].isSolid() {
+			at := cellOf(boxes[c], scale)
+			if isOverlapped(c, at, solid, cells, boxes, limit) {
+				continue
+			}
+			solid, cells = append(solid, c), append(cells, at)
 		}
+		chosen = append(chosen, c)
 	}
 	return chosen
 }
 
-// overlap returns the area in common divided by the area of the union; 0 if a box has no area.
-func overlap(a, b Corners) float32 {
-	left, right := max(a[0], b[0]), min(a[2], b[2])
-	top, bottom := max(a[1], b[1]), min(a[3], b[3])
-	if !(right > left) || !(bottom > top) {
-		return 0
+// isSolid reports whether c has an area.
+func (c Corners) isSolid() bool { return c[2] > c[0] && c[3] > c[1] && c.area() > 0 }
+
+func (c Corners) area() float32 { return float32((c[2] - c[0]) * (c[3] - c[1])) }
+
+// cell is the smallest box of whole numbers around a box. Two boxes do not overlap if their cells do not,
+// and cells are compared without a branch for each side.
+type cell [4]int32
+
+// cellBits is the number of bits of the largest whole number of a cell, without its sign.
+const cellBits = 28
+
+// scaleOf returns a power of two. Corners times this fill the range of whole numbers.
+func scaleOf(sorted []int, boxes []Corners) float64 {
+	largest := 0.0
+	for _, c := range sorted {
+		for _, v := range boxes[c] {
+			if size := math.Abs(float64(v)); size <= math.MaxFloat32 {
+				largest = max(largest, size)
+			}
+		}
 	}
-	common := float32((right - left) * (bottom - top))
-	areaA, areaB := float32((a[2]-a[0])*(a[3]-a[1])), float32((b[2]-b[0])*(b[3]-b[1]))
-	union := float32(areaA+areaB) - common
-	if !(areaA > 0) || !(areaB > 0) || !(union > 0) {
-		return 0
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, cellBits-exponent)
+}
+
+// cellOf returns the cell of a box with an area.
+func cellOf(c Corners, scale float64) (at cell) {
+	const most = 1 << cellBits
+	for i, v := range c {
+		x := max(-most, min(most, float64(v)*scale))
+		if i < 2 {
+			at[i] = int32(math.Floor(x))
+		} else {
+			at[i] = int32(math.Ceil(x))
+		}
 	}
-	return common / union
+	return at
+}
+
+// isOverlapped reports whether the area that box c has in common with one of the others, divided by the area
+// of the union, is more than limit. All have an area.
+func isOverlapped(c int, at cell, others []int, cells []cell, boxes []Corners, limit float32) bool {
+	b, area := boxes[c], boxes[c].area()
+	for i := range cells {
+		o := &cells[i]
+		if (o[2]-at[0])|(at[2]-o[0])|(o[3]-at[1])|(at[3]-o[1]) < 0 {
+			continue
+		}
+		a := boxes[others[i]]
+		width, height := min(a[2], b[2])-max(a[0], b[0]), min(a[3], b[3])-max(a[1], b[1])
+		if !(width > 0) || !(height > 0) {
+			continue
+		}
+		common := float32(width * height)
+		if union := float32(a.area()+area) - common; union > 0 && common/union > limit {
+			return true
+		}
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package suppress
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -89,10 +90,73 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", c.o, got, c.want)
 		}
 	}
-	// Equal boxes without an area, or with corners that are no numbers, remain.
+	// Equal boxes without an area, or with corners of NaN, remain.
 	point, nan := Corners{5, 5, 5, 5}, Corners{float32(math.NaN()), 0, 1, 1}
 	got := Classwise([]Corners{point, point, nan, nan}, []float32{1, 1, 1, 1}, make([]int, 4), Options{})
 	if !slices.Equal(got, []int{0, 1, 2, 3}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// overlap is the definition: the area in common divided by the area of the union; 0 if a box has no area.
+func overlap(a, b Corners) float32 {
+	left, right := max(a[0], b[0]), min(a[2], b[2])
+	top, bottom := max(a[1], b[1]), min(a[3], b[3])
+	if !(right > left) || !(bottom > top) {
+		return 0
+	}
+	common := float32((right - left) * (bottom - top))
+	areaA, areaB := float32((a[2]-a[0])*(a[3]-a[1])), float32((b[2]-b[0])*(b[3]-b[1]))
+	union := float32(areaA+areaB) - common
+	if !(areaA > 0) || !(areaB > 0) || !(union > 0) {
+		return 0
+	}
+	return common / union
+}
+
+// Boxes are chosen as by comparing each with all chosen ones, whatever their corners and the limit are.
+func TestChoose(t *testing.T) {
+	r := rand.New(rand.NewPCG(60, 1))
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	odd := []float32{0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e30, -1e30, 1e-40}
+	for draw := range 3000 {
+		boxes, order := make([]Corners, r.IntN(30)), []int(nil)
+		for i := range boxes {
+			for k := range 2 {
+				boxes[i][k] = float32(r.IntN(20)) / 2
+				boxes[i][k+2] = boxes[i][k] + float32(r.IntN(14)-1)
+			}
+			if draw%3 == 0 && r.IntN(4) == 0 {
+				boxes[i][r.IntN(4)] = odd[r.IntN(len(odd))]
+			}
+			order = append(order, i)
+		}
+		limit := []float32{-0.1, 0, 0.25, 0.5, 1, nan, r.Float32()}[r.IntN(7)]
+		most := r.IntN(len(boxes) + 2)
+		var want []int
+		for _, c := range order {
+			removes := func(a int) bool { return overlap(boxes[a], boxes[c]) > limit }
+			if len(want) < most && !slices.ContainsFunc(want, removes) {
+				want = append(want, c)
+			}
+		}
+		if got := choose(order, most, boxes, limit); !slices.Equal(got, want) {
+			t.Fatalf("draw %d, limit %g, at most %d of %v: %v, want %v", draw, limit, most, boxes, got, want)
+		}
+	}
+}
+
+func BenchmarkONNX(b *testing.B) {
+	r := rand.New(rand.NewPCG(61, 1))
+	in := ONNXInput{Batch: 1, Classes: 80, Count: 3549, MostPerClass: 1000, Overlap: 0.45, Score: new(float32)}
+	for range in.Count {
+		x, y := 416*r.Float32(), 416*r.Float32()
+		in.Boxes = append(in.Boxes, y, x, y+60*r.Float32(), x+60*r.Float32())
+	}
+	for range in.Classes * in.Count {
+		in.Scores = append(in.Scores, max(0, r.Float32()-0.9))
+	}
+	for b.Loop() {
+		ONNX(in)
 	}
 }

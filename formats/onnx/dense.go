@@ -40,6 +40,9 @@ func gemm(c *call) graph.Value {
 		}
 		c.In[0].V = c.node(graph.Transpose, ".turned", []graph.Value{c.Dynamic(0)}, "perm", []int{1, 0})
 	}
+	if !c.checkDequantised(1, b) {
+		return graph.None
+	}
 	transposed := c.Int("transB", 0) != 0
 	weight := declareMatrix(c, b, transposed, float32(c.Float("alpha", 1)))
 	if c.Err != nil {
@@ -157,6 +160,9 @@ func matMul(c *call) graph.Value {
 		return makeDynamicMatMul(c)
 	}
 	b, _ := c.Constant(1)
+	if !c.checkDequantised(1, b) {
+		return graph.None
+	}
 	for len(b.Shape) > 2 && b.Shape[0] == 1 && len(b.Shape) <= c.Rank(0) {
 		b = b.Reshape(b.Shape[1:]...)
 	}

@@ -57,6 +57,8 @@ func TestBadScales(t *testing.T) {
 		{"an axis out of range", scaledConv(axis), []string{"DequantizeLinear", "axis 7"}},
 		{"a negative axis out of range", scaledConv(op("DequantizeLinear", "w ws wz", "wf", intAttr("axis", -5))),
 			[]string{"DequantizeLinear", "axis -5 of a tensor of rank 4"}},
+		{"a weight without a DequantizeLinear", scaledConv(wholes("wf", i8, []int64{2, 1, 1, 2}, 1, 1, 3, 0)),
+			[]string{"(Conv f): operand 1 is i8 without a DequantizeLinear"}},
 		{"a bias of another length", scaledConv(floats("bf", []int64{3}, 1, 2, 3)), []string{"(Conv f): operand 2 is f32[3]"}},
 		{"too many scales", scaledConv(floats("ws", []int64{3}, 0.5, 0.25, 1), wholes("wz", i8, []int64{3}, 0, 0, 0)),
 			[]string{"DequantizeLinear", "3 scales for an axis of 2"}},

@@ -17,6 +17,9 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 		c.Fail("operand %d is absent", i)
 		return graph.None
 	}
+	if !c.checkDequantised(i, t) {
+		return graph.None
+	}
 	if c.isLifted(i) && t.Count() == tensor.Count(shape) {
 		return c.inShape(c.lift(c.Proto.Input[i], role), shape)
 	}
@@ -27,6 +30,16 @@ func (c *call) state(i int, role graph.Role, shape ...int) graph.Value {
 		return graph.None
 	}
 	return c.declare(c.Proto.Input[i], role, t.Reshape(shape...))
+}
+
+// checkDequantised refuses a weight of bytes in a layer of floats: its scale is missing.
+func (c *call) checkDequantised(i int, t tensor.Tensor) bool {
+	_, isByte := shift[t.DType]
+	if isByte {
+		c.Fail("operand %d is %v without a DequantizeLinear; give it one, with the scale of these integers", i,
+			t.DType)
+	}
+	return !isByte
 }
 
 // declare adds a tensor to the model's state. moves turn it into the constant with the given name in

@@ -1,6 +1,7 @@
 //go:build js
 
-// Browser predicts in a web page, which works offline, from a file: make page.
+// Browser is a predictor that runs inside a web page. The page is one file, and works offline.
+// "make page" builds it.
 package main
 
 import (

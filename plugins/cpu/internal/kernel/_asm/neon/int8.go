@@ -8,8 +8,8 @@ const (
 	int8Sums, int8In, int8Pad, int8Offs, int8Step, int8Taps, int8Quads, int8W = 0, 1, 2, 3, 4, 5, 6, 7
 	int8Start, int8Tiles, int8Tap, int8Weights, int8Tables, int8Quad, int8At  = 14, 15, 16, 17, 19, 20, 21
 
-	int8X = 8  // and the next registers: the address that each position reads
-	half  = 31 // 16 bytes of 128
+	int8X = 8  // first of the registers with the address that each position reads
+	half  = 31 // 16 bytes with the value 128
 )
 
 // int8Products writes the products of bytes, 16 channels at a time, and the rounding of
@@ -115,10 +115,10 @@ func (f *file) pairsOf(d, w, x, product int) {
 	}
 }
 
-// Registers that round: the zero, the least and the largest byte, and a factor.
+// Registers for rounding: the zero point, the smallest and the largest byte, and a factor.
 const zeros, leasts, mosts, factorA, factorB, zeroA, zeroB = 24, 25, 26, 27, 28, 29, 30
 
-// int8Bounds loads the zero and the bounds of a result, whole numbers of 32 bits.
+// int8Bounds loads the zero point and the bounds of a result, as 32-bit integers.
 func (f *file) int8Bounds(r int) {
 	f.load("zero", r)
 	f.op("VDUP R%d, V%d.S4", r, zeros)
@@ -128,7 +128,7 @@ func (f *file) int8Bounds(r int) {
 	f.op("VDUP R%d, V%d.S4", r, mosts)
 }
 
-// broadcast loads a parameter of float32 into all elements of v, or a whole number.
+// broadcast loads a float32 parameter into all elements of v.
 func (f *file) broadcast(name string, v int) {
 	f.op("FMOVS %s, F%d", f.param(name), v)
 	f.op("VDUP V%d.S[0], V%d.S4", v, v)
@@ -139,13 +139,13 @@ func (f *file) broadcastWhole(name string, r, v int) {
 	f.op("VDUP R%d, V%d.S4", r, v)
 }
 
-// unary writes an instruction of a vector.
+// unary writes a vector instruction with one operand.
 func (f *file) unary(code uint32, text string, d, n int) {
 	f.word(code|uint32(n)<<5|uint32(d), text, d, n)
 }
 
-// steps rounds four vectors of steps to whole numbers, halves to the even one, NaN to 0, moves them by the
-// zero and bounds them: nothing wraps round.
+// steps rounds four vectors to integers, halves to even and NaN to 0, adds the zero point and
+// clamps the results to the bounds. Nothing wraps around.
 func (f *file) steps(v int) {
 	for k := v; k < v+quads; k++ {
 		f.unary(0x4e21a800, "FCVTNS V%d.4S, V%d.4S", k, k)
@@ -161,10 +161,10 @@ func (f *file) steps(v int) {
 	f.unary(0x4e212800, "XTN2 V%d.16B, V%d.8H", v, v+2)
 }
 
-// float makes float32 of whole numbers.
+// float converts integers to float32.
 func (f *file) float(v int) { f.unary(0x4e21d800, "SCVTF V%d.4S, V%d.4S", v, v) }
 
-// bytes loads 16 bytes as four vectors of float32, less a zero.
+// bytes loads 16 bytes as four vectors of float32, and subtracts a zero point.
 func (f *file) bytes(from, v, zero int) {
 	f.op("VLD1.P 16(R%d), [V%d.B16]", from, v+3)
 	f.unary(0x2f08a400, "UXTL V%d.8H, V%d.8B", v+1, v+3)
@@ -187,7 +187,7 @@ func (f *file) int8End(y, vectors int) {
 	f.op("RET")
 }
 
-// requantise writes sums times their factors as bytes.
+// requantise writes a kernel that multiplies sums by their factors and stores them as bytes.
 func requantise(f *file) {
 	f.function("requantiseNEON", "y *byte, sums *int32, by *float32, most int, zero int, least int, vectors int")
 	const y, sums, by, vectorsLeft = 0, 1, 2, 3
@@ -226,7 +226,8 @@ func addInt8(f *file) {
 	f.int8End(y, vectorsLeft)
 }
 
-// addJointInt8 writes sums with the zero of the result, each product fused with an addition.
+// addJointInt8 writes a kernel that adds two maps of bytes, each times a factor. Each product is
+// fused with an addition.
 func addJointInt8(f *file) {
 	f.function("addJointInt8NEON", "y *byte, a *byte, b *byte, aBy float32, bBy float32, at float32, most int, "+
 		"zero int, least int, vectors int")
@@ -265,8 +266,8 @@ func quantizeInt8(f *file) {
 	f.int8End(y, vectorsLeft)
 }
 
-// maxPoolInt8 writes the largest bytes of pixels. Offsets of pixels are four times their
-// bytes.
+// maxPoolInt8 writes a kernel for the largest bytes of windows. The table has offsets in bytes of
+// float32 values, which are four times the offsets of bytes.
 func maxPoolInt8(f *file) {
 	f.function("maxPoolInt8NEON", "y *byte, x *byte, pixels *int32, taps int, vectors int")
 	const y, x, vectorsLeft, pixels, taps, table, left, at = 0, 1, 3, 4, 5, 6, 7, 8

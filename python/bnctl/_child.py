@@ -122,7 +122,7 @@ class Child:
                 return from_command(str(value["error"]), str(value.get("advice", "")), code)
         if self.errors and self.errors[-1].startswith("bnctl: --"):  # a flag whose text is no value of its kind
             return from_command(self.errors[-1][len("bnctl: "):], "", code)
-        last = "".join("; " + text for text in list(self.errors)[-1:])
+        last = "".join("; " + text for text in list(self.errors)[-1:] if code >= 0)  # a killed process gave no reason
         return from_command(f"bnctl ended {ending(code)}{last}", "", code)
 
     def notes(self) -> List[str]:

@@ -7,6 +7,7 @@ import re
 from typing import Optional
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?:=(?=\S))?")
+_OUTPUT = re.compile(r"(?<![\w-])-o (?=\S)")
 
 
 class Error(Exception):
@@ -60,7 +61,7 @@ class AnswerError(Error, AttributeError):
 
 def arguments(sentence: str) -> str:
     """Return a sentence with the arguments of Python in the place of flags: ``lr_of`` for ``--lr-of``."""
-    return _FLAG.sub(lambda m: argument(m.group(1)), sentence)
+    return _FLAG.sub(lambda m: argument(m.group(1)), _OUTPUT.sub("output ", sentence))
 
 
 def argument(flag: str) -> str:

@@ -94,6 +94,7 @@ OF_CALLS: Dict[str, Tuple[Callable[[str], Any], Any, Any, str]] = {
     "pictures as floats": (lambda m: bnctl.train([(PIXELS[0] / 255, "a")]), None, None, "a picture is uint8"),
     "an empty iterable": (lambda m: bnctl.evaluate(m, []), 2, "data", "data has no samples"),
     "an ending that no program has": (lambda m: bnctl.export(m, "a.xyz"), 2, None, "xyz"),
+    "an output that is the input": (lambda m: bnctl.strip(m, m), 2, None, "^output .* is the input"),
     "no checkpoint": (lambda m: bnctl.strip([], "a.bnm"), 2, "checkpoints", "checkpoints is empty"),
     "top of nothing": (lambda m: bnctl.Model(m).predict(PIXELS).top(0), None, "k", "want at least 1"),
     "top of a text": (lambda m: bnctl.Model(m).predict(PIXELS).top("3"), None, "k", "top\\('3'\\): want at least 1"),

@@ -1,7 +1,8 @@
 """qdqgraphs.py BNCTL COUNT [SEED] [--keep DIR] [--json FILE]: random graphs in QDQ form, beside the rule and ONNX Runtime.
 
 Each graph is a chain of quantised layers with branches: convolutions (depthwise, strided, per channel), sums, products,
-concatenations, means, maxima, activations, moves, dense layers, in opsets 12 to 21. Its logits are computed three times: by bnctl, by the rule
+concatenations, means, maxima, activations, moves, dense layers, in opsets 12 to 21. In a quarter of the graphs some maps are
+quantised without a zero point, to u8. Its logits are computed three times: by bnctl, by the rule
 of docs/int8.md in NumPy, which has to agree by every bit of the last integers, and by ONNX Runtime, whose integers may
 differ; how many do is counted. A graph depends on its number alone. Exits with 1 if bnctl breaks the rule or fails.
 """
@@ -52,10 +53,14 @@ def fma(x, y, z):
 
 
 class Map:
-    """A map of integers, [N,C,H,W] or [N,K]: its values, scale, zero point, and names in the graph."""
+    """A map of integers, [N,C,H,W] or [N,K]: its values, scale, zero point, type, and name in the graph; bare has no zero point there."""
 
-    def __init__(self, q, scale, zero, name):
-        self.q, self.scale, self.zero, self.name = q, F(scale), zero, name
+    def __init__(self, q, scale, zero, kind, bare=False):
+        self.q, self.scale, self.zero, self.kind, self.bare, self.name = q, F(scale), zero, kind, bare, None
+
+    def like(self, q):
+        """Other values with the scale and the type of this map."""
+        return Map(q, self.scale, self.zero, self.kind, self.bare)
 
     def floats(self):
         return (self.scale * (self.q - self.zero).astype(F)).astype(F)
@@ -67,6 +72,8 @@ class Graph:
         self.kind = kind or self.pick(['u8', 'u8', 'i8'])
         self.opset = self.pick([12, 13, 13, 17, 18, 21])
         self.forced = forced or {}  # choices that are not drawn
+        self.other = np.random.RandomState(seed + 10**6)  # for choices that came later: graphs without them stay the same
+        self.mixes = not self.forced and self.other.rand() < 0.25
         self.nodes, self.initializers, self.made, self.operators = [], [], 0, []
 
     def pick(self, of):
@@ -101,18 +108,24 @@ class Graph:
         zero = int(np.clip(np.rint(-least / scale), 0, 255))
         return scale, zero if self.kind == 'u8' else zero - 128
 
-    def quantise(self, name, scale, zero):
-        operands = [name, self.constant(np.array(scale, F)), self.constant(np.array(zero, self.type()))]
-        return self.node('QuantizeLinear', operands), operands[1:]
+    def steps(self, m):
+        """The names of the scale and the zero point of a map."""
+        return [self.constant(np.array(m.scale, F))] + ([] if m.bare else [self.constant(np.array(m.zero, self.type(m.kind)))])
+
+    def quantise(self, name, m):
+        m.name = self.node('QuantizeLinear', [name] + self.steps(m))
+        return m
 
     def dequantise(self, m):
-        return self.node('DequantizeLinear', [m.name, self.constant(np.array(m.scale, F)),
-                                              self.constant(np.array(m.zero, self.type()))])
+        return self.node('DequantizeLinear', [m.name] + self.steps(m))
 
     def store(self, name, floats):
         """Quantises a result of floats by a scale for its range. The caller sets the integers."""
         scale, zero = self.scale(float(floats.min()), float(floats.max()))
-        return Map(None, scale, zero, self.quantise(name, scale, zero)[0])
+        m = Map(None, scale, zero, self.kind)
+        if self.mixes and self.other.rand() < 0.4:
+            m = Map(None, F(max(float(floats.max()), 1e-3) / 255), 0, 'u8', True)
+        return self.quantise(name, m)
 
     def weight(self, shape, outputs):
         """Integers of a weight, their scales, and the name of its floats."""
@@ -161,7 +174,7 @@ class Graph:
 
     def limits(self, m, bounds):
         with np.errstate(over='ignore'):
-            return [int(clip(np.clip(np.rint(F(b) / m.scale) + m.zero, -1000, 1000), self.kind)) for b in bounds]
+            return [int(clip(np.clip(np.rint(F(b) / m.scale) + m.zero, -1000, 1000), m.kind)) for b in bounds]
 
     def sums(self, x, w, scales, bias, name, floats):
         out, floats, bounds = self.bounded(name, floats)
@@ -169,7 +182,7 @@ class Graph:
         by = ((x.scale * scales).astype(F) / m.scale).astype(F)
         sums = self.exactly + bias.reshape([1, -1] + [1] * (self.exactly.ndim - 2))
         by = by.reshape([1, -1] + [1] * (sums.ndim - 2))
-        m.q = rounded(sums, by, m.zero, self.kind, *self.limits(m, bounds))
+        m.q = rounded(sums, by, m.zero, m.kind, *self.limits(m, bounds))
         return m
 
     def conv(self, x):
@@ -200,20 +213,24 @@ class Graph:
         name, floats, bounds = self.bounded(self.node('Add', [self.dequantise(x), self.dequantise(y)]), x.floats() + y.floats())
         m = self.store(name, floats)
         a, b = (x.scale / m.scale).astype(F), (y.scale / m.scale).astype(F)
-        at = F(m.zero) - fma(a, F(x.zero), b * F(y.zero))
-        sums = fma(a, x.q.astype(F), fma(b, y.q.astype(F), at))
-        m.q = np.clip(clip(np.clip(np.rint(sums), -1e9, 1e9).astype(np.int64), self.kind), *self.limits(m, bounds))
+        if x.kind == y.kind == m.kind:
+            at = F(m.zero) - fma(a, F(x.zero), b * F(y.zero))
+            sums = np.rint(fma(a, x.q.astype(F), fma(b, y.q.astype(F), at)))
+        else:
+            sums = np.rint((x.q - x.zero).astype(F) * a + (y.q - y.zero).astype(F) * b) + m.zero
+        m.q = np.clip(clip(np.clip(sums, -1e9, 1e9).astype(np.int64), m.kind), *self.limits(m, bounds))
         return m
 
     def mul(self, x, y):
         m = self.store(self.node('Mul', [self.dequantise(x), self.dequantise(y)]), x.floats() * y.floats())
         by = F(F(x.scale * y.scale) / m.scale)
         product = ((x.q - x.zero) * (y.q - y.zero)).astype(F) * by
-        m.q = clip(np.clip(np.rint(product + F(m.zero)), -1e9, 1e9).astype(np.int64), self.kind)
+        product = np.rint(product + F(m.zero)) if x.kind == y.kind == m.kind else np.rint(product) + m.zero
+        m.q = clip(np.clip(product, -1e9, 1e9).astype(np.int64), m.kind)
         return m
 
     def table(self, x, f, m):
-        m.q = quantised(f(x.floats().astype(np.float64)).astype(F), m.scale, m.zero, self.kind)
+        m.q = quantised(f(x.floats().astype(np.float64)).astype(F), m.scale, m.zero, m.kind)
         return m
 
     def activation(self, x):
@@ -261,9 +278,9 @@ class Graph:
             pads = self.constant(np.array([0, 0, 1, 0, 0, 0, 0, 1], np.int64))
             name, q = self.node('Pad', [a, pads]), np.pad(x.q, ((0, 0), (0, 0), (1, 0), (0, 1)), constant_values=x.zero)
         if self.draw.rand() < 0.6:  # the same scale again
-            return Map(q, x.scale, x.zero, self.quantise(name, x.scale, x.zero)[0])
+            return self.quantise(name, x.like(q))
         m = self.store(name, (x.scale * (q - x.zero)).astype(F))
-        return self.table(Map(q, x.scale, x.zero, None), lambda v: v, m)
+        return self.table(x.like(q), lambda v: v, m)
 
     def mean(self, x):
         n, c, h, w = x.q.shape
@@ -278,7 +295,7 @@ class Graph:
         by = F(np.float64(np.float64(x.scale) / np.float64(m.scale)) / (h * w))
         if op == 'GlobalAveragePool':
             by = F(x.scale / F(m.scale * F(h * w)))
-        m.q = rounded(sums, by, m.zero, self.kind)
+        m.q = rounded(sums, by, m.zero, m.kind)
         return m
 
     def average(self, x):
@@ -296,7 +313,7 @@ class Graph:
                 number += one[i:i + oh * stride:stride, j:j + ow * stride:stride][:oh, :ow]
         m = self.store(name, (x.scale * (sums / number)).astype(F))
         by = (np.float64(x.scale) / np.float64(m.scale) / number).astype(F)
-        m.q = rounded(sums, by, m.zero, self.kind)
+        m.q = rounded(sums, by, m.zero, m.kind)
         return m
 
     def gate(self, x):
@@ -325,7 +342,7 @@ class Graph:
         self.shape = [c, side, side]
         x = self.draw.uniform(-2, 3, [ROWS] + self.shape).astype(F)
         scale, zero = self.scale(-2, 3)
-        m = Map(quantised(x, scale, zero, self.kind), scale, zero, self.quantise('x', scale, zero)[0])
+        m = self.quantise('x', Map(quantised(x, scale, zero, self.kind), scale, zero, self.kind))
         maps = [m]
         for how in self.forced.get('layers', [None] * self.draw.randint(2, 9)):
             m = maps[-1] if how or self.draw.rand() < 0.8 else self.pick(maps)
@@ -346,7 +363,7 @@ class Graph:
         if not self.choice('flat', [True, False]) or m.q[0].size > 4096:
             m = self.mean(m)
         a = self.node('Flatten', [self.dequantise(m)])
-        m = self.dense(Map(m.q.reshape(ROWS, -1), m.scale, m.zero, self.quantise(a, m.scale, m.zero)[0]))
+        m = self.dense(self.quantise(a, m.like(m.q.reshape(ROWS, -1))))
         y = self.dequantise(m)
         self.nodes.append(helper.make_node('Softmax' if self.forced.get('softmax') else 'Identity', [y], ['y']))
         return x, m.floats()
@@ -354,7 +371,7 @@ class Graph:
     def concat(self, x, y):
         both = np.concatenate([x.floats(), y.floats()], 1)
         m = self.store(self.node('Concat', [self.dequantise(x), self.dequantise(y)], axis=1), both)
-        m.q = quantised(both, m.scale, m.zero, self.kind)
+        m.q = quantised(both, m.scale, m.zero, m.kind)
         return m
 
     def model(self, y):

@@ -5,6 +5,16 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
+// remedy returns what helps against a graph that is not supported: against a fault in the file if it has one.
+func remedy(f *File) string {
+	for _, found := range f.Findings {
+		if found.Fault && found.Advice != "" {
+			return found.Advice
+		}
+	}
+	return "name the model with {arch}"
+}
+
 // Template returns the model of a file. as is an architecture without state. If it is nil,
 // Template uses the file's graph, or the architecture of the zoo that its tensors fit.
 func Template(f *File, as *models.Model) (*models.Model, error) {
@@ -13,7 +23,7 @@ func Template(f *File, as *models.Model) (*models.Model, error) {
 	}
 	if as == nil && f.NoModel != nil {
 		return nil, problem.Failure("", "the graph in the file is not supported: "+f.NoModel.Error(),
-			"name the model with {arch}").Because(f.NoModel)
+			remedy(f)).Because(f.NoModel)
 	}
 	renameOld(f)
 	if as == nil {

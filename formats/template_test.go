@@ -121,3 +121,16 @@ func TestSearchFails(t *testing.T) {
 		t.Errorf("nothing fits: the nearest is %s, %v; want the first", name, err)
 	}
 }
+
+// The remedy of a graph that is not supported is that of a fault in the file, if it has one.
+func TestRemedyOfAFault(t *testing.T) {
+	f := &File{NoModel: errors.New("node 3 (Conv c): with a scale of -1")}
+	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "; name the model with arch") {
+		t.Errorf("without a fault: %v", err)
+	}
+	f.Find("c", "unusual", "nothing")
+	f.Findings = append(f.Findings, Finding{Where: "c", Text: "-1", Advice: "quantise again", Fault: true})
+	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "of -1; quantise again") {
+		t.Errorf("with a fault: %v", err)
+	}
+}

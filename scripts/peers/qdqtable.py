@@ -3,8 +3,8 @@
 For each file: whether bnctl reads it, its layers in bytes and in all, the numbers of the outputs of 4 samples that differ
 from ONNX Runtime's and the largest difference as a part of the largest number, the answers (largest number of a row) that
 differ, the number of results over the kernels of this processor, and the speed of a sample on one thread: ONNX Runtime's
-time over bnctl's, and the time of --qdq float over the time in bytes. The three are measured in turn, ROUNDS times (5), and
-the medians are compared; SPEED=0 leaves them out. Samples are uniform noise from 0 to 1.
+time over bnctl's, the time of --qdq float over the time in bytes, and that of the network in float32, without QDQ. They are
+measured in turn, ROUNDS times (5), and the medians are compared; SPEED=0 leaves them out. Samples are uniform noise from 0 to 1.
 """
 import glob
 import hashlib
@@ -22,6 +22,7 @@ if sys.path[0] == HERE:
 
 import numpy as np
 import onnx
+from onnx import helper, numpy_helper
 
 ROUNDS = int(os.environ.get('ROUNDS', 5))
 SAMPLES = 4
@@ -109,6 +110,54 @@ def seconds(bnctl, path, flags):
     return json.loads(p.stdout.splitlines()[-1])['p50_ms'] / 1e3 if p.returncode == 0 else None
 
 
+def without_qdq(path, to):
+    """Writes the network of a file in QDQ form with weights of floats, and reports whether it is in that form."""
+    m = onnx.load(path)
+    g = m.graph
+    constants = {t.name: numpy_helper.to_array(t) for t in g.initializer}
+    for n in g.node:
+        constants.update((n.output[0], numpy_helper.to_array(a.t)) for a in n.attribute if n.op_type == 'Constant' and a.name == 'value')
+    made = {name: n for n in g.node for name in n.output}
+    quantised = lambda name: name in made and made[name].op_type == 'QuantizeLinear'
+    instead, left, floats = {}, [], []
+    if not any(n.op_type == 'DequantizeLinear' for n in g.node) or any(n.op_type.startswith('QLinear') for n in g.node):
+        return False
+    for n in g.node:
+        if n.op_type == 'QuantizeLinear' or n.op_type == 'Cast' and quantised(n.input[0]):
+            instead[n.output[0]] = n.input[0]
+        elif n.op_type != 'DequantizeLinear':
+            left.append(n)
+        elif n.input[0] not in constants:
+            instead[n.output[0]] = n.input[0]
+        else:
+            q, scale = constants[n.input[0]], constants[n.input[1]]
+            zero = constants.get(n.input[2], 0) if len(n.input) > 2 else 0
+            if np.size(scale) > 1:
+                axis = next((a.i for a in n.attribute if a.name == 'axis'), 1)
+                shape = [-1 if i == axis % q.ndim else 1 for i in range(q.ndim)]
+                scale, zero = scale.reshape(shape), np.broadcast_to(zero, scale.shape).reshape(shape)
+            w = (q.astype(np.float32) - np.float32(zero)) * scale
+            floats.append(numpy_helper.from_array(w.astype(np.float32), n.output[0]))
+    for n in left:
+        for i, name in enumerate(n.input):
+            while name in instead:
+                name = instead[name]
+            n.input[i] = name
+    for o in g.output:
+        name = o.name
+        while name in instead:
+            name = instead[name]
+        if name != o.name:
+            left.append(helper.make_node('Identity', [name], [o.name]))
+    read = {name for n in left for name in n.input}
+    weights = [t for t in [*g.initializer, *floats] if t.name in read]
+    del g.node[:], g.initializer[:]
+    g.node.extend(left)
+    g.initializer.extend(weights)
+    onnx.save(m, to)
+    return True
+
+
 def row(bnctl, runtime, path, at):
     line = {'file': os.path.basename(path)}
     p, why = run(bnctl, 'inspect', path, '--json')
@@ -145,10 +194,13 @@ def row(bnctl, runtime, path, at):
     if want is not None:
         line['differ'], line['numbers'], line['largest'], line['answers'], line['rows'] = compared(got, want)
     if os.environ.get('SPEED', '1') == '1':
-        times = {'bytes': [], 'float': [], 'ort': []}
+        times = {'bytes': [], 'float': [], 'ort': [], 'plain': []}
+        plain = without_qdq(path, at + '/plain.onnx')
         for _ in range(ROUNDS):
             times['bytes'].append(seconds(bnctl, path, flags))
             times['float'].append(seconds(bnctl, path, flags + ['--qdq', 'float']))
+            if plain:
+                times['plain'].append(seconds(bnctl, at + '/plain.onnx', flags))
             if want is not None:
                 times['ort'].append(runtime(do='time', model=path, input=at + '/x.raw', shape=[batch or 1, *shape],
                                             type=np.dtype(kind).name, seconds=1)['p50'] / (batch or 1))
@@ -176,11 +228,11 @@ def write(path, version, lines):
             row += ['refused by ONNX Runtime', '-', '-']
         rows.append(row)
     if timed:
-        columns += ['ms', 'ONNX Runtime', 'with --qdq float']
+        columns += ['ms', 'ONNX Runtime', 'with --qdq float', 'float32 without QDQ']
         for row, line in zip(rows, lines):
             ms = line.get('ms') or {}
             of = lambda k: f"{ms[k] / ms['bytes']:.2f} times" if ms.get(k) and ms.get('bytes') else '-'
-            row += [f"{ms['bytes']:.2f}" if ms.get('bytes') else '-', of('ort'), of('float')]
+            row += [f"{ms['bytes']:.2f}" if ms.get('bytes') else '-', of('ort'), of('float'), of('plain')]
     with open(path, 'w') as f:
         json.dump({'processor': processor, 'command': 'make survey-qdq', 'measured': time.strftime('%Y-%m-%d'),
                    'conditions': f'ONNX Runtime {version}, session.x64quantprecision; {SAMPLES} samples of noise from 0 to 1; '

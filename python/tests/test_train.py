@@ -63,7 +63,9 @@ def test_stop_and_resume() -> None:
 def test_interrupt_leaves_a_checkpoint() -> None:
     """Ctrl-C goes to the whole group of processes, as in a terminal."""
     run = subprocess.Popen([sys.executable, "-c", """
+import signal
 import bnctl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may have been told to ignore it
 run = bnctl.train("glyphs:320", model="mlp-bn", batch=32, epochs=100000, output="a.bnm", log_every=1, progress=False)
 for event in run:
     if event["event"] == "step":

@@ -66,7 +66,12 @@ func (d *Details) worstBoxes(m *models.Model, src data.Source, x *Mistakes) *Det
 	x.Wrong, x.Key, x.Pairs = len(all), d.Boxes.key(), true
 	for _, j := range all[:min(len(all), x.most)] {
 		missed, invented, confused := j.Faults(&d.Boxes.Set.Pictures[j.Picture])
-		right := len(d.Boxes.Set.Pictures[j.Picture].Objects) - missed - confused
+		right := -confused // crowds and difficult objects do not count
+		for _, o := range j.Objects {
+			if o >= 0 {
+				right++
+			}
+		}
 		var rows []MistakeRow
 		for _, r := range []struct {
 			term string

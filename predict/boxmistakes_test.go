@@ -27,7 +27,8 @@ func TestMistakesOfBoxes(t *testing.T) {
 	set := &objects.Set{Classes: []string{"a", "b"}, Pictures: []objects.Picture{
 		{Objects: []objects.Object{{Box: b, Class: 0, Area: b.Area()}}},
 		{Objects: []objects.Object{{Box: b, Class: 1, Area: b.Area()}}},
-		{Objects: []objects.Object{{Box: b, Class: 1, Area: b.Area()}, {Box: other, Area: other.Area()}}}}}
+		{Objects: []objects.Object{{Box: b, Class: 1, Area: b.Area()}, {Box: other, Area: other.Area()},
+			{Box: objects.Box{X1: 50, Y1: 0, X2: 60, Y2: 10}, Difficult: true}}}}}
 	far := objects.Box{X1: 40, Y1: 40, X2: 50, Y2: 50}
 	found := []average.Detection{{Picture: 0, Box: b, Score: 0.9}, {Picture: 1, Box: b, Score: 0.8},
 		{Picture: 2, Box: far, Score: 0.7}, {Picture: 2, Score: 0.1}}
@@ -40,7 +41,8 @@ func TestMistakesOfBoxes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"2 of 3 samples", `not annotated <b class="bad">1 box`, "Precision by recall",
-		`missed <b class="bad">2 boxes</b>`, `of another class <b class="bad">1 box</b>`, "#800000"} {
+		`missed <b class="bad">2 boxes</b>`, `of another class <b class="bad">1 box</b>`, "#800000",
+		"found <b>0</b> of 2<"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("%s is missing in %s", want, page)
 		}

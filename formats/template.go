@@ -1,14 +1,17 @@
 package formats
 
 import (
+	"strings"
+
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/problem"
 )
 
-// remedy returns what helps against a graph that is not supported: against a fault in the file if it has one.
+// remedy returns the advice for a graph that is not supported: that of a fault if the reason names its node.
 func remedy(f *File) string {
 	for _, found := range f.Findings {
-		if found.Fault && found.Advice != "" {
+		if found.Fault && found.Advice != "" && found.Where != "" &&
+			strings.Contains(f.NoModel.Error(), " "+found.Where+")") {
 			return found.Advice
 		}
 	}

@@ -122,7 +122,7 @@ func TestSearchFails(t *testing.T) {
 	}
 }
 
-// The remedy of a graph that is not supported is that of a fault in the file, if it has one.
+// The remedy of a graph that is not supported is that of the fault of the node that is the reason.
 func TestRemedyOfAFault(t *testing.T) {
 	f := &File{NoModel: errors.New("node 3 (Conv c): with a scale of -1")}
 	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "; name the model with arch") {
@@ -132,5 +132,9 @@ func TestRemedyOfAFault(t *testing.T) {
 	f.Findings = append(f.Findings, Finding{Where: "c", Text: "-1", Advice: "quantise again", Fault: true})
 	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "of -1; quantise again") {
 		t.Errorf("with a fault: %v", err)
+	}
+	f.NoModel = errors.New("node 5 (NoSuch cc): there is no such operator")
+	if _, err := Template(f, nil); err == nil || !strings.HasSuffix(err.Error(), "; name the model with arch") {
+		t.Errorf("with a fault of another node: %v", err)
 	}
 }

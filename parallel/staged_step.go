@@ -253,9 +253,9 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	ctx = context.WithoutCancel(ctx)
 	began := time.Now()
 	for {
-		again, err := s.commit(ctx, h)
-		if !again {
-			_, again, err = s.conclude(ctx, s.reportOf("a commit", false), err, nil)
+		final, again, err := s.readyToCommit(ctx, h)
+		if err == nil && !again {
+			_, again, err = s.conclude(ctx, s.reportOf("a commit", false), s.commit(ctx, final), nil)
 		}
 		if err != nil {
 			if errors.Is(err, device.NonFinite) {
@@ -278,19 +278,21 @@ func (s *Staged) Commit(ctx context.Context, h device.Hyper) error {
 	return nil
 }
 
-// commit is Commit without the agreement of ranks. again reports that the stages went back to the
+// readyToCommit returns the final hyper-parameters of a commit, which every stage is then
+// ready for. All ranks have the same outcome. again reports that the stages went back to the
 // snapshot meanwhile.
-func (s *Staged) commit(ctx context.Context, h device.Hyper) (again bool, _ error) {
+func (s *Staged) readyToCommit(ctx context.Context, h device.Hyper) (_ device.Hyper, again bool, _ error) {
 	if s.lacking || s.ranks == nil && s.lacks() { // a new member lacks the gradients
 		if _, err := s.step(ctx, s.ledger.batch); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
-	h, again, err := s.clipped(ctx, h)
-	if err != nil || again {
-		return again, err
-	}
-	return false, s.each(func(d *Driver) error {
+	return s.clipped(ctx, h)
+}
+
+// commit commits the stages of this process that have not committed yet.
+func (s *Staged) commit(ctx context.Context, h device.Hyper) error {
+	return s.each(func(d *Driver) error {
 		if d.version != s.version {
 			return nil // already committed
 		}
@@ -317,10 +319,7 @@ func (s *Staged) clipped(ctx context.Context, h device.Hyper) (_ device.Hyper, a
 			}
 			err = d.evaluate(ctx, f, values)
 		}
-		if s.ranks != nil {
-			_, again, err = s.conclude(ctx, s.reportOf(name, false), err, values)
-		}
-		if err != nil || again {
+		if _, again, err = s.conclude(ctx, s.reportOf(name, false), err, values); err != nil || again {
 			return nil, again, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // A direct convolution reads a padded image line by line and fetches every value once
@@ -98,7 +99,7 @@ func (g *Geometry) directGradient(x, dy, dw *run.Value) run.Action {
 		cuts := enough(g.Kernel[0], len(f.Rows), f.Threads())
 		f.Each(len(f.Rows)*cuts, func(w *run.Worker, task int) {
 			cut, r := task%cuts, f.Turn(task/cuts, len(f.Rows))
-			from, to := run.RangeOf(cut, cuts, g.Kernel[0])
+			from, to := schedule.RangeOf(cut, cuts, g.Kernel[0])
 			buffer := w.Floats(g.paddedLen() + (to-from)*size*chunks.blocks(f.Rows[r]))
 			padded, workspace := buffer[:g.paddedLen()], buffer[g.paddedLen():]
 			sums := chunks.sum(f.Kernels, workspace, (to-from)*size, f.Starts[r], f.Starts[r+1],

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // In a gradient the sum runs over positions, so the pairs consist of neighbouring positions,
@@ -78,7 +79,7 @@ func (k *dot2Gradient) replicas(f *run.Frame, from, to int) {
 		panel, i := i%panels, i/panels
 		t := dot2Task{k: k, kernels: f.Kernels, worker: w, group: i % k.g.Groups,
 			first: panel * kernel.PanelLanes, k0: index * some, k1: min((index+1)*some, k.lines.values)}
-		t.j0, t.j1 = run.RangeOf(column, columns, len(k.lines.begin))
+		t.j0, t.j1 = schedule.RangeOf(column, columns, len(k.lines.begin))
 		r := from + f.Turn(i/k.g.Groups, to-from)
 		t.sum(storedIn(f, k.x), storedIn(f, k.dy), f.Starts[r], f.Starts[r+1])
 		t.unpack(run.Row(f.F32(k.dw), k.dw, r))

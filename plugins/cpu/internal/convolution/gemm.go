@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // Implicit GEMM treats a convolution as a matrix product with its windows as rows
@@ -127,7 +128,7 @@ func (p *product) row(f *run.Frame, w *run.Worker, o operands, piece, pieces int
 	for _, u := range p.units {
 		all += p.size(u)
 	}
-	first, last := run.RangeOf(piece, pieces, all)
+	first, last := schedule.RangeOf(piece, pieces, all)
 	for _, u := range p.units {
 		n := p.size(u)
 		if from, to := p.reach(u, first, n), p.reach(u, last, n); from < to {
@@ -278,7 +279,7 @@ func (o *operands) row(r, inCount, outCount int) operands {
 
 // cutPositions returns range i of n positions in whole tiles.
 func cutPositions(i, ranges, n int) (from, to int) {
-	first, last := run.RangeOf(i, ranges, (n+positionStep-1)/positionStep)
+	first, last := schedule.RangeOf(i, ranges, (n+positionStep-1)/positionStep)
 	return min(first*positionStep, n), min(last*positionStep, n)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // Where weights are heavy and images small, positions of all rows are numbered through
@@ -54,7 +55,7 @@ func (p *product) applySlabs(f *run.Frame, o operands, inCount, outCount int) {
 		}
 		s, section := all[i], &p.packed.sections[all[i].section]
 		slab, cut, panels := task/s.cuts, task%s.cuts, section.window.Panels()
-		first, last := run.RangeOf(cut, s.cuts, panels)
+		first, last := schedule.RangeOf(cut, s.cuts, panels)
 		f.Kernels.WindowSlab(p.window(unit{section: i}), &kernel.Slab{Out: o.out[section.out:],
 			In:      o.in[section.in:],
 			OutStep: outCount, InStep: inCount, From: s.from(slab), To: s.from(slab + 1), Packed: section.data,

@@ -5,6 +5,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // A convolution by Winograd tiles is, for each tile of Side x Side results, a product
@@ -130,7 +131,7 @@ func (k *winograd) byWindows(f *run.Frame, w *run.Worker, o tileOperands, from, 
 func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
-		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(run.RangeOf(piece, pieces, k.Panels()))
+		k.newTiles(f, w, o, 0, k.rowsOfAll()).do(schedule.RangeOf(piece, pieces, k.Panels()))
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
 	}
@@ -140,7 +141,7 @@ func (k *winograd) panels(f *run.Frame, w *run.Worker, o tileOperands, piece, pi
 func (k *winograd) someRows(f *run.Frame, w *run.Worker, o tileOperands, piece, pieces int) {
 	switch {
 	case !k.weights.apart:
-		from, to := run.RangeOf(piece, pieces, k.rowsOfAll())
+		from, to := schedule.RangeOf(piece, pieces, k.rowsOfAll())
 		k.blocks(f, w, o, from, to)
 	case piece == 0:
 		k.byWindows(f, w, o, 0, k.g.oh*k.g.ow)
@@ -200,9 +201,9 @@ func (k *winograd) apply(f *run.Frame, o tileOperands) {
 	}
 	f.Each(blocks*cuts, func(w *run.Worker, task int) {
 		block, cut := task/cuts, task%cuts
-		from, to := run.RangeOf(block, blocks, total)
+		from, to := schedule.RangeOf(block, blocks, total)
 		if from < to {
-			k.newTiles(f, w, o, from, to).do(run.RangeOf(cut, cuts, k.Panels()))
+			k.newTiles(f, w, o, from, to).do(schedule.RangeOf(cut, cuts, k.Panels()))
 		}
 	})
 }

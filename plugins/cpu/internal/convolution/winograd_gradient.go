@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // The gradient of a kernel by tiles transforms the same tiles of the input as the
@@ -191,7 +192,7 @@ func (k *winogradGradient) chunk(f *run.Frame, c chunk, workspace *gradientWorks
 	units, some := (total+unit-1)/unit, k.some/unit
 	ranges := (units + some - 1) / some
 	for index := range ranges {
-		from, to := run.RangeOf(index, ranges, units)
+		from, to := schedule.RangeOf(index, ranges, units)
 		from, to = from*unit, min(to*unit, total)
 		each(to-from, func(w *run.Worker, i int) { k.transform(f, w, c, workspace, from+i, i) })
 		if to == total {

@@ -12,13 +12,13 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // A divisionFault is one wrong division in a run: a task of a call of Frame.Each that is left out or done twice,
-// or a range of run.RangeOf that is left out, begins late, ends early, or overlaps its neighbour.
+// or a range of schedule.RangeOf that is left out, begins late, ends early, or overlaps its neighbour.
 type divisionFault struct {
 	call, task, times int    // call of Each, from 0 on; -1: a fault of RangeOf
 	part              [3]int // i, parts and n
@@ -83,7 +83,7 @@ func (d *divisions) each(tasks int, do func(w *workers.Worker, task int)) func(w
 	}
 }
 
-// part is run.RangeFault.
+// part is schedule.RangeFault.
 func (d *divisions) part(i, parts, n, from, to int) (int, int) {
 	key := [3]int{i, parts, n}
 	if d.fault == nil {
@@ -118,7 +118,7 @@ func (d *divisions) faults() (all []divisionFault) {
 	}
 	keys := slices.SortedFunc(maps.Keys(d.parts), func(a, b [3]int) int { return slices.Compare(a[:], b[:]) })
 	for _, key := range keys {
-		from, to := run.RangeOf(key[0], key[1], key[2])
+		from, to := schedule.RangeOf(key[0], key[1], key[2])
 		half := (to - from + 1) / 2
 		all = append(all, divisionFault{call: -1, part: key, all: true},
 			divisionFault{call: -1, part: key, from: half}, divisionFault{call: -1, part: key, to: -half})
@@ -147,9 +147,9 @@ func (d *divisionDraw) watched(t *testing.T, b *backend, rows int, w *divisions)
 			t.Fatal(err)
 		}
 	}
-	b.machine.Pool.Fault, run.RangeFault = w.each, w.part
+	b.machine.Pool.Fault, schedule.RangeFault = w.each, w.part
 	defer func() {
-		b.machine.Pool.Fault, run.RangeFault = nil, nil
+		b.machine.Pool.Fault, schedule.RangeFault = nil, nil
 		if recover() != nil {
 			out = nil
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -54,7 +55,7 @@ func unary(c *plan.Compiler, fn func(float64) float64) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return run.ByUnit(y.Kind, &run.ByRows{Work: 5 * y.Count,
 		Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-			from, to := run.Span(piece, pieces, y.Count)
+			from, to := schedule.Span(piece, pieces, y.Count)
 			in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 			if x.DType == tensor.F64 {
 				apply(run.View[float64](out)[from:to], run.View[float64](in)[from:to], fn)

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -89,7 +90,7 @@ func periodOf(v, y *run.Value) (int, bool) {
 func (e *elementwise) action(c *plan.Compiler) run.Action {
 	y := e.y
 	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		from, to := run.Span(piece, pieces, y.Count)
+		from, to := schedule.Span(piece, pieces, y.Count)
 		e.some(f, w, i, from, run.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
 	}}
 	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {

@@ -5,6 +5,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // groupNorm normalises groups of contiguous channels.
@@ -40,7 +41,7 @@ func buildGroupNorm(c *plan.Compiler) run.Action {
 // piece returns the range of a piece of a row of n values, in whole positions. Workers that
 // share a row each compute its moments, and then normalise their pieces.
 func (g *groupNorm) piece(n, piece, pieces int) (from, to int) {
-	first, last := run.RangeOf(piece, pieces, n/g.channels)
+	first, last := schedule.RangeOf(piece, pieces, n/g.channels)
 	return first * g.channels, last * g.channels
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // int8Ops are the operations on bytes (docs/int8.md) other than products.
@@ -37,7 +38,7 @@ func bytewise(c *plan.Compiler, do func(f *run.Frame, y []byte, x [][]byte, n in
 		do(f, piece(y), x[:], to-from)
 	}
 	a := &run.ByRows{Work: y.Count / 4, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		from, to := run.Span(piece, pieces, y.Count)
+		from, to := schedule.Span(piece, pieces, y.Count)
 		some(f, w, i, from, to)
 	}}
 	if len(y.Shape) > 1 {

@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // buildQuantizeWeight divides the output channels over the threads.
@@ -19,7 +20,7 @@ func buildQuantizeWeight(c *plan.Compiler) run.Action {
 			pieces = 1
 		}
 		f.Each(pieces, func(_ *run.Worker, piece int) {
-			from, to := run.Span(piece, pieces, channels)
+			from, to := schedule.Span(piece, pieces, channels)
 			for o := from; o < to; o++ {
 				at, end := o*per, (o+1)*per
 				start[o], factor[o] = s.Channel(bytes[at:end], number[at:end], w[at:end], b[o])

@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // A layer norm sums over lines of a row. The walks over channels (package kernel) sum over
@@ -86,7 +87,7 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 	}
 	blocks, size := len(l.bases)/l.many, l.many*l.length
 	views := make([][]float32, len(in))
-	for b, end := run.RangeOf(piece, pieces, blocks); b < end; b++ {
+	for b, end := schedule.RangeOf(piece, pieces, blocks); b < end; b++ {
 		for k := range in {
 			views[k] = in[k][b*size:][:size]
 		}
@@ -97,7 +98,7 @@ func (l *lineLayout) each(w *run.Worker, y []float32, in [][]float32, piece, pie
 // chunks calls do for each group of lines that are interleaved at once.
 func (l *lineLayout) chunks(piece, pieces int, do func(from, n int)) {
 	all := (len(l.bases) + sideBySideLines - 1) / sideBySideLines
-	for i, end := run.RangeOf(piece, pieces, all); i < end; i++ {
+	for i, end := schedule.RangeOf(piece, pieces, all); i < end; i++ {
 		do(i*sideBySideLines, min(sideBySideLines, len(l.bases)-i*sideBySideLines))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // A product of two computed matrices is a window with one tap, like a dense layer. Its right operand is
@@ -65,7 +66,7 @@ func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 	left := packed[m.window.PackedLen():]
 	panels, ready := m.window.Panels(), -1
 	tasks := len(m.A) * panels
-	for task, end := run.RangeOf(piece, pieces, tasks); task < end; task++ {
+	for task, end := schedule.RangeOf(piece, pieces, tasks); task < end; task++ {
 		product, panel := task/panels, task%panels
 		from := a[m.A[product]*m.M*m.K:][:m.M*m.K]
 		if m.copies {

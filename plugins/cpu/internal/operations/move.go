@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -120,7 +121,7 @@ func (m *move) byRuns() *run.ByRows {
 		}
 		dst, src := words(f, w, i)
 		first := loops[0]
-		from, to := run.RangeOf(piece, pieces, first.n)
+		from, to := schedule.RangeOf(piece, pieces, first.n)
 		first.n = to - from
 		copyLoops(append([]axis{first}, loops[1:]...), dst[min(from*first.to, len(dst)):],
 			src[min(from*first.from, len(src)):])

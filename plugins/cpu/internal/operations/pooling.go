@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // poolOps are pooling and resizing.
@@ -163,7 +164,7 @@ func buildAvgPoolGrad(c *plan.Compiler) run.Action {
 func buildGlobalAvgPool(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	return &run.ByRows{Work: x.Count / 16, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		first, last := run.Span(piece, pieces, x.Channels)
+		first, last := schedule.Span(piece, pieces, x.Channels)
 		sum, image := w.Doubles(last-first), f.At(x, w, i)
 		eachSpan(w, x.Channels, x.Count, sum, func(sum []float64, from, to int) {
 			f.Kernels.SomeSums(sum, image[from:to], x.Channels, first, &w.Sums)

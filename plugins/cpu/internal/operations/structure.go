@@ -8,6 +8,7 @@ import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // structureOps move elements and compute nothing.
@@ -251,7 +252,7 @@ func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
 		}}
 	}
 	return &run.ByRows{Work: x.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		from, to := run.Span(piece, pieces, columns)
+		from, to := schedule.Span(piece, pieces, columns)
 		f.Kernels.TransposePart(f.At(y, w, i), f.At(x, w, i), rows, columns, from, to)
 	}}
 }

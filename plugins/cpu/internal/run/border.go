@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -47,7 +48,7 @@ func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 	}
 	f.Each(f.Total()*pieces, func(_ *Worker, task int) {
 		i := task / pieces
-		first, last := Span(task%pieces, pieces, columns)
+		first, last := schedule.Span(task%pieces, pieces, columns)
 		f.Kernels.TransposePart(Row(to, v, i), Row(from, v, i), rows, columns, first, last)
 	})
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 )
 
 // In a chain without a tiling all actions compute the same spans:
@@ -71,7 +72,7 @@ func (s *Spans) steps() int { return (s.Positions + s.Step - 1) / s.Step }
 
 // cut returns the positions of a piece of a row, in whole steps.
 func (s *Spans) cut(piece, pieces int) (from, to int) {
-	first, last := RangeOf(piece, pieces, s.steps())
+	first, last := schedule.RangeOf(piece, pieces, s.steps())
 	return min(first*s.Step, s.Positions), min(last*s.Step, s.Positions)
 }
 

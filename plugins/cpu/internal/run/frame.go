@@ -175,20 +175,11 @@ func (f *Frame) Replica(row int) int {
 // Threads returns the number of workers.
 func (f *Frame) Threads() int { return len(f.machine.Pool.Workers) }
 
-// Span returns the range i of n elements that are divided into ranges, in
-// whole cache lines.
-func Span(i, ranges, n int) (from, to int) {
-	const line = 16
-	lines := (n + line - 1) / line
-	first, last := RangeOf(i, ranges, lines)
-	return min(first*line, n), min(last*line, n)
-}
-
 // EachSpan cuts n elements into ranges of a useful size and runs do on them.
 func (f *Frame) EachSpan(n int, do func(w *Worker, from, to int)) {
 	ranges := max(1, min(4*f.Threads(), n/f.Schedule.Range))
 	f.Each(ranges, func(w *Worker, i int) {
-		from, to := Span(i, ranges, n)
+		from, to := schedule.Span(i, ranges, n)
 		do(w, from, to)
 	})
 }

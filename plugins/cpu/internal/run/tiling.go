@@ -1,5 +1,7 @@
 package run
 
+import "github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+
 // A span is positions [from, to) of the result of an action.
 type span struct{ from, to int }
 
@@ -21,7 +23,7 @@ type tiling [][]span
 // run passes a piece of row i through the actions of a chain. Positions that two pieces
 // both compute are stored in the private memory of each worker.
 func (c tiling) run(a []*ByRows, f *Frame, w *Worker, i, piece, pieces int) {
-	first, last := RangeOf(piece, pieces, len(c))
+	first, last := schedule.RangeOf(piece, pieces, len(c))
 	for n := first; n < last; n++ {
 		for k := range a {
 			s := c[n][k]

@@ -1,6 +1,10 @@
 package run
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
 
 // Walk visits the elements of a shape in three regions at once, as runs of n elements.
 // visit receives the start of the run and the distance between elements in each region. The
@@ -39,7 +43,7 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		if level != outermost {
 			return 0, n
 		}
-		return RangeOf(piece, pieces, n)
+		return schedule.RangeOf(piece, pieces, n)
 	}
 	var visitAxis func(level, i, j, k int)
 	visitAxis = func(level, i, j, k int) {

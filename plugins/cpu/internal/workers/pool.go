@@ -26,7 +26,7 @@ type Pool struct {
 	Workers []*Worker
 	running sync.WaitGroup
 
-	// Fault, if it is set, replaces the function of a call of Each. Only tests set it: see run.RangeOf.
+	// Fault, if it is set, replaces the function of a call of Each. Only tests set it: see schedule.RangeOf.
 	Fault func(tasks int, do func(w *Worker, task int)) func(w *Worker, task int)
 
 	// The job. A worker reads it after it has claimed a task. It is written when all its

@@ -30,7 +30,7 @@
 //	run/linker.go                 Link                  the passes over the actions, in sequence
 //	run/gather.go                 gather                actions by rows are gathered into groups
 //	run/link.go                   link                  neighbours in a group become chains
-//	run/layout.go                 lay                   every value gets its place in the arena
+//	run/place.go                  lay                   every value gets its place in the arena
 //
 // When it runs:
 //

@@ -180,7 +180,7 @@ func (p *product) window(u unit) *kernel.Window {
 }
 
 // locate prepares for operands in rings, and a result among the channels of a wider value.
-func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring()*4*x.Channels, y) }
+func (p *product) locate(x, y *run.Value) { p.locateBytes(x.Ring*4*x.Channels, y) }
 
 // locateBytes is locate for an input in a ring of the given number of bytes.
 func (p *product) locateBytes(in int, y *run.Value) {
@@ -189,7 +189,7 @@ func (p *product) locateBytes(in int, y *run.Value) {
 		p.placed = window.Among(y.Channels, y.Step())
 		window = p.placed
 	}
-	if out := y.Ring() * 4 * y.Channels; in > 0 || out > 0 {
+	if out := y.Ring * 4 * y.Channels; in > 0 || out > 0 {
 		p.placed = window.InRings(in, out)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -70,7 +71,7 @@ func (p *productInt8) prepare(f *run.Frame) error {
 	if !p.changed() {
 		return nil
 	}
-	weights, bias, by := run.View[int8](f.Bytes(p.weight)), run.View[int32](f.Bytes(p.bias)), f.F32(p.by)
+	weights, bias, by := layout.View[int8](f.Bytes(p.weight)), layout.View[int32](f.Bytes(p.bias)), f.F32(p.by)
 	for i := range p.sections {
 		s := &p.sections[i]
 		for c := range s.window.Width {
@@ -116,8 +117,8 @@ func (p *productInt8) do(f *run.Frame, w *run.Worker, s *sectionInt8, win *kerne
 	case p.depthwise != nil:
 		f.Kernels.DepthwiseInt8(p.depthwise, out, in, s.data, s.Requantise, from, to, &w.Int8)
 	case p.float:
-		f.Kernels.Int8Float(win, first, last, run.View[float32](out)[s.out:], in[s.in:], s.data, s.Requantise, from,
-			to, &w.Int8)
+		sums := layout.View[float32](out)[s.out:]
+		f.Kernels.Int8Float(win, first, last, sums, in[s.in:], s.data, s.Requantise, from, to, &w.Int8)
 	default:
 		f.Kernels.Int8(win, first, last, out[s.out:], in[s.in:], s.data, s.Requantise, from, to, &w.Int8)
 	}

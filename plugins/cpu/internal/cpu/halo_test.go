@@ -117,7 +117,7 @@ func tilingsOf(t *testing.T, p *graph.Program) (tilings, rings int) {
 		}
 	}
 	for i := range f.Graph().Values {
-		if f.Value(graph.Value(i)).Ring() > 0 {
+		if f.Value(graph.Value(i)).Ring > 0 {
 			rings++
 		}
 	}

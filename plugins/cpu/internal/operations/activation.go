@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -58,9 +59,9 @@ func unary(c *plan.Compiler, fn func(float64) float64) run.Action {
 			from, to := schedule.Span(piece, pieces, y.Count)
 			in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 			if x.DType == tensor.F64 {
-				apply(run.View[float64](out)[from:to], run.View[float64](in)[from:to], fn)
+				apply(layout.View[float64](out)[from:to], layout.View[float64](in)[from:to], fn)
 			} else {
-				apply(run.View[float32](out)[from:to], run.View[float32](in)[from:to], fn)
+				apply(layout.View[float32](out)[from:to], layout.View[float32](in)[from:to], fn)
 			}
 		}})
 }

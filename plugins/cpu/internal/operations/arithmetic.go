@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -170,10 +171,10 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 	strides, strideA, strideB := y.Strides(), broadcast(a, y.Shape), broadcast(b, y.Shape)
 	return run.ByUnit(y.Kind, &run.ByRows{Work: y.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece,
 		pieces int) {
-		u, v := run.View[T](f.Unit(a, w, y.Kind, i)), run.View[T](f.Unit(b, w, y.Kind, i))
-		out := run.View[T](f.Unit(y, w, y.Kind, i))
+		u, v := layout.View[T](f.Unit(a, w, y.Kind, i)), layout.View[T](f.Unit(b, w, y.Kind, i))
+		out := layout.View[T](f.Unit(y, w, y.Kind, i))
 		one := new(repeated[T])
-		run.WalkPiece(y.Shape, strides, strideA, strideB, piece, pieces, func(n, k, p, q, stepK, stepP, stepQ int) {
+		each := func(n, k, p, q, stepK, stepP, stepQ int) {
 			if do != nil && n >= fewElements && stepK == 1 && max(stepP, stepQ) == 1 {
 				one.each(out[k:k+n], u[p:], v[q:], stepP, stepQ, do)
 				return
@@ -182,7 +183,8 @@ func binaryAction[T float32 | float64](a, b, y *run.Value, fn func(a, b T) T,
 				out[k] = fn(u[p], v[q])
 				k, p, q = k+stepK, p+stepP, q+stepQ
 			}
-		})
+		}
+		layout.WalkPiece(y.Shape, strides, strideA, strideB, piece, pieces, each)
 	}})
 }
 

@@ -3,6 +3,7 @@ package operations
 import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -52,14 +53,14 @@ func whereAction[T float32 | float64](c *plan.Compiler, pick func(y, test, a, b 
 	test, x, other, y := c.In(0), c.In(1), c.In(2), c.Out(0)
 	strides, ofTest := y.Strides(), broadcast(test, y.Shape)
 	row := func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-		u, out := run.View[T](f.Unit(test, w, y.Kind, i)), run.View[T](f.Unit(y, w, y.Kind, i))
+		u, out := layout.View[T](f.Unit(test, w, y.Kind, i)), layout.View[T](f.Unit(y, w, y.Kind, i))
 		some := new(repeated[T])
 		picked := func(x *run.Value, yes bool) {
 			from, ofX := make([]T, 1), make([]int, len(y.Shape))
 			if x != nil {
-				from, ofX = run.View[T](f.Unit(x, w, y.Kind, i)), broadcast(x, y.Shape)
+				from, ofX = layout.View[T](f.Unit(x, w, y.Kind, i)), broadcast(x, y.Shape)
 			}
-			run.WalkPiece(y.Shape, strides, ofTest, ofX, piece, pieces, func(n, k, p, q, stepK, stepP, stepQ int) {
+			layout.WalkPiece(y.Shape, strides, ofTest, ofX, piece, pieces, func(n, k, p, q, stepK, stepP, stepQ int) {
 				if pick != nil && n >= fewElements && stepK == 1 && stepP == 1 && stepQ <= 1 {
 					some.pick(out[k:k+n], u[p:], from[q:], stepQ, yes, pick)
 					return

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -16,11 +17,11 @@ func buildDropout(c *plan.Compiler) run.Action {
 	philox := tensor.NewPhilox(uint64(c.Node().Int("seed")),
 		tensor.StreamDropout+tensor.Stream(c.Node().Int("stream")))
 	p := c.Node().Float("p")
-	keep, logical, strides := float32(1-p), run.RowMajor(x.Shape), x.Strides()
+	keep, logical, strides := float32(1-p), layout.RowMajor(x.Shape), x.Strides()
 	return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-		in, out, id := f.At(x, w, i), f.At(y, w, i), run.View[int64](f.Unit(ident, w, graph.Rows, i))
+		in, out, id := f.At(x, w, i), f.At(y, w, i), layout.View[int64](f.Unit(ident, w, graph.Rows, i))
 		draws := philox.Draws(uint32(id[0]), uint64(id[1]))
-		run.Walk(x.Shape, logical, strides, nil, func(n, _, k, _, _, step, _ int) {
+		layout.Walk(x.Shape, logical, strides, nil, func(n, _, k, _, _, step, _ int) {
 			for range n {
 				out[k] = 0
 				if float64(draws.Float32()) >= p {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -91,7 +92,7 @@ func (e *elementwise) action(c *plan.Compiler) run.Action {
 	y := e.y
 	a := &run.ByRows{Work: y.Count / 10, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
 		from, to := schedule.Span(piece, pieces, y.Count)
-		e.some(f, w, i, from, run.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
+		e.some(f, w, i, from, layout.View[float32](f.Unit(y, w, y.Kind, i))[from:to])
 	}}
 	if y.Kind == graph.Rows && y.DType == tensor.F32 && len(y.Shape) > 1 {
 		for k, v := range e.in {
@@ -118,7 +119,7 @@ func (e *elementwise) span(f *run.Frame, w *run.Worker, i, from, to int) {
 		p, n1 := contiguous(e.first(), from, to-from)
 		q, n2 := contiguous(y, from, to-from)
 		n = min(n1, n2)
-		out := run.View[float32](f.Unit(y, w, y.Kind, i))
+		out := layout.View[float32](f.Unit(y, w, y.Kind, i))
 		e.some(f, w, i, p*y.Channels, out[q*y.Channels:][:n*y.Channels])
 	}
 }
@@ -140,7 +141,7 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	x := w.Views[:len(e.in)]
 	for k, v := range e.in {
 		if e.periods[k] == 0 {
-			x[k] = run.View[float32](f.Unit(v, w, e.y.Kind, i))[from : from+len(y)]
+			x[k] = layout.View[float32](f.Unit(v, w, e.y.Kind, i))[from : from+len(y)]
 		}
 	}
 	if !e.cyclic {
@@ -159,7 +160,7 @@ func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32
 	for k, v := range e.in {
 		s := zero
 		if v != nil && e.periods[k] > 0 {
-			s = run.View[float32](f.Unit(v, w, e.y.Kind, i))
+			s = layout.View[float32](f.Unit(v, w, e.y.Kind, i))
 		}
 		switch period := e.periods[k]; {
 		case period > patternElements:
@@ -219,20 +220,20 @@ func inserting(c *plan.Compiler, a *run.ByRows, y *run.Value) {
 func (e *elementwise) among(f *run.Frame, w *run.Worker, i, from, to int) {
 	const some = 2048 // elements
 	y := e.y
-	out, positions := run.View[uint32](f.Unit(y, w, y.Kind, i)), max(1, some/y.Channels)
+	out, positions := layout.View[uint32](f.Unit(y, w, y.Kind, i)), max(1, some/y.Channels)
 	chunk := w.Bytes(4 * positions * y.Channels)
 	for n := 0; from < to; from += n {
 		var p int
 		p, n = contiguous(e.first(), from, min(positions, to-from))
-		e.some(f, w, i, p*y.Channels, run.View[float32](chunk)[:n*y.Channels])
-		kernel.CopyRuns(out[from*y.Step():], run.View[uint32](chunk), y.Channels, n, y.Step(), y.Channels)
+		e.some(f, w, i, p*y.Channels, layout.View[float32](chunk)[:n*y.Channels])
+		kernel.CopyRuns(out[from*y.Step():], layout.View[uint32](chunk), y.Channels, n, y.Step(), y.Channels)
 	}
 }
 
 // contiguous returns the stored index of position p of v, and how many of n positions from
 // p on are contiguous.
 func contiguous(v *run.Value, p, n int) (at, some int) {
-	if ring := v.Ring(); ring > 0 {
+	if ring := v.Ring; ring > 0 {
 		return p % ring, min(n, ring-p%ring)
 	}
 	return p, n

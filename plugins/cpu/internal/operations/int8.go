@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -57,14 +58,14 @@ func factor(c *plan.Compiler, key string) float32 { return float32(c.Node().Floa
 func buildQuantize(c *plan.Compiler) run.Action {
 	q, scale := class.Int8Of(c.Node()), factor(c, "scale")
 	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
-		f.Kernels.QuantizeInt8(y, run.View[float32](x[0]), q, scale)
+		f.Kernels.QuantizeInt8(y, layout.View[float32](x[0]), q, scale)
 	})
 }
 
 func buildDequantize(c *plan.Compiler) run.Action {
 	zero, scale := class.Int8Of(c.Node()).Zero, factor(c, "scale")
 	return bytewise(c, func(f *run.Frame, y []byte, x [][]byte, _ int) {
-		f.Kernels.DequantizeInt8(run.View[float32](y), x[0], zero, scale)
+		f.Kernels.DequantizeInt8(layout.View[float32](y), x[0], zero, scale)
 	})
 }
 

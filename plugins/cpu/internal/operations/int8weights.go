@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -13,8 +14,8 @@ func buildQuantizeWeight(c *plan.Compiler) run.Action {
 	s, channels := class.WeightsInt8Of(c.Node()), bias.Count
 	per := weight.Count / max(1, channels)
 	return run.Whole(func(f *run.Frame) error {
-		w, b, bytes, number := f.F32(weight), f.F32(bias), run.View[int8](f.Bytes(q)), f.F32(back)
-		start, factor := run.View[int32](f.Bytes(steps)), f.F32(by)
+		w, b, bytes, number := f.F32(weight), f.F32(bias), layout.View[int8](f.Bytes(q)), f.F32(back)
+		start, factor := layout.View[int32](f.Bytes(steps)), f.F32(by)
 		pieces := min(channels, f.Threads())
 		if weight.Count < leastQuantized {
 			pieces = 1

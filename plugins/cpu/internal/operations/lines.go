@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -57,7 +58,7 @@ func lineLayoutOf(c *plan.Compiler, x *run.Value) *lineLayout {
 // offsetsOf returns the offsets of the elements of a shape, in its order.
 func offsetsOf(shape, strides []int) []int {
 	var all []int
-	run.Walk(shape, run.RowMajor(shape), strides, nil, func(n, _, at, _, _, step, _ int) {
+	layout.Walk(shape, layout.RowMajor(shape), strides, nil, func(n, _, at, _, _, step, _ int) {
 		for k := range n {
 			all = append(all, at+k*step)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -46,7 +47,7 @@ func labelledOf(c *plan.Compiler, weight *run.Value) *labelled {
 // label that is not a class fails the row.
 func (l *labelled) each(f *run.Frame, w *run.Worker, r int, do func(p, label int, x []float32)) {
 	x, classes := f.At(l.logits, w, r), l.logits.Channels
-	for p, label := range run.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
+	for p, label := range layout.View[int32](f.Unit(l.labels, w, graph.Rows, r)) {
 		switch {
 		case int(label) == l.ignore:
 		case label < 0 || int(label) >= classes:

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -60,8 +61,8 @@ func buildMatMul(c *plan.Compiler) run.Action {
 
 // unit computes piece of pieces of a unit of the result.
 func (m *matMul) unit(f *run.Frame, w *run.Worker, i, piece, pieces int) {
-	a, b := run.View[float32](f.Unit(m.a, w, m.y.Kind, i)), run.View[float32](f.Unit(m.b, w, m.y.Kind, i))
-	y := run.View[float32](f.Unit(m.y, w, m.y.Kind, i))
+	a, b := layout.View[float32](f.Unit(m.a, w, m.y.Kind, i)), layout.View[float32](f.Unit(m.b, w, m.y.Kind, i))
+	y := layout.View[float32](f.Unit(m.y, w, m.y.Kind, i))
 	packed := w.Floats(m.window.PackedLen() + m.copied())
 	left := packed[m.window.PackedLen():]
 	panels, ready := m.window.Panels(), -1

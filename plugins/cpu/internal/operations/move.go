@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
@@ -63,7 +64,7 @@ func (m *move) action() run.Action {
 
 // moveUnit moves one unit; elements are words of their size.
 func moveUnit[T uint8 | uint16 | uint64](m *move, to, from []byte) {
-	copyElements(m.loops(), run.View[T](to)[m.dst.from:], run.View[T](from)[m.src.from:])
+	copyElements(m.loops(), layout.View[T](to)[m.dst.from:], layout.View[T](from)[m.src.from:])
 }
 
 // copyElements copies the elements that loops visit, in runs.
@@ -91,9 +92,9 @@ func (m *move) setAll(unit []byte) {
 	case m.y.DType == tensor.U8:
 		fill(unit, uint8(m.value))
 	case m.y.DType == tensor.F64:
-		fill(run.View[float64](unit), m.value)
+		fill(layout.View[float64](unit), m.value)
 	default:
-		fill(run.View[float32](unit), float32(m.value))
+		fill(layout.View[float32](unit), float32(m.value))
 	}
 }
 
@@ -111,8 +112,8 @@ type axis struct{ n, to, from int }
 func (m *move) byRuns() *run.ByRows {
 	loops := m.loops()
 	words := func(f *run.Frame, w *run.Worker, i int) (dst, src []uint32) {
-		return run.View[uint32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from:],
-			run.View[uint32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from:]
+		return layout.View[uint32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from:],
+			layout.View[uint32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from:]
 	}
 	a := &run.ByRows{Work: tensor.Count(m.shape) / 8}
 	a.Row = func(f *run.Frame, w *run.Worker, i, piece, pieces int) {
@@ -141,8 +142,8 @@ func (m *move) byRuns() *run.ByRows {
 	a.Positions, a.Step, a.Width, a.Pointwise = m.y.Positions, 1, n, true
 	if step > 1 {
 		a.Span = func(f *run.Frame, w *run.Worker, i, from, to int) {
-			dst := run.View[float32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from+from*y:]
-			src := run.View[float32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from+from*x:]
+			dst := layout.View[float32](f.Unit(m.y, w, m.y.Kind, i))[m.dst.from+from*y:]
+			src := layout.View[float32](f.Unit(m.x, w, m.y.Kind, i))[m.src.from+from*x:]
 			f.Kernels.Every(kernel.Pixels{Values: dst, Step: y}, kernel.Pixels{Values: src, Step: x}, step, n, to-from)
 		}
 		return run.BySpan(a)

@@ -57,8 +57,8 @@ func buildMaxPool(c *plan.Compiler) run.Action {
 	seen, n := windowsOf(c, x.Shape, y.Shape), x.Channels
 	ring := y.Positions
 	c.OnLayout(func() {
-		if y.Ring() > 0 {
-			ring = y.Ring()
+		if y.Ring > 0 {
+			ring = y.Ring
 		}
 		for _, pixels := range seen {
 			for i := range pixels {

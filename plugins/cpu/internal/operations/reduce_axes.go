@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -19,7 +20,7 @@ func buildReduce(c *plan.Compiler) run.Action {
 	if c.Node().Op == graph.ReduceMean {
 		divisor = float64(x.Count / max(y.Count, 1))
 	}
-	order, op := run.RowMajor(x.Shape), c.Node().Op
+	order, op := layout.RowMajor(x.Shape), c.Node().Op
 	if extreme(op) || keepsOrder(x, to) {
 		order = from
 	}
@@ -29,27 +30,27 @@ func buildReduce(c *plan.Compiler) run.Action {
 		in, out := f.Unit(x, w, y.Kind, i), f.Unit(y, w, y.Kind, i)
 		switch {
 		case x.DType == tensor.F64:
-			reduceUnit(op, x.Shape, order, from, to, acc, run.View[float64](in))
-			divideInto(run.View[float64](out), acc, divisor)
+			reduceUnit(op, x.Shape, order, from, to, acc, layout.View[float64](in))
+			divideInto(layout.View[float64](out), acc, divisor)
 			return
 		case extreme(op):
 			e := extremesOf(f.Kernels, op, w.Floats(extremesAtOnce))
 			if y.Count == 1 {
-				run.View[float32](out)[0] = e.line(e.first, run.View[float32](in)[:x.Count])
+				layout.View[float32](out)[0] = e.line(e.first, layout.View[float32](in)[:x.Count])
 			} else {
-				e.unit(x.Shape, from, to, run.View[float32](out), run.View[float32](in))
+				e.unit(x.Shape, from, to, layout.View[float32](out), layout.View[float32](in))
 			}
 			return
 		case pixels:
 			clear(acc)
-			f.Kernels.DoubleSums(acc, run.View[float32](in))
+			f.Kernels.DoubleSums(acc, layout.View[float32](in))
 		case sums(op):
 			clear(acc)
-			sumUnit(f.Kernels, x.Shape, order, from, to, acc, run.View[float32](in))
+			sumUnit(f.Kernels, x.Shape, order, from, to, acc, layout.View[float32](in))
 		default:
-			reduceUnit(op, x.Shape, order, from, to, acc, run.View[float32](in))
+			reduceUnit(op, x.Shape, order, from, to, acc, layout.View[float32](in))
 		}
-		divideInto(run.View[float32](out), acc, divisor)
+		divideInto(layout.View[float32](out), acc, divisor)
 	}})
 }
 
@@ -131,7 +132,7 @@ func (e *extremes) unit(shape, from, to []int, y, x []float32) {
 	for i := range y {
 		y[i] = e.first
 	}
-	run.Walk(shape, from, to, nil, func(n, i, k, _, stepI, stepK, _ int) {
+	layout.Walk(shape, from, to, nil, func(n, i, k, _, stepI, stepK, _ int) {
 		switch {
 		case stepI == 1 && stepK == 1:
 			e.kernels.Combine(e.op, y[k:k+n], y[k:k+n], x[i:])
@@ -174,7 +175,7 @@ func (e *extremes) line(y float32, x []float32) float32 {
 // sumUnit adds the sums of a unit to acc. It uses vectors if both the elements and their
 // sums are contiguous.
 func sumUnit(kernels *kernel.Set, shape, order, from, to []int, acc []float64, x []float32) {
-	run.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
+	layout.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
 		switch {
 		case stepI == 1 && stepK == 1:
 			kernels.DoubleSums(acc[k:k+n], x[i:i+n])
@@ -200,7 +201,7 @@ func reduceUnit[T float32 | float64](op graph.Op, shape, order, from, to []int, 
 	for i := range acc {
 		acc[i] = first
 	}
-	run.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
+	layout.Walk(shape, order, from, to, func(n, _, i, k, _, stepI, stepK int) {
 		for range n {
 			acc[k] = add(acc[k], float64(x[i]))
 			i, k = i+stepI, k+stepK

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -29,7 +30,7 @@ func buildChannelSum(c *plan.Compiler) run.Action {
 // buildSumRows sums in float64, rows in order.
 func buildSumRows(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
-	strides, logical := x.Strides(), run.RowMajor(x.Shape)
+	strides, logical := x.Strides(), layout.RowMajor(x.Shape)
 	return &run.AtOnce{Storage: run.Storage{AsHalves: [][]*run.Value{{x}}}, Do: func(f *run.Frame) error {
 		f.Each(len(f.Rows), func(w *run.Worker, r int) {
 			sum := w.Doubles(x.Count)
@@ -41,7 +42,7 @@ func buildSumRows(c *plan.Compiler) run.Action {
 					addTo(sum, f.RowOf(x, w, i))
 				}
 			}
-			run.Walk(x.Shape, logical, strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
+			layout.Walk(x.Shape, logical, strides, nil, func(n, to, from, _, toStep, fromStep, _ int) {
 				for k := range n {
 					v := sum[from+k*fromStep]
 					if x.DType == tensor.F64 {

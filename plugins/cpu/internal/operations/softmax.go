@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -19,14 +20,14 @@ func lines(c *plan.Compiler, do func(y []float32, x [][]float32, at int, l line)
 	l := line{y.Shape[axis], strides[axis]}
 	shape := append([]int{}, y.Shape...)
 	shape[axis] = 1
-	logical := run.RowMajor(shape)
+	logical := layout.RowMajor(shape)
 	return run.ByUnit(y.Kind, &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
 		x := make([][]float32, len(in))
 		for k, v := range in {
-			x[k] = run.View[float32](f.Unit(v, w, y.Kind, i))
+			x[k] = layout.View[float32](f.Unit(v, w, y.Kind, i))
 		}
-		to := run.View[float32](f.Unit(y, w, y.Kind, i))
-		run.Walk(shape, logical, strides, nil, func(n, _, at, _, _, step, _ int) {
+		to := layout.View[float32](f.Unit(y, w, y.Kind, i))
+		layout.Walk(shape, logical, strides, nil, func(n, _, at, _, _, step, _ int) {
 			for k := range n {
 				do(to, x, at+k*step, l)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -21,8 +22,8 @@ func buildSoftmax(c *plan.Compiler) run.Action {
 	s := softmax{line: l, kernels: c.Kernels(), logarithm: c.Node().Op == graph.LogSoftmax}
 	return run.ByUnit(y.Kind, &run.ByRows{Work: 4 * y.Count, Row: func(f *run.Frame, w *run.Worker, i, piece,
 		pieces int) {
-		in, out := run.View[float32](f.Unit(x, w, y.Kind, i)), run.View[float32](f.Unit(y, w, y.Kind, i))
-		run.WalkPiece(shape, strides, nil, nil, piece, pieces, func(n, at, _, _, step, _, _ int) {
+		in, out := layout.View[float32](f.Unit(x, w, y.Kind, i)), layout.View[float32](f.Unit(y, w, y.Kind, i))
+		layout.WalkPiece(shape, strides, nil, nil, piece, pieces, func(n, at, _, _, step, _, _ int) {
 			switch {
 			case l.step == 1 && step == l.n:
 				for k, lines := 0, max(1, maxInterleaved/l.n); k < n; k += lines {

@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -226,7 +227,7 @@ func buildReshape(c *plan.Compiler) run.Action {
 	x, y := c.In(0), c.Out(0)
 	switch {
 	case inOrder(x) && inOrder(y):
-		dst := region{strides: run.RowMajor(x.Shape)}
+		dst := region{strides: layout.RowMajor(x.Shape)}
 		return (&move{x: x, y: y, shape: x.Shape, src: all(x), dst: dst}).action()
 	case x.Last && y.Last && x.Channels == y.Channels:
 		pixels := region{strides: []int{1, x.Channels}}
@@ -248,7 +249,7 @@ func buildReshape(c *plan.Compiler) run.Action {
 func transposed(x, y *run.Value, rows, columns int) *run.ByRows {
 	if x.DType.Size() == 1 {
 		return &run.ByRows{Row: func(f *run.Frame, w *run.Worker, i, _, _ int) {
-			run.TransposeBytes(f.Unit(y, w, y.Kind, i), f.Unit(x, w, y.Kind, i), rows, columns)
+			layout.TransposeBytes(f.Unit(y, w, y.Kind, i), f.Unit(x, w, y.Kind, i), rows, columns)
 		}}
 	}
 	return &run.ByRows{Work: x.Count / 8, Row: func(f *run.Frame, w *run.Worker, i, piece, pieces int) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -58,7 +59,7 @@ func takenTo(c *plan.Compiler) run.Action {
 
 // takeUnit copies the selected lines of one unit. Elements are words of the element size.
 func takeUnit[T uint8 | uint16 | uint32 | uint64](l axisLines, index []int, to, from []byte) {
-	dst, src := run.View[T](to), run.View[T](from)
+	dst, src := layout.View[T](to), layout.View[T](from)
 	for o := range l.outer {
 		block := src[o*l.length*l.inner:]
 		if l.inner == 1 {
@@ -96,7 +97,7 @@ type spread struct {
 
 // spreadUnit computes one unit. Sums are float64, in the order of the taken lines.
 func spreadUnit[T float32 | float64](s *spread, to, from []byte) {
-	dst, src := run.View[T](to), run.View[T](from)
+	dst, src := layout.View[T](to), layout.View[T](from)
 	for o := range s.outer {
 		first, block := 0, src[o*s.taken*s.inner:]
 		for j, end := range s.ends {

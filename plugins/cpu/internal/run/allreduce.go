@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -116,7 +117,7 @@ func (p *piece) reduce(kernels *kernel.Set) {
 func (p *piece) sum(kernels *kernel.Set, n collective.Node) []float32 {
 	if n.Leaf() {
 		if b := p.leaf(n.From); b != nil {
-			return View[float32](b[p.from:p.to])
+			return layout.View[float32](b[p.from:p.to])
 		}
 		return nil
 	}

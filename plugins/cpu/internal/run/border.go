@@ -5,6 +5,7 @@ import (
 
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -19,7 +20,7 @@ func (f *Frame) bringIn(v *Value) {
 		f.turnBytes(v, f.Bytes(v), f.inputs[v.input].Bytes, v.Channels, v.Positions)
 		return
 	}
-	src, kernels := View[float32](f.inputs[v.input].Bytes), f.Kernels
+	src, kernels := layout.View[float32](f.inputs[v.input].Bytes), f.Kernels
 	if v.Last && !f.BF16() {
 		f.turn(v, f.F32(v), src, v.Channels, v.Positions)
 		return
@@ -55,16 +56,7 @@ func (f *Frame) turn(v *Value, to, from []float32, rows, columns int) {
 
 // turnBytes is turn for elements of one byte.
 func (f *Frame) turnBytes(v *Value, to, from []byte, rows, columns int) {
-	f.eachRow(func(_ *Worker, i int) { TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
-}
-
-// TransposeBytes sets to, [columns][rows], to from, [rows][columns].
-func TransposeBytes(to, from []byte, rows, columns int) {
-	for r := range rows {
-		for c, b := range from[r*columns : (r+1)*columns] {
-			to[c*rows+r] = b
-		}
-	}
+	f.eachRow(func(_ *Worker, i int) { layout.TransposeBytes(Row(to, v, i), Row(from, v, i), rows, columns) })
 }
 
 // reduces reports whether v holds bfloat16.
@@ -122,7 +114,7 @@ func (f *Frame) TakeOut(v *Value) tensor.Tensor {
 		f.turnBytes(v, out.Bytes, f.Bytes(v), v.Positions, v.Channels)
 		return out
 	}
-	dst := View[float32](out.Bytes)
+	dst := layout.View[float32](out.Bytes)
 	if !v.half {
 		f.turn(v, dst, f.F32(v), v.Positions, v.Channels)
 		return out

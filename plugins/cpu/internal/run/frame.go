@@ -10,6 +10,7 @@ import (
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -144,17 +145,17 @@ func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 
 // At returns the float32 of v that go with row i.
 func (f *Frame) At(v *Value, w *Worker, i int) []float32 {
-	return View[float32](f.Unit(v, w, graph.Rows, i))
+	return layout.View[float32](f.Unit(v, w, graph.Rows, i))
 }
 
 // Half returns the elements of a half that go with row i.
 func (f *Frame) Half(v *Value, w *Worker, i int) []uint16 {
-	return View[uint16](f.unitOf(v, w, graph.Rows, i))
+	return layout.View[uint16](f.unitOf(v, w, graph.Rows, i))
 }
 
 // Temp returns temporary memory for n elements of a slot.
 func Temp[T tensor.Element](f *Frame, s *Slot, n int) []T {
-	return View[T](f.memory.arena[s.offset:])[:n:n]
+	return layout.View[T](f.memory.arena[s.offset:])[:n:n]
 }
 
 // Each runs tasks on the workers of the device.

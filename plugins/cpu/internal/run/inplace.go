@@ -8,7 +8,7 @@ import (
 
 // updateInPlace lets optimizers overwrite the state with their results, if no later node
 // reads the old state.
-func (l *layout) updateInPlace() {
+func (l *placer) updateInPlace() {
 	for _, u := range l.fn.graph.Updates {
 		i := slices.IndexFunc(l.fn.graph.Nodes, func(n graph.Node) bool { return slices.Contains(n.Out, u.Value) })
 		if i < 0 || !elementwiseUpdate(l.fn.graph.Nodes[i].Op) {

@@ -20,7 +20,7 @@ import (
 // The joined value is allocated before the first of these operands is computed.
 
 // insert finds the values that are stored among the channels of a wider one.
-func (l *layout) insert() {
+func (l *placer) insert() {
 	for i := range l.fn.graph.Nodes {
 		n := &l.fn.graph.Nodes[i]
 		a, ok := l.action(i).(*ByRows)
@@ -38,7 +38,7 @@ func (l *layout) insert() {
 }
 
 // action returns the action of node i.
-func (l *layout) action(i int) Action {
+func (l *placer) action(i int) Action {
 	g := l.fn.groups[l.groupOf[i]-1]
 	if g.alone != nil {
 		return g.alone
@@ -49,21 +49,21 @@ func (l *layout) action(i int) Action {
 // joins reports whether other values may be stored among the channels of v: all positions
 // of v are contiguous, and kernels, which use 32-bit byte offsets (kernel.Window), can
 // reach the last position.
-func (l *layout) joins(id graph.Value) bool {
+func (l *placer) joins(id graph.Value) bool {
 	v := l.fn.values[id]
 	return l.ordinary(id) && !l.linker.machine.Reduced && v.Last && v.over == nil && v.size() <= math.MaxInt32
 }
 
 // ordinary reports whether v is a float32 value of rows with separate memory.
-func (l *layout) ordinary(id graph.Value) bool {
+func (l *placer) ordinary(id graph.Value) bool {
 	v := l.fn.values[id]
-	return v.Kind == graph.Rows && v.DType == tensor.F32 && !v.half && !v.private && v.ring == 0 &&
+	return v.Kind == graph.Rows && v.DType == tensor.F32 && !v.half && !v.private && v.Ring == 0 &&
 		v.state == nil && !l.fn.keeps(id)
 }
 
 // insertable reports whether v, an operand of node i, may be stored elsewhere: the node is
 // its only reader and reads it once, and the action that makes v supports it.
-func (l *layout) insertable(id graph.Value, i int) bool {
+func (l *placer) insertable(id graph.Value, i int) bool {
 	if !l.ordinary(id) || IsResult(l.fn.graph, id) {
 		return false
 	}
@@ -87,7 +87,7 @@ type moment struct{ group, chain int }
 
 // begins returns the time of the first write to x, a result of node i. Values that are joined in x may be
 // written before node i runs.
-func (l *layout) begins(i int, x *Value) moment {
+func (l *placer) begins(i int, x *Value) moment {
 	began := moment{l.groupOf[i], l.chainOf[i]}
 	for k := range l.fn.graph.Nodes[:i] {
 		for _, id := range l.fn.graph.Nodes[k].Out {

@@ -234,9 +234,9 @@ func (l *chainer) complete(c *chain) {
 		for _, x := range l.group.wides {
 			x.float.private = x.float.private || x.half == v
 		}
-		row := v.imageRow()
+		row := v.ImageRow()
 		if rows := (c.tiling.most(k-c.first) + row - 1) / row; rows*row < v.Positions && l.inTurn(k) {
-			v.ring = rows * row
+			v.Ring = rows * row
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -57,7 +58,7 @@ func (f *Frame) Adds(v *Value) bool {
 func (f *Frame) Add(v *Value, from int, elements []float32) {
 	sums := f.onto[v]
 	for i, t := range sums {
-		sum := View[float32](t.Bytes)[from:][:len(elements)]
+		sum := layout.View[float32](t.Bytes)[from:][:len(elements)]
 		to := elements
 		if i == len(sums)-1 {
 			to = sum

@@ -107,11 +107,11 @@ func (l *chainer) oneRing(c chain, all []int) {
 		}
 		most = max(most, s.to-s.from)
 	}
-	ring, row := 0, v.imageRow()
+	ring, row := 0, v.ImageRow()
 	if rows := (most + row - 1) / row; inTurn && rows*row < v.Positions {
 		ring = rows * row
 	}
 	for _, k := range all {
-		l.result(k).ring = ring
+		l.result(k).Ring = ring
 	}
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"unsafe"
 
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -35,7 +36,7 @@ func Reserve[T tensor.Element](m *Memory, n int) []T {
 	}
 	b := r.rest[:size:size]
 	r.rest = r.rest[aligned:]
-	return View[T](b)
+	return layout.View[T](b)
 }
 
 // passing is memory that packed weights use in turn, each until the next. In the last run
@@ -54,7 +55,7 @@ func (p *passing) take(n int) []float32 {
 	if p.pages == nil {
 		p.pages = newPages(4*p.most + Slack)
 	}
-	return View[float32](p.pages)[:n:n]
+	return layout.View[float32](p.pages)[:n:n]
 }
 
 // free releases the memory.

@@ -1,33 +1,18 @@
 package run
 
 import (
-	"unsafe"
-
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/tensor"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 )
 
-// Rows of rank 2 and more are stored with their first axis, the channels, last:
-// [positions][channels], called nhwc in oneDNN. In terms of a kernel a position is a pixel, or one
-// element of a sequence. All other values are stored in the order of their shape, and so are the
-// rows that matrix products read and write (SetInOrder).
-//
-// 	logical f32[3,2,2]      c0: a b / c d    c1: e f / g h    c2: i j / k l
-// 	in memory               a e i | b f j | c g k | d h l
-//
 // A row may be whole in the arena, or in a lane while it passes through its group, or it may be a
 // ring of a few image rows. A bf16 program stores it with two bytes per element (a half) if all its
 // readers accept that; otherwise a float32 copy, its float32, is stored in the lane.
 
 // Value is the compiler's description of one value of a function.
 type Value struct {
-	graph.Type
-	Name  string
-	Count int // elements of one unit: of a row, of a replica, or of the whole
-	// Channels and Positions factor Count for values with an axis 0. Last reports that axis
-	// 0 comes last in memory, as [positions][channels].
-	Channels, Positions int
-	Last                bool
+	layout.Layout
+	Name string
 
 	// The place of the value, decided by the Linker:
 	slot    *Slot  // its piece of memory, unless it is state or an input
@@ -38,7 +23,6 @@ type Value struct {
 	over    *Value // a value of the group that shares its memory, if both are local
 	joined  *Value // the wider value that contains its channels; nil if its memory is separate
 	first   int    // its first channel there
-	ring    int    // number of stored positions, position p at p mod ring; 0: all
 	slack   bool   // an input that has to be copied, because kernels read past its end
 	adds    bool   // its action adds it with Frame.Add if possible
 	summed  bool   // its action writes one replica of it, the sum of all
@@ -57,22 +41,7 @@ func (v *Value) IsChecked() bool { return v.judged }
 
 // NewValue returns the value of a variable, which has no place yet.
 func NewValue(v graph.Variable) *Value {
-	out := &Value{Type: v.Type, Name: v.Name, Count: tensor.Count(v.Type.Shape), Channels: 1, input: -1}
-	if len(v.Type.Shape) > 0 {
-		out.Channels = v.Type.Shape[0]
-	}
-	out.Positions = out.Count / max(out.Channels, 1)
-	out.Last = v.Type.Kind == graph.Rows && v.Type.DType == tensor.F32 && len(v.Type.Shape) > 1
-	return out
-}
-
-// SetInOrder stores the elements of a row in the order of its shape, as for a sequence. In
-// terms of a kernel the last axis is the channels, and all axes before it are the
-// positions.
-func (v *Value) SetInOrder() {
-	v.Last = false
-	v.Channels = max(v.Shape[len(v.Shape)-1], 1)
-	v.Positions = v.Count / v.Channels
+	return &Value{Layout: layout.Of(v.Type), Name: v.Name, input: -1}
 }
 
 // SetSlack records that kernels read past the end of v, so that memory follows it.
@@ -86,9 +55,6 @@ func (v *Value) AllowAdding() { v.adds = true }
 // one of them.
 func (v *Value) SetSummed() { v.summed = true }
 
-// SetChannelsLast sets the layout of a map of bytes with two axes or more: that of its float32.
-func (v *Value) SetChannelsLast() { v.Last = true }
-
 // width returns the bytes of an element.
 func (v *Value) width() int {
 	if v.half {
@@ -99,14 +65,6 @@ func (v *Value) width() int {
 
 // size returns the bytes of one unit.
 func (v *Value) size() int { return v.Count * v.width() }
-
-// StoredCount returns how many elements of one unit are stored at a time.
-func (v *Value) StoredCount() int {
-	if v.ring > 0 {
-		return v.ring * v.Channels
-	}
-	return v.Count
-}
 
 // storedBytes returns the bytes of one unit that are stored at a time.
 func (v *Value) storedBytes() int { return v.StoredCount() * v.width() }
@@ -124,28 +82,11 @@ func (v *Value) Reach(rows int) (bytes, stored int) {
 	return bytes, stored
 }
 
-// Stretches calls do for positions [from, to), in ranges that are stored contiguously. at
-// is the stored index of the start of a range.
-func (v *Value) Stretches(from, to int, do func(at, from, to int)) {
-	ring := v.Positions
-	if v.ring > 0 {
-		ring = v.ring
-	}
-	for from < to {
-		at := from % ring
-		end := min(to, from+ring-at)
-		do(at, from, end)
-		from = end
-	}
-}
-
 // InOrder returns a value like v, without a place, with elements in the order of its shape.
 func (v *Value) InOrder() *Value {
-	return &Value{Type: v.Type, Count: v.Count, Channels: 1, Positions: v.Count, input: -1}
+	l := layout.Layout{Type: v.Type, Count: v.Count, Channels: 1, Positions: v.Count}
+	return &Value{Layout: l, input: -1}
 }
-
-// imageRow returns the positions of a row of an image [C, H, W].
-func (v *Value) imageRow() int { return max(v.Shape[len(v.Shape)-1], 1) }
 
 // IsHalf reports whether its elements are bfloat16 of two bytes. It is valid once the
 // function is linked.
@@ -179,55 +120,19 @@ func (v *Value) IsState() bool { return v.state != nil }
 // Stamp returns a number that grows with every change of a state tensor.
 func (v *Value) Stamp() uint64 { return v.state.stamp }
 
-// Ring returns the number of stored positions, with position p at p mod Ring. 0 means that
-// all positions are stored.
-func (v *Value) Ring() int { return v.ring }
-
-// RingRows returns how many rows of an image are stored.
-func (v *Value) RingRows() int { return v.ring / v.imageRow() }
-
-// Strides returns, for each axis of the shape, the distance between neighbours in elements.
-func (v *Value) Strides() []int {
-	s := RowMajor(v.Shape)
-	if !v.Last {
-		return s
-	}
-	s[0] = 1
-	for i := 1; i < len(s); i++ {
-		s[i] *= v.Channels
-	}
-	return s
-}
-
-// RowMajor returns the strides of a shape with the last axis innermost.
-func RowMajor(shape []int) []int {
-	s, n := make([]int, len(shape)), 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = n
-		n *= shape[i]
-	}
-	return s
-}
-
-// View views bytes as elements.
-func View[T tensor.Element](b []byte) []T {
-	var zero T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
-}
-
 // F32 returns the elements of all units of v, which is not a half.
 func (f *Frame) F32(v *Value) []float32 {
 	if v.half {
 		panic("cpu: a half is read as float32: " + v.Name)
 	}
-	return View[float32](f.Bytes(v))
+	return layout.View[float32](f.Bytes(v))
 }
 
 // AllHalf returns the elements of a half in all its rows.
-func (f *Frame) AllHalf(v *Value) []uint16 { return View[uint16](f.Bytes(v)) }
+func (f *Frame) AllHalf(v *Value) []uint16 { return layout.View[uint16](f.Bytes(v)) }
 
 // F64 returns the elements of v in all its units.
-func (f *Frame) F64(v *Value) []float64 { return View[float64](f.Bytes(v)) }
+func (f *Frame) F64(v *Value) []float64 { return layout.View[float64](f.Bytes(v)) }
 
 // Row returns unit i of a value with elements x.
 func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count] }
@@ -235,7 +140,7 @@ func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count
 // Slack returns the elements of v and the slack after them.
 func (f *Frame) Slack(v *Value) []float32 {
 	b := f.Bytes(v)
-	return View[float32](b[:len(b)+Slack])
+	return layout.View[float32](b[:len(b)+Slack])
 }
 
 // widened is the float32 of a half for a row that passes through a group, in the memory of

@@ -1,4 +1,4 @@
-package run
+package layout
 
 import (
 	"slices"
@@ -63,4 +63,14 @@ func WalkPiece(shape, a, b, c []int, piece, pieces int, visit func(n, a, b, c, s
 		}
 	}
 	visitAxis(0, 0, 0, 0)
+}
+
+// RowMajor returns the strides of a shape with the last axis innermost.
+func RowMajor(shape []int) []int {
+	s, n := make([]int, len(shape)), 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
 }

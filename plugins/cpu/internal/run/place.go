@@ -23,7 +23,7 @@ import (
 // value, the place is in the memory that a row has while it passes through the group.
 func lay(linker *Linker) {
 	fn := linker.fn
-	l := &layout{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
+	l := &placer{linker: linker, fn: fn, groupOf: make([]int, len(fn.graph.Nodes)),
 		chainOf: make([]int, len(fn.graph.Nodes))}
 	for g, group := range fn.groups {
 		for k, i := range group.nodes {
@@ -55,8 +55,8 @@ func lay(linker *Linker) {
 	}
 }
 
-// layout is the state of lay. Times are groups, from 1 on; 0 is before all groups.
-type layout struct {
+// placer is the state of lay. Times are groups, from 1 on; 0 is before all groups.
+type placer struct {
 	linker  *Linker
 	fn      *Function
 	groupOf []int // group of each node
@@ -64,7 +64,7 @@ type layout struct {
 }
 
 // wides assigns a slot in a lane to every widened value.
-func (l *layout) wides() {
+func (l *placer) wides() {
 	for _, g := range l.fn.groups {
 		for _, x := range g.wides {
 			s := &Slot{fixed: x.float.storedBytes(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
@@ -74,7 +74,7 @@ func (l *layout) wides() {
 }
 
 // result assigns a slot to result v of node i.
-func (l *layout) result(i int, v graph.Value) {
+func (l *placer) result(i int, v graph.Value) {
 	x := l.fn.values[v]
 	if x.joined != nil {
 		return
@@ -105,7 +105,7 @@ func (l *layout) result(i int, v graph.Value) {
 
 // replaced returns an operand of node i that its result v overwrites, or nil if there is
 // none. An earlier group made the operand, and nothing reads it after the node.
-func (l *layout) replaced(i int, v graph.Value) *Value {
+func (l *placer) replaced(i int, v graph.Value) *Value {
 	g := l.groupOf[i]
 	group, n := l.fn.groups[g-1], &l.fn.graph.Nodes[i]
 	k := slices.Index(group.nodes, i)
@@ -131,9 +131,9 @@ func (l *layout) replaced(i int, v graph.Value) *Value {
 
 // move moves all values of a group from a slot of its lanes to the slot in the arena of the
 // operand that they overwrite, so that the row is written only once.
-func (l *layout) move(g *group, from, to *Slot) {
+func (l *placer) move(g *group, from, to *Slot) {
 	in := func(v *Value) bool { return v.local && v.slot == from }
-	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.ring > 0) }) {
+	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.Ring > 0) }) {
 		return
 	}
 	for _, v := range l.fn.values {
@@ -146,7 +146,7 @@ func (l *layout) move(g *group, from, to *Slot) {
 
 // lastUse returns the last group that reads v, and the index of the last reader in it. A
 // value made by node i is in use at least in that node's group.
-func (l *layout) lastUse(v graph.Value, i int) (group, chainIndex int) {
+func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 	if i >= 0 {
 		group, chainIndex = l.groupOf[i], l.chainOf[i]
 	}
@@ -166,7 +166,7 @@ func (l *layout) lastUse(v graph.Value, i int) (group, chainIndex int) {
 }
 
 // slot gives v a slot in the arena from one group to another.
-func (l *layout) slot(v *Value, from, to int) {
+func (l *placer) slot(v *Value, from, to int) {
 	v.slot = &Slot{from: from, to: to, summed: v.summed}
 	switch v.Kind {
 	case graph.Rows:
@@ -180,7 +180,7 @@ func (l *layout) slot(v *Value, from, to int) {
 }
 
 // keep moves v to the slots that outlive the run.
-func (l *layout) keep(name string, v *Value) {
+func (l *placer) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
 	if v.slot == nil || m.keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
@@ -198,7 +198,7 @@ func (l *layout) keep(name string, v *Value) {
 // train.backward the values of train.forward; these are copied only to change their order.
 // Inputs of float32, maps of int8 and retained inputs are copied in the device's order. All
 // other inputs, including inputs of commit, are read in place.
-func (l *layout) bringIn() {
+func (l *placer) bringIn() {
 	for i, id := range l.fn.graph.Inputs {
 		v := l.fn.values[id]
 		v.input = i

@@ -1,0 +1,22 @@
+package layout
+
+import (
+	"unsafe"
+
+	"github.com/bnctl/bnctl/tensor"
+)
+
+// View views bytes as elements.
+func View[T tensor.Element](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+// TransposeBytes sets to, [columns][rows], to from, [rows][columns].
+func TransposeBytes(to, from []byte, rows, columns int) {
+	for r := range rows {
+		for c, b := range from[r*columns : (r+1)*columns] {
+			to[c*rows+r] = b
+		}
+	}
+}

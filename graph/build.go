@@ -35,6 +35,12 @@ func Extend(f *Function, table *[]State) *Builder {
 	return b
 }
 
+// IsResult reports whether v is an output or an update.
+func (f *Function) IsResult(v Value) bool {
+	return slices.ContainsFunc(f.Outputs, func(o Output) bool { return o.Value == v }) ||
+		slices.ContainsFunc(f.Updates, func(u Update) bool { return u.Value == v })
+}
+
 // Clone returns a copy of f that can be changed. Attributes are shared: they never change.
 func (f *Function) Clone() *Function {
 	c := *f

@@ -22,10 +22,11 @@ var exact = []string{"tensor", "device/collective", "graph", "device/ref", "bn",
 	"formats/safetensors", "formats/tensorflow", "formats/torch",
 	"device/class", "device/lifecycle", "plugins/gpu", "plugins/internal/bitwise",
 	"plugins/cpu/internal/kernel", "plugins/cpu/internal/convolution", "plugins/cpu/internal/operations",
-	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run", "plugins/cpu/internal/cpu"}
+	"plugins/cpu/internal/fusion", "plugins/cpu/internal/plan", "plugins/cpu/internal/run",
+	"plugins/cpu/internal/arena", "plugins/cpu/internal/layout", "plugins/cpu/internal/cpu"}
 
 // mayFuse lists the files with numbers that reach no result.
-var mayFuse = []string{"graph/cost.go", "plugins/cpu/internal/run/memory.go", "plugins/gpu/capacity.go", "models/fit/arrays.go"}
+var mayFuse = []string{"graph/cost.go", "plugins/cpu/internal/arena/memory.go", "plugins/gpu/capacity.go", "models/fit/arrays.go"}
 
 // fused finds the file and line of a fused multiply-add in an assembly listing.
 var fused = regexp.MustCompile(`\(([^()]+\.go):(\d+)\)\tFN?M(?:ADD|SUB)[SD]\t`)

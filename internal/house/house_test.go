@@ -204,23 +204,26 @@ plugins/cpu/internal/schedule: plugins/cpu/internal/machine
 plugins/cpu/internal/workers: plugins/cpu/internal/kernel
 plugins/cpu/internal/fusion: device/class graph tensor
 plugins/cpu/internal/layout: graph plugins/cpu/internal/schedule tensor
-plugins/cpu/internal/run: device/collective device graph plugins/cpu/internal/layout
+plugins/cpu/internal/arena: device graph plugins/cpu/internal/layout tensor
+plugins/cpu/internal/run: device/collective device device/lifecycle graph
+plugins/cpu/internal/run: plugins/cpu/internal/arena plugins/cpu/internal/layout
 plugins/cpu/internal/run: plugins/cpu/internal/kernel plugins/cpu/internal/schedule
 plugins/cpu/internal/run: plugins/cpu/internal/workers tensor
 plugins/cpu/internal/convolution: device/collective device/class graph plugins/cpu/internal/kernel
 plugins/cpu/internal/convolution: plugins/cpu/internal/plan plugins/cpu/internal/run
-plugins/cpu/internal/convolution: plugins/cpu/internal/layout plugins/cpu/internal/schedule
+plugins/cpu/internal/convolution: plugins/cpu/internal/arena plugins/cpu/internal/layout
+plugins/cpu/internal/convolution: plugins/cpu/internal/schedule
 plugins/cpu/internal/operations: device/collective device device/class graph
 plugins/cpu/internal/operations: plugins/cpu/internal/convolution plugins/cpu/internal/fusion
 plugins/cpu/internal/operations: plugins/cpu/internal/kernel plugins/cpu/internal/plan
 plugins/cpu/internal/operations: plugins/cpu/internal/layout plugins/cpu/internal/run
 plugins/cpu/internal/operations: plugins/cpu/internal/schedule tensor
 plugins/cpu/internal/plan: device/collective device device/class graph plugins/cpu/internal/fusion
-plugins/cpu/internal/plan: plugins/cpu/internal/kernel
+plugins/cpu/internal/plan: plugins/cpu/internal/arena plugins/cpu/internal/kernel
 plugins/cpu/internal/plan: plugins/cpu/internal/machine plugins/cpu/internal/run
 plugins/cpu/internal/plan: plugins/cpu/internal/schedule tensor
 plugins/cpu/internal/cpu: device device/class device/lifecycle graph internal/memory
-plugins/cpu/internal/cpu: plugins/cpu/internal/convolution
+plugins/cpu/internal/cpu: plugins/cpu/internal/arena plugins/cpu/internal/convolution
 plugins/cpu/internal/cpu: plugins/cpu/internal/kernel plugins/cpu/internal/machine
 plugins/cpu/internal/cpu: plugins/cpu/internal/operations plugins/cpu/internal/plan plugins/cpu/internal/run
 plugins/cpu/internal/cpu: plugins/cpu/internal/schedule plugins/cpu/internal/workers tensor

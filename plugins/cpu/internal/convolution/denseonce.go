@@ -42,7 +42,7 @@ func (d *denseOnce) apply(f *run.Frame, o operands) {
 	d.whole.rows(1)
 	d.rest.rows(1)
 	f.Each(len(d.product.units), func(w *run.Worker, panel int) { d.panel(f, w, o, panel, rows) })
-	d.product.filter.weight.Rest()
+	d.product.filter.weight.State().Rest()
 }
 
 // panel packs one panel and multiplies all rows with it.

@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -134,12 +135,12 @@ func (p *dot2Product) rowsOf(c *plan.Compiler, x, y *run.Value) func(f *run.Fram
 	return func(f *run.Frame) dot2Operands {
 		o := dot2Operands{end: epilogue.Rows(f)}
 		if y.IsHalf() {
-			o.half = f.AllHalf(y)
+			o.half = layout.View[uint16](f.Bytes(y))
 		} else {
 			o.out = f.F32(y)
 		}
 		if x.IsHalf() {
-			o.in = f.AllHalf(x)
+			o.in = layout.View[uint16](f.Bytes(x))
 			return o
 		}
 		o.in = run.Temp[uint16](f, workspace, f.Total()*x.Count)

@@ -58,7 +58,7 @@ func dot2For(c *plan.Compiler, t *filter, key string, sections func() []packSect
 
 // fill packs the weights unless that has been done since they changed.
 func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
-	if weight.IsState() && p.stamp == weight.Stamp() {
+	if weight.State() != nil && p.stamp == weight.State().Stamp() {
 		return
 	}
 	for i := range p.sections {
@@ -73,8 +73,8 @@ func (p *dot2Pack) fill(f *run.Frame, weight *run.Value) {
 			}
 		})
 	}
-	if weight.IsState() {
-		p.stamp = weight.Stamp()
-		weight.Rest()
+	if weight.State() != nil {
+		p.stamp = weight.State().Stamp()
+		weight.State().Rest()
 	}
 }

@@ -72,12 +72,12 @@ func (t *filter) key() string {
 // stamp returns a number that grows whenever the products' factors change: the weight, or
 // its factors. It is 0 if the weight is computed.
 func (t *filter) stamp() uint64 {
-	if !t.weight.IsState() {
+	if t.weight.State() == nil {
 		return 0
 	}
-	stamp := t.weight.Stamp()
+	stamp := t.weight.State().Stamp()
 	if t.norm != nil {
-		stamp += t.norm.gamma.Stamp() + t.norm.variance.Stamp()
+		stamp += t.norm.gamma.State().Stamp() + t.norm.variance.State().Stamp()
 	}
 	return stamp
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
@@ -97,7 +98,7 @@ func (p *productInt8) prepare(f *run.Frame) error {
 			f.Kernels.PackInt8(s.window, panel, s.data, weights[s.out*p.step:], s.at, p.step)
 		})
 	}
-	p.weight.Rest()
+	p.weight.State().Rest()
 	return nil
 }
 
@@ -179,7 +180,7 @@ func workInt8(c *plan.Compiler, products int) int {
 // memory.
 func (g *Geometry) paddedBytes(w *run.Worker, image []byte, zero byte, from, to int) []byte {
 	row := g.paddedWidth() * g.c
-	padded := w.Bytes(g.paddedLen() + run.Slack)
+	padded := w.Bytes(g.paddedLen() + arena.Slack)
 	for y := from; y < to; y++ {
 		line := padded[y*row:][:row]
 		left, right := line, line[:0]

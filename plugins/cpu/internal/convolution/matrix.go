@@ -97,7 +97,7 @@ func (m *matrixPack) fill(f *run.Frame, p *product) {
 	}
 	m.fills++
 	m.stamp = stamp
-	p.filter.weight.Rest()
+	p.filter.weight.State().Rest()
 }
 
 // fillDirect packs the weights for windows, which few positions need, in the

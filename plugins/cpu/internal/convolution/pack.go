@@ -3,6 +3,7 @@ package convolution
 import (
 	"fmt"
 
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -32,9 +33,9 @@ type packSection struct {
 }
 
 // shared returns the value stored for a filter under this key, or builds it.
-func shared[P run.Packed](c *plan.Compiler, t *filter, key string, build func() P) P {
+func shared[P arena.Packed](c *plan.Compiler, t *filter, key string, build func() P) P {
 	w := t.weight
-	if !w.IsState() {
+	if w.State() == nil {
 		p := build()
 		c.SetPacked(fmt.Sprintf("%s of %s in %s", key, w.Name, c.Function()), p)
 		return p
@@ -86,7 +87,7 @@ func (p *pack) fill(f *run.Frame, t *filter, alone bool) {
 		f.Each(section.window.Panels(), func(_ *run.Worker, panel int) { section.fill(f, t, panel) })
 	}
 	p.stamp = stamp
-	t.weight.Rest()
+	t.weight.State().Rest()
 }
 
 // lend gives the sections memory that lasts until pass.

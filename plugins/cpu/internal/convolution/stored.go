@@ -3,6 +3,7 @@ package convolution
 import (
 	"unsafe"
 
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -21,7 +22,7 @@ type stored struct {
 // storedIn returns the elements of all units of v and the slack after them.
 func storedIn(f *run.Frame, v *run.Value) stored {
 	if b := f.Bytes(v); v.IsHalf() {
-		return stored{half: layout.View[uint16](b[:len(b)+run.Slack])}
+		return stored{half: layout.View[uint16](b[:len(b)+arena.Slack])}
 	}
 	return stored{float: f.Slack(v)}
 }

@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -37,7 +38,7 @@ type winogradGradient struct {
 	plain         *kernel.Window // window of the convolution
 	x, dy, dw     *run.Value
 	workspaces    []*gradientWorkspace // one for each chunk that is computed at the same time
-	leaves        *run.Slot            // gradients of the chunks of replicas that have several chunks
+	leaves        *arena.Slot          // gradients of the chunks of replicas that have several chunks
 	orders        map[int]kernel.Order // orders of the gradients, by the number of input channels
 	all           []chunk              // all chunks of the run
 	adds          bool                 // the run adds the gradient to sums
@@ -45,7 +46,7 @@ type winogradGradient struct {
 
 // gradientWorkspace is memory for one chunk at a time.
 type gradientWorkspace struct {
-	v, d, sums *run.Slot // transformed tiles of both operands; sums of all frequencies
+	v, d, sums *arena.Slot // transformed tiles of both operands; sums of all frequencies
 	gradientGuard
 }
 

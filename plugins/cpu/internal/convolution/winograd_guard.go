@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"github.com/bnctl/bnctl/device/class"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -18,7 +19,7 @@ import (
 // gradients are, if a channel of the result's gradient fails, or more than a quarter of the
 // input's channels.
 type gradientGuard struct {
-	sizes *run.Slot // sizes of every row of tiles of a chunk: see measure
+	sizes *arena.Slot // sizes of every row of tiles of a chunk: see measure
 
 	size, most []float32 // sizes of a chunk
 	uneven     []bool    // input channels that fail

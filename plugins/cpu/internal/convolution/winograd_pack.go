@@ -78,7 +78,7 @@ func (p *winogradPack) fill(f *run.Frame, t *filter, alone bool) {
 	}
 	p.fills++
 	p.stamp = stamp
-	t.weight.Rest()
+	t.weight.State().Rest()
 }
 
 // pass restores the memory of the weights.

@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 )
 
 // Needs implements lifecycle.Runner: the memory of state, packed weights, arena, and
@@ -17,7 +17,7 @@ func (r *runner) Needs() device.Needs {
 	needed := func(rows int) int {
 		c := r.capacity
 		c.Rows, c.Replicas = rows, max(c.Replicas, 1)
-		return r.layOut(c) + run.HeldBytes(r.functions, c)
+		return r.layOut(c) + arena.HeldBytes(r.slots(), c)
 	}
 	none, some := needed(0), needed(many)
 	r.layOut(r.capacity)
@@ -26,7 +26,15 @@ func (r *runner) Needs() device.Needs {
 
 // layOut places all slots for a capacity and returns the size of the arena.
 func (r *runner) layOut(c device.Capacity) int {
-	return r.memory.Lay(r.functions, c, r.threads())
+	return r.memory.Lay(r.slots(), c, r.threads())
+}
+
+// slots returns the slots of all functions.
+func (r *runner) slots() (all []*arena.Slots) {
+	for _, fn := range r.functions {
+		all = append(all, fn.Slots())
+	}
+	return all
 }
 
 // Grow implements lifecycle.Runner.
@@ -34,16 +42,16 @@ func (r *runner) Grow(c device.Capacity, retained bool) error {
 	if r.allocated && c == r.capacity {
 		return nil
 	}
-	if need := r.memory.AtMost(r.functions, c, r.threads()); need > math.MaxInt/4 {
+	if need := r.memory.AtMost(r.slots(), c, r.threads()); need > math.MaxInt/4 {
 		return lifecycle.Errorf(device.OutOfMemory, "%d rows in %d replicas want %.3g bytes", c.Rows, c.Replicas,
 			need)
 	}
 	size := r.layOut(c)
-	want := run.HeldBytes(r.functions, c)
+	want := arena.HeldBytes(r.slots(), c)
 	if r.allocated {
-		want += size - r.memory.ArenaBytes() - run.HeldBytes(r.functions, r.capacity)
+		want += size - r.memory.ArenaBytes() - arena.HeldBytes(r.slots(), r.capacity)
 	} else { // state and packed weights come with the first run, and are there before later growths
-		want += r.memory.TouchedBytes(r.functions, c, size) + r.memory.StateBytes() + r.trainingBytes()
+		want += r.memory.TouchedBytes(r.slots(), c, size) + r.memory.StateBytes() + r.trainingBytes()
 	}
 	if err := checkMemory(float64(want)); err != nil {
 		r.layOut(r.capacity)

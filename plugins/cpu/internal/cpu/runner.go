@@ -4,6 +4,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/lifecycle"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 	"github.com/bnctl/bnctl/tensor"
@@ -13,7 +14,7 @@ import (
 type runner struct {
 	backend   *backend
 	program   *graph.Program
-	memory    *run.Memory
+	memory    *arena.Memory
 	functions map[string]*run.Function
 	capacity  device.Capacity
 	allocated bool // memory for that capacity is allocated
@@ -21,7 +22,7 @@ type runner struct {
 
 // load compiles p.
 func (b *backend) load(p *graph.Program, c device.Capacity) (*runner, error) {
-	r := &runner{backend: b, program: p, memory: run.NewMemory(p.State), functions: map[string]*run.Function{}}
+	r := &runner{backend: b, program: p, memory: arena.NewMemory(p.State), functions: map[string]*run.Function{}}
 	if err := checkMemory(float64(r.memory.StateBytes())); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/models"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -79,7 +79,7 @@ func TestStateInFile(t *testing.T) {
 	states := runnerOf(viewed.Executable).memory.States
 	large := map[string]tensor.Tensor{}
 	for name, s := range states {
-		if len(s.Value.Bytes) >= run.LeastView {
+		if len(s.Value.Bytes) >= arena.LeastView {
 			large[name] = s.Value
 		}
 	}

@@ -2,12 +2,12 @@ package cpu
 
 import (
 	"github.com/bnctl/bnctl/graph"
-	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/tensor"
 )
 
 // AlignmentBytes is the maximum number of bytes that are allocated to align an arena of 2 MiB or more.
-const AlignmentBytes = run.AlignmentBytes
+const AlignmentBytes = arena.AlignmentBytes
 
 // baseBytes is an upper bound of the part of a worker's memory that does not depend on the program:
 // positions and tiles that kernels stage.

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/plan"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -90,10 +91,10 @@ func (o *blockwise) block(f *run.Frame, w *run.Worker, from, to int, partial []f
 	for k, v := range o.operands {
 		switch {
 		case half:
-			w.HalfViews[k] = f.AllHalf(v)[from*v.Count : to*v.Count]
+			w.HalfViews[k] = layout.View[uint16](f.Bytes(v))[from*v.Count : to*v.Count]
 		case v.IsHalf():
 			w.Views[k] = unpacked[k*n : (k+1)*n]
-			f.Kernels.WidenBF16(w.Views[k], f.AllHalf(v)[from*v.Count:to*v.Count])
+			f.Kernels.WidenBF16(w.Views[k], layout.View[uint16](f.Bytes(v))[from*v.Count:to*v.Count])
 		default:
 			w.Views[k] = f.F32(v)[from*v.Count : to*v.Count]
 		}

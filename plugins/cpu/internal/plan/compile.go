@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
 )
@@ -17,7 +18,7 @@ type Operations struct {
 // Compile compiles fn and lists the nodes that cannot be run. If there are any, the
 // function is useful only for their names. earlier, unless it is nil, has retained values
 // that are inputs of fn.
-func Compile(on *run.Machine, m *run.Memory, fn *graph.Function, earlier *run.Function,
+func Compile(on *run.Machine, m *arena.Memory, fn *graph.Function, earlier *run.Function,
 	ops Operations) (*run.Function, []device.Refusal) {
 	c := &Compiler{machine: on, memory: m, summed: map[*run.Value]bool{}}
 	c.follows, c.closing = exchanges(fn)

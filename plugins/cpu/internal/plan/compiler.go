@@ -6,6 +6,7 @@ import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/class"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/fusion"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/run"
@@ -21,7 +22,7 @@ type Builder = func(c *Compiler) run.Action
 // Builder information about the current node, and passes the actions to a run.Linker.
 type Compiler struct {
 	machine *run.Machine
-	memory  *run.Memory
+	memory  *arena.Memory
 	linker  *run.Linker
 	fn      *graph.Function // the function after fusion
 	index   int             // index of the node
@@ -122,7 +123,7 @@ func (c *Compiler) OnlySummed() bool {
 		}
 		readers++
 	}
-	return readers == 1 && !run.IsResult(c.fn, v)
+	return readers == 1 && !c.fn.IsResult(v)
 }
 
 // ComesSummed records that a gradient is already summed over the replicas that this device
@@ -134,7 +135,7 @@ func (c *Compiler) ComesSummed(v *run.Value) {
 
 // Temp reserves memory for the node while it runs: bytes in all, per replica, per
 // row.
-func (c *Compiler) Temp(fixed, perReplica, perRow int) *run.Slot {
+func (c *Compiler) Temp(fixed, perReplica, perRow int) *arena.Slot {
 	return c.linker.Temp(c.index, fixed, perReplica, perRow)
 }
 
@@ -146,13 +147,13 @@ func (c *Compiler) TempValue(v *run.Value) *run.Value { return c.linker.TempValu
 func (c *Compiler) OnLayout(f func()) { c.linker.OnLayout(f) }
 
 // Packed returns the packed weights that another node has stored under a key, or nil.
-func (c *Compiler) Packed(key string) run.Packed { return c.memory.Packed(key) }
+func (c *Compiler) Packed(key string) arena.Packed { return c.memory.Packed(key) }
 
 // SetPacked keeps packed weights under a key.
-func (c *Compiler) SetPacked(key string, p run.Packed) { c.memory.SetPacked(key, p) }
+func (c *Compiler) SetPacked(key string, p arena.Packed) { c.memory.SetPacked(key, p) }
 
 // ReservePacked returns n zeros for packed weights.
-func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return run.Reserve[T](c.memory, n) }
+func ReservePacked[T tensor.Element](c *Compiler, n int) []T { return arena.Reserve[T](c.memory, n) }
 
 // AllowPassing allows the node's action to request n values with run.Frame.Passing.
 func (c *Compiler) AllowPassing(n int) { c.memory.AllowPassing(n) }

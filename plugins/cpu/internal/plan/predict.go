@@ -95,7 +95,7 @@ func (p *Predictor) tiles(l class.Layer, t class.Tiles, transforms int) schedule
 func (p *Predictor) reach(w *schedule.Work, v *run.Value) {
 	l2, l3 := p.Machine.L2.PerCore(), p.Machine.L3.PerCore()
 	bytes, stored := v.Reach(p.Rows)
-	if v.IsState() {
+	if v.State() != nil {
 		stored = p.State
 	}
 	switch {

@@ -29,7 +29,7 @@ func (f *Frame) bringIn(v *Value) {
 		if v.half {
 			x := w.Floats(v.Count)
 			f.arrange(v, x, Row(src, v, i), v.Channels, v.Positions)
-			kernels.NarrowBF16(Row(f.AllHalf(v), v, i), x)
+			kernels.NarrowBF16(Row(layout.View[uint16](f.Bytes(v)), v, i), x)
 			return
 		}
 		x := Row(f.F32(v), v, i)
@@ -79,20 +79,8 @@ func (f *Frame) RowOf(v *Value, w *Worker, i int) []float32 {
 		return Row(f.F32(v), v, i)
 	}
 	x := w.Floats(v.Count)
-	f.Kernels.WidenBF16(x, Row(f.AllHalf(v), v, i))
+	f.Kernels.WidenBF16(x, Row(layout.View[uint16](f.Bytes(v)), v, i))
 	return x
-}
-
-// Update stores the updates of a function in the state. It copies those that were not
-// written in place.
-func (f *Frame) Update(fn *Function) {
-	for _, u := range fn.graph.Updates {
-		s, v := f.memory.States[u.State], fn.values[u.Value]
-		if v.state != s {
-			copy(s.Value.Bytes, f.Bytes(v))
-		}
-		s.stamp++
-	}
 }
 
 // shape returns the shape of an output.
@@ -103,9 +91,9 @@ func (f *Frame) shape(v *Value) []int {
 	return append([]int{f.Units(v.Kind)}, v.Shape...)
 }
 
-// TakeOut returns output v in logical order, as a separate tensor.
-func (f *Frame) TakeOut(v *Value) tensor.Tensor {
-	out := f.memory.newOutput(v.DType, f.shape(v))
+// takeOut returns output v in logical order, as a separate tensor.
+func (f *Frame) takeOut(v *Value) tensor.Tensor {
+	out := f.memory.Output(v.DType, f.shape(v))
 	if !v.Last && !v.half {
 		copy(out.Bytes, f.Bytes(v))
 		return out

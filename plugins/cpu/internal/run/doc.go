@@ -3,7 +3,7 @@
 // An Action is a compiled node, of one of three kinds: AtOnce does all its work
 // in one call, an Exchange communicates with other devices, and ByRows computes
 // rows, or positions of rows if it has Spans. A Linker orders the actions of a
-// function and gives every Value its place in Memory. A Frame is one run of the
+// function and gives every Value a slot. A Frame is one run of the
 // Function that the Linker returns.
 //
 //	Function
@@ -11,7 +11,7 @@
 //	    chain    neighbouring actions, through which a part of a row passes at a time
 //	      span   some neighbouring positions (pixels) of a row, while they are in the cache
 //
-//	Memory
+//	arena.Memory
 //	  state      tensors of the program, by name
 //	  packed     weights in the order of the kernels' reads
 //	  arena      the values of a run: slots by group, then lanes

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bnctl/bnctl/device/collective"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 )
 
 // An exchange is started first and awaited later, so that the device computes in between:
@@ -42,21 +43,21 @@ func (l *Linker) Exchange(lane collective.Lane, nodes []int, values []Reduced) *
 }
 
 // lay keeps values alive while the exchange is in progress.
-func (e *Exchange) lay(fn *Function, m *Memory) {
+func (e *Exchange) lay(fn *Function, m *arena.Memory) {
 	mine := func(g *group) bool { return slices.Contains(g.nodes, e.nodes[0]) }
 	begins := 1 + slices.IndexFunc(fn.groups, mine)
 	end := len(fn.groups) + 1
 	for i := range e.values {
 		v := &e.values[i]
 		from, to := v.From.slot, v.To.slot
-		v.free = from != nil && from.to == to.from && !m.keeps(from)
+		v.free = from != nil && from.To == to.From && !m.Keeps(from)
 		if e.lane == collective.Moments {
-			to.from = begins // the layout knows where it is waited for
+			to.From = begins // the layout knows where it is waited for
 			continue
 		}
-		to.to = end // the exchange may be in progress until then
+		to.To = end // the exchange may be in progress until then
 		if from != nil {
-			from.to = end
+			from.To = end
 		}
 	}
 }

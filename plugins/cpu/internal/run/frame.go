@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/device/collective"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/kernel"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
@@ -25,11 +25,11 @@ type Frame struct {
 	Last     bool  // this is the last run, as far as known
 
 	machine *Machine
-	memory  *Memory
+	memory  *arena.Memory
 	ctx     context.Context
 	inputs  []tensor.Tensor
-	areas   [areas][]byte // the arena, and regions of retained values
-	profile profile       // nil unless it was asked for
+	areas   arena.Areas
+	profile profile // nil unless it was asked for
 
 	onto  map[*Value][]tensor.Tensor // the sums that gradients are added to
 	added map[*Value]bool            // the values of onto that are added, or being added
@@ -60,33 +60,12 @@ func (f *Frame) FailRow(row int, err error) {
 // NotFinite records that a value that is judged has an element that is infinite or NaN.
 func (f *Frame) NotFinite() { f.infinite.Store(true) }
 
-// Finite reports whether NotFinite was not called.
-func (f *Frame) Finite() bool { return !f.infinite.Load() }
-
-// Start prepares a frame for the rows and inputs of a step.
-func (m *Memory) Start(ctx context.Context, on *Machine, s device.Step) *Frame {
-	m.fillBlank()
-	f := &Frame{Kernels: on.Kernels, Schedule: on.Schedule, Rows: s.Rows, Starts: make([]int, len(s.Rows)+1),
-		Last: s.Last, machine: on, memory: m, ctx: ctx, inputs: s.Inputs, number: s.Number}
-	for r, n := range s.Rows {
-		f.Starts[r+1] = f.Starts[r] + n
-	}
-	f.areas[inArena] = m.arena
-	if s.Profile {
-		f.profile = profile{}
-	}
-	return f
-}
-
-// Blocked returns the time that the run has waited for other devices.
-func (f *Frame) Blocked() time.Duration { return f.blocked }
-
 // BF16 reports whether the precision is device.BF16.
 func (f *Frame) BF16() bool { return f.machine.Reduced }
 
 // Passing returns n values of memory for packed weights, valid until the next call: see
 // passing.
-func (f *Frame) Passing(n int) []float32 { return f.memory.passing.take(n) }
+func (f *Frame) Passing(n int) []float32 { return f.memory.Passing(n) }
 
 // Total returns the number of rows of all replicas.
 func (f *Frame) Total() int { return f.Starts[len(f.Rows)] }
@@ -112,7 +91,7 @@ func (f *Frame) Bytes(v *Value) []byte {
 	case v.slot == nil:
 		return f.inputs[v.input].Bytes
 	}
-	return f.areas[v.slot.area][v.slot.offset:][:v.size()*f.Units(v.Kind)]
+	return f.areas.At(v.slot)[:v.size()*f.Units(v.Kind)]
 }
 
 // Unit returns the unit of v that goes with unit i of kind k: the same row, the
@@ -136,7 +115,7 @@ func (f *Frame) unitOf(v *Value, w *Worker, k graph.Kind, i int) []byte {
 		if f.Few() && !v.private {
 			lane = i
 		}
-		return f.memory.arena[f.memory.lanes+lane*f.memory.lane+v.slot.offset:][:v.storedBytes()]
+		return f.memory.Lane(lane, v.slot)[:v.storedBytes()]
 	case v.Kind != k:
 		i = f.Replica(i)
 	}
@@ -154,8 +133,8 @@ func (f *Frame) Half(v *Value, w *Worker, i int) []uint16 {
 }
 
 // Temp returns temporary memory for n elements of a slot.
-func Temp[T tensor.Element](f *Frame, s *Slot, n int) []T {
-	return layout.View[T](f.memory.arena[s.offset:])[:n:n]
+func Temp[T tensor.Element](f *Frame, s *arena.Slot, n int) []T {
+	return layout.View[T](f.areas.At(s))[:n:n]
 }
 
 // Each runs tasks on the workers of the device.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 )
 
 // Function is a function of actions with a place for every value. A Frame runs it. It is
@@ -12,10 +13,9 @@ type Function struct {
 	graph    *graph.Function // the function as rewritten by the compiler: an action for each node
 	values   []*Value        // values by graph.Value
 	groups   []*group
-	slots    []*Slot           // slots of the arena
+	slots    arena.Slots
 	copied   []*Value          // inputs that are copied
 	retained map[string]*Value // outputs that are retained, by name
-	reserved []*Slot           // slots in a region
 	earlier  *Function         // the function that retains values for this one, or nil
 	turned   []*Value          // values retained in another order
 	given    map[graph.Value]graph.Value
@@ -26,6 +26,9 @@ func (fn *Function) Graph() *graph.Function { return fn.graph }
 
 // Value returns the description of a value.
 func (fn *Function) Value(v graph.Value) *Value { return fn.values[v] }
+
+// Slots returns the memory that the function needs.
+func (fn *Function) Slots() *arena.Slots { return &fn.slots }
 
 // Groups returns the nodes of every group, in execution order.
 func (fn *Function) Groups() (nodes [][]int) {
@@ -42,12 +45,6 @@ func (fn *Function) Given(v graph.Value) graph.Value {
 		return given
 	}
 	return v
-}
-
-// IsResult reports whether v is an output or an update of a function.
-func IsResult(f *graph.Function, v graph.Value) bool {
-	return slices.ContainsFunc(f.Outputs, func(o graph.Output) bool { return o.Value == v }) ||
-		slices.ContainsFunc(f.Updates, func(u graph.Update) bool { return u.Value == v })
 }
 
 // keeps reports whether a value is an output that is retained.

@@ -1,6 +1,9 @@
 package run
 
-import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/workers"
+)
 
 // A group is the work between two barriers: one action, or several that work
 // row by row. Every row passes through all of these before its worker starts the
@@ -20,11 +23,11 @@ import "github.com/bnctl/bnctl/plugins/cpu/internal/workers"
 // If there are fewer rows than workers, each row is cut instead (cut).
 type group struct {
 	nodes   []int
-	alone   runner     // the action that is not by rows; nil in a group of rows
-	actions []*ByRows  // actions of a group of rows
-	chains  []chain    // chains of the actions
-	local   []*Slot    // slots of values used only in this group; times are chains
-	wides   []*widened // float32 copies of halves, for actions that need float32
+	alone   runner        // the action that is not by rows; nil in a group of rows
+	actions []*ByRows     // actions of a group of rows
+	chains  []chain       // chains of the actions
+	local   []*arena.Slot // slots of values used only in this group; times are chains
+	wides   []*widened    // float32 copies of halves, for actions that need float32
 }
 
 // byRows reports whether it is a group of rows.
@@ -150,7 +153,4 @@ func (f *Frame) smaller(pieces, work, steps int) int {
 func (f *Frame) HeavyPieces(work, steps int) int { return f.smaller(f.mostPieces(), work, steps) }
 
 // Few reports whether rows are so few that each is cut for all workers.
-func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < fewRows*f.Threads() }
-
-// fewRows is the least number of rows per worker that are not few.
-const fewRows = 2
+func (f *Frame) Few() bool { return f.Threads() > 1 && f.Total() < arena.LanesPerThread*f.Threads() }

@@ -81,7 +81,7 @@ func (h *halver) local(id graph.Value, v *Value) bool {
 			return false
 		}
 	}
-	return made && !IsResult(h.linker.fn.graph, id)
+	return made && !h.linker.fn.graph.IsResult(id)
 }
 
 // wanted reports whether all readers of v accept it as a half.

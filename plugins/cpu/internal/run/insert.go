@@ -64,7 +64,7 @@ func (l *placer) ordinary(id graph.Value) bool {
 // insertable reports whether v, an operand of node i, may be stored elsewhere: the node is
 // its only reader and reads it once, and the action that makes v supports it.
 func (l *placer) insertable(id graph.Value, i int) bool {
-	if !l.ordinary(id) || IsResult(l.fn.graph, id) {
+	if !l.ordinary(id) || l.fn.graph.IsResult(id) {
 		return false
 	}
 	maker, reads := -1, 0

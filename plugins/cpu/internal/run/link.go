@@ -61,7 +61,7 @@ func leaves(fn *Function, v graph.Value, g *group) bool {
 			return true
 		}
 	}
-	return IsResult(fn.graph, v)
+	return fn.graph.IsResult(v)
 }
 
 // reads returns the values that action k reads, None among them.

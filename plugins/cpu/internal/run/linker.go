@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/bnctl/bnctl/device"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 )
 
 // Linker makes a function of actions, as a linker makes a program of compiled
@@ -17,7 +18,7 @@ import (
 //	lay       a slot for every value, from the group that makes it to the last that reads it
 type Linker struct {
 	machine  *Machine
-	memory   *Memory
+	memory   *arena.Memory
 	fn       *Function
 	temps    []temporary
 	onLayout []func()
@@ -26,13 +27,13 @@ type Linker struct {
 // temporary is memory that a node needs while it runs.
 type temporary struct {
 	node int
-	slot *Slot
+	slot *arena.Slot
 }
 
 // NewLinker starts a function of f's nodes on a machine. given maps the results of f to the
 // original results of their nodes, before others were fused with them. earlier, unless it
 // is nil, has retained values that are inputs of this function.
-func NewLinker(on *Machine, m *Memory, f *graph.Function, given map[graph.Value]graph.Value,
+func NewLinker(on *Machine, m *arena.Memory, f *graph.Function, given map[graph.Value]graph.Value,
 	earlier *Function) *Linker {
 	fn := &Function{graph: f, retained: map[string]*Value{}, given: given, earlier: earlier}
 	for _, v := range f.Values {
@@ -53,8 +54,8 @@ func (l *Linker) BF16(v *Value) bool { return l.machine.Reduced && device.Stored
 
 // Temp reserves memory for a node while it runs: bytes in all, per replica, per
 // row.
-func (l *Linker) Temp(node int, fixed, perReplica, perRow int) *Slot {
-	s := &Slot{fixed: fixed, perReplica: perReplica, perRow: perRow}
+func (l *Linker) Temp(node int, fixed, perReplica, perRow int) *arena.Slot {
+	s := &arena.Slot{Fixed: fixed, PerReplica: perReplica, PerRow: perRow}
 	l.temps = append(l.temps, temporary{node, s})
 	return s
 }

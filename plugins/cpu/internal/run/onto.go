@@ -17,8 +17,8 @@ import (
 // 	waiting   [0,1)    [0,2)    [0,2)    [0,4)
 // 	                            [2,3)
 
-// Onto sets the sums that outputs of fn are added to, in order, by output name: see Adds.
-func (f *Frame) Onto(fn *Function, sums map[string][]tensor.Tensor) {
+// setSums sets the sums that outputs of fn are added to, in order, by output name: see Adds.
+func (f *Frame) setSums(fn *Function, sums map[string][]tensor.Tensor) {
 	if len(sums) == 0 {
 		return
 	}

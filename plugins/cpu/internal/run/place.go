@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/tensor"
 )
 
@@ -42,14 +43,18 @@ func lay(linker *Linker) {
 		}
 	}
 	for _, t := range linker.temps {
-		t.slot.from, t.slot.to = l.groupOf[t.node], l.groupOf[t.node]
-		fn.slots = append(fn.slots, t.slot)
+		t.slot.From, t.slot.To = l.groupOf[t.node], l.groupOf[t.node]
+		fn.slots.Arena = append(fn.slots.Arena, t.slot)
 	}
 	for _, o := range fn.graph.Outputs {
 		if o.Keep {
 			l.keep(o.Name, fn.values[o.Value])
 		}
 	}
+	for _, g := range fn.groups {
+		fn.slots.Lanes = append(fn.slots.Lanes, g.local)
+	}
+	fn.slots.Regions = regions(fn.graph.Name)
 	for _, do := range linker.onLayout {
 		do()
 	}
@@ -67,7 +72,7 @@ type placer struct {
 func (l *placer) wides() {
 	for _, g := range l.fn.groups {
 		for _, x := range g.wides {
-			s := &Slot{fixed: x.float.storedBytes(), from: g.chainOf(x.first), to: g.chainOf(x.last)}
+			s := &arena.Slot{Fixed: x.float.storedBytes(), From: g.chainOf(x.first), To: g.chainOf(x.last)}
 			x.float.slot, g.local = s, append(g.local, s)
 		}
 	}
@@ -85,16 +90,16 @@ func (l *placer) result(i int, v graph.Value) {
 		x.local = true
 		if x.over != nil && x.over.local {
 			x.slot = x.over.slot
-			x.slot.to = max(x.slot.to, chainIndex)
+			x.slot.To = max(x.slot.To, chainIndex)
 			return
 		}
-		x.slot = &Slot{fixed: x.storedBytes(), from: began.chain, to: chainIndex}
+		x.slot = &arena.Slot{Fixed: x.storedBytes(), From: began.chain, To: chainIndex}
 		l.fn.groups[g-1].local = append(l.fn.groups[g-1].local, x.slot)
 		return
 	}
 	if o := l.replaced(i, v); o != nil {
 		x.slot = o.slot
-		x.slot.to = max(x.slot.to, last)
+		x.slot.To = max(x.slot.To, last)
 		return
 	}
 	l.slot(x, began.group, last)
@@ -109,7 +114,7 @@ func (l *placer) replaced(i int, v graph.Value) *Value {
 	g := l.groupOf[i]
 	group, n := l.fn.groups[g-1], &l.fn.graph.Nodes[i]
 	k := slices.Index(group.nodes, i)
-	if !group.byRows() || IsResult(l.fn.graph, v) || l.fn.keeps(v) {
+	if !group.byRows() || l.fn.graph.IsResult(v) || l.fn.keeps(v) {
 		return nil
 	}
 	for _, id := range n.In {
@@ -121,8 +126,8 @@ func (l *placer) replaced(i int, v graph.Value) *Value {
 			return j != i && slices.Contains(l.fn.graph.Nodes[j].In, id)
 		})
 		last, _ := l.lastUse(id, -1)
-		if last == g && readers < 0 && x.slot != nil && x.slot.from > 0 && x.slot.from < g && !x.local &&
-			x.input < 0 && l.fn.values[v].like(x) && !l.linker.memory.keeps(x.slot) {
+		if last == g && readers < 0 && x.slot != nil && x.slot.From > 0 && x.slot.From < g && !x.local &&
+			x.input < 0 && l.fn.values[v].like(x) && !l.linker.memory.Keeps(x.slot) {
 			return x
 		}
 	}
@@ -131,7 +136,7 @@ func (l *placer) replaced(i int, v graph.Value) *Value {
 
 // move moves all values of a group from a slot of its lanes to the slot in the arena of the
 // operand that they overwrite, so that the row is written only once.
-func (l *placer) move(g *group, from, to *Slot) {
+func (l *placer) move(g *group, from, to *arena.Slot) {
 	in := func(v *Value) bool { return v.local && v.slot == from }
 	if slices.ContainsFunc(l.fn.values, func(v *Value) bool { return in(v) && (v.private || v.Ring > 0) }) {
 		return
@@ -141,7 +146,7 @@ func (l *placer) move(g *group, from, to *Slot) {
 			v.local, v.slot = false, to
 		}
 	}
-	g.local = slices.DeleteFunc(g.local, func(s *Slot) bool { return s == from })
+	g.local = slices.DeleteFunc(g.local, func(s *arena.Slot) bool { return s == from })
 }
 
 // lastUse returns the last group that reads v, and the index of the last reader in it. A
@@ -159,7 +164,7 @@ func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 			group, chainIndex = max(group, g), max(chainIndex, l.chainOf[k])
 		}
 	}
-	if IsResult(l.fn.graph, v) {
+	if l.fn.graph.IsResult(v) {
 		group = len(l.fn.groups) + 1
 	}
 	return group, chainIndex
@@ -167,31 +172,31 @@ func (l *placer) lastUse(v graph.Value, i int) (group, chainIndex int) {
 
 // slot gives v a slot in the arena from one group to another.
 func (l *placer) slot(v *Value, from, to int) {
-	v.slot = &Slot{from: from, to: to, summed: v.summed}
+	v.slot = &arena.Slot{From: from, To: to, Summed: v.summed}
 	switch v.Kind {
 	case graph.Rows:
-		v.slot.perRow = v.size()
+		v.slot.PerRow = v.size()
 	case graph.Replica:
-		v.slot.perReplica = v.size()
+		v.slot.PerReplica = v.size()
 	default:
-		v.slot.fixed = v.size()
+		v.slot.Fixed = v.size()
 	}
-	l.fn.slots = append(l.fn.slots, v.slot)
+	l.fn.slots.Arena = append(l.fn.slots.Arena, v.slot)
 }
 
 // keep moves v to the slots that outlive the run.
 func (l *placer) keep(name string, v *Value) {
 	m := l.linker.memory
 	l.fn.retained[name] = v
-	if v.slot == nil || m.keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
+	if v.slot == nil || m.Keeps(v.slot) || l.fn.graph.Name == graph.Backward && v.Kind != graph.Replica {
 		return // values other than leaves are copied, because they would hold a region until the next run
 	}
-	l.fn.slots = slices.DeleteFunc(l.fn.slots, func(s *Slot) bool { return s == v.slot })
-	if v.slot.area = areaOf(l.fn.graph.Name, v); v.slot.area != inArena {
-		l.fn.reserved = append(l.fn.reserved, v.slot)
+	l.fn.slots.Arena = slices.DeleteFunc(l.fn.slots.Arena, func(s *arena.Slot) bool { return s == v.slot })
+	if v.slot.Area = areaOf(l.fn.graph.Name, v); v.slot.Area != arena.InArena {
+		l.fn.slots.Retained = append(l.fn.slots.Retained, v.slot)
 		return
 	}
-	m.retained = append(m.retained, v.slot)
+	m.Retain(v.slot)
 }
 
 // bringIn finds a slot for every input. commit uses the values that train retained, and

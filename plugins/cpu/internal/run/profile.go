@@ -67,9 +67,9 @@ func (a *ByRows) timed(spent *atomic.Int64) *ByRows {
 	return &t
 }
 
-// Times returns the time of the run by node of the original function. It is nil unless the
+// times returns the time of the run by node of the original function. It is nil unless the
 // step requested a profile.
-func (f *Frame) Times(fn *graph.Function) []time.Duration {
+func (f *Frame) times(fn *graph.Function) []time.Duration {
 	p := f.profile
 	if p == nil {
 		return nil

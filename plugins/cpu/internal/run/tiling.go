@@ -1,6 +1,8 @@
 package run
 
-import "github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+import (
+	"github.com/bnctl/bnctl/plugins/cpu/internal/schedule"
+)
 
 // A span is positions [from, to) of the result of an action.
 type span struct{ from, to int }

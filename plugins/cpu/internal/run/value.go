@@ -2,6 +2,7 @@ package run
 
 import (
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/plugins/cpu/internal/arena"
 	"github.com/bnctl/bnctl/plugins/cpu/internal/layout"
 )
 
@@ -15,29 +16,26 @@ type Value struct {
 	Name string
 
 	// The place of the value, decided by the Linker:
-	slot    *Slot  // its piece of memory, unless it is state or an input
-	local   bool   // the slot is in the memory of a lane, not in the arena
-	private bool   // of the lane of the worker even if rows are few
-	half    bool   // its elements are bfloat16 of two bytes
-	float   *Value // the float32 of a half in a lane, during a group that needs it
-	over    *Value // a value of the group that shares its memory, if both are local
-	joined  *Value // the wider value that contains its channels; nil if its memory is separate
-	first   int    // its first channel there
-	slack   bool   // an input that has to be copied, because kernels read past its end
-	adds    bool   // its action adds it with Frame.Add if possible
-	summed  bool   // its action writes one replica of it, the sum of all
-	judged  bool   // its action calls Frame.NotFinite if an element is infinite or NaN
-	state   *State // the state tensor that it reads, or becomes in place
-	from    *Value // the value of the earlier function, in another order, that this is a copy of
-	input   int    // index of the input, or -1
+	slot    *arena.Slot  // its piece of memory, unless it is state or an input
+	local   bool         // the slot is in the memory of a lane, not in the arena
+	private bool         // of the lane of the worker even if rows are few
+	half    bool         // its elements are bfloat16 of two bytes
+	float   *Value       // the float32 of a half in a lane, during a group that needs it
+	over    *Value       // a value of the group that shares its memory, if both are local
+	joined  *Value       // the wider value that contains its channels; nil if its memory is separate
+	first   int          // its first channel there
+	slack   bool         // an input that has to be copied, because kernels read past its end
+	adds    bool         // its action adds it with Frame.Add if possible
+	summed  bool         // its action writes one replica of it, the sum of all
+	judged  bool         // its action calls Frame.NotFinite if an element is infinite or NaN
+	state   *arena.State // the state tensor that it reads, or becomes in place
+	from    *Value       // the value of the earlier function, in another order, that this is a copy of
+	input   int          // index of the input, or -1
 }
 
 // SetChecked records that the action that makes v checks whether its elements are finite: see
 // Frame.NotFinite.
 func (v *Value) SetChecked() { v.judged = true }
-
-// IsChecked reports whether SetChecked was called.
-func (v *Value) IsChecked() bool { return v.judged }
 
 // NewValue returns the value of a variable, which has no place yet.
 func NewValue(v graph.Variable) *Value {
@@ -114,11 +112,8 @@ func (v *Value) RowStep() int {
 	return v.Count
 }
 
-// IsState reports whether it is a state tensor.
-func (v *Value) IsState() bool { return v.state != nil }
-
-// Stamp returns a number that grows with every change of a state tensor.
-func (v *Value) Stamp() uint64 { return v.state.stamp }
+// State returns the state tensor that v is, or nil.
+func (v *Value) State() *arena.State { return v.state }
 
 // F32 returns the elements of all units of v, which is not a half.
 func (f *Frame) F32(v *Value) []float32 {
@@ -127,9 +122,6 @@ func (f *Frame) F32(v *Value) []float32 {
 	}
 	return layout.View[float32](f.Bytes(v))
 }
-
-// AllHalf returns the elements of a half in all its rows.
-func (f *Frame) AllHalf(v *Value) []uint16 { return layout.View[uint16](f.Bytes(v)) }
 
 // F64 returns the elements of v in all its units.
 func (f *Frame) F64(v *Value) []float64 { return layout.View[float64](f.Bytes(v)) }
@@ -140,7 +132,7 @@ func Row[T any](x []T, v *Value, i int) []T { return x[i*v.Count : (i+1)*v.Count
 // Slack returns the elements of v and the slack after them.
 func (f *Frame) Slack(v *Value) []float32 {
 	b := f.Bytes(v)
-	return layout.View[float32](b[:len(b)+Slack])
+	return layout.View[float32](b[:len(b)+arena.Slack])
 }
 
 // widened is the float32 of a half for a row that passes through a group, in the memory of

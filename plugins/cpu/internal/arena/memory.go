@@ -1,4 +1,7 @@
-package run
+// Package arena is the memory of a program that is loaded on the CPU device: its state, its packed
+// weights, and the arena with the values that a run computes. The linker of package run describes the
+// values by slots, and Memory places the slots for a capacity.
+package arena
 
 import (
 	"math/bits"
@@ -45,14 +48,17 @@ func NewMemory(state []graph.State) *Memory {
 	m := &Memory{States: map[string]*State{}, packs: map[string]Packed{}, blank: true}
 	m.Forget()
 	for _, s := range state {
-		m.States[s.Name] = &State{Value: tensor.Tensor{DType: s.DType, Shape: s.Shape}, stamp: 1}
+		m.States[s.Name] = NewState(s.DType, s.Shape)
 	}
 	m.reserve = newReserve(m.StateBytes())
 	return m
 }
 
-// keeps reports whether the contents of a slot outlive a run.
-func (m *Memory) keeps(s *Slot) bool { return s.area != inArena || slices.Contains(m.retained, s) }
+// Keeps reports whether the contents of a slot outlive a run.
+func (m *Memory) Keeps(s *Slot) bool { return s.Area != InArena || slices.Contains(m.retained, s) }
+
+// Retain adds a slot whose contents train keeps for commit.
+func (m *Memory) Retain(s *Slot) { m.retained = append(m.retained, s) }
 
 // StateBytes returns the size of all state.
 func (m *Memory) StateBytes() (n int) {
@@ -76,11 +82,11 @@ func (m *Memory) PackedBytes() (n int64) {
 // TouchedBytes returns the bytes that are touched in an arena of the given size, for a
 // capacity for which the arena was laid out. A gradient that arrives summed is written in
 // only one replica for each node of the tree that is held.
-func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity, size int) (n int) {
+func (m *Memory) TouchedBytes(functions []*Slots, c device.Capacity, size int) (n int) {
 	spans := [][2]int{{m.lanes, size}}
 	add := func(s *Slot) {
 		written := c
-		if s.summed {
+		if s.Summed {
 			written.Replicas = bits.OnesCount(uint(c.Replicas))
 		}
 		spans = append(spans, [2]int{s.offset, s.offset + s.bytes(written)})
@@ -89,7 +95,7 @@ func (m *Memory) TouchedBytes(functions map[string]*Function, c device.Capacity,
 		add(s)
 	}
 	for _, fn := range functions {
-		for _, s := range fn.slots {
+		for _, s := range fn.Arena {
 			add(s)
 		}
 	}
@@ -108,11 +114,14 @@ func (m *Memory) Packed(key string) Packed { return m.packs[key] }
 // SetPacked stores packed weights under a key, so that other nodes can find them.
 func (m *Memory) SetPacked(key string, p Packed) { m.packs[key] = p }
 
-// AllowPassing allows an action to request n values with Frame.Passing.
+// Passing returns n values of memory for packed weights, with arbitrary contents, until the next call.
+func (m *Memory) Passing(n int) []float32 { return m.passing.take(n) }
+
+// AllowPassing allows calls of Passing for n values.
 func (m *Memory) AllowPassing(n int) { m.passing.want(n) }
 
-// fillBlank allocates memory for state that was not written before the first run.
-func (m *Memory) fillBlank() {
+// FillBlank allocates memory for state that was not written before the first run.
+func (m *Memory) FillBlank() {
 	if m.blank {
 		for _, s := range m.States {
 			s.Bytes()
@@ -121,9 +130,15 @@ func (m *Memory) fillBlank() {
 	}
 }
 
+// LanesPerThread is the number of lanes for each thread.
+const LanesPerThread = 2
+
+// Lane returns the memory from a slot on in a lane.
+func (m *Memory) Lane(lane int, s *Slot) []byte { return m.arena[m.lanes+lane*m.lane+s.offset:] }
+
 // Lay places all slots of the functions for a capacity and a number of threads, and
 // returns the size of the arena that they need.
-func (m *Memory) Lay(functions map[string]*Function, c device.Capacity, threads int) int {
+func (m *Memory) Lay(functions []*Slots, c device.Capacity, threads int) int {
 	retained := 0
 	for _, s := range m.retained {
 		s.offset = retained
@@ -132,18 +147,18 @@ func (m *Memory) Lay(functions map[string]*Function, c device.Capacity, threads 
 	most := 0
 	m.lane = 0
 	for _, fn := range functions {
-		most = max(most, assignOffsets(fn.slots, c))
-		for _, g := range fn.groups {
-			m.lane = max(m.lane, assignOffsets(g.local, c))
+		most = max(most, assignOffsets(fn.Arena, c))
+		for _, group := range fn.Lanes {
+			m.lane = max(m.lane, assignOffsets(group, c))
 		}
 	}
 	for _, fn := range functions {
-		for _, s := range fn.slots {
+		for _, s := range fn.Arena {
 			s.offset += retained
 		}
 	}
 	m.lanes = retained + most
-	return m.lanes + m.lane*fewRows*threads
+	return m.lanes + m.lane*LanesPerThread*threads
 }
 
 // Allocate allocates an arena of size bytes. keep preserves the values that train has
@@ -161,15 +176,15 @@ func (m *Memory) Allocate(size int, keep bool, before device.Capacity) {
 }
 
 // AtMost limits the size of the arena without overflow.
-func (m *Memory) AtMost(functions map[string]*Function, c device.Capacity, threads int) float64 {
+func (m *Memory) AtMost(functions []*Slots, c device.Capacity, threads int) float64 {
 	n := 0.0
 	for _, fn := range functions {
-		for _, s := range fn.slots {
-			n += float64(s.fixed) + float64(s.perReplica)*float64(c.Replicas) + float64(s.perRow)*float64(c.Rows)
+		for _, s := range fn.Arena {
+			n += float64(s.Fixed) + float64(s.PerReplica)*float64(c.Replicas) + float64(s.PerRow)*float64(c.Rows)
 		}
-		for _, g := range fn.groups {
-			for _, s := range g.local {
-				n += float64(s.fixed) * float64(fewRows*threads)
+		for _, group := range fn.Lanes {
+			for _, s := range group {
+				n += float64(s.Fixed) * float64(LanesPerThread*threads)
 			}
 		}
 	}
@@ -181,8 +196,8 @@ func (m *Memory) Reuse(outputs []tensor.Tensor) {
 	m.outputs, m.older = slices.Clone(outputs), m.outputs
 }
 
-// newOutput returns a tensor with arbitrary contents.
-func (m *Memory) newOutput(d tensor.DType, shape []int) tensor.Tensor {
+// Output returns a tensor with arbitrary contents.
+func (m *Memory) Output(d tensor.DType, shape []int) tensor.Tensor {
 	for _, from := range []*[]tensor.Tensor{&m.outputs, &m.older} {
 		for i, t := range *from {
 			if t.DType == d && slices.Equal(t.Shape, shape) {

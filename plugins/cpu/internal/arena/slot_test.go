@@ -1,4 +1,4 @@
-package run
+package arena
 
 import (
 	"math/rand/v2"
@@ -14,8 +14,8 @@ func TestPlace(t *testing.T) {
 		var slots []*Slot
 		for range r.IntN(40) {
 			from := r.IntN(20)
-			slots = append(slots, &Slot{fixed: r.IntN(300), perReplica: r.IntN(100), perRow: r.IntN(200),
-				from: from, to: from + r.IntN(6)})
+			slots = append(slots, &Slot{Fixed: r.IntN(300), PerReplica: r.IntN(100), PerRow: r.IntN(200),
+				From: from, To: from + r.IntN(6)})
 		}
 		total := assignOffsets(slots, c)
 		for i, a := range slots {
@@ -23,7 +23,7 @@ func TestPlace(t *testing.T) {
 				t.Fatalf("slot of %d bytes at %d of %d", a.bytes(c), a.offset, total)
 			}
 			for _, b := range slots[:i] {
-				together := a.from <= b.to && b.from <= a.to
+				together := a.From <= b.To && b.From <= a.To
 				if together && a.offset < b.offset+b.bytes(c) && b.offset < a.offset+a.bytes(c) {
 					t.Fatalf("slots %+v and %+v overlap", *a, *b)
 				}
@@ -35,7 +35,7 @@ func TestPlace(t *testing.T) {
 func TestPlaceSharesMemory(t *testing.T) {
 	chain := make([]*Slot, 10)
 	for i := range chain {
-		chain[i] = &Slot{fixed: 1000, from: i, to: i + 1}
+		chain[i] = &Slot{Fixed: 1000, From: i, To: i + 1}
 	}
 	if got, want := assignOffsets(chain, device.Capacity{}), 2*chain[0].bytes(device.Capacity{}); got != want {
 		t.Errorf("a chain of ten values takes %d bytes, want those of two, %d", got, want)
@@ -47,8 +47,8 @@ func TestPlaceSharesMemory(t *testing.T) {
 // another time are still written, and so are lanes.
 func TestTouchedBytes(t *testing.T) {
 	m := &Memory{}
-	summed := &Slot{perReplica: 1000, from: 1, to: 2, summed: true}
-	other := &Slot{fixed: 3000, from: 3, to: 3}
+	summed := &Slot{PerReplica: 1000, From: 1, To: 2, Summed: true}
+	other := &Slot{Fixed: 3000, From: 3, To: 3}
 	for _, c := range []struct {
 		slots          []*Slot
 		replicas, want int
@@ -58,7 +58,7 @@ func TestTouchedBytes(t *testing.T) {
 		{[]*Slot{other}, 8, 3072},
 		{[]*Slot{summed, other}, 8, 3072},
 	} {
-		functions := map[string]*Function{"train": {slots: c.slots}}
+		functions := []*Slots{{Arena: c.slots}}
 		capacity := device.Capacity{Rows: c.replicas, Replicas: c.replicas}
 		size := m.Lay(functions, capacity, 1)
 		if got := m.TouchedBytes(functions, capacity, size); got != c.want {

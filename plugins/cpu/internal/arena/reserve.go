@@ -1,4 +1,4 @@
-package run
+package arena
 
 import (
 	"unsafe"

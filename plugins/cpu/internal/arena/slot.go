@@ -1,4 +1,4 @@
-package run
+package arena
 
 import (
 	"slices"
@@ -10,11 +10,19 @@ import (
 // read, or for temporary memory at one time. In the arena times are groups; in the memory
 // of a lane they are indices in a group.
 type Slot struct {
-	fixed, perReplica, perRow int // bytes
-	from, to                  int // times, both included
+	Fixed, PerReplica, PerRow int // bytes
+	From, To                  int // times, both included
+	Area                      Area
+	Summed                    bool // the value comes summed over the replicas
 	offset                    int
-	area                      area
-	summed                    bool // the value is already summed: see Value.SetSummed
+}
+
+// Slots are the slots of one function.
+type Slots struct {
+	Arena    []*Slot   // slots of the arena
+	Lanes    [][]*Slot // slots of lanes, by group
+	Retained []*Slot   // slots of regions
+	Regions  []Area    // the areas of Retained
 }
 
 const (
@@ -25,12 +33,12 @@ const (
 
 // bytes returns the size of the slot for a capacity.
 func (s *Slot) bytes(c device.Capacity) int {
-	n := s.fixed + s.perReplica*c.Replicas + s.perRow*c.Rows
+	n := s.Fixed + s.PerReplica*c.Replicas + s.PerRow*c.Rows
 	return (n + Slack + alignment - 1) / alignment * alignment
 }
 
 // Drop marks the slot as unused. It is called during layout.
-func (s *Slot) Drop() { s.fixed, s.perReplica, s.perRow = 0, 0, 0 }
+func (s *Slot) Drop() { s.Fixed, s.PerReplica, s.PerRow = 0, 0, 0 }
 
 // assignOffsets gives every slot an offset, so that slots that are live at the same time do
 // not overlap, and returns the total number of bytes. Large slots come first, each at the
@@ -43,7 +51,7 @@ func assignOffsets(slots []*Slot, c device.Capacity) int {
 	for _, s := range order {
 		n, at := s.bytes(c), 0
 		for _, o := range placed {
-			if o.to < s.from || s.to < o.from {
+			if o.To < s.From || s.To < o.From {
 				continue
 			}
 			if at+n <= o.offset {

@@ -1,8 +1,10 @@
 //go:build !linux
 
-package run
+package arena
 
-import "github.com/bnctl/bnctl/tensor"
+import (
+	"github.com/bnctl/bnctl/tensor"
+)
 
 // AlignmentBytes is the maximum number of bytes that newArena adds to an arena.
 const AlignmentBytes = 0

@@ -97,8 +97,8 @@ const features = "features."
 
 // InitFrom copies tensors, statistics included, from another model's state into m,
 // which has been initialised, by name and shape. A classifier's tensor also fits one
-// of m with "backbone." or "backbone.body." in front of its name, or in place of "features.". Tensors of
-// other types become f32 where m has f32. It is an error if no tensor fits, or if values that training goes
+// of m with "backbone." or "backbone.body." in front of its name, or in place of "features.", and one of
+// SSDlite's backbone. Tensors of other types become f32 where m has f32. It is an error if no tensor fits, or if values that training goes
 // on from are NaN or infinite; m does not change then.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
@@ -135,7 +135,7 @@ func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 func names(s graph.State) []string {
 	if inner, ok := strings.CutPrefix(s.Name, backbone); ok {
 		inner = strings.TrimPrefix(inner, body)
-		return []string{s.Name, inner, features + inner}
+		return []string{s.Name, inner, features + inner, mobileNetName(inner)}
 	}
 	return []string{s.Name}
 }

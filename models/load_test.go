@@ -192,3 +192,38 @@ func TestInitFromMobileNetV3(t *testing.T) {
 		t.Errorf("the backbone has %v, want 3", got)
 	}
 }
+
+// SSDlite loads a MobileNetV3 classifier up to the depthwise layers of block 13. The channels of the rest
+// are half of the classifier's.
+func TestInitSSDliteFromMobileNetV3(t *testing.T) {
+	small := models.Options{Input: models.Size{Height: 64, Width: 64, Channels: 3}}
+	from := build(t, "mobilenetv3-large", small, 1)
+	to := build(t, "ssdlite320-mobilenetv3-large", models.Options{}, 2)
+	from.State["features.12.block.3.0.weight"].F32()[5] = 3
+	from.State["features.13.block.2.fc1.weight"].F32()[7] = 4
+	l, err := models.InitFrom(to, from.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := 0 // tensors up to the channel weights of block 13
+	for _, s := range from.Graph.State {
+		var layer, part int
+		fmt.Sscanf(s.Name, "features.%d.block.%d", &layer, &part)
+		if strings.HasPrefix(s.Name, "features.") && (layer < 13 || layer == 13 && part < 3) {
+			whole++
+		}
+	}
+	if len(l.Matched) != whole || !slices.Contains(l.Matched, "backbone.features.1.0.2.fc1.weight") {
+		t.Errorf("%d of %d tensors fit: %v", len(l.Matched), whole, l)
+	}
+	for _, s := range to.Graph.State {
+		rest := slices.ContainsFunc(l.Mismatched, func(m string) bool { return strings.HasPrefix(m, s.Name+": ") })
+		if strings.HasPrefix(s.Name, "backbone.features.") && !rest && !slices.Contains(l.Matched, s.Name) {
+			t.Errorf("%s has no tensor in the classifier", s.Name)
+		}
+	}
+	if a, b := to.State["backbone.features.0.12.block.3.0.weight"].F32()[5],
+		to.State["backbone.features.1.0.2.fc1.weight"].F32()[7]; a != 3 || b != 4 {
+		t.Errorf("%v and %v, want 3 and 4", a, b)
+	}
+}

@@ -233,7 +233,9 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	case study.Frozen:
 		r.BN = bn.Frozen
 		if n := s.o.FrozenAfter; n > 0 {
-			r.Epochs, r.Warmup, r.Init = r.Epochs-n, 0, "after "+problem.Plural(n, "epoch")
+			// The optimizer begins anew: without a second warmup Adam diverges in networks of many layers.
+			r.Epochs, r.Init = r.Epochs-n, "after "+problem.Plural(n, "epoch")
+			r.Warmup = min(r.Warmup, float64(r.Epochs))
 		}
 	case study.Replica:
 		r.BN, r.BNPrecise = bn.Replica, min(s.o.Precise, r.Data.Samples)

@@ -14,7 +14,7 @@ var Tasks = map[string]map[string]string{
 		"eval-every": "2", "lr": "0.02", "schedule": "poly", "per-replica": "1,2,4,8",
 		"arms": "sync,replica,frozen", "precise": "400", "measure": Training},
 	"detect": {"model": "yolox-nano", "size": "192x256", "batch": "8", "epochs": "30", "eval-every": "5",
-		"optimizer": "adamw", "lr": "0.004", "weight-decay": "0.0005", "warmup": "2", "schedule": "cosine",
+		"optimizer": "adamw", "lr": "0.002", "weight-decay": "0.0005", "warmup": "2", "schedule": "cosine",
 		"augment": "flip jitter:0.4", "per-replica": "2", "arms": "sync,replica,frozen", "frozen-after": "5",
 		"precise": "200", "measure": Training},
 }

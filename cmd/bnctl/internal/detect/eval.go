@@ -7,6 +7,7 @@ import (
 
 	"github.com/bnctl/bnctl/cmd/bnctl/internal/boxes"
 	"github.com/bnctl/bnctl/data"
+	"github.com/bnctl/bnctl/modelfile"
 	"github.com/bnctl/bnctl/models"
 	"github.com/bnctl/bnctl/objects"
 	"github.com/bnctl/bnctl/objects/average"
@@ -20,10 +21,12 @@ import (
 
 // Evaluation evaluates a detector on a set with boxes, in pixels of the original pictures.
 type Evaluation struct {
-	Model   *models.Model
+	Model   *modelfile.ReadOnly
+	Against string // path of a detector to compare the model with; ""
 	Spec    string // the set's source; without a suffix its split test, else val
-	Reading predict.Reading
-	Open    func(samples int) (*predict.Predictor, error)
+	Workers int
+	View    func(path string) (*modelfile.ReadOnly, error)
+	Open    func(v *modelfile.ReadOnly, samples int) (*predict.Predictor, error)
 	Output  boxes.Output
 
 	AsCSV    bool      // write CSV in place of figures
@@ -46,28 +49,79 @@ func (e *Evaluation) Run(ctx context.Context) error {
 		return problem.New("data", e.Spec, "the model predicts boxes, and the labels are not boxes",
 			"give voc:, coco: or yolo:")
 	}
-	match, err := e.Model.MatchClasses(src.Info().Kind, set.Classes)
+	first, err := newDetector(e.Model, src, set)
 	if err != nil {
 		return err
 	}
-	d, err := detect.New(e.Model, detect.ForEvaluation)
-	if err != nil {
+	var second *detector
+	if e.Against != "" { // a model that does not fit is refused before anything is evaluated
+		v, err := e.View(e.Against)
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		if second, err = newDetector(v, src, set); err != nil {
+			return fmt.Errorf("--against %s: %w", e.Against, err)
+		}
+	}
+	found, shown, err := e.detect(ctx, first, src, set)
+	if err == nil && shown {
+		err = e.write(ctx, src, &predict.Details{Boxes: &predict.Detected{Set: set, Found: found}})
+	}
+	if err != nil || second == nil {
 		return err
 	}
-	on, err := e.Open(src.Info().Len)
+	others, shown, err := e.detect(ctx, second, src, set)
+	if err == nil && shown {
+		e.compare(average.Agree(set, found, others, average.ConfusedScore, average.ConfusedOverlap))
+	}
+	return err
+}
+
+// compare prints how far two detectors agree.
+func (e *Evaluation) compare(a *average.Agreement) {
+	e.Output.Event("against", a)
+	e.Output.Result("against %s: %.2f %% of the boxes agree (%d here, %d there); its AP50 is %.4f, this one's "+
+		"%+.4f; its AP is %.4f, this one's %+.4f", e.Against, 100*a.Share(), a.Detections, a.Others,
+		a.AP50, a.AP50Difference, a.AP, a.APDifference)
+}
+
+// detector is a model that predicts the classes of a set.
+type detector struct {
+	*modelfile.ReadOnly
+	boxes *detect.Detector
+	to    []int // class of the model for each class of the set
+}
+
+func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*detector, error) {
+	if !Detects(v.Model) {
+		return nil, problem.New("", "", "the model predicts no boxes", "give a detector")
+	}
+	match, err := v.Model.MatchClasses(src.Info().Kind, set.Classes)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	b, err := detect.New(v.Model, detect.ForEvaluation)
+	return &detector{v, b, match.To}, err
+}
+
+// detect returns the detections of all pictures, and whether this rank prints their figures.
+func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, set *objects.Set) (
+	found []average.Detection, shown bool, err error) {
+	on, err := e.Open(d.ReadOnly, src.Info().Len)
+	if err != nil {
+		return nil, false, err
 	}
 	defer on.Close()
-	var found []average.Detection
-	_, err = on.All(ctx, src, e.Reading, func(i int, outs []tensor.Tensor) error {
+	reading := predict.Reading{Workers: e.Workers, Verify: d.Verify}
+	_, err = on.All(ctx, src, reading, func(i int, outs []tensor.Tensor) error {
 		p := &set.Pictures[i]
-		all, err := d.Boxes(outs, p.Height, p.Width)
+		all, err := d.boxes.Boxes(outs, p.Height, p.Width)
 		if err != nil {
 			return fmt.Errorf("%s: %w", src.Name(i), err)
 		}
 		for _, b := range all {
-			for class, of := range match.To {
+			for class, of := range d.to {
 				if of == b.Index {
 					c := b.Corners
 					found = append(found, average.Detection{Picture: i, Class: class, Score: float64(b.Score),
@@ -77,16 +131,13 @@ func (e *Evaluation) Run(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err == nil && on.Rank() == 0 {
-		err = e.write(ctx, src, &predict.Details{Boxes: &predict.Detected{Set: set, Found: found}})
-	}
-	return err
+	return found, on.Rank() == 0, err
 }
 
 // open opens the set. If training set a part apart, the suffixes @train and @val name the parts.
 func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 	o := data.Options{Split: data.Test, EXIF: true}
-	r, err := recipe.Parse(e.Model.Recipe)
+	r, err := recipe.Parse(e.Model.Model.Recipe)
 	if err != nil || r.ValSplit == nil {
 		return samples.OpenData(ctx, e.Spec, o)
 	}
@@ -112,12 +163,12 @@ func (e *Evaluation) open(ctx context.Context) (data.Source, error) {
 // write writes the figures, or the files that are asked for.
 func (e *Evaluation) write(ctx context.Context, src data.Source, d *predict.Details) (err error) {
 	if e.AsCSV {
-		err = d.WriteCSV(e.CSV, e.Model, src)
+		err = d.WriteCSV(e.CSV, e.Model.Model, src)
 	} else {
 		boxes.Report(e.Output, "evaluation", d.Boxes.Set, d.Boxes.Found)
 	}
 	if err == nil && e.Mistakes != "" {
-		err = d.WriteMistakes(ctx, e.Mistakes, e.Model, src)
+		err = d.WriteMistakes(ctx, e.Mistakes, e.Model.Model, src)
 	}
 	return err
 }

@@ -129,6 +129,12 @@ sums-feed: build ## augmentation, mixing, class weights and the losses of severa
 	COMMAND='make sums-feed' ONLY='randaugment|trivial' bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) 100 cpu avx2:cpu purego:cpu arm64:cpu threads1:cpu \
 		2xcpu 3xcpu 4xcpu 5xcpu 6xcpu 7xcpu 8xcpu opencl:0 kill:cpu,opencl:0 ranks2:cpu ranks3:2xcpu ranks4:cpu accumulate2:cpu resumed:3xcpu
 
+# DATA has bccd.tar.gz.
+.PHONY: sums-detectors
+sums-detectors: build ## all kinds of detectors, trained 3 steps on pictures of blood cells: one sum on every kind of device, rank, stages and resume (PoCL, Open MPI, qemu-user; half an hour; goes on where it was ended)
+	COMMAND='make sums-detectors' ONLY=$(or $(ONLY),bccd) SUMS=$(or $(SUMS),bin/sums-detectors) bash scripts/sums.sh bin/bnctl $(or $(DATA),../shared/data) \
+		100 cpu 2xcpu 3xcpu opencl:0 cpu,opencl:0 kill:cpu,opencl:0 resumed:2xcpu stages2:2xcpu ranks2:cpu avx2:cpu allarm64:cpu
+
 # ONLY and JSON: see scripts/README.md.
 .PHONY: sums-zoo
 sums-zoo: build ## every network of the zoo at its published size, 3 rows and 1, trained and predicting: one sum on 1 and 2 threads and devices (many hours; SHORT=1: 1 step instead of 2, and three ways instead of five; goes on where it was ended)

@@ -7,7 +7,8 @@
 # ONLY='resnet20.*replica' picks recipes. At least three steps are trained: the plugin dies after the
 # first, and the others have to do without it.
 # avx2: before a device holds the CPU device to AVX2, purego: takes its plain Go, arm64: its build for arm64 under
-# qemu-user, threads1, threads2: that number of threads. resumed: kills the run once it has a checkpoint, which goes on; ranks3: trains on
+# qemu-user, allarm64: bnctl, too, as built for arm64, threads1, threads2: that number of threads. resumed: kills the run
+# once it has a checkpoint, which goes on; ranks3: trains on
 # three ranks (mpirun.openmpi); stages2:2xcpu divides the layers over two devices; accumulate2: makes each step of two halves of batch and
 # replicas: the template has
 # another recipe, so that the weights alone are compared. NETWORKS names a folder with files of scripts/peers/networks.py FOLDER 32
@@ -53,7 +54,10 @@ recipes=( # full steps, then the recipe, as a shell reads it
 	"10 --model $root/plugins/internal/bitwise/activations.graph --data npy:x.npy,y.npy --batch 8 --replicas 8"
 )
 detector="6 --model yolox-nano --size 64x64 --data voc:$data/bccd.tar.gz --batch 6 --replicas 3"
-[ ! -e "$data/bccd.tar.gz" ] || recipes+=("$detector --augment segment" "$detector --loss yolox --augment 'mosaic flip jitter'")
+small="--data voc:$data/bccd.tar.gz --augment segment --batch 3 --replicas 3"
+[ ! -e "$data/bccd.tar.gz" ] || recipes+=("$detector --augment segment" "$detector --loss yolox --augment 'mosaic flip jitter'"
+	"3 --model fcos-resnet50-fpn --size 64x64 $small" "3 --model retinanet-resnet50-fpn --size 64x64 $small"
+	"3 --model retinanet-resnet50-fpn-v2 --size 64x64 $small" "3 --model ssdlite320-mobilenetv3-large --size 320x320 $small")
 for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
 	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
 done
@@ -99,15 +103,21 @@ plugin() {
 	options+=(--device-plugin "$work/bnctl-device-$name" --allow-unlocked --device-timeout 36000)
 }
 
+# whole makes program bnctl as built for an architecture, under qemu-user.
+whole() {
+	[ -e "bnctl-$1" ] || (cd "$root" && GOARCH=$1 CGO_ENABLED=0 ${GO:-go} build -tags urfave_cli_no_docs -o "$work/bnctl-$1" ./cmd/bnctl)
+	program=(qemu-aarch64 "$work/bnctl-$1")
+}
+
 # train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.
 train() {
-	local how=${1%%:*} on=${1#*:} process= killed=0 godebug= launcher=() options=() words host
+	local how=${1%%:*} on=${1#*:} process= killed=0 godebug= launcher=() options=() words host program=("$bnctl")
 	eval "words=($recipe)"
 	case $how in
 	avx2) godebug=cpu.avx512f=off ;;
 	threads[0-9]*) options=(--threads "${how#threads}") ;;
 	purego) on=purego && plugin purego -tags purego ;;
-	arm64) on=arm64 && EMULATOR=qemu-aarch64 GOARCH=arm64 plugin arm64 ;;
+	arm64 | allarm64) on=arm64 && EMULATOR=qemu-aarch64 GOARCH=arm64 plugin arm64 ;;
 	ranks*) launcher=(mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1 -np "${how#ranks}") options=(--threads 1) ;;
 	accumulate*) shares "${how#accumulate}" ;;
 	resumed) options=(--checkpoint-every 1) ;;
@@ -115,9 +125,10 @@ train() {
 	kill) ;;
 	*) on=$1 how= ;;
 	esac
+	[ "$how" != allarm64 ] || whole arm64
 	[ -z "${ZOO:-}" ] || options+=(--device-timeout 3600) # a busy machine is no lost device
 	rm -f events && mkfifo events
-	GODEBUG=$godebug "${launcher[@]}" "$bnctl" train "${words[@]}" "${options[@]}" --steps "$steps" --devices "$on" --checkpoint c.bnc \
+	GODEBUG=$godebug "${launcher[@]}" "${program[@]}" train "${words[@]}" "${options[@]}" --steps "$steps" --devices "$on" --checkpoint c.bnc \
 		--overwrite --log-every 1 --json -o m.bnm 2>err >events &
 	host=$!
 	while read -r line; do

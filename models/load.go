@@ -97,9 +97,10 @@ const features = "features."
 
 // InitFrom copies tensors, statistics included, from another model's state into m,
 // which has been initialised, by name and shape. A classifier's tensor also fits one
-// of m with "backbone." or "backbone.body." in front of its name, or in place of "features.", and one of
-// SSDlite's backbone. Tensors of other types become f32 where m has f32. It is an error if no tensor fits, or if values that training goes
-// on from are NaN or infinite; m does not change then.
+// of m with "backbone." or "backbone.body." in front of its name, or in place of
+// "features.", and one of SSDlite's backbone. Tensors of other types become f32 where m
+// has f32. It is an error if no tensor fits, or if values that training goes on from are
+// NaN or infinite; m does not change then.
 func InitFrom(m *Model, from map[string]tensor.Tensor) (Loaded, error) {
 	var l Loaded
 	state, known := make(map[string]tensor.Tensor, len(m.State)), map[string]bool{}

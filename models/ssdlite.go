@@ -68,23 +68,23 @@ func (n *net) ssdliteFeatures(x graph.Value) []graph.Value {
 // mobileNetName returns the name in torchvision's MobileNetV3 of a tensor of SSDlite's backbone. The backbone
 // is in two lists of layers, which divide block 13. name is without "backbone."; other names become "".
 func mobileNetName(name string) string {
-	part := strings.SplitN(name, ".", 4) // features, list, layer, rest
-	if len(part) < 4 || part[0]+"." != features {
+	words := strings.SplitN(name, ".", 4) // features, list, layer, rest
+	if len(words) < 4 || words[0]+"." != features {
 		return ""
 	}
-	layer, err := strconv.Atoi(part[2])
+	layer, err := strconv.Atoi(words[2])
 	const divided = 13
 	switch {
 	case err != nil:
 		return ""
-	case part[1] == "0" && layer == divided: // the expansion
-		return fmt.Sprintf("%s%d.block.0.%s", features, divided, part[3])
-	case part[1] == "1" && layer == 0: // the other layers, numbered as in the block
-		return fmt.Sprintf("%s%d.block.%s", features, divided, part[3])
-	case part[1] == "1":
+	case words[1] == "0" && layer == divided: // the expansion
+		return fmt.Sprintf("%s%d.block.0.%s", features, divided, words[3])
+	case words[1] == "1" && layer == 0: // the other layers, numbered as in the block
+		return fmt.Sprintf("%s%d.block.%s", features, divided, words[3])
+	case words[1] == "1":
 		layer += divided
 	}
-	return fmt.Sprintf("%s%d.%s", features, layer, part[3])
+	return fmt.Sprintf("%s%d.%s", features, layer, words[3])
 }
 
 // ssdliteHead adds a depthwise convolution, and one that returns a number of rows for each default box.

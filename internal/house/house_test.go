@@ -283,7 +283,7 @@ cmd/bnctl/internal/boxes: cmd/bnctl/internal/commandline
 cmd/bnctl: cmd/bnctl/internal/detect
 cmd/bnctl/internal/detect: cmd/bnctl/internal/boxes cmd/bnctl/internal/format data internal/legible
 cmd/bnctl/internal/detect: internal/regular models objects objects/average objects/cells objects/detect
-cmd/bnctl/internal/detect: objects/samples predict problem recipe tensor
+cmd/bnctl/internal/detect: modelfile objects/samples predict problem recipe tensor
 cmd/bnctl/internal/attest: cmd/bnctl/internal/build cmd/bnctl/internal/commandline internal/regular models
 cmd/bnctl/internal/attest: problem serialize serialize/chain train recipe
 cmd/bnctl/internal/version: cmd/bnctl/internal/build device/class fleet parts

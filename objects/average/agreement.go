@@ -42,8 +42,8 @@ func Agree(s *objects.Set, found, other []Detection, score, overlap float64) *Ag
 	return a
 }
 
-// Share returns the share of all counted detections that agree, 1 if there are none.
-func (a *Agreement) Share() float64 {
+// Fraction returns the fraction of all counted detections that agree, 1 if there are none.
+func (a *Agreement) Fraction() float64 {
 	if a.Detections+a.Others == 0 {
 		return 1
 	}

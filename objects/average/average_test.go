@@ -187,25 +187,26 @@ func TestConfusion(t *testing.T) {
 	}
 }
 
-// Detections agree if they overlap and have one class. Those with a low score do not count, but for the
+// Detections agree if they overlap and have one class. Those with a low score count only in the
 // figures of precision.
 func TestAgree(t *testing.T) {
 	at := func(x float64) objects.Box { return objects.Box{X1: x, X2: x + 10, Y2: 10} }
 	s := &objects.Set{Classes: []string{"cat", "dog"}, Pictures: []objects.Picture{
 		{Objects: []objects.Object{{Box: at(0), Area: 100}, {Box: at(50), Area: 100, Class: 1}}}, {}}}
-	found := []Detection{{Box: at(0), Score: 0.9}, {Box: at(50), Score: 0.8}, {Picture: 1, Box: at(0), Score: 0.3},
-		{Picture: 1, Box: at(80), Score: 0.2}}
-	other := []Detection{{Box: at(1), Score: 0.9}, {Box: at(50), Class: 1, Score: 0.8}, {Picture: 1, Box: at(0), Score: 0.29}}
+	found := []Detection{{Box: at(0), Score: 0.9}, {Box: at(50), Score: 0.8},
+		{Picture: 1, Box: at(0), Score: 0.3}, {Picture: 1, Box: at(80), Score: 0.2}}
+	other := []Detection{{Box: at(1), Score: 0.9}, {Box: at(50), Class: 1, Score: 0.8},
+		{Picture: 1, Box: at(0), Score: 0.29}}
 	a := Agree(s, found, other, 0.3, 0.5)
-	if a.Detections != 3 || a.Others != 2 || a.Agreeing != 1 || a.Share() != 0.4 {
+	if a.Detections != 3 || a.Others != 2 || a.Agreeing != 1 || a.Fraction() != 0.4 {
 		t.Errorf("%+v", a)
 	}
 	near(t, "AP50", a.AP50, 1)
 	near(t, "difference of AP50", a.AP50Difference, -0.5) // no dog is found
-	if a := Agree(s, found, found, 0.3, 0.5); a.Share() != 1 || a.APDifference != 0 {
+	if a := Agree(s, found, found, 0.3, 0.5); a.Fraction() != 1 || a.APDifference != 0 {
 		t.Errorf("with itself: %+v", a)
 	}
-	if a := Agree(s, nil, nil, 0.3, 0.5); a.Share() != 1 {
+	if a := Agree(s, nil, nil, 0.3, 0.5); a.Fraction() != 1 {
 		t.Errorf("without detections: %+v", a)
 	}
 }

@@ -64,15 +64,15 @@ func (e *Evaluation) Run(ctx context.Context) error {
 			return fmt.Errorf("--against %s: %w", e.Against, err)
 		}
 	}
-	found, shown, err := e.detect(ctx, first, src, set)
-	if err == nil && shown {
+	found, prints, err := e.detect(ctx, first, src, set)
+	if err == nil && prints {
 		err = e.write(ctx, src, &predict.Details{Boxes: &predict.Detected{Set: set, Found: found}})
 	}
 	if err != nil || second == nil {
 		return err
 	}
-	others, shown, err := e.detect(ctx, second, src, set)
-	if err == nil && shown {
+	others, prints, err := e.detect(ctx, second, src, set)
+	if err == nil && prints {
 		e.compare(average.Agree(set, found, others, average.ConfusedScore, average.ConfusedOverlap))
 	}
 	return err
@@ -82,7 +82,7 @@ func (e *Evaluation) Run(ctx context.Context) error {
 func (e *Evaluation) compare(a *average.Agreement) {
 	e.Output.Event("against", a)
 	e.Output.Result("against %s: %.2f %% of the boxes agree (%d here, %d there); its AP50 is %.4f, this one's "+
-		"%+.4f; its AP is %.4f, this one's %+.4f", e.Against, 100*a.Share(), a.Detections, a.Others,
+		"%+.4f; its AP is %.4f, this one's %+.4f", e.Against, 100*a.Fraction(), a.Detections, a.Others,
 		a.AP50, a.AP50Difference, a.AP, a.APDifference)
 }
 
@@ -107,7 +107,7 @@ func newDetector(v *modelfile.ReadOnly, src data.Source, set *objects.Set) (*det
 
 // detect returns the detections of all pictures, and whether this rank prints their figures.
 func (e *Evaluation) detect(ctx context.Context, d *detector, src data.Source, set *objects.Set) (
-	found []average.Detection, shown bool, err error) {
+	found []average.Detection, prints bool, err error) {
 	on, err := e.Open(d.ReadOnly, src.Info().Len)
 	if err != nil {
 		return nil, false, err

@@ -233,7 +233,7 @@ func (s *runner) recipeOf(at study.Setting, seed uint64) *recipe.Recipe {
 	case study.Frozen:
 		r.BN = bn.Frozen
 		if n := s.o.FrozenAfter; n > 0 {
-			// The optimizer begins anew: without a second warmup Adam diverges in networks of many layers.
+			// The optimizer starts again: without a second warmup Adam diverges in networks of many layers.
 			r.Epochs, r.Init = r.Epochs-n, "after "+problem.Plural(n, "epoch")
 			r.Warmup = min(r.Warmup, float64(r.Epochs))
 		}

@@ -37,9 +37,12 @@ func (s *session) threads(n int) {
 //	threads of all devices      host          device, alone     device, among ranks
 //	fewer than cores            spins         spins             spins
 //	equal                       naps          spins             naps
-//	more                        sleeps        sleeps            sleeps
+//	more, or more than a        sleeps        sleeps            sleeps
+//	cgroup allows
 func waitPolicies(threads int) (host, device shm.WaitPolicy) {
 	switch n := launcher.Cores(); {
+	case launcher.Quota() < float64(threads): // a waiting thread would use up the time of those that compute
+		return shm.WaitSleep, shm.WaitSleep
 	case threads < n:
 		return shm.WaitSpin, shm.WaitSpin
 	case threads == n && launcher.Several():

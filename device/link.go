@@ -6,7 +6,7 @@ import "time"
 type Link struct {
 	Machine   string        // its address, HOST:PORT; "": the device is on this machine
 	RoundTrip time.Duration // round trip of a call without tensors, when the device was opened
-	// Rate is the bytes per second of the last state that was sent; 0: unknown.
+	// Rate is the bytes per second that were measured when the device was opened; 0: unknown.
 	Rate float64
 	// Sent and Received are the bytes of all connections with the machine so far, with those of encryption.
 	Sent, Received int64

@@ -60,8 +60,10 @@ type MachinePlan struct {
 	Replicas  int      `json:"replicas"`
 	Sent      int64    `json:"sent_bytes"`     // bytes that the host sends in a step
 	Received  int64    `json:"received_bytes"` // bytes that the host receives in a step
+	RowBytes  int64    `json:"row_bytes"`      // the part of both that grows with the rows
+	Waits     int      `json:"waits"`          // round trips of a step, one after the other
 	RoundTrip float64  `json:"round_trip_s"`   // measured when the device was opened
-	Rate      float64  `json:"bytes_per_s"`    // measured while the state was sent; 0: unknown
+	Rate      float64  `json:"bytes_per_s"`    // measured when the device was opened; 0: unknown
 	Network   float64  `json:"network_s"`      // network time of a step if nothing overlaps; 0: unknown
 }
 

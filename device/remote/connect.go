@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/bnctl/bnctl/device"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
@@ -195,11 +196,9 @@ func (p *peer) greet(ctx context.Context) error {
 		return err
 	}
 	if p.command.TLS != nil { // the first call has waited for the handshake
-		began := time.Now()
-		if _, err = p.rpc.Describe(ctx, &pb.DescribeRequest{}); err != nil {
+		if err := p.command.counter.probe(func(n int) error { return p.send(ctx, n) }); err != nil {
 			return err
 		}
-		p.command.counter.setRoundTrip(time.Since(began))
 	}
 	p.info = device.Plugin{Name: i.GetName(), Version: i.GetVersion(), About: i.GetAbout()}
 	if n := len(p.info.Name + p.info.Version + p.info.About); n > maxInfo {
@@ -207,6 +206,18 @@ func (p *peer) greet(ctx context.Context) error {
 	}
 	p.folder.remove() // the connection needs no name any more; so no file remains if either side dies
 	return nil
+}
+
+// paddingField is the number of a field that no version of DescribeRequest has. Its content is ignored.
+const paddingField = 1000
+
+// send makes a call of about n bytes.
+func (p *peer) send(ctx context.Context, n int) error {
+	in := &pb.DescribeRequest{}
+	padding := protowire.AppendTag(nil, paddingField, protowire.BytesType)
+	in.ProtoReflect().SetUnknown(protowire.AppendBytes(padding, make([]byte, n)))
+	_, err := p.rpc.Describe(ctx, in)
+	return err
 }
 
 // explain describes why a process did not become a plugin. The description begins with the end and the

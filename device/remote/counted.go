@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,7 @@ type counter struct {
 
 	mu        sync.Mutex
 	roundTrip time.Duration // time of a call without tensors
-	rate      float64       // bytes a second, over all connections, while a state was sent; 0: unknown
+	rate      float64       // bytes a second of the fastest probe or state that was sent; 0: unknown
 }
 
 // minMeasured is the minimum number of bytes for a meaningful rate.
@@ -53,15 +54,61 @@ func (c *countedConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// setRoundTrip stores the time of a call without tensors.
-func (c *counter) setRoundTrip(d time.Duration) {
+// A connection is probed by calls: emptyCalls without content, of which the fastest is the round trip, and
+// then calls of growing size, since a network with a long delay reaches its rate only after some messages.
+// maxProbe is below the limit of a message, and probing ends after maxProbes calls of this size, or after
+// probeTime.
+const (
+	emptyCalls = 3
+	minProbe   = 64 << 10
+	maxProbe   = 1 << 20
+	maxProbes  = 4
+	probeTime  = time.Second
+)
+
+// probe measures the round trip and the rate of a new connection. call sends so many bytes, and returns
+// after a round trip.
+func (c *counter) probe(call func(bytes int) error) error {
+	timed := func(bytes int) (time.Duration, error) {
+		start := time.Now()
+		err := call(bytes)
+		return time.Since(start), err
+	}
+	roundTrip, best := time.Duration(math.MaxInt64), 0.0
+	for range emptyCalls {
+		took, err := timed(0)
+		if err != nil {
+			return err
+		}
+		roundTrip = min(roundTrip, took)
+	}
+	for bytes, large, began := minProbe, 0, time.Now(); large < maxProbes && time.Since(began) < probeTime; {
+		took, err := timed(bytes)
+		if err != nil {
+			return err
+		}
+		best = max(best, rateOf(int64(bytes), took, roundTrip))
+		if bytes < maxProbe {
+			bytes *= 2
+		} else {
+			large++
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.roundTrip = d
+	c.roundTrip, c.rate = roundTrip, best
+	return nil
 }
 
-// measured calls send, which sends state to a device, and stores the rate. send returns the number of
-// round trips. A nil counter measures nothing.
+// rateOf returns the bytes per second of a transfer that took some time, of which waiting was spent on round
+// trips, but not more than a half.
+func rateOf(bytes int64, took, waiting time.Duration) float64 {
+	took -= min(waiting, took/2)
+	return float64(bytes) / max(took, time.Microsecond).Seconds()
+}
+
+// measured calls send, which sends state to a device, and stores the rate if it is a higher one: the time
+// includes the work of the device. send returns the number of round trips. A nil counter measures nothing.
 func (c *counter) measured(send func() (waits int, err error)) error {
 	if c == nil {
 		_, err := send()
@@ -75,10 +122,7 @@ func (c *counter) measured(send func() (waits int, err error)) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if under := took - time.Duration(waits)*c.roundTrip; under > 0 {
-		took = under
-	}
-	c.rate = float64(bytes) / max(took, time.Microsecond).Seconds()
+	c.rate = max(c.rate, rateOf(bytes, took, time.Duration(waits)*c.roundTrip))
 	return nil
 }
 

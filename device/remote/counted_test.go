@@ -21,8 +21,7 @@ func TestTimesOfAMachine(t *testing.T) {
 
 // The rate excludes round trips. A nil counter, for a process of this machine, measures nothing.
 func TestMeasuredRate(t *testing.T) {
-	c := &counter{}
-	c.setRoundTrip(50 * time.Millisecond)
+	c := &counter{roundTrip: 50 * time.Millisecond}
 	err := c.measured(func() (int, error) {
 		c.sent.Add(1e6)
 		time.Sleep(150 * time.Millisecond)
@@ -33,5 +32,30 @@ func TestMeasuredRate(t *testing.T) {
 	}
 	if err := (*counter)(nil).measured(func() (int, error) { return 0, nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// A probe finds the rate of a connection whose first bytes are slow, with few bytes.
+func TestProbe(t *testing.T) {
+	c := &counter{}
+	sent := 0
+	err := c.probe(func(bytes int) error {
+		took := time.Duration(float64(bytes) / 50e6 * float64(time.Second))
+		if sent += bytes; sent < 1<<20 {
+			took *= 3
+		}
+		time.Sleep(2*time.Millisecond + took)
+		return nil
+	})
+	l := c.link("a")
+	if err != nil || l.Rate > 55e6 || l.Rate < 10e6 || sent > 6<<20 || l.RoundTrip < 2*time.Millisecond {
+		t.Errorf("50 MB a second and 2 ms: %+v after %d bytes, %v", l, sent, err)
+	}
+	began := time.Now()
+	if err := c.probe(func(bytes int) error { time.Sleep(300 * time.Millisecond); return nil }); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("a slow connection was probed for %v", took)
 	}
 }

@@ -17,7 +17,8 @@ func machinesOf(g *parallel.Group) (e Machines) {
 	for _, t := range g.Traffic() {
 		e.Machines = append(e.Machines, MachinePlan{Machine: t.Link.Machine, Devices: t.Devices,
 			Replicas: t.Replicas, Sent: t.Traffic.Out, Received: t.Traffic.In,
-			RowBytes: t.RowBytes, Waits: t.Traffic.Waits, RoundTrip: t.Link.RoundTrip.Seconds(), Rate: t.Link.Rate, Network: t.Expected().Seconds()})
+			RowBytes: t.RowBytes, Waits: t.Traffic.Waits, RoundTrip: t.Link.RoundTrip.Seconds(),
+			Rate: t.Link.Rate, Network: t.Expected().Seconds()})
 	}
 	return e
 }

@@ -66,20 +66,18 @@ func choose(sorted []int, most int, boxes []Corners, limit float32) []int {
 	if limit < 0 { // no overlap is less
 		return slices.Clone(sorted[:min(1, most, len(sorted))])
 	}
-	scale := scaleOf(sorted, boxes)
 	var chosen []int
-	var solid []int  // the chosen boxes that have an area: others overlap nothing
-	var cells []cell // of solid
+	strips := newStrips(sorted, boxes)
 	for _, c := range sorted {
 		if len(chosen) == most {
 			break
 		}
 		if boxes[c].isSolid() {
-			at := cellOf(boxes[c], scale)
-			if isOverlapped(c, at, solid, cells, boxes, limit) {
+			at := cellOf(boxes[c], strips.scale)
+			if strips.overlap(boxes[c], at, boxes, limit) {
 				continue
 			}
-			solid, cells = append(solid, c), append(cells, at)
+			strips.add(neighbour{at, c})
 		}
 		chosen = append(chosen, c)
 	}
@@ -98,6 +96,9 @@ type cell [4]int32
 // cellBits is the number of bits of the largest whole number of a cell, without its sign.
 const cellBits = 28
 
+// farthestCell is the largest whole number of a cell.
+const farthestCell = 1 << cellBits
+
 // scaleOf returns a power of two. Corners times this fill the range of whole numbers.
 func scaleOf(sorted []int, boxes []Corners) float64 {
 	largest := 0.0
@@ -114,9 +115,8 @@ func scaleOf(sorted []int, boxes []Corners) float64 {
 
 // cellOf returns the cell of a box with an area.
 func cellOf(c Corners, scale float64) (at cell) {
-	const most = 1 << cellBits
 	for i, v := range c {
-		x := max(-most, min(most, float64(v)*scale))
+		x := max(-farthestCell, min(farthestCell, float64(v)*scale))
 		if i < 2 {
 			at[i] = int32(math.Floor(x))
 		} else {
@@ -124,26 +124,4 @@ func cellOf(c Corners, scale float64) (at cell) {
 		}
 	}
 	return at
-}
-
-// isOverlapped reports whether the area that box c has in common with one of the others, divided by the area
-// of the union, is more than limit. All have an area.
-func isOverlapped(c int, at cell, others []int, cells []cell, boxes []Corners, limit float32) bool {
-	b, area := boxes[c], boxes[c].area()
-	for i := range cells {
-		o := &cells[i]
-		if (o[2]-at[0])|(at[2]-o[0])|(o[3]-at[1])|(at[3]-o[1]) < 0 {
-			continue
-		}
-		a := boxes[others[i]]
-		width, height := min(a[2], b[2])-max(a[0], b[0]), min(a[3], b[3])-max(a[1], b[1])
-		if !(width > 0) || !(height > 0) {
-			continue
-		}
-		common := float32(width * height)
-		if union := float32(a.area()+area) - common; union > 0 && common/union > limit {
-			return true
-		}
-	}
-	return false
 }

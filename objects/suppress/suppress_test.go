@@ -120,11 +120,18 @@ func TestChoose(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	odd := []float32{0, float32(math.Copysign(0, -1)), inf, -inf, nan, 1e30, -1e30, 1e-40}
 	for draw := range 3000 {
-		boxes, order := make([]Corners, r.IntN(30)), []int(nil)
+		count, side, class := r.IntN(30), 20, 0
+		if draw%30 == 29 { // enough boxes for many strips, with and without classes apart from each other
+			count, side, class = r.IntN(1200), 1+r.IntN(400), r.IntN(2)*300
+		}
+		boxes, order := make([]Corners, count), []int(nil)
 		for i := range boxes {
 			for k := range 2 {
-				boxes[i][k] = float32(r.IntN(20)) / 2
+				boxes[i][k] = float32(r.IntN(side))/2 + float32(class*(i%5))
 				boxes[i][k+2] = boxes[i][k] + float32(r.IntN(14)-1)
+				if r.IntN(40) == 0 {
+					boxes[i][k+2] = boxes[i][k] + float32(r.IntN(side))
+				}
 			}
 			if draw%3 == 0 && r.IntN(4) == 0 {
 				boxes[i][r.IntN(4)] = odd[r.IntN(len(odd))]
@@ -143,6 +150,21 @@ func TestChoose(t *testing.T) {
 		if got := choose(order, most, boxes, limit); !slices.Equal(got, want) {
 			t.Fatalf("draw %d, limit %g, at most %d of %v: %v, want %v", draw, limit, most, boxes, got, want)
 		}
+	}
+}
+
+// BenchmarkApart chooses among boxes that are moved apart by their class, as in torchvision's batched_nms.
+func BenchmarkApart(b *testing.B) {
+	r := rand.New(rand.NewPCG(62, 1))
+	in := ONNXInput{Batch: 1, Classes: 1, Count: 3549, MostPerClass: 1 << 40, Overlap: 0.45}
+	for range in.Count {
+		at := float32(417 * r.IntN(80))
+		x, y := at+416*r.Float32(), at+416*r.Float32()
+		in.Boxes = append(in.Boxes, y, x, y+60*r.Float32(), x+60*r.Float32())
+		in.Scores = append(in.Scores, r.Float32())
+	}
+	for b.Loop() {
+		ONNX(in)
 	}
 }
 

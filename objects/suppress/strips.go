@@ -1,0 +1,95 @@
+package suppress
+
+// strips keep the chosen boxes that have an area by their place, because most boxes are far
+// apart: the width of all candidates is divided into strips, and a box is kept with each
+// strip that its cell touches.
+type strips struct {
+	scale float64
+	low   int32 // left edge of the first strip
+	bits  int   // a strip is 1<<bits wide
+	of    [][]neighbour
+	wide  []neighbour // boxes that touch many strips
+	all   []neighbour
+}
+
+// neighbour is a chosen box: its cell and its index.
+type neighbour struct {
+	cell cell
+	box  int
+}
+
+const (
+	mostStrips = 64
+	perStrip   = 16 // candidates for each strip, if there are fewer
+	wideStrips = 8  // a box that touches more strips is wide
+)
+
+// newStrips returns empty strips for the candidates.
+func newStrips(sorted []int, boxes []Corners) *strips {
+	s := &strips{scale: scaleOf(sorted, boxes)}
+	low, high := int32(farthestCell), int32(-farthestCell)
+	for _, c := range sorted {
+		if boxes[c].isSolid() {
+			at := cellOf(boxes[c], s.scale)
+			low, high = min(low, at[0]), max(high, at[2])
+		}
+	}
+	s.low, s.of = low, make([][]neighbour, max(1, min(mostStrips, len(sorted)/perStrip)))
+	for int(high-low)>>s.bits >= len(s.of) {
+		s.bits++
+	}
+	return s
+}
+
+// touched returns the range of the strips that a cell touches.
+func (s *strips) touched(at cell) (from, to int) {
+	return int(at[0]-s.low) >> s.bits, int(at[2]-s.low)>>s.bits + 1
+}
+
+func (s *strips) add(n neighbour) {
+	s.all = append(s.all, n)
+	from, to := s.touched(n.cell)
+	if to-from > wideStrips {
+		s.wide = append(s.wide, n)
+		return
+	}
+	for i := range s.of[from:to] {
+		s.of[from+i] = append(s.of[from+i], n)
+	}
+}
+
+// overlap reports whether the area that box c, of a cell, has in common with one of the kept boxes, divided
+// by the area of the union, is more than limit. All have an area.
+func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) bool {
+	from, to := s.touched(at)
+	if to-from > wideStrips {
+		return overlapsAny(c, at, s.all, boxes, limit)
+	}
+	for _, near := range s.of[from:to] {
+		if overlapsAny(c, at, near, boxes, limit) {
+			return true
+		}
+	}
+	return overlapsAny(c, at, s.wide, boxes, limit)
+}
+
+// overlapsAny is strips.overlap for some of the kept boxes.
+func overlapsAny(b Corners, at cell, others []neighbour, boxes []Corners, limit float32) bool {
+	area := b.area()
+	for i := range others {
+		o := &others[i].cell
+		if (o[2]-at[0])|(at[2]-o[0])|(o[3]-at[1])|(at[3]-o[1]) < 0 {
+			continue
+		}
+		a := boxes[others[i].box]
+		width, height := min(a[2], b[2])-max(a[0], b[0]), min(a[3], b[3])-max(a[1], b[1])
+		if !(width > 0) || !(height > 0) {
+			continue
+		}
+		common := float32(width * height)
+		if union := float32(a.area()+area) - common; union > 0 && common/union > limit {
+			return true
+		}
+	}
+	return false
+}

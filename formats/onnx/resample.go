@@ -97,6 +97,12 @@ func (r *resampling) at(i int) float32 {
 	return coordinateTransforms[r.coordinates](r, float32(i))
 }
 
+// isIdentity reports whether the result is the operand: every result pixel has the centre of the operand's
+// pixel, where the weights of its neighbours are 0.
+func (r *resampling) isIdentity() bool {
+	return r.check() == nil && r.from == r.to && r.scale == 1 && r.coordinates != cropping
+}
+
 // inside reports whether the centre of result pixel i is inside the operand.
 func (r *resampling) inside(i int) bool {
 	x := r.at(i)

@@ -111,3 +111,42 @@ func TestNearestTies(t *testing.T) {
 		t.Errorf("%d ties", ties)
 	}
 }
+
+// TestIdentity: a resampling that is said to change nothing has the unit matrix as its
+// weights, whatever the mode; and a Resize of it is no node of the graph.
+func TestIdentity(t *testing.T) {
+	found := 0
+	for ways := range nearestSums {
+		for from := 1; from <= 9; from++ {
+			for to := 1; to <= 9; to++ {
+				for _, mode := range []string{"nearest", "linear", "cubic"} {
+					r := resizedTo(from, to, ways[0], ways[1])
+					r.mode, r.cubic, r.antialias = mode, -0.75, mode != "nearest" && to%2 == 0
+					if !r.isIdentity() {
+						continue
+					}
+					found++
+					for i, w := range r.weights() {
+						if unit := i%from == i/from; unit && w != 1 || !unit && w != 0 {
+							t.Errorf("%+v: weight %d is %g", r, i, w)
+						}
+					}
+				}
+			}
+		}
+	}
+	if found != 20*9*3 {
+		t.Errorf("%d resamplings change nothing", found)
+	}
+	for scale, want := range map[float32]int{1: 1, 2: 2} {
+		m := modelOf(13, 0, []int64{2, 3, 4}, map[string][]float32{"s": {1, 1, 1, scale}},
+			op("Resize", "x  s", "r", textAttr("mode", "linear")), op("Relu", "r", "y"))
+		f := readModel(t, m)
+		if f.NoModel != nil {
+			t.Fatal(f.NoModel)
+		}
+		if got := len(f.Model.Graph.Main.Nodes); got != want {
+			t.Errorf("a Resize by %g and a Relu are %d nodes, want %d", scale, got, want)
+		}
+	}
+}

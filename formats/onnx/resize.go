@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bnctl/bnctl/formats/onnx/internal/element"
+	"github.com/bnctl/bnctl/formats/onnx/internal/node"
 	"github.com/bnctl/bnctl/graph"
 	"github.com/bnctl/bnctl/tensor"
 )
@@ -15,20 +16,28 @@ func init() {
 			attributes: accept(4, "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "+
 				"extrapolation_value keep_aspect_ratio_policy mode nearest_mode"),
 			refused: "antialias of nearest; volumes; axes other than those behind the channels",
-			make:    one(resize), integers: move, bytes: nearestBytes,
+			make:    resizes, integers: move, bytes: nearestBytes,
 			traits: needsBatch | hasSettings | preparesInput},
 		"Upsample": {attributes: accept(2, "mode scales"),
-			refused: "volumes; axes other than those behind the channels", make: one(resize), integers: move,
+			refused: "volumes; axes other than those behind the channels", make: resizes, integers: move,
 			bytes: nearestBytes, traits: needsBatch | hasSettings},
 	})
 }
 
-// resize reads Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
-// height 1. If the graph's Upsample samples the same pixels, it becomes that. Otherwise it becomes a
-// product with a matrix along each axis.
-func resize(c *call) graph.Value {
+// resizes reads Upsample (operator sets 7 to 9) and Resize of an image, or of a line as an image of
+// height 1. The image itself is returned if it keeps its size.
+func resizes(c *call) []node.Value {
 	s := c.SpatialShape(0)
 	axes := readResamplings(c, s)
+	if c.Err == nil && !slices.ContainsFunc(axes, func(r resampling) bool { return !r.isIdentity() }) {
+		return same(c)
+	}
+	return []node.Value{node.Rows(resize(c, s, axes))}
+}
+
+// resize returns the image with resampled axes. If the graph's Upsample samples the same pixels, it
+// computes that. Otherwise the result is a product with a matrix along each axis.
+func resize(c *call, s []int, axes []resampling) graph.Value {
 	for i := range axes {
 		if err := axes[i].check(); err != nil {
 			c.Fail("%w", err)

@@ -36,10 +36,24 @@ func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
 		})
 		return
 	}
+	if from == 0 && to == 3 && columns == 3 {
+		divideTriples(dst[:rows], dst[rows:2*rows], dst[2*rows:3*rows], src)
+		return
+	}
 	for r := range rows {
 		for c, x := range src[r*columns:][:to-from] {
 			dst[c*rows+r] = x
 		}
+	}
+}
+
+// divideTriples copies the elements of triples, for example the colours of pixels, to a, b and c.
+func divideTriples(a, b, c, triples []float32) {
+	b, c, triples = b[:len(a)], c[:len(a)], triples[:3*len(a)]
+	for i := range a {
+		t := triples[:3:3]
+		a[i], b[i], c[i] = t[0], t[1], t[2]
+		triples = triples[3:]
 	}
 }
 

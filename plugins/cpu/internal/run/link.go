@@ -123,8 +123,10 @@ func (l *chainer) last() *chain { return &l.group.chains[len(l.group.chains)-1] 
 // ahead returns the best first action of a chain that includes action k, which reads more
 // of its operand than the positions that it computes. It returns k if the chain should not
 // include the action that makes the operand. No value that is computed ahead may be read
-// later, so that it need not be kept. Among the possible first actions, ahead selects the
-// one with the least reads from memory.
+// later, so that it need not be kept. What a step computes and the weights must fit near the
+// core. Among the possible first actions, ahead selects the one that reads the least from
+// memory, and none unless that is less than the operand of k, which is then neither written
+// nor read.
 func (l *chainer) ahead(k int) int {
 	maker := l.maker(l.reads(k)[0], k)
 	if maker < l.last().first || l.result(maker).size() < l.schedule.Far || l.group.actions[k].Positions == 0 {
@@ -135,10 +137,11 @@ func (l *chainer) ahead(k int) int {
 			return k
 		}
 	}
-	best, least := k, l.schedule.Tiling
+	best, least := k, l.result(maker).size()
 	inside := func(i int) bool { return l.ends[i] <= k && l.group.actions[i].Block == 0 }
 	for first := maker; first >= l.last().first && inside(first); first-- {
-		if n := l.operand(first).size() + l.laneBytes(first, k+1); n < least {
+		near := l.laneBytes(first, k+1) + l.weightBytes(first, k+1)
+		if n := l.operand(first).size(); near < l.schedule.Tiling && n < least {
 			best, least = first, n
 		}
 	}
@@ -162,6 +165,19 @@ func (l *chainer) laneBytes(first, last int) (n int) {
 	c := l.tiling(first, last)
 	for k := first; k < last-1; k++ {
 		n += c.most(k-first) * l.group.actions[k].Width * 4
+	}
+	return n
+}
+
+// weightBytes returns the bytes of the operands of the actions [first, last) that are no
+// rows. Every step of a tiling reads them again.
+func (l *chainer) weightBytes(first, last int) (n int) {
+	for k := first; k < last; k++ {
+		for _, v := range l.reads(k) {
+			if v != graph.None && l.fn.values[v].Kind != graph.Rows {
+				n += l.fn.values[v].size()
+			}
+		}
 	}
 	return n
 }

@@ -18,7 +18,7 @@ type Schedule struct {
 	Span    int // bytes of results that pass through a chain together
 	Step    int // bytes that a step of a tiling computes
 	Far     int // least size of an image that should not pass through memory as a whole
-	Tiling  int // bytes that a tiling may hold at a time, including its inputs
+	Tiling  int // bytes that a tiling may hold at a time, including its weights
 
 	LightTiles, HeavyTiles int // Winograd tiles that are processed together, by their weights
 	Tiles                  int // bytes of transformed tiles and products; the limit of light tiles

@@ -272,6 +272,10 @@ test-random-graphs: build ## COUNT=200 random modules of PyTorch and graphs of O
 test-detectors: build ## boxes of detectors in ONNX, of the repositories in FOLDER and made by PyTorch, beside ONNX Runtime (JSON=FILE; minutes)
 	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 -W ignore scripts/peers/detectors.py $(or $(FOLDER),.) bin/bnctl > $(or $(JSON),/dev/null)
 
+.PHONY: bench-detectors
+bench-detectors: build ## pictures through detectors with their suppression, beside ONNX Runtime (ROUNDS=9, JSON=FILE; minutes)
+	NODE_PATH=$$(sh scripts/peers.sh) /usr/bin/python3 -W ignore scripts/peers/detectorspeed.py bin/bnctl python $(JSON)
+
 .PHONY: test-random-recipes
 test-random-recipes: build ## COUNT=50 random modules, optimizers, losses and schedules from SEED=0 on, trained beside PyTorch
 	NODE_PATH=$$(sh scripts/peers.sh) nice /usr/bin/python3 scripts/peers/randomrecipes.py bin/bnctl $(or $(COUNT),50) $(or $(SEED),0)

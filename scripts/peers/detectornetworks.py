@@ -150,9 +150,10 @@ class Suppressed(nn.Module):
 
     def __init__(self, net, form, side):
         super().__init__()
-        self.net, self.form, self.side = net, form, side
+        self.net, self.form, self.side, self.least = net, form, side, 0.25
 
-    def forward(self, x):
+    def scored(self, x):
+        """Return all boxes with their scores and classes."""
         y = self.net(x)
         if self.form == "ssd":
             boxes, (scores, classes) = y[0][0] * self.side, y[1][0, :, 1:].max(1)
@@ -163,7 +164,11 @@ class Suppressed(nn.Module):
             if first == 5:
                 scores = scores * y[:, 4]
             boxes = torch.cat([y[:, :2] - y[:, 2:4] / 2, y[:, :2] + y[:, 2:4] / 2], 1)
-        above = scores > 0.25
+        return boxes, scores, classes
+
+    def forward(self, x):
+        boxes, scores, classes = self.scored(x)
+        above = scores > self.least
         boxes, scores, classes = boxes[above], scores[above], classes[above]
         at = torchvision.ops.batched_nms(boxes, scores, classes, 0.45)
         return boxes[at], scores[at], classes[at]
@@ -208,8 +213,11 @@ def spread(net, x):
     return net.eval()
 
 
-def export(name, path, side, picture):
-    """Write a network as ONNX, and return the form of its outputs and a function for its first output in float64."""
+def export(name, path, side, picture, above=None):
+    """Write a network as ONNX, and return the form of its outputs and a function for its first output in float64.
+
+    With above, a network of form "nms" suppresses this number of boxes of a picture, those with the best scores.
+    """
     torch.manual_seed(0)
     form, _, how = name.partition("-")
     kind = zoo()
@@ -229,6 +237,9 @@ def export(name, path, side, picture):
     spread(net.eval(), x)
     if how == "nms":
         net = Suppressed(net, form, side)
+        if above:
+            with torch.no_grad():
+                net.least = float(net.scored(x[:1])[1].sort(descending=True).values[above])
     if how in ("nms", "topk"):
         form, names = "own", ["boxes", "scores", "labels"]
     if form == "yolox" and how == "decoded":

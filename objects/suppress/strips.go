@@ -8,7 +8,7 @@ type strips struct {
 	low   int32 // left edge of the first strip
 	bits  int   // a strip is 1<<bits wide
 	of    [][]neighbour
-	wide  []neighbour // boxes that touch many strips
+	broad []neighbour // boxes that touch more than mostTouched strips
 	all   []neighbour
 }
 
@@ -19,9 +19,9 @@ type neighbour struct {
 }
 
 const (
-	mostStrips = 64
-	perStrip   = 16 // candidates for each strip, if there are fewer
-	wideStrips = 8  // a box that touches more strips is wide
+	mostStrips  = 64
+	perStrip    = 16 // candidates for each strip, if there are fewer
+	mostTouched = 8
 )
 
 // newStrips returns empty strips for the candidates.
@@ -49,8 +49,8 @@ func (s *strips) touched(at cell) (from, to int) {
 func (s *strips) add(n neighbour) {
 	s.all = append(s.all, n)
 	from, to := s.touched(n.cell)
-	if to-from > wideStrips {
-		s.wide = append(s.wide, n)
+	if to-from > mostTouched {
+		s.broad = append(s.broad, n)
 		return
 	}
 	for i := range s.of[from:to] {
@@ -62,7 +62,7 @@ func (s *strips) add(n neighbour) {
 // by the area of the union, is more than limit. All have an area.
 func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) bool {
 	from, to := s.touched(at)
-	if to-from > wideStrips {
+	if to-from > mostTouched {
 		return overlapsAny(c, at, s.all, boxes, limit)
 	}
 	for _, near := range s.of[from:to] {
@@ -70,7 +70,7 @@ func (s *strips) overlap(c Corners, at cell, boxes []Corners, limit float32) boo
 			return true
 		}
 	}
-	return overlapsAny(c, at, s.wide, boxes, limit)
+	return overlapsAny(c, at, s.broad, boxes, limit)
 }
 
 // overlapsAny is strips.overlap for some of the kept boxes.

@@ -29,7 +29,7 @@ func template(t *testing.T) *graph.Function {
 	return finish(t, b)
 }
 
-// wrapped is what package parallel makes of template, with or without an all-reduce.
+// wrapped returns the graph that package parallel makes of template, with or without an all-reduce.
 func wrapped(t *testing.T, sync bool) *graph.Function {
 	var table []graph.State
 	b := graph.NewBuilder("main", &table)

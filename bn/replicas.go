@@ -9,7 +9,7 @@ import (
 // Replicas keeps separate running statistics for each of R replicas until they are merged.
 type Replicas struct {
 	layers     []Layer
-	PerReplica []*Statistics // by replica
+	PerReplica []*Statistics // statistics by replica
 }
 
 // NewReplicas returns statistics for the given number of replicas, all starting from state.

@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// torchRunning is what testdata/torch_running.py printed: see there.
+// torchRunning is the output of testdata/torch_running.py: see there.
 //
 //go:embed testdata/torch_running.txt
 var torchRunning string

@@ -15,7 +15,7 @@ const (
 	maxInitialWeight = 0.05  // weight of the initial 0 and 1 that is still in the average
 )
 
-// remedy is what to do about something.
+// remedy is advice about a symptom.
 type remedy struct {
 	advice     string
 	reestimate bool // Finding.Reestimate

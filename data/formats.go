@@ -13,7 +13,7 @@ import (
 // formatSet collects the formats of the picture files of a source, by their content.
 type formatSet struct {
 	mu    sync.Mutex
-	names map[string]bool // in lower case; "netpbm" of PGM and PPM
+	names map[string]bool // names of formats in lower case; "netpbm" for PGM and PPM
 }
 
 // add adds the format of a file, if it is a picture.

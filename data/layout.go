@@ -28,7 +28,7 @@ type sampleFile struct {
 	group  string  // if a table has a column for it
 	weight string  // if a table has a column for it
 	line   int     // line in the table
-	label  []int32 // for a table with labels that are not exclusive classes; else nil
+	label  []int32 // labels from a table, unless they are exclusive classes
 }
 
 // layoutOf sorts members into splits and classes, whichever of the two folders contains the

@@ -16,7 +16,7 @@ import (
 // speed.
 type Plan struct {
 	Batch   int    // samples of a batch; the last of an epoch may have fewer
-	Seed    uint64 // for order and augmentation
+	Seed    uint64 // seed of the order and of augmentation
 	Shuffle bool   // false: the order of the source, in every epoch
 	// Weights are the weights of the samples, at least 0. An epoch then has the source's number of
 	// samples, drawn by weight and with replacement, so that some occur several times and others never.
@@ -51,7 +51,7 @@ type Loader struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wait   sync.WaitGroup
-	ready  chan *Batch // in order; may not be filled yet
+	ready  chan *Batch // batches in order; the next may not be filled yet
 	jobs   chan job
 	free   chan *Batch // released batches, for reuse
 	err    error       // last result of Next, if not nil

@@ -34,7 +34,7 @@ const (
 
 // maskCode maps a pixel of a mask to its class.
 type maskCode struct {
-	values  [256]int16        // by value
+	values  [256]int16        // class by value
 	colours map[[3]byte]int16 // codes by colour, instead of values; may be nil
 	names   []string          // names of the classes; nil: derived from the masks
 }

@@ -22,7 +22,7 @@ type Report struct {
 	Sizes       string         `json:"sizes,omitempty"`       // sizes of pictures: "from 75x56 to 500x375"
 	Mean        []float64      `json:"mean"`
 	Std         []float64      `json:"std"`
-	ImageMean   []float64      `json:"image_mean,omitempty"` // with equal weight for each picture
+	ImageMean   []float64      `json:"image_mean,omitempty"` // mean with equal weight for each picture
 	ImageStd    []float64      `json:"image_std,omitempty"`
 	Fingerprint string         `json:"fingerprint"`
 	Kinds       map[string]int `json:"kinds,omitempty"`         // extensions of the files of samples

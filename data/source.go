@@ -63,7 +63,7 @@ type Info struct {
 	Masks      bool           // a label is a mask: the class of each pixel of the picture
 	Boxes      bool           // a label is boxes, in pixels of the sample: see Box
 	MultiLabel bool           // classes do not exclude each other: LabelShape is [number of Classes]
-	complete   bool           // with MultiLabel: a sample does not have the classes that it does not name
+	complete   bool           // with MultiLabel: classes that a sample does not name are absent
 	Targets    []string       // names of the numbers in a label that replace classes, or nil
 	Decoder    string         // version of the picture decoders, if the samples are picture files
 	EXIF       bool           // Options.EXIF, if the samples are picture files

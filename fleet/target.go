@@ -183,7 +183,7 @@ func numbered(index string, list []device.Info) int {
 	})
 }
 
-// shortName is what Options.Devices calls device i of the devices of a plugin.
+// shortName returns the name of device i of a plugin in Options.Devices.
 func shortName(plugin string, i, devices int) string {
 	if devices == 1 && plugin != "cuda" {
 		return plugin

@@ -101,7 +101,7 @@ func TestFoldProvenRefuses(t *testing.T) {
 	}
 }
 
-// TestFoldProvenFails returns the reason why a model did not run or cannot be folded.
+// TestFoldProvenFails: the error gives the reason why a model did not run or cannot be folded.
 func TestFoldProvenFails(t *testing.T) {
 	broken := errors.New("the device is on fire")
 	for at := range 2 {

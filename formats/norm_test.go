@@ -64,7 +64,7 @@ func TestModelNorms(t *testing.T) {
 	}
 }
 
-// TestNormsOfTornTensors returns the error of an unreadable tensor, including the
+// TestNormsOfTornTensors: the error of an unreadable tensor is returned, including the
 // counter's.
 func TestNormsOfTornTensors(t *testing.T) {
 	counter, err := NewTensor("bn.num_batches_tracked", tensor.I64, []int{},

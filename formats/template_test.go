@@ -52,7 +52,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestState returns the tensors for initialisation: without counters, and without prefixes,
+// TestState: State returns the tensors for initialisation: without counters, and without prefixes,
 // but only if no name fits with them.
 func TestState(t *testing.T) {
 	for _, c := range []struct{ tensors, want string }{

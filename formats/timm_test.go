@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// timmNames is what scripts/peers/timm_names.py printed, gzipped.
+// timmNames is the output of scripts/peers/timm_names.py, gzipped.
 //
 //go:embed testdata/timm_names.txt.gz
 var timmNames []byte

@@ -41,7 +41,7 @@ func unwrap(f *File) {
 	for i, t := range f.Tensors {
 		name, removed := root.strip(strings.Split(t.Name, "."))
 		if taken[name] {
-			continue // of two tensors without a layer, one already has this name
+			continue // another tensor without a layer has this name
 		}
 		taken[name] = true
 		renamed[i] = t.Renamed(name)

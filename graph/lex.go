@@ -135,7 +135,7 @@ func (l *lexer) punctuation(c byte) {
 	case ')', ']':
 		l.depth--
 	case '{', '}', ',', '=':
-	case '?': // in a draft, for a missing name
+	case '?': // a draft has ? for a missing name
 		l.fail(l.token, "a ? stands where the name of a value is to be filled in")
 		return
 	default:

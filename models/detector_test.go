@@ -14,12 +14,12 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// torchYOLOX is what testdata/torch_yolox.py printed: see there.
+// torchYOLOX is the output of testdata/torch_yolox.py: see there.
 //
 //go:embed testdata/torch_yolox.txt
 var torchYOLOX string
 
-// torchDetection is what testdata/torch_detection.py printed: see there.
+// torchDetection is the output of testdata/torch_detection.py: see there.
 //
 //go:embed testdata/torch_detection.txt
 var torchDetection string

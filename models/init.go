@@ -50,7 +50,7 @@ func sampleOf(name string) uint64 {
 	return h.Sum64()
 }
 
-// distribution is what elements are drawn from: centre plus spread times a
+// distribution is the distribution of random elements: centre plus spread times a
 // standard normal number, or one uniform in [-1, 1).
 type distribution struct {
 	centre, spread float64

@@ -13,7 +13,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// torchLogits is what testdata/torch_logits.py printed: see there.
+// torchLogits is the output of testdata/torch_logits.py: see there.
 //
 //go:embed testdata/torch_logits.txt
 var torchLogits string

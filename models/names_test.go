@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/models"
 )
 
-// torchNames is what testdata/torch_names.py printed.
+// torchNames is the output of testdata/torch_names.py.
 //
 //go:embed testdata/torch_names.txt
 var torchNames string

@@ -12,7 +12,7 @@ import (
 // all: docs/numerics.md, section 8, has their definitions.
 const (
 	CrossEntropy       = ""
-	BinaryCrossEntropy = "binary" // for labels that do not exclude each other
+	BinaryCrossEntropy = "binary" // several labels may apply
 	SquaredError       = "squared"
 	AbsoluteError      = "absolute"
 	HuberError         = "huber"

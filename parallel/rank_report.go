@@ -21,7 +21,7 @@ type verdict struct {
 	Of     string `json:"of"`               // the run; it must be the same on all ranks
 	Retry  bool   `json:"retry,omitempty"`  // a device has not finished: run again
 	Fatal  string `json:"fatal,omitempty"`  // why it cannot continue
-	Advice string `json:"advice,omitempty"` // what to do about Fatal
+	Advice string `json:"advice,omitempty"` // remedy for Fatal
 	Empty  bool   `json:"empty,omitempty"`  // it waits for a device
 	Stop   bool   `json:"stop,omitempty"`   // its context has ended
 	RankStats

@@ -27,7 +27,7 @@ type pace struct {
 type DeviceTime struct {
 	Device        string // its name
 	Stage         int    // number of its stage, from 1; 0: the device has all layers
-	Replicas      int    // present number
+	Replicas      int    // present number of replicas
 	Rows          int    // trained rows
 	Took, Blocked time.Duration
 	Sending       time.Duration // part of Blocked for messages of a device on another machine

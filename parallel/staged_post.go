@@ -20,7 +20,7 @@ type post struct {
 	ranks  *stageRanks
 	routes *routes
 	stop   context.CancelFunc
-	queues map[int]chan parcel // by rank, with capacity for all parcels
+	queues map[int]chan parcel // queue of each rank, with capacity for all parcels
 	wait   sync.WaitGroup
 }
 

@@ -30,7 +30,7 @@ up() {
 		nsenter -t "$p" -n ip addr add 10.78.0.$i/24 dev eth0; nsenter -t "$p" -n ip link set eth0 up
 		nsenter -t "$p" -n ip link set lo up; nsenter -t "$p" -u hostname m$i
 		nsenter -t "$p" -m sh -c "mount --bind '$work' /mnt && mount -t tmpfs tmp /tmp && mount -t tmpfs shm /dev/shm &&
-			mkdir -p '$work' && mount --move /mnt '$work'" # which may lie in /tmp
+			mkdir -p '$work' && mount --move /mnt '$work'" # the work folder may be in /tmp
 	done
 	printf '#!/bin/bash\nh=$1; shift; exec nsenter -t "$(cat %s/m${h##*.}.pid)" -n -m -p -i -u -- /bin/sh -c "$*"\n' "$work" >agent
 	chmod +x agent

@@ -1,7 +1,7 @@
 #!/bin/sh
-# debian13.sh [DIR]: makes a Debian 13 beside this system, whose programs are the peers of today: PyTorch 2.6,
-# ONNX Runtime 1.21, oneDNN 3.7 (2.6 GB, about three minutes). Needs root and Debian's mirror; nothing of it is
-# mixed into the system. Builds peers/onednn.c and onednn_train.c there, and prints the folder, in which
+# debian13.sh [DIR]: installs Debian 13 in a folder. Its programs are the peers of today: PyTorch 2.6,
+# ONNX Runtime 1.21, oneDNN 3.7 (2.6 GB, about three minutes). Needs root and Debian's mirror. This system is
+# not changed. Builds peers/onednn.c and onednn_train.c there, and prints the folder, in which
 # enter.sh runs programs. torch.compile wants g++, setuptools and libtorch-dev; without
 # libopenblas0-pthread PyTorch multiplies with the reference BLAS.
 set -e

@@ -60,7 +60,7 @@ com1: enabled=1, mode=file, dev=$work/serial
 log: $work/log
 END
 touch "$work/serial"
-tail -f "$work/serial" & # what the machine prints, while it runs
+tail -f "$work/serial" & # print the machine's output while it runs
 if [ -n "${BOCHS:-}" ]; then
 	"$BOCHS" -q -f "$work/bochsrc" >"$work/bochs" 2>&1 </dev/null || true
 else

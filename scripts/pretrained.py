@@ -27,7 +27,7 @@ def main(folder, zoo):
         other = NAMES.get(name, name.replace("-", "_"))
         if other not in known: continue
         for w in get_model_weights(other):
-            if "SWAG" in w.name: continue  # of another licence
+            if "SWAG" in w.name: continue  # it has another licence
             meta = w.meta
             metrics = meta["_metrics"].get("ImageNet-1K", {})
             pixels = meta["_metrics"].get("COCO-val2017-VOC-labels", {})

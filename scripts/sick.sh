@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 go build -o "$work/bnctl-device-sick" ./scripts/sickdevice
 cd "$work"
 plugin=(--device-plugin ./bnctl-device-sick --allow-unlocked)
-ulimit -v 16000000 # for the one that keeps memory
+ulimit -v 16000000 # limits the device that leaks memory
 train() { # OUT DEVICES [FLAG...]
 	"$bnctl" train --model mlp-bn --data glyphs:512 --batch 128 --replicas 4 --epochs 3 --lr 0.05 \
 		--class-weights 1,2,1,1,1,1,1,1,1,3 -o "$1" --overwrite --device-timeout 5 --devices "${@:2}"

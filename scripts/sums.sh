@@ -146,7 +146,7 @@ train() {
 		[ "$how $killed" = "resumed 2" ] && "$bnctl" train --resume c.bnc --checkpoint c.bnc --devices "$on" -o m.bnm >/dev/null 2>err || { cat err >&2; return 1; }
 	fi
 	case $how in kill | resumed) [ $killed = 2 ] || { echo "$1: none was lost" >&2; return 1; } ;; esac
-	case ${ZOO:+${words[*]}} in *"--batch 3"*) cp m.bnm "${words[1]}.bnm" ;; esac # for its predictions
+	case ${ZOO:+${words[*]}} in *"--batch 3"*) cp m.bnm "${words[1]}.bnm" ;; esac # kept for its predictions
 	"$work/plainsum" m.bnm | cut -c1-64
 }
 

@@ -73,7 +73,7 @@ train() { "$bnctl" train "${recipe[@]}" --quiet --overwrite "$@" >out 2>err || {
 watched() { # FUNCTION FLAGS
 	local then=$1 at=0 done
 	shift
-	: >err # of a run before
+	: >err # remove the errors of the run before
 	"$bnctl" train "${recipe[@]}" --overwrite --log-every 1 "$@" >out 2>>err &
 	pid=$! devices=()
 	while kill -0 "$pid" 2>/dev/null; do

@@ -89,7 +89,7 @@ func inputOf(t *testing.T, file []byte) data.Source {
 	return src
 }
 
-// predictedClasses are those that predict has for a picture file.
+// predictedClasses returns the classes that predict finds in a picture file.
 func predictedClasses(t *testing.T, p *predict.Predictor, file []byte) (top []topClass) {
 	t.Helper()
 	src := inputOf(t, file)

@@ -24,7 +24,7 @@ const (
 const (
 	headerOverhead = 128
 	minHeaderText  = 5 // bytes of text, "a:b\r\n"
-	headerGrowth   = 4 // by HTTP/2, where each counts 32 bytes more than its text
+	headerGrowth   = 4 // HTTP/2 counts 32 bytes more than the text for each header
 )
 
 // connTracker counts the open connections. They use at most half of the budget; idle ones are

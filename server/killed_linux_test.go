@@ -41,7 +41,7 @@ func children(t *testing.T) (pids []int) {
 }
 
 // Requests of random sizes at random times, while a device is killed in the middle of them: every
-// answer is what predict gives, bit for bit, and no answer is lost. BNCTL_SERVE=full does it a
+// answer equals predict's, bit for bit, and no answer is lost. BNCTL_SERVE=full does it a
 // thousand times.
 func TestADeviceIsKilled(t *testing.T) {
 	rounds := 6

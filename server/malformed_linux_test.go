@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// held is what this process holds.
+// held counts the resources of this process.
 type held struct {
 	goroutines, files int
 	heap              uint64 // bytes, after a collection

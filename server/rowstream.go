@@ -15,7 +15,7 @@ import (
 )
 
 // A stream of rows is a connection that HTTP has handed over, for one prediction after the other. Its
-// answers are those of predictHTTP. A request of HTTP costs half a millisecond after some milliseconds of
+// answers equal predictHTTP's. A request of HTTP costs half a millisecond after some milliseconds of
 // computing, when nothing of it is in the processor's cache any more; here little is left of that.
 //
 //	GET /v2/models/NAME/predict, Connection: Upgrade, Upgrade: bnctl-rows    101, or an error of HTTP
@@ -66,7 +66,7 @@ func (s *Server) upgradeToRows(w http.ResponseWriter, r *http.Request) error {
 	if buffered.Reader.Buffered() > 0 {
 		return nil // the client did not wait for the answer
 	}
-	if c, ok := w.(*statusWriter); ok { // for the log: net/http would send the answer before it hands over
+	if c, ok := w.(*statusWriter); ok { // record the status: net/http would send the answer before it hands over
 		c.status = http.StatusSwitchingProtocols
 	}
 	_ = conn.SetWriteDeadline(s.deadline(0))

@@ -124,7 +124,7 @@ func start(t testing.TB, o Options) *Server {
 	return s
 }
 
-// reply is what came of a request.
+// reply is the response to a request, or its error.
 type reply struct {
 	status int
 	header http.Header

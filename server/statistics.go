@@ -13,7 +13,7 @@ type modelStatistics struct {
 	Inferences int                 `json:"inference_count"` // rows
 	Executions int                 `json:"execution_count"` // batches
 	Stats      map[string]duration `json:"inference_stats"`
-	Batches    []struct{}          `json:"batch_stats"` // by batch size; bnctl does not count these
+	Batches    []struct{}          `json:"batch_stats"` // statistics by batch size, which bnctl does not count
 }
 
 // duration is a number of requests, and the time that they took together.

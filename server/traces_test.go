@@ -20,7 +20,7 @@ import (
 	pb "github.com/bnctl/bnctl/server/internal/inferencepb"
 )
 
-// collector is what spans are sent to.
+// collector receives spans.
 type collector struct {
 	mu    sync.Mutex
 	spans map[string]*tracepb.Span // by the ID of their parent

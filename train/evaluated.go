@@ -11,7 +11,7 @@ type Evaluated struct {
 	Epoch      int // counted from 1
 	Best       bool
 	Evaluation *evaluation.Evaluation
-	Model      *models.Model // with names of classes; its weights are not those of the epoch
+	Model      *models.Model // has the names of classes; its weights are not the epoch's
 	Source     data.Source   // the validation data, to read samples of before the run ends
 }
 

@@ -170,7 +170,7 @@ type EpochDone struct {
 	Merged     int64              `json:"merged,omitempty"`  // observations of replicas so far, with async:S
 	Waited     int64              `json:"waited,omitempty"`  // steps that these waited, in total
 
-	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // with Sync "async:S"
+	Staleness *parallel.Staleness `json:"late_gradients,omitempty"` // staleness, with Sync "async:S"
 
 	Devices  []DeviceShare     `json:"devices,omitempty"` // how each device spent the time
 	Machines []MachineShare    `json:"machines,omitempty"`
@@ -232,7 +232,7 @@ type StoppedEarly struct {
 	Reason      string  `json:"reason"` // "patience"
 	Step        int     `json:"step"`
 	Evaluations int     `json:"evaluations"` // since the best
-	Figure      string  `json:"figure"`      // for validation data: "accuracy", "loss" or "miou"
+	Figure      string  `json:"figure"`      // figure of validation data: "accuracy", "loss" or "miou"
 	Best        float64 `json:"best"`        // the figure of the best evaluation
 	BestEpoch   int     `json:"best_epoch"`  // counted from 1
 	Save        string  `json:"save"`        // weights that become the template

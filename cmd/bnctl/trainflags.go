@@ -11,14 +11,14 @@ import (
 	"github.com/bnctl/bnctl/recipe"
 )
 
-// defaultModel is what is trained without --model.
+// defaultModel is the model that train uses without --model.
 const defaultModel = "lenet-bn"
 
 // recipeChange sets the fields of a recipe that the flags set.
 type recipeChange func(*recipe.Recipe) error
 
 // recipeFlags set fields of the recipe: they decide what comes out. Their
-// defaults are those of recipe.Default.
+// defaults are the values of recipe.Default.
 func recipeFlags() []cli.Flag {
 	d := recipe.Default(defaultModel)
 	return append([]cli.Flag{

@@ -14,7 +14,7 @@ import (
 // Tags and values of TIFF 6.0 for bit order and compression.
 const (
 	tiffFillOrder          = 266
-	lowBitFirst            = 2 // of tiffFillOrder
+	lowBitFirst            = 2 // value of tiffFillOrder
 	compressedFax3         = 3
 	compressedFax4         = 4
 	seenWhiteIsZero        = 0

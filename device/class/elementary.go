@@ -27,7 +27,7 @@ var (
 
 const (
 	Log2E = 0x1.715476p+0  // 1/log(2)
-	Ln2Hi = 0x1.62e4p-1    // of 15 bits, so that its multiples below 2^9 are exact
+	Ln2Hi = 0x1.62e4p-1    // 15 bits, so that its multiples below 2^9 are exact
 	Ln2Lo = 0x1.7f7d1cp-20 // log(2) - Ln2Hi
 	Ln2   = 0x1.62e43p-1   // log(2)
 

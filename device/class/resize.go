@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Interpolation says how an element of a resized axis is interpolated, in float64: element
+// Interpolation describes how an element of a resized axis is interpolated, in float64: element
 // Low of the original axis with weight 1 - Weight, and High with Weight. An
 // element with weight 0 is left out.
 type Interpolation struct {

@@ -59,7 +59,7 @@ func (g Tiles) ChainRows(columns int) int {
 // form is the numbers of tiles of one size.
 type form struct {
 	pairs   []float32   // the points beside 0 and infinity
-	except  [][]float32 // by pair, that of none first: see exceptOf
+	except  [][]float32 // exceptions by pair; the first is for no pair: see exceptOf
 	factors []float64   // see factorsOf
 }
 

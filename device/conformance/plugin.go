@@ -136,7 +136,7 @@ func (o *Options) judge(ctx context.Context, cmd remote.Command, id, level strin
 	says := &printed{}
 	cmd.Printed = says.add
 	cmd.Levels = []string{level}
-	if level == device.CollShm { // of groups: sessions run at another
+	if level == device.CollShm { // a level of groups: sessions use another
 		cmd.Levels = append(cmd.Levels, device.Shm)
 		ctx = devicetest.WithRendezvous(ctx, remote.Rendezvous{})
 		cases = ofGroups(cases)

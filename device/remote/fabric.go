@@ -42,10 +42,10 @@ type Fabric struct {
 	rank    int
 	about   string
 	boxes   [][collective.Lanes]*mailbox.Box[[]byte] // boxes by rank and lane
-	left    []chan struct{}                          // by rank: closed when it has left; this rank: all
+	left    []chan struct{}                          // by rank: closed when it has left; this rank: when all have
 	over    chan struct{}                            // closed when the fabric has ended
 	cause   string                                   // reason of the end; valid when over is closed
-	once    sync.Once                                // for the end
+	once    sync.Once                                // guards the end
 	leave   sync.Once
 	reader  sync.WaitGroup
 	writing sync.Mutex                        // locked while a frame is written

@@ -61,7 +61,7 @@ type sharedPools struct {
 // announcedPool is a pool that the other process knows.
 type announcedPool struct {
 	number uint32
-	mapped atomic.Bool // as the other process reported
+	mapped atomic.Bool // the other process has reported that it mapped the memory
 }
 
 // outstanding counts the lent messages to a peer in a lane that the plugin has not finished.

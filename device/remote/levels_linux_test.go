@@ -12,7 +12,7 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 )
 
-// levels are those that this system has.
+// levels are the levels that this system has.
 var levels = []string{device.Stream, device.Shm}
 
 // groupLevels lists the levels of groups that can meet, each with the best session level

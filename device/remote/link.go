@@ -57,7 +57,7 @@ type link struct {
 
 	mu      sync.Mutex
 	closed  bool           // close was called; no writer may begin
-	writers sync.WaitGroup // for writes that outlast the call that began them; close waits
+	writers sync.WaitGroup // writes that outlast the call that began them; close waits for them
 }
 
 // delivery is a received message: one piece if it was copied out of the ring, or one for

@@ -91,7 +91,7 @@ func (w *output) last() string {
 			return strings.Join(lastWords(lines[at:]), "\n")
 		}
 	}
-	return w.death // the output after it was too long to be stored
+	return w.death // so much output followed the cause of death that it is no longer stored
 }
 
 // lastWords shortens lines that begin with the reason of an end. Python and Node.js write the reason

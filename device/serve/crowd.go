@@ -37,7 +37,7 @@ type comer struct {
 var errCrowded = errors.New("too many hosts are connected")
 
 const (
-	maxConnections = 256 // for trusted hosts
+	maxConnections = 256 // limit for trusted hosts
 	maxStrangers   = 128 // without a handshake
 )
 

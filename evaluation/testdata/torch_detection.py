@@ -98,7 +98,7 @@ def of_retinanet(loss, outputs, boxes, classes):
 
 
 def of_ssd(outputs, boxes, classes):
-    """As ssdlite320_mobilenet_v3_large makes it. Anchors and matches are float32, as in training."""
+    """Build the network of ssdlite320_mobilenet_v3_large. Anchors and matches are float32, as in training."""
     generator = DefaultBoxGenerator([[2, 3] for _ in range(6)], min_ratio=0.2, max_ratio=0.95)
     anchors = grid(generator, SSD_SIDES).float()
 

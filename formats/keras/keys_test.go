@@ -113,7 +113,7 @@ func checkKind(t *testing.T, class, plain string, with func(key string, value an
 	for _, k := range []layerKind{kinds[class], everywhere} {
 		for _, key := range strings.Fields(k.reads) {
 			if key == "name" || key == "batch_shape" && class != "InputLayer" {
-				continue // the name outside the configuration counts; a shape counts on the first layer
+				continue // a name counts outside the configuration, a shape on the first layer
 			}
 			if _, err := with(key, nonsense); err == nil {
 				t.Errorf("%s: key %s is said to be heeded, and may be nonsense", class, key)

@@ -125,7 +125,7 @@ func addScalar(c *call, op graph.Op, x int, k float32) (graph.Value, bool) {
 		return c.node(graph.Affine, "", in, "add", shortest(-v)), true
 	case op == graph.Sub:
 		return c.node(graph.Affine, "", in, "by", -1.0, "add", shortest(v)), true
-	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // by a power of two
+	case op == graph.Div && x == 0 && math.Abs(fraction) == 0.5: // the divisor is a power of two
 		return c.node(graph.Affine, "", in, "by", 1/v), true
 	}
 	return graph.None, false

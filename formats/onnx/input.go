@@ -109,7 +109,7 @@ func example(lengths []int) string {
 			e[i] = 224
 		}
 	}
-	if len(e) == 3 && lengths[0] == 0 && e[2] > 4 { // with the channels first
+	if len(e) == 3 && lengths[0] == 0 && e[2] > 4 { // the channels come first
 		e[0] = 3
 	}
 	if len(e) == 3 && e[2] <= 4 {

@@ -69,7 +69,7 @@ func (o operator) isRead() bool {
 
 const (
 	windowAttributes = "auto_pad dilations kernel_shape pads strides"
-	legacyBroadcast  = "axis broadcast" // in operator set 6
+	legacyBroadcast  = "axis broadcast" // attributes of operator set 6
 	reduceAttributes = "axes keepdims noop_with_empty_axes"
 )
 

@@ -32,7 +32,7 @@ func (l *loader) takeAverages() error {
 		l.Tensors[i] = a
 		delete(average, t.Name)
 	}
-	for _, t := range l.averages { // of variables that the checkpoint does not have
+	for _, t := range l.averages { // averages of variables that the checkpoint does not have
 		if _, alone := average[t.Name]; alone {
 			l.Tensors = append(l.Tensors, t)
 		}

@@ -21,7 +21,7 @@ def run(net, *inputs):
 
 
 def effective(net, inputs):
-    """What each layer computes with, by the name that the plain layer has for it."""
+    """Return the weights that each layer computes with, by their names in the plain layer."""
     for layer, x in inputs:
         layer(x)
     want = {}
@@ -75,7 +75,7 @@ def halves():
     net[1].bfloat16()
     for layer in net:
         for hook in layer._forward_pre_hooks.values():
-            hook(layer, None)  # as a forward pass does
+            hook(layer, None)  # a forward pass does the same
     make("halves", net)
 
 
@@ -127,7 +127,7 @@ if __name__ == "__main__":
     normed()
     if hasattr(parametrizations, "weight_norm"):
         normed_again()
-    if sys.argv[1:] != ["check"]:  # whose function no file has
+    if sys.argv[1:] != ["check"]:  # layers without a file for their function
         torch.save(parametrizations.orthogonal(nn.Linear(3, 3)).state_dict(), OUT / "orthogonal.pth")
     spectral("spectral", spectral_norm)
     spectral("parametrized_spectral", parametrizations.spectral_norm)

@@ -34,7 +34,7 @@ func gives(v any) string {
 	return strings.Join(names, " ")
 }
 
-// TestModuleDict returns the same as a module's state_dict(), however its state is pickled.
+// TestModuleDict: a pickled module has the tensors of its state_dict(), however its state is pickled.
 func TestModuleDict(t *testing.T) {
 	weight, both := dict("w", of(2)), dict("kept", of(2), "dropped", of(2))
 	slots := func(d *pickle.Dict) any { return pickle.Tuple{d, dict("slot", int64(1))} }

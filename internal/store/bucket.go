@@ -169,7 +169,7 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 		return &status{http.StatusNotFound, text}
 	case "PreconditionFailed":
 		return errChanged
-	case "ConditionalRequestConflict": // with another upload at the same time
+	case "ConditionalRequestConflict": // another upload ran at the same time
 		return &transient{errors.New(text), 0}
 	case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired":
 		return problem.Advise("renew the credentials", "%w", &status{http.StatusForbidden,
@@ -183,7 +183,7 @@ func (b *bucket) explained(ctx context.Context, err error) error {
 		return &status{r.StatusCode, text}
 	}
 	isElsewhere := r.Code == "AuthorizationHeaderMalformed" || r.Code == "InvalidRegion"
-	isElsewhere = isElsewhere && r.Region != "" // which the client uses next
+	isElsewhere = isElsewhere && r.Region != "" // the client uses this region next
 	if after, _ := answerOf(ctx); isTransient(r.StatusCode) || isElsewhere {
 		return &transient{errors.New(text), after}
 	}
@@ -242,7 +242,7 @@ func (b *bucket) list(ctx context.Context, text string, add func(string, *object
 				if info.Err != nil {
 					return about(text, b.explained(ctx, info.Err))
 				}
-				options.StartAfter = info.Key // of another attempt
+				options.StartAfter = info.Key // continue after the last name of the attempt before
 				rest := strings.TrimPrefix(info.Key, key)
 				if rest == "" || strings.HasSuffix(rest, "/") {
 					continue // the marker of a folder

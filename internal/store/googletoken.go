@@ -80,7 +80,7 @@ func (s *Store) askToken(ctx context.Context, a account) error {
 		return err
 	}
 	form := url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {claim}}
-	ctx = context.WithValue(ctx, answerKey{}, nil) // for the answer about the file
+	ctx = context.WithValue(ctx, answerKey{}, nil) // only answers about the file are recorded
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return withoutURL(err)

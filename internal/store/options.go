@@ -39,7 +39,7 @@ type Source struct {
 
 const (
 	defaultTimeout = 30 * time.Second
-	attempts       = 5 // of a request that ends with an error that may go away
+	attempts       = 5 // attempts for a request with a temporary error
 )
 
 // DefaultCache returns the folder of the cache: BNCTL_CACHE, or bnctl/store in the cache folder of

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/internal/storetest"
 )
 
-// clocked returns a store and the waits of its requests, which do not last.
+// clocked returns a store that records the waits of its requests instead of waiting.
 func clocked(w *world) (*store.Store, func() []time.Duration) {
 	var mu sync.Mutex
 	var waits []time.Duration

@@ -281,7 +281,7 @@ func TestWrongSum(t *testing.T) {
 	if n := len(server.Requests()); n > 0 {
 		t.Errorf("%d requests for a file with a known sum", n)
 	}
-	if err := os.WriteFile(path, random(10_001), 0o600); err != nil { // a disk that forgets
+	if err := os.WriteFile(path, random(10_001), 0o600); err != nil { // as if the disk had lost the contents
 		t.Fatal(err)
 	}
 	wantLocal(t, w.store(names(sumOf(content)[:8])), "named:net", content)

@@ -15,7 +15,7 @@ const most = 3700
 
 // Row is a line of a screen.
 type Row struct {
-	Text    string // with escape sequences for colours, which end in it
+	Text    string // text with escape sequences, which also reset the colours
 	Columns int    // its width on the terminal
 }
 
@@ -34,7 +34,7 @@ type Screen struct {
 	mu      sync.Mutex // guards the fields below and the writer
 	rows    []Row      // on the terminal now
 	size    Size       // size that they were drawn for
-	drawn   []frame    // of the last interval
+	drawn   []frame    // frames drawn in the last interval
 	next    int        // row that is first to be drawn when not all can be
 	waiting []func()   // print lines above when the next interval begins
 	putOff  bool       // it was to be when this one began
@@ -240,7 +240,7 @@ func up(n int) string {
 	return "\r\x1b[" + strconv.Itoa(n) + "A"
 }
 
-// screens are those that show now, by their writers.
+// screens are the screens that are shown now, by their writers.
 var screens sync.Map
 
 // Above lets write print lines to a writer, above the screen that shows there, if one does: then maybe

@@ -11,7 +11,7 @@ import (
 type layer struct {
 	name                         string // "layer1.0.conv1"
 	weight, bias, mean, variance *formats.Tensor
-	others                       []*formats.Tensor // with an unknown suffix
+	others                       []*formats.Tensor // tensors with an unknown suffix
 }
 
 // layersOf returns the layers of tensors, in their order. Counters of batch norms are left out.

@@ -37,7 +37,7 @@ func zooOptions(a models.Architecture, info data.Info, o models.Options) models.
 		o.Input = a.Input
 	}
 	if o.Input.Channels == 0 || !given {
-		o.Input.Channels = 3 // for pictures of several sizes
+		o.Input.Channels = 3 // pictures of several sizes have three channels
 		if len(info.Shape) == 3 {
 			o.Input.Channels = info.Shape[2]
 		}

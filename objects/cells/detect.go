@@ -17,7 +17,7 @@ type Detection struct {
 // Options limit detections.
 type Options struct {
 	Score   float32 // detections have a greater score
-	Overlap float32 // of two boxes of a class with a larger overlap, the lower score is left out
+	Overlap float32 // two boxes of a class with more overlap are reduced to the better one
 	Most    int     // the best; 0: all
 }
 

@@ -22,7 +22,7 @@ func (w *work) commit(f *graph.Function) error {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if c.norm[i] && n.Op != graph.SumSquares {
-			continue // of the first stage
+			continue // the first stage computes it
 		}
 		if err := c.deal(i); err != nil {
 			return err

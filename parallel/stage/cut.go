@@ -142,7 +142,7 @@ type section struct {
 	stage   int
 	nodes   []int
 	inputs  map[graph.Value]string // values that are made elsewhere and are not inputs of the function
-	order   []graph.Value          // of these
+	order   []graph.Value          // these values in order
 	outputs []graph.Output
 	updates []graph.Update
 }

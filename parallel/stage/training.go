@@ -229,7 +229,7 @@ func (c *trainingCut) keep(from, to *section, prefix string, across []*section) 
 			to.again(i)
 			continue
 		}
-		if c.phase[i] < c.phaseOf(from) { // of the forward pass, and read by reduce
+		if c.phase[i] < c.phaseOf(from) { // a result of the forward pass that reduce reads
 			return fmt.Errorf("%s is read when its values are gone", c.fn.Values[v].Name)
 		}
 		if s := c.stage[i]; s != from.stage {

@@ -39,7 +39,7 @@ def temperature(z, labels):
 
 
 def thresholds(scores, positive, wish):
-    """Of the curve of scikit-learn: the largest recall where precision is at least wish, and the largest precision
+    """Return, from scikit-learn's curve, the largest recall where precision is at least wish, and the largest precision
     where recall is; None where nothing reaches it."""
     precision, recall, _ = metrics.precision_recall_curve(positive, scores)
     precision, recall = precision[:-1], recall[:-1]  # the last is no threshold's

@@ -152,7 +152,7 @@ class Stream(Connection):
             self.close()
             raise
         self._prefix = bytearray(_PREFIX)
-        self._size = 0  # of the tensors of the last answer
+        self._size = 0  # bytes of the tensors of the last answer
         self._outputs: List[Tuple[str, Tuple[int, ...], "np.dtype[Any]", int]] = []  # their names, shapes, types and places
         self._aligned = True
 
@@ -205,7 +205,7 @@ class Client:
         self._address = address
         self._open: Tuple[Callable[[], Connection], ...] = (lambda: Connection(address, token),
                                                             lambda: Stream(address, token, rows))
-        self._idle: Tuple[List[Connection], ...] = ([], [])  # of each kind
+        self._idle: Tuple[List[Connection], ...] = ([], [])  # connections of each kind
         self._busy: Set[Connection] = set()
         self._lock = threading.Lock()
         self._closed = False

@@ -168,7 +168,7 @@ class Model:
 
     @property
     def notes(self) -> List[str]:
-        """What the program noted about the file, such as a kernel class other than that of its training."""
+        """Notes of the program about the file, for example that the kernel class of its training was another."""
         return self._child.notes()
 
     # Predictions.

@@ -1,4 +1,4 @@
-"""What a model answers."""
+"""The answers of a model."""
 
 from __future__ import annotations
 

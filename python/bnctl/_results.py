@@ -93,7 +93,7 @@ class Quantized(Result):
 
 @dataclass(frozen=True)
 class Diagnosis(Result):
-    """What doctor found. ``bool(diagnosis)`` is whether the file is healthy."""
+    """The findings of doctor. ``bool(diagnosis)`` is whether the file is healthy."""
 
     file: str = ""
     healthy: bool = False
@@ -156,7 +156,7 @@ class Reproduction(Result):
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """What a signed statement is worth. ``bool(verification)`` is whether it is valid.
+    """The result of verifying a signed statement. ``bool(verification)`` is whether it is valid.
 
     Attributes
     ----------

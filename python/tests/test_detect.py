@@ -53,7 +53,7 @@ def flat(boxes: List[bnctl.Box]) -> Any:
 
 def test_boxes_of_predict(detector: str) -> None:
     image = pytest.importorskip("PIL.Image")
-    pixels, _ = scene(9, 50, 120)  # of another size than the model's
+    pixels, _ = scene(9, 50, 120)  # a picture of another size than the model's
     Path("a.png").write_bytes(_data.png(pixels))
     want = said(detector, "a.png", "--box-score", "0")
     assert len(want["boxes"]) > 1
@@ -66,7 +66,7 @@ def test_boxes_of_predict(detector: str) -> None:
         assert isinstance(few, bnctl.Detection) and flat(few.boxes) == said(detector, "a.png")["boxes"]
         several = model.detect(np.stack([pixels, pixels]), score=0)
         assert isinstance(several, list) and [flat(d.boxes) for d in several] == [want["boxes"]] * 2
-        fits = model.detect(scene(9, 64, 64)[0])  # of the model's size
+        fits = model.detect(scene(9, 64, 64)[0])  # a picture of the model's size
         assert isinstance(fits, bnctl.Detection) and (fits.width, fits.height) == (64, 64)
         assert model.detect(np.stack([pixels])[:0]) == []
 

@@ -99,7 +99,7 @@ if os.fork() == 0:
     with bnctl.Model(model.path, threads=1) as own:
         os.write(w, b'; own ' + str(own.predict(x).probabilities.shape).encode())
     model.close()
-    sys.exit(0)  # with the functions of atexit
+    sys.exit(0)  # runs the functions of atexit
 os.close(w)
 os.wait()
 print(os.read(r, 999).decode(), model.predict(x).probabilities.shape, flush=True)

@@ -40,7 +40,7 @@ def programs() -> "list[str]":
 
 
 def checked(path: Path) -> "subprocess.CompletedProcess[str]":
-    """What checkwheel.py finds."""
+    """Return the findings of checkwheel.py."""
     return subprocess.run([sys.executable, str(SOURCE / "checkwheel.py"), str(path)], capture_output=True, text=True)
 
 

@@ -14,7 +14,7 @@ import (
 // template, in a checkpoint (parallel.LocalSGD).
 type Lag struct {
 	Steps    int     `json:"steps"`    // since the replicas were averaged
-	Replicas int     `json:"replicas"` // with separate weights
+	Replicas int     `json:"replicas"` // replicas with separate weights
 	Largest  float64 `json:"largest"`  // absolute difference between a replica's weight and the template's
 	Tensor   string  `json:"tensor"`   // name of the tensor with this weight
 }

@@ -136,7 +136,7 @@ func (o *outcome) clean() error {
 	return fmt.Errorf("%v: %w", o, o.why)
 }
 
-// more returns a rate that exceeds another in any turn, even by chance, but not by more
+// more returns a rate that random arrivals of the given rate do not exceed in any turn, but not by more
 // than necessary: rejected requests use the core of the front too.
 func (b *bench) more(rate float64) float64 { return rate * (1.1 + 3/math.Sqrt(rate*b.turn.Seconds())) }
 

@@ -11,7 +11,7 @@ import (
 // outcome is the result of a load.
 type outcome struct {
 	mu     sync.Mutex
-	took   []time.Duration // of answered requests, since they were due; sorted at the end
+	took   []time.Duration // times of answered requests since they were due; sorted at the end
 	ended  []time.Duration // since the beginning, when it was answered
 	calm   []time.Duration // took, of requests during which this machine had its cores; sorted
 	delays []time.Duration // sent after it should have been, which is in took; sorted

@@ -47,7 +47,7 @@ func (b binary) run(mutant int, note string, usual time.Duration, names ...strin
 	return took, &failure{err, string(named[1])}
 }
 
-// failure is that a test fails, or does not end.
+// failure reports that a test fails or does not end.
 type failure struct {
 	error
 	test string // the first that does

@@ -162,7 +162,7 @@ class Net:
         if pick(True, False):
             c["bias_term"] = pick(True, False)
         axis, axes = c.get("axis", 1), c.get("num_axes", 1)
-        if pick(True, False, False):  # by another blob
+        if pick(True, False, False):  # scaled by another blob
             a = canonical(pick(0, axis), len(n))
             k = rng.randint(0, len(n) - a + 1)
             shape = n[a:a + k]

@@ -49,7 +49,7 @@ def build(name, calm=False):
     for m in net.modules():
         if isinstance(m, torch.nn.modules.batchnorm._BatchNorm):
             m.momentum = None
-    with torch.no_grad():  # what is 0 or next to it at first would hide what stands before it
+    with torch.no_grad():  # initial values near 0 would hide the layers before them
         for key, p in net.named_parameters():
             if key.endswith("layer_scale"):
                 p.uniform_(0.1, 1)
@@ -104,7 +104,7 @@ def forms():
 
 @contextlib.contextmanager
 def quiet():
-    """What exporters print of their progress, and of graphs that they refuse, in C++ too, goes to standard error."""
+    """Redirect standard output, on which exporters print their progress and refused graphs, to standard error."""
     sys.stdout.flush()
     out = os.dup(1)
     os.dup2(2, 1)
@@ -168,7 +168,7 @@ class Reference:
 
 
 def predicted(bnctl, path, x):
-    """What bnctl says: its outputs, or the sentence with which it refuses."""
+    """Return bnctl's outputs, or the sentence of its refusal."""
     import numpy as np
     np.save(path + ".npy", x)
     out = path + ".y.npy"
@@ -215,7 +215,7 @@ def run(folder, bnctl, names, calm=False):
                 if got is not None:
                     row["difference"] = difference(got, want)
                     row["from_float64"] = [difference(v, exact) for v in (got, want, own)]
-            except Exception as e:  # what the exporter or ONNX Runtime cannot do
+            except Exception as e:  # the exporter or ONNX Runtime does not support it
                 row["not_exported"] = str(e).strip().splitlines()[0][:300]
             print(json.dumps(row), flush=True)
             for f in os.listdir(folder):

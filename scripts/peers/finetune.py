@@ -140,7 +140,7 @@ def theirs(folder, network, way, seed):
 
 
 def accuracy_of(run):
-    """What run returns, None where it diverges."""
+    """Return the result of run, or None if it diverges."""
     try:
         return run()
     except Diverged:

@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class Missing(Exception):
-    """What bnctl need not know, so that nothing is said of it here."""
+    """A case that bnctl need not support, and that the report leaves out."""
 
 
 def need(ok):
@@ -49,7 +49,7 @@ def same(n, k, s, d):
 
 
 def edges(n, k, s, d, how):
-    """What is put before and behind an axis."""
+    """Return the padding before and after an axis."""
     if how == "same":
         return same(n, k, s, d)
     return ((k - 1) * d, 0) if how == "causal" else (0, 0)

@@ -88,7 +88,7 @@ class Network:
                 yield l["class_name"]
 
     def shape(self):
-        """Of the input, without the batch."""
+        """Return the shape of the input, without the batch."""
         c = self.specs[0][1]["config"]
         s = c.get("batch_shape") or c.get("batch_input_shape")
         if s is None and self.specs[0][0] in self.layers:
@@ -396,7 +396,7 @@ MERGES = ("Add", "Subtract", "Multiply", "Average", "Maximum", "Concatenate", "M
 
 
 class H5Weights:
-    """Of a .h5 file: by the names of layers."""
+    """Weights of a .h5 file, by the names of layers."""
 
     def __init__(self, group):
         self.group = group
@@ -434,7 +434,7 @@ def snake(name):
 
 
 class ArchiveWeights:
-    """Of a .keras archive: by class and number, or by name."""
+    """Weights of a .keras archive, by class and number or by name."""
 
     def __init__(self, group, spec):
         self.group, self.at = group, {}

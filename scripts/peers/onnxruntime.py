@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-sys.path.pop(0)  # the folder of this file, whose name is that of the module
+sys.path.pop(0)  # this file has the name of the module: do not import it from its own folder
 
 import numpy
 

@@ -39,7 +39,7 @@ def stepper(model, batch, task, form):
 
 
 def precision(words):
-    """What a step is computed in."""
+    """Return the context that sets the precision of a step."""
     if "bf16" in words:
         return torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled="compiled" in words)
     return contextlib.nullcontext()
@@ -72,7 +72,7 @@ def frozen(network, x, words):
         fast = torch.jit.freeze(traced)
         if "graph" not in words:
             fast = torch.jit.optimize_for_inference(fast)
-        for _ in range(3):  # what is profiled, and fails where a pass has made a graph that does not run
+        for _ in range(3):  # a profiled run fails if a pass made a graph that does not run
             fast(x)
     return fast
 
@@ -150,5 +150,5 @@ for line in sys.stdin:
     try:
         step = stepper(ask["model"], ask["batch"], ask["task"], ask["format"])
         say(images_per_s=ask["batch"] * measure(step, ask["seconds"]))
-    except Exception as e:  # of any pass of any compiler: the form is not to be had
+    except Exception as e:  # any pass of any compiler may fail: the form is then left out
         say(error=(repr(e).splitlines() or [""])[0][:200])

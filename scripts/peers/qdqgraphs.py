@@ -72,7 +72,7 @@ class Graph:
         self.kind = kind or self.pick(['u8', 'u8', 'i8'])
         self.opset = self.pick([12, 13, 13, 17, 18, 21])
         self.forced = forced or {}  # choices that are not drawn
-        self.other = np.random.RandomState(seed + 10**6)  # for choices that came later: graphs without them stay the same
+        self.other = np.random.RandomState(seed + 10**6)  # draws the choices that were added later, so that other graphs stay the same
         self.mixes = not self.forced and self.other.rand() < 0.25
         self.nodes, self.initializers, self.made, self.operators = [], [], 0, []
 

@@ -119,7 +119,7 @@ def predicted(bnctl, path, flags, godebug):
                          text=True, env={**os.environ, 'GODEBUG': godebug})
     if run.returncode:
         return None, run.stderr.strip().splitlines()[-1][:300]
-    return np.load(next(f for f in (path + '.y.logits.npy', out) if os.path.exists(f))), ''  # of a file with a softmax
+    return np.load(next(f for f in (path + '.y.logits.npy', out) if os.path.exists(f))), ''  # the logits, if the file ends with a softmax
 
 
 def interpreted(bnctl, folder, path):

@@ -176,7 +176,7 @@ def row(bnctl, runtime, path, at):
     got, why = outputs(bnctl, path, at, flags)
     try:
         want = []
-        for part in [x] if batch else [x[i:i + 1] for i in range(rows)]:  # dynamic ranges are those of a sample
+        for part in [x] if batch else [x[i:i + 1] for i in range(rows)]:  # bnctl has dynamic ranges for each sample
             part.tofile(at + '/x.raw')
             answer = runtime(do='run', model=path, input=at + '/x.raw', shape=list(part.shape), type=np.dtype(kind).name, at=at)
             want.append([np.fromfile(o['file'], o['type']).reshape(o['shape'] or [1]) for o in answer['outputs']

@@ -471,7 +471,7 @@ def main():
             single, unused = trained(net, x, y, s, torch.float32, constant)
             double, _ = trained(net, x, y, s, torch.float64, constant)
             wrong = compare(net, torch.load(path("pth")), single, double, unused,
-                            16 if s["optimizer"][:4] == "adam" else 4)  # which divides by gradients that are next to nothing
+                            16 if s["optimizer"][:4] == "adam" else 4)  # Adam divides by gradients that are almost 0
             named = constant & {name for name, _ in net.named_parameters()}
             tally["wrong" if wrong else "right, with a parameter that a line names as constant" if named else "right"] += 1
             if wrong:

@@ -25,7 +25,7 @@ from forwards import HALVES, NETWORKS, normalised, pixels, rows, torchvision_nam
 
 SIDES = {"inception-v3": 96, "vgg11-bn": 32, "vgg13-bn": 32, "vgg16-bn": 32, "vgg19-bn": 32, "vit-b-16": 224}
 BATCH, RATE, BATCHES = 8, 0.01, 5
-SMALL = 1e-3  # what a tensor is at least taken for: biases begin with zeros, and some stay there but for rounding
+SMALL = 1e-3  # least size that a tensor is compared at: some biases stay 0 except for rounding
 
 
 def build(name, side):
@@ -112,7 +112,7 @@ def compare(folder, program, name, batch):
     single_loss, _, single = stepped(name, side, x, y, torch.float32)
     got_loss, got = ours(program, folder, name, side, before)
     keys = build(name, side).load_state_dict(got, strict=False)
-    missing = keys.missing_keys + keys.unexpected_keys  # what strict=True would refuse
+    missing = keys.missing_keys + keys.unexpected_keys  # strict=True would refuse these
     far, update = off(got, exact, before)
     far32, update32 = off(single, exact, before)
     return {"network": name, "side": side, "loss": loss, "loss_off": abs(got_loss - loss),

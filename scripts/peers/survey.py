@@ -42,7 +42,7 @@ def blob(folder, repository, path):
 
 
 def predicted(bnctl, path, x, more=()):
-    """What bnctl says: its outputs by name, or the sentence with which it refuses. Several inputs are a dict."""
+    """Return bnctl's outputs by name, or the sentence of its refusal. Several inputs are a dict."""
     import numpy as np
     args = []
     for i, (name, one) in enumerate(x.items() if isinstance(x, dict) else [("", x)]):

@@ -47,7 +47,7 @@ def build(timm, name):
     from torch import nn
     torch.manual_seed(1)
     net = timm.create_model(NETWORKS[name], pretrained=False)
-    for p in net.parameters():  # what is zero or next to it at first would hide what stands before it
+    for p in net.parameters():  # initial values near 0 would hide the layers before them
         if p.dim() == 1 or not p.any():
             nn.init.uniform_(p, 0.05, 0.4)
     for m in net.modules():

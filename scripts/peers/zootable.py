@@ -24,7 +24,7 @@ def short(value):
 
 
 def size(value, digits):
-    """With as many digits behind the point; small ones with one that is not 0."""
+    """Format a number with that many decimals, or a smaller one with one significant digit."""
     return f"{value:.{digits}f}" if value >= 10 ** -digits else f"{value:.1g}"
 
 

@@ -37,12 +37,12 @@ date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 mkdir -p "$out"
 [ -z "$(ls -A "$out")" ] || fail "$out is not empty"
 
-# What every archive has: the page of the release, licences of modules, manual pages, scripts of shells.
+# The contents of every archive: the page of the release, licences of modules, manual pages, shell completions.
 common=$work/common
 mkdir -p "$common/man" "$common/completion"
 cp LICENSE README.md CHANGELOG.md "$common/"
 cp docs/release.md "$common/RELEASE.md"
-$go build -o "$work/here" ./cmd/bnctl # with what writes manual pages, which the released programs lack
+$go build -o "$work/here" ./cmd/bnctl # this build can write manual pages; the released programs cannot
 "$work/here" completion man "$common/man" >/dev/null
 for shell in bash zsh fish; do "$work/here" completion $shell >"$common/completion/bnctl.$shell"; done
 # archive SYSTEM: programs and what belongs to them, packed.

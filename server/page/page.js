@@ -4,7 +4,7 @@
 // are the server's own drawings.
 const at = (id) => document.getElementById(id);
 const mostCards = 24, every = 2000; // answers that stay; milliseconds between looks at the last minutes
-let about = null; // what the server says of the model that is chosen
+let about = null; // the server's description of the chosen model
 let last = null; // the last picture, to ask others about
 
 function element(name, text, className) {

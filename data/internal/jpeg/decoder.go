@@ -55,7 +55,7 @@ type decoder struct {
 	components    []component
 	across, down  int // largest number of blocks of a component in an MCU
 
-	quantizers [4]*[64]int32 // in natural order
+	quantizers [4]*[64]int32 // tables in natural order
 	huffman    [2][4]*huffman
 	restart    int // MCUs between restart markers; 0: without markers
 	jfif       bool

@@ -29,7 +29,7 @@ const (
 	YCbCr
 	RGB
 	CMYK
-	YCbCrK // as CMYK, with the first three as YCbCr
+	YCbCrK // four channels as in CMYK, the first three of them YCbCr
 )
 
 // Picture is a decoded file.

@@ -24,7 +24,7 @@ def half(t):
 
 
 def stored(t):
-    """As rows are stored; the first axis is that of the rows."""
+    """Return t as rows are stored. Its first axis is the rows."""
     return half(t) if t.dim() > 2 else t.float().double()
 
 

@@ -36,7 +36,7 @@ def blob(a):
 
 
 def old_blob(a):
-    """As Caffe wrote it in 2014: four lengths, floats that are not packed."""
+    """Write a blob in the form of Caffe in 2014: four lengths, floats that are not packed."""
     a = np.asarray(a, "<f4")
     dims = (1,) * (4 - a.ndim) + a.shape
     return b"".join(num(i + 1, d) for i, d in enumerate(dims)) + b"".join(flt(5, v) for v in a.ravel())
@@ -136,7 +136,7 @@ def poolings():
 
 
 def trained():
-    """As a snapshot is: with data, loss and accuracy; the size from the crop; a factor of 0."""
+    """Write a snapshot: with data, loss and accuracy layers, the size from the crop, and a factor of 0."""
     x, w = draw(2, 3, 4, 4), draw(2, 3, 1, 1)
     save("snapshot", [
         layer("data", "Data", (), ["data", "label"], (), msg(100, num(3, 4))),

@@ -15,7 +15,7 @@ import (
 type table struct {
 	family string // prefix of the architectures' names
 	mark   string // a tensor that identifies this naming scheme
-	rows   string // a line each: theirs, with # for a number, and ours, with {A} and {B} for these
+	rows   string // lines: timm's name, with # for a number, and ours, with {A} and {B} for the numbers
 }
 
 // Names returns torchvision's names for the tensors of an architecture: one for each of

@@ -356,10 +356,10 @@ def mirrored():
 
 
 def unbuilt():
-    """What save_weights writes of a model that does not know its input yet, and HDF5 of others."""
+    """Write the file of save_weights for a model without a known input, and HDF5 files of other programs."""
     with h5py.File(path("unbuilt.h5"), "w") as f:
         store(f, [("dense", [])])
-    with h5py.File(path("other.h5"), "w") as f:  # of another program
+    with h5py.File(path("other.h5"), "w") as f:  # a file of another program
         for name in "images labels means stds train".split():
             f.create_dataset(name, data=np.zeros(2, "f4"))
 

@@ -55,7 +55,7 @@ def lightning(net, opt):
 
 
 def beside(net):
-    """All that people put next to a state dict, under a name that is not a usual one."""
+    """Make checkpoints with everything that people store beside a state dict, which has an unusual name."""
     return {"my_net": net.state_dict(), "loss": torch.tensor(0.5), "val_losses": torch.rand(5),
             "torch_rng_state": torch.get_rng_state(), "cuda_rng_state": [torch.zeros(16, dtype=torch.uint8)],
             "class_weights": torch.tensor([1.0, 2.0, 3.0]), "mean": torch.tensor([0.485, 0.456, 0.406]),

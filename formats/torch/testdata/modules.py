@@ -13,7 +13,7 @@ OUT = "modules"
 
 
 class Odd(torch.nn.Module):
-    """What state_dict() leaves out, repeats and reorders."""
+    """Modules with tensors that state_dict() leaves out, repeats or reorders."""
 
     def __init__(self):
         super().__init__()

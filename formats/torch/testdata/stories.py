@@ -60,7 +60,7 @@ class PSPNet(torch.nn.Module):
 
 
 def without_sync(net):
-    """What the answer in mmsegmentation#387 does by the config: BN for SyncBN."""
+    """Replace SyncBN by BN, as the answer in mmsegmentation#387 does in the config."""
     for name, child in net.named_children():
         if isinstance(child, torch.nn.SyncBatchNorm):
             plain = torch.nn.BatchNorm2d(child.num_features)

@@ -18,7 +18,7 @@ import tritonclient.http as overhttp
 from tritonclient.utils import InferenceServerException
 
 folder = os.path.dirname(os.path.abspath(__file__))
-name = ""  # of what is asked for now
+name = ""  # name of the present request
 
 
 def keep(ending, data):

@@ -49,7 +49,7 @@ type Signing struct {
 	builder  builder
 	internal internalValues
 	started  time.Time
-	template string // that the training has written
+	template string // the template that the training wrote
 }
 
 // FromFlags returns the Signing of --attest and --attest-key, or nil. It reads the key and checks that the

@@ -19,7 +19,7 @@ import (
 // Options are the program to run, its folder, and how progress is reported.
 type Options struct {
 	Program string // path of the command bnctl
-	Folder  string // for the files; "": a temporary folder, which is removed
+	Folder  string // folder for the files; "": a temporary folder, which is removed
 	// Say is called with a message for every step, Line with every JSON line of a
 	// command. Each may be nil.
 	Say  func(format string, args ...any)
@@ -66,7 +66,7 @@ func workFolder(keep string) (folder string, leave func(), err error) {
 // The recipe of the demo. Every run of it makes the same template.
 const (
 	unseen   = 1000 // glyphs that are evaluated and predicted
-	accuracy = 0.97 // of them, at least
+	accuracy = 0.97 // least accuracy on these pictures
 )
 
 var recipe = []string{"train", "--model", "lenet-bn", "--data", "glyphs",

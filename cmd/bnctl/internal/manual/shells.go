@@ -51,7 +51,7 @@ complete -o default -F _%[1]s %[1]s
 `, name)
 }
 
-// words are what may follow a command.
+// words are the words that may follow a command.
 func (c command) words() (words []string) {
 	for _, s := range c.subcommands {
 		words = append(words, s.path[len(s.path)-1])

@@ -5,7 +5,7 @@ package pretrained
 import (
 	"bytes"
 	"compress/gzip"
-	_ "embed" // of the table
+	_ "embed" // embeds the table
 	"io"
 	"regexp"
 	"strconv"
@@ -27,7 +27,7 @@ var imageNet []byte
 // Weights is a published file of weights.
 type Weights struct {
 	Network string `json:"network"` // name of the zoo
-	Source  string `json:"source"`  // for --init
+	Source  string `json:"source"`  // value of --init
 	URL     string `json:"url"`
 	// Default is true for the weights that the source without /WEIGHTS names.
 	Default bool    `json:"default"`

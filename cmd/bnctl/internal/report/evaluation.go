@@ -99,7 +99,7 @@ func summarise(e *evaluation.Evaluation, name func(class int) string) *evaluated
 		out.addElements(e, name)
 		return out
 	}
-	wrong := make([]int, len(e.PerClass)) // of labels, or of predictions
+	wrong := make([]int, len(e.PerClass)) // wrong labels, or wrong predictions
 	for i, k := range e.PerClass {
 		out.Classes = append(out.Classes, Class{name(i), k.N, k.Correct, k.Predicted})
 	}

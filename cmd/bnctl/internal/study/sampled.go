@@ -62,7 +62,7 @@ func (r *Results) sampled() *Finding {
 // ratio of groups: 1 - 1/(k*m).
 func (v Ratio) counting() float64 { return 1 / (float64(v.PerReplica) * (1 - v.Biased)) }
 
-// fewest is of how many groups a ratio is taken for an estimate.
+// fewest is the number of groups from which a ratio is an estimate.
 const fewest = 32
 
 // ends returns the ratios of the smallest groups, and of the largest ones of

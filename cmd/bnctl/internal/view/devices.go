@@ -11,7 +11,7 @@ import (
 type times struct {
 	name, count          string
 	compute, wait, input float64 // shares of the time
-	instead              string  // of the bar; "" if there is one
+	instead              string  // text instead of the bar; "" if there is a bar
 }
 
 // deviceLines returns a header and a bar for each device and rank, in at most that many rows.

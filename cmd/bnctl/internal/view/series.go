@@ -14,7 +14,7 @@ type series struct {
 	values []float64
 	each   int // number of values in each mean; 0 means 1
 	sum    float64
-	count  int // in sum
+	count  int // number of values in sum
 }
 
 // add appends a value.

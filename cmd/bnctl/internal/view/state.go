@@ -18,7 +18,7 @@ type State struct {
 	started  *train.Started
 	now      train.Moment
 	first    time.Duration // when the first step was done
-	rows     int           // of steps since
+	rows     int           // rows of the steps since then
 	watched  bool          // moments report steps
 	last     train.Stepped
 	lastAt   time.Duration

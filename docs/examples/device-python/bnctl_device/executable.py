@@ -72,7 +72,7 @@ class Executable:
         self.capacity = capacity
         self.state = {s.name: np.zeros(s.type.shape, DTYPES[s.type.dtype]) for s in program.state}
         self.version = 0
-        self.kept = None  # what the last run of train kept
+        self.kept = None  # values that the last run of train kept
 
     def needs(self):
         rows = [

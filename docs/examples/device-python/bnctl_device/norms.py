@@ -14,7 +14,7 @@ class Stats:
         self.constant = n < 0
         self.count = n
         self.mean = m[..., 1:c + 1]
-        variance = np.where(n == 0, 0, m[..., c + 1:] / np.abs(n))  # that of nothing is 0
+        variance = np.where(n == 0, 0, m[..., c + 1:] / np.abs(n))  # the variance of no elements is 0
         self.inverse = 1 / np.sqrt(variance + eps)
 
 

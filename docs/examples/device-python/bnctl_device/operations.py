@@ -1,4 +1,4 @@
-"""What the operations compute; device.proto says it in words.
+"""The definitions of the operations, which device.proto describes in words.
 
 Values are arrays in the types of the program. Inside, everything is float64
 and rounded once when it is stored; updates are float32 throughout. A row is

@@ -46,7 +46,7 @@ def serve():
 
 
 class Service:
-    """What the host calls. An error of the device is a field of the reply."""
+    """The calls of the host. An error of the device is a field of the reply."""
 
     def __init__(self, server):
         self.server = server

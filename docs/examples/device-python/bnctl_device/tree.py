@@ -50,7 +50,7 @@ def cover(first, last, held):
 
 
 def parts(op, leaves, held, values):
-    """What a member contributes: (from, to, value) for each node that it holds."""
+    """Return the contribution of a member: (from, to, value) for each node that it holds."""
     of = dict(zip(held, values))
     nodes = cover(0, leaves, held) if leaves else []
     return [(a, b, reduce(op, a, b, of.__getitem__)) for a, b in nodes]

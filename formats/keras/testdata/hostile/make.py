@@ -34,7 +34,7 @@ def h5(config, weights=()):
         f.attrs["backend"] = np.bytes_("tensorflow")
         if len(config) < 60000:
             f.attrs["model_config"] = np.bytes_(config)
-        else:  # as a string of variable length, which lies in the heap
+        else:  # as a string of variable length, which is stored in the heap
             f.attrs["model_config"] = config
         g = f.create_group("model_weights")
         g.attrs["layer_names"] = np.array([n.encode() for n, _ in weights]) if weights else np.zeros((0,))

@@ -48,7 +48,7 @@ type Value struct {
 	By     int64           // see Growth
 
 	Unbatched bool        // rows have the whole shape that the file has for a batch of 1
-	BatchAxis BatchAxis   // for unbatched values, unless the batch is 1
+	BatchAxis BatchAxis   // batch axis of the value, unless the batch is 1
 	Within    *Extent     // bounds of the numbers, if they are known
 	Logits    graph.Value // the operand of the softmax that computed V, or graph.None
 	Op        string      // the operator that computed V

@@ -19,7 +19,7 @@ type nodeFunction struct {
 	hasSlopes bool
 }
 
-// defined are all of them.
+// defined lists the functions of nodes.
 var defined = []nodeFunction{
 	{Exp, graph.Exp, nil, false}, {Log, graph.Log, nil, false}, {Sigmoid, graph.Sigmoid, nil, true},
 	{Tanh, graph.Tanh, nil, true}, {Silu, graph.Silu, nil, true}, {Softplus, graph.Softplus, nil, true},

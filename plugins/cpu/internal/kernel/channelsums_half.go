@@ -45,7 +45,7 @@ func (s *Set) addDeviationsHalf(sum, squares, shift []float32, x []uint16) {
 	}
 }
 
-// noBlocks is for gradientTotals where no assembly sums whole blocks.
+// noBlocks is an argument of gradientTotals if no assembly sums whole blocks.
 func noBlocks([]float32) int { return 0 }
 
 // GradientSumsHalf sets s1 and s2, per channel, to the sums of dy and dy*(x - mean).

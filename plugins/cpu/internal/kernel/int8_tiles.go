@@ -28,7 +28,7 @@ type int8Bytes struct {
 	addJoint func(y, a, b *byte, aBy, bBy, at, most float32, zero, least, vectors int)
 	quantize func(y *byte, x *float32, scale, most float32, zero, vectors int)
 	maxPool  func(y, x *byte, pixels *int32, taps, vectors int)
-	sum      func(sums *int32, x *byte, step, pixels, vectors int) // of half a register each
+	sum      func(sums *int32, x *byte, step, pixels, vectors int) // vectors of half a register each
 	gate     func(y, a *byte, gate *float32, by, at, most float32, aZero, zero, least, vectors int)
 
 	// nil on processors without assembly for them

@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/device/class"
 )
 
-// precisionOperands are what values precision is measured over.
+// precisionOperands are the distributions of operands over which precision is measured.
 var precisionOperands = []struct {
 	name string
 	draw func(r *rand.Rand) float32

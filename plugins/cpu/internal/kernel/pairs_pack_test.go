@@ -48,7 +48,7 @@ func TestPackPairs(t *testing.T) {
 	}
 }
 
-// packedPairs is what PackPairs makes of all panels: the definition.
+// packedPairs is the definition of PackPairs, for all panels.
 func packedPairs(p *Pairs, src []float32, at []int, step int) []uint16 {
 	packed := make([]uint16, p.PackedLen())
 	for panel := range p.Panels() {

@@ -20,7 +20,7 @@ func (s *Set) TransposePart(dst, src []float32, rows, columns, from, to int) {
 		return
 	}
 	dst, src = dst[from*rows:], src[from:]
-	if rows == 2 || rows == 3 { // for example the pixels of a picture
+	if rows == 2 || rows == 3 { // for example the channels of a picture
 		var of [3]Pixels
 		for r := range rows {
 			of[r] = Pixels{Values: src[r*columns:]}

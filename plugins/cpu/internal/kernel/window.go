@@ -27,7 +27,7 @@ type Window struct {
 	zeros           []float32
 	hulls           []hull   // hulls by position; nil: all taps are inside
 	seen            []uint64 // by position: the taps inside the image; nil: all
-	together        []uint8  // by position: number of positions in its tile, depending on their taps
+	together        []uint8  // by position: number of positions in its tile, which have the same taps
 	side            bool     // results are contiguous
 }
 

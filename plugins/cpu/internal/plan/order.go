@@ -37,7 +37,7 @@ var oneOrder = []graph.Op{graph.Relu, graph.Relu6, graph.LeakyRelu, graph.Elu, g
 type orders struct {
 	fn   *graph.Function
 	of   []graph.Value        // by value: another value that must have the same layout, or the value itself
-	last map[graph.Value]bool // by values that others refer to: their channels are last
+	last map[graph.Value]bool // values that others refer to: whether their channels are last
 }
 
 // order returns fn with copies of the values that are needed in both orders, and the values

@@ -25,7 +25,7 @@ type scheduler struct {
 	groups []*group
 	rows   *group               // being gathered
 	later  []*group             // deferred
-	made   map[graph.Value]bool // by later, or by rows when these are complete
+	made   map[graph.Value]bool // results that are complete only after a flush
 }
 
 // gather returns the groups of a function. actions holds the action of each node.

@@ -18,7 +18,7 @@ type Value struct {
 	// The place of the value, decided by the Linker:
 	slot    *arena.Slot  // its piece of memory, unless it is state or an input
 	local   bool         // the slot is in the memory of a lane, not in the arena
-	private bool         // of the lane of the worker even if rows are few
+	private bool         // in the lane of the worker even if rows are few
 	half    bool         // its elements are bfloat16 of two bytes
 	float   *Value       // the float32 of a half in a lane, during a group that needs it
 	over    *Value       // a value of the group that shares its memory, if both are local

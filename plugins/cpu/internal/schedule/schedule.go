@@ -29,7 +29,7 @@ type Schedule struct {
 	Pairs                  int // bfloat16 values that are interleaved before they are multiplied
 
 	Piece      int // nanoseconds of a piece of a row, at least
-	SmallPiece int // of one of more pieces than workers get
+	SmallPiece int // least nanoseconds of a piece if there are more pieces than workers
 	Range      int // elements of a range of a tensor, at least
 }
 

@@ -73,7 +73,7 @@ func (p planted) instruction(s string) (all []mutant) {
 	return all
 }
 
-// store is a store of what differs in a bit.
+// store returns a mutant that stores a value with one bit flipped.
 func (p planted) store(head, width, to, from string, bit int) mutant {
 	of, kind := width, map[string]string{"32": "%r", "64": "%rd"}[width] // bits of a register
 	if width == "8" {

@@ -30,7 +30,7 @@ type results struct {
 
 // Transfer is a transfer in progress.
 type Transfer struct {
-	handle  uintptr // in Open MPI; MPICH uses the first 4 bytes
+	handle  uintptr // handle of Open MPI; MPICH uses the first 4 bytes
 	content []byte  // memory that the library reads or writes
 }
 

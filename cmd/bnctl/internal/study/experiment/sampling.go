@@ -39,7 +39,7 @@ func (s *runner) sampleAll(ctx context.Context) error {
 		}
 	}
 	if s.o.Data.Info().Pictures() && s.recipe.Model != control {
-		size, _ := s.o.Model.Size() // of the pictures that the study is about
+		size, _ := s.o.Model.Size() // size of the pictures of the study
 		size.Channels = 0
 		m, err := fit.Zoo(control, s.o.Data.Info(), models.Options{Input: size})
 		if err != nil {

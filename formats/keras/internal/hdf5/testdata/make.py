@@ -19,12 +19,12 @@ path = lambda name: os.path.join(here, name)
 
 def kinds():
     with h5py.File(path("kinds.h5"), "w") as f:
-        f.attrs["keras_version"] = "2.15.0"  # of any length
-        f.attrs["backend"] = np.bytes_("tensorflow")  # of fixed length
+        f.attrs["keras_version"] = "2.15.0"  # a string of variable length
+        f.attrs["backend"] = np.bytes_("tensorflow")  # a string of fixed length
         f.attrs["count"] = np.int64(-3)
         f.attrs["layer_names"] = np.array([b"dense_1", b"bn", b""], dtype="S7")
         f.attrs["names"] = np.array(["gamma:0", "", "moving_mean:0"], dtype=h5py.string_dtype())
-        f.attrs["weight_names"] = np.zeros((0,), "f8")  # what Keras writes for a layer without weights
+        f.attrs["weight_names"] = np.zeros((0,), "f8")  # Keras writes this for a layer without weights
         f.attrs["long"] = "x" * 9000
         g = f.create_group("dense_1/dense_1")
         g.create_dataset("kernel:0", data=np.arange(6, dtype="f4").reshape(2, 3))

@@ -26,7 +26,7 @@ type evaluation struct {
 	isa
 	*formula.Formula
 	regs  *formula.Registers
-	masks *formula.Registers // of AVX-512
+	masks *formula.Registers // mask registers of AVX-512
 	rows  []reg.GPPhysical   // the result and the operands
 	table reg.GPPhysical
 	spare []int // registers that a step has taken for constants

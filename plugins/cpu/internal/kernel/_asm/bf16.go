@@ -13,8 +13,8 @@ import (
 // rounding rounds values to bfloat16. It reserves the vector registers in scratch.
 type rounding struct {
 	isa
-	name    string // of the functions
-	native  bool   // by the instruction, which wants no registers
+	name    string // suffix of the names of the functions
+	native  bool   // round by the instruction, which needs no registers
 	exact   bool   // subnormal values come as they are: the processor does not flush them
 	scratch []reg.VecPhysical
 }

@@ -70,8 +70,8 @@ type walk struct {
 	masked  bool
 	half    bool // rows are of bfloat16
 
-	at, count reg.GPPhysical // of the position, in bytes from every pointer to rows; positions left
-	channel   reg.GPPhysical // of a wide walk, in bytes of float32
+	at, count reg.GPPhysical // offset of the position from every pointer to rows, in bytes; positions left
+	channel   reg.GPPhysical // channel of a wide walk, in bytes of float32
 	rows      []reg.GPPhysical
 	taken     int // vector registers
 	held      []held
@@ -79,8 +79,8 @@ type walk struct {
 
 // parameters are the names of a walk's parameters, by kind.
 type parameters struct {
-	doubles []string // of channels: float64
-	singles []string // of channels: float32
+	doubles []string // parameters with float64 for each channel
+	singles []string // parameters with float32 for each channel
 	rows    []string
 	bounds  []string // single float32
 	last    []string // single values of the rows' type

@@ -44,7 +44,7 @@ func (w *walk) sizes() {
 			VPAND(v, mask, v)
 		}
 		VADDPS(v, size[column], size[column])
-		VPMAXUD(v, most[column], most[column]) // as numbers NaN are above infinity
+		VPMAXUD(v, most[column], most[column]) // as integers, NaNs are above infinity
 	})
 }
 

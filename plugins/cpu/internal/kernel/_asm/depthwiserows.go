@@ -179,7 +179,7 @@ func along(base reg.GPPhysical, i int) operand.Mem {
 	return operand.Mem{Base: base}
 }
 
-// masks are for the columns that may be outside the image, left ones first.
+// masks exclude the columns that may be outside the image, left ones first.
 var masks = []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
 
 // edge returns the number of the mask of column j, -1 for a column that is

@@ -26,7 +26,7 @@ const (
 	evexDot  int8Multiplier = iota // VPDPBUSD of AVX-512
 	vexDot                         // VPDPBUSD of AVX-VNNI
 	byWords                        // VPMADDWD of even and of odd bytes, which are exact as words
-	sumBytes = 256                 // of a position's sums
+	sumBytes = 256                 // bytes of the sums of a position
 )
 
 // int8Products writes the tiles of Int8, with and without matrix units, and the conversion

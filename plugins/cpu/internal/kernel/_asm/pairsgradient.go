@@ -51,7 +51,7 @@ func pairsgradient() {
 // pairsGradient writes a tile of p values by n vectors of 16 channels, at any steps.
 type pairsGradient struct {
 	pairsTiler
-	grad, gradStep, gradStep3 reg.GPPhysical // of the vectors
+	grad, gradStep, gradStep3 reg.GPPhysical // pointer to the gradients, one step, three steps
 	sumStep, sumStep3         reg.GPPhysical
 }
 

@@ -29,7 +29,7 @@ var (
 type isa struct {
 	name  string
 	regs  []reg.VecPhysical
-	bytes int // of one vector
+	bytes int // bytes of one vector
 }
 
 var (

@@ -34,7 +34,7 @@ func resampled(name, numbers string, average bool) {
 	MOVLQSX(operand.Mem{Base: m.ends}, m.end)
 	MOVQ(param("channels"), m.left)
 	XORQ(m.channel, m.channel)
-	m.blocks(8) // of 4 channels
+	m.blocks(8) // blocks of 4 channels
 	m.blocks(4)
 	m.blocks(1)
 	Comment("the last block begins where it ends with the last channel")

@@ -235,7 +235,7 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 // not wait for the writes (measured on Zen 3 and Zen 4). It assumes evenly spaced
 // positions. Tiles of 12 positions have no free registers for it.
 type early struct {
-	lines          int // of 64 bytes, of a position
+	lines          int // cache lines of a position
 	positions      int
 	at, step, left reg.GPPhysical // the addends
 	to             reg.GPPhysical // the results; nil: they are not fetched

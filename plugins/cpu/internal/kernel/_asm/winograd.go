@@ -11,7 +11,7 @@ import (
 // winogradForm is a form of tiles that has kernels for AVX-512 and AVX2.
 type winogradForm struct{ form.Form }
 
-// winogradForms are all of them.
+// winogradForms are the forms that have assembly.
 func winogradForms() (all []winogradForm) {
 	for _, f := range form.All {
 		all = append(all, winogradForm{f})

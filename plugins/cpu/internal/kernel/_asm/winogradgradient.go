@@ -237,7 +237,7 @@ type heldTaps struct {
 // fit reports whether they do, with the seven more that a column needs.
 func (h heldTaps) fit() bool { return h.bytes == 64 && h.form.Kernel*h.form.Tile()+7 <= len(h.regs) }
 
-// values are those at the points: at 0, at infinity, and of every pair the sum and the difference.
+// values are the values at the points: at 0, at infinity, and the sum and the difference of each pair.
 type values struct {
 	zero, last reg.VecPhysical
 	sums       []reg.VecPhysical

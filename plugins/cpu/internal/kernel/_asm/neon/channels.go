@@ -58,7 +58,7 @@ func sums(f *file, v int) {
 	w.write("sizes", func(r func(string) int) {
 		f.fabs(r("x"), r("x"))
 		f.fadd(r("size"), r("size"), r("x"))
-		f.umax(r("most"), r("most"), r("x")) // as numbers NaN are above infinity
+		f.umax(r("most"), r("most"), r("x")) // as integers, NaNs are above infinity
 	})
 	w = walk{file: f, v: v, singles: []string{"sum", "squares", "shift"}, sums: 2, rows: x}
 	w.write("deviations", func(r func(string) int) {

@@ -9,8 +9,8 @@ import (
 // file is the assembly of one family and the declarations of its functions.
 type file struct {
 	text, stubs, tables strings.Builder
-	name                string         // of the function at hand
-	params              map[string]int // by name, with their offsets
+	name                string         // name of the current function
+	params              map[string]int // offsets of the parameters by name
 }
 
 func newFile(name string) *file {

@@ -19,7 +19,7 @@ type numbers struct {
 type kind struct {
 	size                 int // in bytes
 	plus, minus          uint32
-	add, subtract, times uint32 // by an element
+	add, subtract, times uint32 // opcodes with one element as operand
 }
 
 var (

@@ -98,7 +98,7 @@ func winogradSpread(f *file) {
 		for v := range quads {
 			f.fabs(x+v, x+v)
 			f.fadd(sum+v, sum+v, x+v)
-			f.umax(top+v, top+v, x+v) // as numbers NaN are above infinity
+			f.umax(top+v, top+v, x+v) // as integers, NaNs are above infinity
 		}
 	}
 	f.op("SUBS $16, R%d, R%d", k, k)

@@ -82,7 +82,7 @@ func TestFeasible(t *testing.T) {
 		layer  bn.Layer
 		mode   bn.Mode
 		splits []bn.Partition
-		want   string // in the error; "" if there is no error
+		want   string // text in the error; "" if there is no error
 	}{
 		{"full", flat, bn.Replica, []bn.Partition{full}, ""},
 		{"tail of a convolution", image, bn.Replica, []bn.Partition{full, tail}, ""},

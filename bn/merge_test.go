@@ -17,7 +17,7 @@ func TestMergeOfSets(t *testing.T) {
 	cases := []struct {
 		rule           bn.Rule
 		weights        []float64
-		mean, variance float64 // by hand
+		mean, variance float64 // computed by hand
 	}{
 		{bn.Pooled, nil, 4, 2 + 26.0/3},
 		{bn.Mean, nil, 4, 2},

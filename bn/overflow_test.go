@@ -128,7 +128,7 @@ func same(a, b map[string]tensor.Tensor) bool {
 // to float32 if u is below ten times the largest and half a step more.
 func TestLargestVarianceIsCommitted(t *testing.T) {
 	for _, c := range []struct {
-		share float64 // of ten times the largest
+		share float64 // share of ten times the largest
 		ok    bool
 	}{{0.999999, true}, {1.000001, false}, {math.NaN(), false}} {
 		m := tensor.New(tensor.F64, 1, 3)
@@ -175,7 +175,7 @@ func TestMergeOfSetsFarApart(t *testing.T) {
 func TestOverflowNamesTheFarthestReplica(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		rows [][3]float64 // of replicas: n, mean, Q
+		rows [][3]float64 // rows of replicas: n, mean, Q
 		want int
 	}{
 		{"large variance, many values", [][3]float64{{2, 0, 2e43}, {2000, 0, 3e43}}, 0},

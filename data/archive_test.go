@@ -192,7 +192,7 @@ func TestArchivesBad(t *testing.T) {
 	good := []file{{"train/cat/1.png", pngOf(t, 4, 3, 1)}, {"train/cat/2.png", pngOf(t, 40, 30, 2)}}
 	packed := gzipped(t, tarOf(t, good))
 	badSum := bytes.Clone(packed)
-	badSum[len(badSum)-8] ^= 1 // of gzip's checksum
+	badSum[len(badSum)-8] ^= 1 // a bit of gzip's checksum
 	flipped := zipOf(t, good)
 	flipped[bytes.Index(flipped, []byte("PNG"))+60] ^= 1
 	for _, c := range []struct {

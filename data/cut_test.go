@@ -48,7 +48,7 @@ func TestCutArchives(t *testing.T) {
 		}
 	}
 	zipped := zipOf(t, files)
-	for _, sum := range []uint32{0, 1} { // of member 1, in the directory; archive/zip ignores 0
+	for _, sum := range []uint32{0, 1} { // sum of member 1 in the directory; archive/zip ignores 0
 		changed := bytes.Clone(zipped)
 		at := bytes.Index(changed, []byte("PK\x01\x02"))
 		binary.LittleEndian.PutUint32(changed[at+16:], sum)

@@ -8,7 +8,7 @@ import (
 
 // Labels that do not exclude each other: 1, 0, or -1 for an unknown label.
 func TestCSVOfSeveralLabels(t *testing.T) {
-	want := []int32{1, 1, 0, 1, 0, 0, -1, -1} // of cat and dog
+	want := []int32{1, 1, 0, 1, 0, 0, -1, -1} // labels of cat and dog
 	for name, table := range map[string]string{
 		"lists":             "path,labels\n0.png,dog;cat\n1.png,dog\n2.png,;\n3.png,\n",
 		"lists in quotes":   "path;labels\n0.png;\"cat; dog\"\n1.png;\"dog;\"\n2.png;\";\"\n3.png;\n",

@@ -11,7 +11,7 @@ import (
 // changing is a source of files on disk, and one of the files.
 type changing struct {
 	name, spec, file string
-	index            int // of the sample in the file
+	index            int // index of the sample in the file
 	opt              Options
 }
 

@@ -5,7 +5,7 @@ package evaluation
 // cells.
 type Confusion struct{ rows [][]Predictions } // rows by label; cells by class, ascending
 
-// Predictions is how many labels of one class a class was predicted for.
+// Predictions is the number of labels of one class for which a class was predicted.
 type Predictions struct{ Class, N int }
 
 // NewConfusion returns an empty matrix for a number of classes.

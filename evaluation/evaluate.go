@@ -143,7 +143,7 @@ func Run(ctx context.Context, p Predictor, src data.Source, o Options) (*Evaluat
 	}
 }
 
-// wanted returns which rows of a batch are read.
+// wanted returns the rows of a batch that are read.
 func (o *Options) wanted() func(data.Position, int) func(row int) bool {
 	if o.OwnRows == nil {
 		return nil

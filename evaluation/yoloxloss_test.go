@@ -190,7 +190,7 @@ func matched(t *testing.T, g *simOTAGolden) (classes []int) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(f.Outputs, func(o graph.Output) bool { return o.Name == parallel.Gradient("w") })
-	grad := out[at].F64() // of a logit: the probability minus the target
+	grad := out[at].F64() // gradient of a logit: the probability minus the target
 	if slices.ContainsFunc(grad, math.IsNaN) {
 		t.Error("a gradient is NaN")
 	}

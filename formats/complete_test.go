@@ -23,7 +23,7 @@ func TestComplete(t *testing.T) {
 	cases := []struct {
 		name   string
 		change func([]Tensor) []Tensor
-		made   []string // by names alone
+		made   []string // tensors that are made from names alone
 	}{
 		{"whole", func(s []Tensor) []Tensor { return s }, nil},
 		{"no variance", without(layer + "running_var"), []string{layer + "running_var"}},

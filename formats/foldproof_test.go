@@ -79,7 +79,7 @@ func TestFoldProvenRefuses(t *testing.T) {
 		{[]float32{1, 100}, []float32{0.75, 100}, 0.25, "outputs of up to 100 by up to 0.25"},
 		{[]float32{0.01, 0.0}, []float32{0.0105, 0}, 0.0005, ""}, // 0.001 below 1
 		{[]float32{0.01, 0.0}, []float32{0.0125, 0}, 0.0025, "outputs of up to 0.01 by up to 0.0025"},
-		{[]float32{-3, 2}, []float32{3, 2}, 6, "by up to 6"}, // of another sign
+		{[]float32{-3, 2}, []float32{3, 2}, 6, "by up to 6"}, // the sign differs
 		{[]float32{1, 1}, []float32{nan, 1}, math.NaN(), "by up to NaN"},
 		{[]float32{1, 1}, []float32{2, 1.5}, 1, "by up to 1:"}, // the largest, not the last
 	} {

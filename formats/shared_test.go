@@ -78,7 +78,7 @@ func TestHealthyFiles(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	for _, a := range models.Architectures() {
 		if large(a) && os.Getenv("BNCTL_PEERS") == "" {
-			continue // with the peers
+			continue // tested with the peers
 		}
 		m, err := models.Build(a.Name, models.Options{Classes: 3})
 		if err != nil {

@@ -45,7 +45,7 @@ type derivative struct {
 	forward, backward *graph.Function
 	wrt               []graph.Value
 	state             map[string]tensor.Tensor
-	inputs            []tensor.Tensor // of forward; backward has the seed besides
+	inputs            []tensor.Tensor // inputs of forward; backward has the seed too
 	seed              tensor.Tensor
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// MostTerms is how many products a sum of int8 may have: each is at most 255*128, and
+// MostTerms is the number of products that a sum of int8 may have: each is at most 255*128, and
 // a bias is at most MostBias, so that no sum leaves int32.
 const MostTerms = (math.MaxInt32 - MostBias) / (255 * 128)
 

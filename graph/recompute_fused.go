@@ -21,7 +21,7 @@ import (
 var storing = []Op{Conv, ConvTranspose, ConvGradInput, ConvGradWeight, Dense, DenseGradInput, DenseGradWeight,
 	MaxPool, AvgPool, GlobalAvgPool, Upsample}
 
-// fusions reports which values of a function a device may fuse.
+// fusions returns the values of a function that a device may fuse.
 type fusions struct {
 	f       *Function
 	back    []bool

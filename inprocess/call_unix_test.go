@@ -59,7 +59,7 @@ func BenchmarkFile(b *testing.B) {
 	defer p.Close()
 	in := p.Inputs()[0].Type
 	x := tensor.New(in.DType, append([]int{1}, in.Shape...)...)
-	if in.DType == tensor.U8 { // of other types zeros
+	if in.DType == tensor.U8 { // other types are zeros
 		for i := range x.Bytes {
 			x.Bytes[i] = byte(i * 37)
 		}

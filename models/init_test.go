@@ -31,7 +31,7 @@ func TestInitRules(t *testing.T) {
 		rule            string
 		args            []float64
 		mean, deviation float64
-		bound           float64 // of the uniform rules
+		bound           float64 // bound of the uniform rules
 	}{
 		{"zeros", nil, 0, 0, 0},
 		{"ones", nil, 1, 0, 1},

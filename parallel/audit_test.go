@@ -53,7 +53,7 @@ func TestAuditFindsOneWrongBit(t *testing.T) {
 		what    string
 		devices int
 		liar    int
-		own     int // of the host; -1: none
+		own     int // index of the host's own device; -1: none
 		want    string
 	}{
 		{"the host's device decides", 2, 1, 0, "machine far:1 gives other bits for replica 3 of step 2 than ref0"},

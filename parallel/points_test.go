@@ -35,7 +35,7 @@ func TestPoints(t *testing.T) {
 	for _, c := range []struct {
 		members   members
 		want      string
-		exchanges []bool // by rank
+		exchanges []bool // whether each rank exchanges
 	}{
 		{members{here, a, b, a}, "[[0] [1 3] [2]]", []bool{true, true, true, false}},
 		{members{old, old, here, here}, "[[0] [1] [2] [3]]", []bool{true, true, true, true}},

@@ -47,7 +47,7 @@ func TestStagesOverRanks(t *testing.T) {
 		want := fingerprint(t, one, p)
 		for _, c := range []struct {
 			stages  string
-			devices []int // of each rank
+			devices []int // devices of each rank
 		}{{"2", []int{1, 1}}, {"3", []int{1, 1, 1}}, {"2", []int{2, 2}}, {"4", []int{2, 2}}, {"3", []int{1, 2}},
 			{"3", []int{4, 2}}, {"a.relu,side.pool", []int{1, 1, 1}}, {"pool,drop,softmax", []int{1, 3}}} {
 			s, err := stage.Parse(c.stages)

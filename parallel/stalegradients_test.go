@@ -130,7 +130,7 @@ func TestLateGradientThatIsNotFinite(t *testing.T) {
 	trained := []graph.State{{Name: "w", DType: tensor.F32, Shape: []int{2, 2}}}
 	g := tensor.New(tensor.F32, 3, 2, 2)
 	for _, c := range []struct {
-		values []float32 // of element 3, by replica
+		values []float32 // values of element 3, by replica
 		want   string
 	}{
 		{[]float32{1, 2, float32(math.Inf(-1))}, "replica 2: not finite: grad:w: channel 1, element 3 is -Inf"},

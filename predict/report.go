@@ -105,7 +105,7 @@ func NewReport(m *models.Model, e *evaluation.Evaluation, d *Details, took time.
 			overlap := e.Overlap(i)
 			c.IoU = &overlap
 		}
-		if k.N == 0 && (c.IoU == nil || *c.IoU != *c.IoU) { // neither a label nor, of pixels, predicted
+		if k.N == 0 && (c.IoU == nil || *c.IoU != *c.IoU) { // neither labels nor predicted pixels
 			c = nil
 		}
 		r.PerClass[Label(m, i)] = c

@@ -24,7 +24,7 @@ func TestIdle(t *testing.T) {
 		{1, 0, "constant", 5, []string{"warmup 5: the learning rate never reaches 0.05, the run has 1 epoch: the last " +
 			"step has 0.01"}},
 		{0, 1, "cosine", 0.9, []string{"warmup 0.9: the learning rate never reaches 0.05, the run has 0.5 epochs"}},
-		{0, 1, "cosine", 0.2, nil}, // of no step
+		{0, 1, "cosine", 0.2, nil}, // the warmup has no step
 	} {
 		r := exampleRecipe(24)
 		r.Epochs, r.Steps, r.Schedule, r.Warmup = c.epochs, c.steps, c.schedule, c.warmup

@@ -29,7 +29,7 @@ const (
 type victim struct {
 	HTTP, GRPC string
 	pid        int
-	sealed     bool // by TLS
+	sealed     bool // the connection uses TLS
 	t          *testing.T
 }
 

@@ -89,7 +89,7 @@ func TestRowStreamIsPredict(t *testing.T) {
 	k := streamRows(t, s)
 	draw := rand.New(rand.NewPCG(9, 9))
 	before := 0
-	for i, n := range []int{1, 1, 3, 3, 9, 1, 2, 2} { // of batches of 4
+	for i, n := range []int{1, 1, 3, 3, 9, 1, 2, 2} { // the batches have 4 rows
 		x := pictures(draw, n)
 		body, size := x.Bytes, 0
 		if i%3 == 1 {

@@ -23,7 +23,7 @@ import (
 // collector receives spans.
 type collector struct {
 	mu    sync.Mutex
-	spans map[string]*tracepb.Span // by the ID of their parent
+	spans map[string]*tracepb.Span // spans by the ID of their parent
 	of    map[string]string        // attributes of the resource
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/bnctl/bnctl/device/ref"
 )
 
-// sampled is how many bits of a file are flipped, unless BNCTL_MUTATIONS is "all", or a prefix of the name of
+// sampled is the number of bits of a file that are flipped, unless BNCTL_MUTATIONS is "all", or a prefix of the name of
 // its vector.
 const sampled = 6
 

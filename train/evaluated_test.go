@@ -11,7 +11,7 @@ import (
 func TestEvaluationIsObserved(t *testing.T) {
 	b := newBench(t, 24)
 	c := b.config(1)
-	var labels []int // of each evaluation
+	var labels []int // labels counted by each evaluation
 	c.Observe = func() evaluation.Observers {
 		labels = append(labels, 0)
 		now := &labels[len(labels)-1]

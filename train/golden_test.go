@@ -47,9 +47,9 @@ type golden struct {
 	model               string
 	classes, side, seed int
 	lr                  float64
-	weights             string // of the classes, for a class for each pixel
+	weights             string // weights of the classes, for a class for each pixel
 	steps               string
-	graph               string  // of a model that is not in the zoo
+	graph               string  // graph of a model that is not in the zoo
 	aux                 float64 // weight of the auxiliary loss
 	recompute           bool
 	precision           string

@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// TensorCounts is how many tensors of a model a run trains. Statistics are running statistics.
+// TensorCounts is the number of tensors of a model that a run trains. Statistics are running statistics.
 type TensorCounts struct {
 	Trained    int      `json:"trained"`
 	Frozen     int      `json:"frozen"`

@@ -100,12 +100,12 @@ type chaos struct {
 	program      string // a copy of bnctl for this test alone
 	dir          string
 	random       *rand.Rand
-	plan         [][]deed // by step
+	plan         [][]deed // deeds by step
 	done         map[deed]int
 	lost, back   int
 	made, gaveUp int
 	ended        bool
-	said         bytes.Buffer // by the host on stderr
+	said         bytes.Buffer // output of the host on stderr
 }
 
 // newChaos plans which process is killed at which step, in all but the last steps: an

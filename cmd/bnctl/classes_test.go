@@ -105,7 +105,7 @@ func evaluated(t *testing.T, event string, args ...string) (code int, e map[stri
 func TestEvalMapsClassesByName(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		labels   []string // of the model
+		labels   []string // labels of the model
 		data     []string // classes
 		args     []string
 		code     int

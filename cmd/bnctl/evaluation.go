@@ -10,7 +10,7 @@ import (
 	"github.com/bnctl/bnctl/predict"
 )
 
-// shownMasks is how many masks a page of mistakes shows.
+// shownMasks is the number of masks that a page of mistakes shows.
 const shownMasks = 100
 
 // evaluationRun is one call of bnctl eval.

@@ -83,7 +83,7 @@ func TestNothingGrows(t *testing.T) {
 // footprint holds the resources of a process.
 type footprint struct {
 	name           string
-	goroutines     int // of the host; 0 for others
+	goroutines     int // goroutines of the host; 0 for others
 	files, threads int
 	heap, resident int // bytes; heap of the host alone
 }

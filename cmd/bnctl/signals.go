@@ -16,7 +16,7 @@ import (
 // grace is the time that a program has to end after a signal, unless it is saving.
 const grace = 8 * time.Second
 
-// patience is how long a program that ends at once waits for its display to be finished.
+// patience is the longest time that a program that ends at once waits for its display.
 const patience = 100 * time.Millisecond
 
 // logsSignals is set by a command that writes a log, which also records its end.

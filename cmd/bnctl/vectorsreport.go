@@ -8,12 +8,12 @@ import (
 	"github.com/bnctl/bnctl/device/remote"
 )
 
-// golden returns where golden vectors are reported.
+// golden returns the output for reports of golden vectors.
 func (o *output) golden() golden.Output {
 	return golden.Output{Result: o.result, Event: o.event, Verbose: o.verbose}
 }
 
-// runVectors returns what runs the vectors of a folder on a plugin, in place of judgePlugin.
+// runVectors returns the function that runs the vectors of a folder on a plugin, instead of judgePlugin.
 func runVectors(folder string) func(context.Context, *output, remote.Command, conformance.Options) (int,
 	error) {
 	return func(ctx context.Context, o *output, command remote.Command, options conformance.Options) (int,

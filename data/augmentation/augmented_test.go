@@ -19,10 +19,10 @@ import (
 type augmentGolden struct {
 	Width, Height int
 	Mode          string
-	Rows          map[string]string // of tables
-	By            float64           // of one operation
+	Rows          map[string]string // rows of tables
+	By            float64           // size of one operation
 	Box, Size     []int             // a part: left, top, width, height; its scaled width and height
-	Scale         []float64         // of parts that are drawn: least and largest share of the area
+	Scale         []float64         // scale of parts that are drawn: least and largest share of the area
 	Moments       []float64         // means of the drawn values: see augment.py
 	Is            string
 }

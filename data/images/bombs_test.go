@@ -142,7 +142,7 @@ func TestBombs(t *testing.T) {
 		t.Skip("measures time and memory of one decoder at a time, in make test: nothing that could race")
 	}
 	deflated := zeros(1 << 30)
-	const head = 8 + 2 + 8*12 + 4 // of a TIFF with three more tags
+	const head = 8 + 2 + 8*12 + 4 // length of the head of a TIFF with three more tags
 	tags := [][3]uint32{{273, 1, head}, {278, 1, 1<<32 - 1}, {279, 1, uint32(len(deflated))}}
 	strip := picturetest.GreyTIFF(16, 16, 8, tags,
 		deflated)

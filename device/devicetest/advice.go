@@ -72,7 +72,7 @@ var advices = map[string]string{
 const operationAdvice = "compare with the prose of the operation in device.proto and its loop in " +
 	"device/ref, for the element that is named first"
 
-// Advice returns what the author of a device should do about a fault that the case finds.
+// Advice returns advice for the author of a device about a fault that the case finds.
 func (c Case) Advice() string {
 	if strings.Contains(c.Name, ": a label ") {
 		return advices["run: labels"]

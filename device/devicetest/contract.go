@@ -9,7 +9,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// someRows is how many rows the replicas of a contract's step have.
+// someRows is the number of rows that the replicas of a contract's step have.
 var someRows = []int{3, 0, 2}
 
 // rate has the hyper-parameters of the small network's commits.

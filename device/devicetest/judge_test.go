@@ -382,7 +382,7 @@ func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
 func TestRefusalOfSomeNodes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		node    string // that it names instead of y
+		node    string // node that the error names instead of y
 		refused bool
 	}{
 		{"conv: 3 groups", "y", true},

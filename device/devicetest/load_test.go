@@ -14,7 +14,7 @@ func TestLimitOnLoadedMachine(t *testing.T) {
 	defer func(before func() float64) { runnable = before }(runnable)
 	const limit = 200 * time.Millisecond
 	for _, c := range []struct {
-		load float64 // for each core
+		load float64 // load for each core
 		ends time.Duration
 	}{{0, limit}, {1, limit}, {8, (1 + maxExtensions) * limit}} {
 		runnable = func() float64 { return c.load * float64(runtime.NumCPU()) }

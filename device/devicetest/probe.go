@@ -17,7 +17,7 @@ type probe struct {
 	tol   bound // the zero bound asks for the bits of ref
 }
 
-// replicaRows is how many rows the replicas of a probe have.
+// replicaRows is the number of rows that the replicas of a probe have.
 var replicaRows = []int{2, 0, 3, 1}
 
 func (p probe) title() string { return fmt.Sprintf("%v: %s", p.op, p.name) }

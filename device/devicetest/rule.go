@@ -5,7 +5,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// updateRule is how a network's parameters are updated.
+// updateRule is the update of a network's parameters.
 type updateRule struct {
 	slots  []string // suffixes of the names of a parameter's optimizer state
 	values device.Hyper

@@ -15,7 +15,7 @@ const sequenceRule = "In each lane all members come to the same tags in the same
 	"the exchanges of the lane in the run, from 0, and the lane is LANE_GRADIENTS if no node of the function " +
 	"reads a result (device.proto, Tag)."
 
-// sequenceLength is how many exchanges the program of the case has in each lane.
+// sequenceLength is the number of exchanges that the program of the case has in each lane.
 const sequenceLength = 4
 
 // exchangeSequence is a program with several exchanges in both lanes, by turns, and two functions.

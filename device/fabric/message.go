@@ -58,7 +58,7 @@ const (
 
 var zeros [alignment]byte
 
-// alignment is where values begin in a message, in bytes.
+// alignment is the alignment of values in a message, in bytes.
 const alignment = 8
 
 func padding(n int) int { return -n & (alignment - 1) }

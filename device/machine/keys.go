@@ -24,7 +24,7 @@ const (
 	authorityKey    = "ca.key"
 )
 
-// authorityYears is how long an authority is valid.
+// authorityYears is the validity of an authority in years.
 const authorityYears = 10
 
 // MakeKeys makes the folders of both sides in a folder: host and device, with new certificates that are

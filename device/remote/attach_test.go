@@ -46,7 +46,7 @@ func debugged(t *testing.T) (cmd *exec.Cmd, stdin io.Closer, line string) {
 		if err := os.Remove(folder); err != nil && cmd.ProcessState.Success() && runtime.GOOS != "windows" {
 			t.Errorf("a plugin that was told to end left something behind: %v", err)
 		}
-		os.RemoveAll(folder) // what the killed process left
+		os.RemoveAll(folder) // the files of the killed process
 	})
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {

@@ -191,7 +191,7 @@ func (p *process) Kill(context.Context) error {
 }
 
 // kill sends SIGKILL to the process group, where the system has process groups, or to the
-// process. A process that has not started never will.
+// process. It also prevents the start of a process that has not started.
 func (p *process) kill() {
 	p.mu.Lock()
 	p.aborted = true

@@ -52,7 +52,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			t.Parallel()
 			test.command.Timeout = patience
 			if strings.Contains(test.want[0], "within") {
-				test.command.Timeout = 3 * time.Second // which are spent
+				test.command.Timeout = 3 * time.Second // the test waits for all of it
 			}
 			began := time.Now()
 			p, err := remote.Start(context.Background(), test.command)

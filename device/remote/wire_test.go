@@ -107,7 +107,7 @@ func train(t *testing.T, p *graph.Program, members []device.Device, replicas [][
 	return states[0]
 }
 
-var rowsOf = []int{5, 0, 2, 1} // by replica
+var rowsOf = []int{5, 0, 2, 1} // rows by replica
 
 func trainMember(ctx context.Context, d device.Device, p *graph.Program, g device.Group) (
 	[]tensor.Tensor, error) {

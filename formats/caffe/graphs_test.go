@@ -23,7 +23,7 @@ import (
 // drawn is a random network of scripts/peers/caffe_graphs.py, with Caffe's results.
 type drawn struct {
 	Class string
-	Axes  int // of the layer's input blob, without the batch
+	Axes  int // axes of the layer's input blob, without the batch
 	Text  string
 	Blobs map[string][]numbers
 	Out   string // a blob

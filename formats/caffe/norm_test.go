@@ -199,7 +199,7 @@ func TestBlobNames(t *testing.T) {
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		rules []rule
-		there [2]bool // in training, in tests
+		there [2]bool // the layer is there in training, in tests
 	}{
 		{nil, [2]bool{true, true}},
 		{[]rule{{phase: train}}, [2]bool{true, false}},

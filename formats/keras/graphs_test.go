@@ -23,7 +23,7 @@ import (
 // drawn is a random model of scripts/peers/keras_graphs.py, with Keras's results.
 type drawn struct {
 	Class   string
-	Axes    int // of a sample
+	Axes    int // axes of a sample
 	First   bool
 	Major   int
 	Config  json.RawMessage

@@ -15,7 +15,7 @@ func TestInput(t *testing.T) {
 	for _, c := range []struct {
 		config string
 		given  []int
-		want   string // of the input, channels first, or of the error
+		want   string // shape of the input, channels first, or text of the error
 	}{
 		{closed, nil, "[2 8 8]"}, {closed, []int{2, 8, 8}, "[2 8 8]"},
 		{closed, []int{2, 9, 8}, "the input's size is [null,8,8,2], batch first, which input 2,9,8 does not fit"},

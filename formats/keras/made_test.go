@@ -23,7 +23,7 @@ func plain(shape ...int) tensor.Tensor {
 // samples have the axes of the file.
 func ramp(shape ...int) tensor.Tensor {
 	x := plain(shape...)
-	if len(shape) != 4 { // with the batch
+	if len(shape) != 4 { // the shape has the batch
 		return x
 	}
 	return channelsFirst(x)

@@ -151,7 +151,7 @@ func runCase(dir string) error {
 	if err != nil {
 		return err
 	}
-	if s := got[0].Shape; len(s) == len(want.Shape)+1 && s[0] == 1 { // of one sample
+	if s := got[0].Shape; len(s) == len(want.Shape)+1 && s[0] == 1 { // the result of one sample
 		got[0].Shape = s[1:]
 	}
 	if d := worst(got[0], want); !(d <= 1e-5) {

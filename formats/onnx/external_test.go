@@ -79,7 +79,7 @@ func TestExternalTwice(t *testing.T) {
 // TestExternalBudget: the memory limit for computed constants grows with the tensors in
 // other files.
 func TestExternalBudget(t *testing.T) {
-	const n = 2200 // of a matrix of 37 MiB, which is turned four times
+	const n = 2200 // side of a matrix of 37 MiB, which is transposed four times
 	dir := t.TempDir()
 	p := &onnxpb.TensorProto{Name: "w", DataType: int32(onnxpb.TensorProto_DOUBLE), Dims: []int64{n, n},
 		DataLocation: onnxpb.TensorProto_EXTERNAL,

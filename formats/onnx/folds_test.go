@@ -169,7 +169,7 @@ func TestBatchOfOne(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes nodes
-		want  string // of the graph
+		want  string // text of the graph
 	}{
 		{"moved and flattened", nodes{op("Transpose", "x", "t", list64("perm", 2, 1, 0)),
 			ints("s", -1, 2), op("Reshape", "t s", "y")}, "shape=[3,2]"},

@@ -16,7 +16,7 @@ import (
 // trained if it is used like a parameter: as a factor of each channel, a position that is added, or a
 // token that is concatenated. Buffers are recognised by their names.
 
-// use is how a node uses a constant.
+// use is a node's use of a constant.
 type use int
 
 const (

@@ -190,7 +190,7 @@ func TestSaturation(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		kind    onnxpb.TensorProto_DataType
-		weights []int32 // of two channels
+		weights []int32 // weights of two channels
 		want    string
 	}{
 		{"apart", u8, []int32{64, 64, 1, 127, -127, 1}, ""},

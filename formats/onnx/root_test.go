@@ -11,7 +11,7 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// inFloat32 returns what a device computes of a model for one sample, in float32, unlike eval.
+// inFloat32 returns a device's result of a model for one sample, in float32, unlike eval.
 func inFloat32(t *testing.T, m *onnxpb.ModelProto, x []float32) []float32 {
 	t.Helper()
 	f := readModel(t, m)

@@ -63,7 +63,7 @@ type sketch struct {
 	m     *onnxpb.ModelProto
 	g     *onnxpb.GraphProto
 	opset int
-	rows  int // of the batch, where it runs
+	rows  int // rows of the batch, where it runs
 	named int
 	have  map[string]operand
 }
@@ -211,7 +211,7 @@ func (s *sketch) ends(names ...string) {
 func (s *sketch) bytes() []byte {
 	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(s.m)
 	if err != nil {
-		panic(err) // of a message that was made here
+		panic(err) // the message was made here
 	}
 	return b
 }

@@ -20,7 +20,7 @@ func (s *sketch) filled(d tensor.DType, shape ...int) operand {
 			t.I32()[i] = int32(v - 2)
 		case tensor.Bool:
 			t.Bytes[i] = byte(v % 2)
-		default: // of one byte
+		default: // types of one byte
 			t.Bytes[i] = byte(37 * v)
 		}
 	}

@@ -89,7 +89,7 @@ func escape(path string) string {
 // stateFile is the file where TensorFlow records the latest checkpoint of a folder.
 const stateFile = "checkpoint"
 
-// latestName matches its first line.
+// latestName matches the first line of a file checkpoint.
 var latestName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*model_checkpoint_path:\s*"([^"\\]+)"`)
 })

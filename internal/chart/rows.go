@@ -24,7 +24,7 @@ type Row struct {
 	Mean   float64
 }
 
-// rowHeight is how tall a row is, and longestName how many characters of its name are seen.
+// rowHeight is the height of a row, and longestName the number of characters of its name that are shown.
 const rowHeight, longestName = 18.0, 30
 
 // Draw returns the elements of the drawing, without the svg element around them, and its height.

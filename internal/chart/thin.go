@@ -1,6 +1,6 @@
 package chart
 
-// mostPoints is how many points of a curve are drawn.
+// mostPoints is the number of points of a curve that are drawn.
 const mostPoints = 600
 
 // thinned returns a curve with at most mostPoints points: the smallest and the largest

@@ -12,8 +12,8 @@ import (
 
 // The command line is flags, help, wording, tables, progress and exit codes.
 const (
-	mostCommandLines   = 5000 // of cmd/bnctl, without tests
-	mostCommandImports = 3    // of our packages, in a file of it
+	mostCommandLines   = 5000 // lines of cmd/bnctl, without tests
+	mostCommandImports = 3    // imports of our packages in one of its files
 )
 
 // TestCommandIsACommandLine checks that the computing code, which was moved out of

@@ -106,7 +106,7 @@ type exported struct {
 
 // survey has the names that all files export and use.
 type survey struct {
-	packages map[string]*exported       // by folder
+	packages map[string]*exported       // packages by folder
 	named    map[string]bool            // "folder.Name" that another package writes
 	selected map[string]map[string]bool // by the name of a method or field, where it is selected
 }

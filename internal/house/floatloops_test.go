@@ -58,7 +58,7 @@ func TestFloatLoopsAreFound(t *testing.T) {
 	}
 }
 
-// floatLoops returns where loops add to a float64 that their condition bounds.
+// floatLoops returns the loops that add to a float64 which their condition bounds.
 func floatLoops(f *ast.File) (at []token.Pos) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		loop, ok := n.(*ast.ForStmt)

@@ -424,7 +424,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// widest is how many characters a line has at most, a tab being one.
+// widest is the maximum number of characters of a line. A tab is one character.
 const widest = 110
 
 // text matches a line of a test that cannot be broken: a golden, or the output of an

@@ -50,7 +50,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	}
 }
 
-// verb is where fmt writes a value.
+// verb matches a verb of fmt.
 var verb = regexp.MustCompile(`%[-+#0-9.]*[a-z]`)
 
 // literals returns the texts of all code but tests, one a line, values left out.

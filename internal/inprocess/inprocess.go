@@ -45,7 +45,7 @@ type message struct {
 	lent   bool
 }
 
-// route is where messages are under way.
+// route identifies the messages from one member to another in a lane.
 type route struct {
 	from, to int
 	lane     collective.Lane

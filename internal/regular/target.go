@@ -8,7 +8,7 @@ import (
 	"github.com/bnctl/bnctl/problem"
 )
 
-// maxLinks is how many symbolic links are followed, as Linux does.
+// maxLinks is the maximum number of symbolic links that are followed. It is Linux's.
 const maxLinks = 40
 
 // target returns the file that is written under the name path: path itself, or the target of a

@@ -16,7 +16,7 @@ import (
 // ahead reads the files of data sources. Each is stored in the cache when it is read first.
 type ahead struct {
 	mu    sync.Mutex
-	slots chan struct{} // parallelReads of them
+	slots chan struct{} // one for each of the parallelReads
 	// waiting limits the reads that are started before they are needed.
 	waiting chan struct{}
 	calls   map[string]*objectCall // reads in progress, by key

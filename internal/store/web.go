@@ -24,7 +24,7 @@ type web struct {
 	still  *http.Client // does not follow redirects
 }
 
-// userAgent is how requests name this program.
+// userAgent is the name of this program in requests.
 const userAgent = "bnctl"
 
 // maxRedirects is the maximum number of redirects of a request.

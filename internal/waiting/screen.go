@@ -196,7 +196,7 @@ func (s *Screen) update(now Size) {
 	}
 }
 
-// affordable reports which rows are drawn: all that have changed, or the number that this
+// affordable returns the rows to draw: all that have changed, or the number that this
 // interval allows, beginning with those that were left out before.
 func (s *Screen) affordable(rows []Row, fresh bool) []bool {
 	changed := make([]bool, len(rows))

@@ -46,7 +46,7 @@ func glyphs(t *testing.T) Options {
 	return Options{Data: src, Samples: 10, Method: minMax}
 }
 
-// fields returns what Rebuild needs of a model.
+// fields returns the fields of a model that Rebuild needs.
 func fields(t *testing.T, m *models.Model) (f following) {
 	t.Helper()
 	if err := json.Unmarshal(m.Float, &f); err != nil {

@@ -40,5 +40,5 @@ type Mark uintptr
 // Threads is the number of threads of a group (a thread block, or work-group).
 const Threads = 128
 
-// maxUnits is how many rows of groups a grid has at most.
+// maxUnits is the maximum number of rows of groups of a grid.
 const maxUnits = 65535

@@ -22,7 +22,7 @@ func sigmoids(logits []float32) []float32 {
 	return p
 }
 
-// Several reports whether the model decides for each label whether it holds, independently
+// Several reports whether several labels may hold: the model decides about each independently
 // of others.
 func (a *Answers) Several() bool {
 	return !a.Raw && (a.Answer == models.LabelLogits || a.Answer == models.LabelProbabilities)

@@ -56,7 +56,7 @@ func (b *bench) coldOurs(model string, pixels int) (*exec.Cmd, error) {
 		"--format", "json"), nil
 }
 
-// coldTheirs returns how ONNX Runtime does.
+// coldTheirs returns the command for a cold prediction by ONNX Runtime.
 func (b *bench) coldTheirs(model string, pixels int) *exec.Cmd {
 	file := filepath.Join(b.models, model+".onnx")
 	cmd := exec.CommandContext(b.ctx, "node", "scripts/peers/cold.js", file, fmt.Sprint(pixels))

@@ -113,7 +113,7 @@ static dnnl_primitive_attr_t epilogue(int sum, double relu) {
 	return a;
 }
 
-// run takes all steps once.
+// run executes all steps once.
 static void run(void) {
 	for (int i = 0; i < stepCount; i++)
 		CHECK(dnnl_primitive_execute(steps[i].primitive, stream, steps[i].count, steps[i].args));

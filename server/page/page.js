@@ -201,7 +201,7 @@ function take(files) {
 	classify([...files]).catch(failed);
 }
 
-// zeros says how a request for numbers is made: a row of zeros, for several inputs behind a header of JSON that names them.
+// zeros shows an example request for numbers: a row of zeros. For several inputs a JSON header that names them comes first.
 async function zeros() {
 	const meta = await ask(path()), size = { BOOL: 1, UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, UINT64: 8, INT64: 8, FP64: 8 };
 	const count = (input) => input.shape.slice(1).reduce((a, b) => a * b, 1) * (size[input.datatype] || 4);

@@ -63,7 +63,7 @@ func values(n int, replicas [][]int, absent ...int) [][]collective.Reduction {
 		for k, kind := range kinds {
 			r := collective.Reduction{Op: kind.op, Result: tensor.New(kind.dtype, kind.shape...)}
 			for i := range r.Result.Bytes {
-				r.Result.Bytes[i] = 0x55 // of the last step
+				r.Result.Bytes[i] = 0x55 // bytes of the last step
 			}
 			for _, node := range collective.Cover(leaves, held) {
 				r.Partials = append(r.Partials, collective.Partial{Node: node, Value: collective.Reduce(kind.op, node,

@@ -170,7 +170,7 @@ func (o Options) start(ctx context.Context, m *models.Model, members []parallel.
 	return StartTraining(ctx, r, m, members, o.Stages, o.Divided)
 }
 
-// warmUp is how many steps are done before time counts.
+// warmUp is the number of steps that are done before time counts.
 const warmUp = 2
 
 // time does step for some seconds, and writes into the row how long one took.

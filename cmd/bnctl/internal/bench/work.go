@@ -61,7 +61,7 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 	return i, nil
 }
 
-// batchesAtOnce is how many batches are on their way through several stages.
+// batchesAtOnce is the number of batches that are on their way through several stages.
 const batchesAtOnce = 3
 
 // begin predicts once; what came of it is in ended.

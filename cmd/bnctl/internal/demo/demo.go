@@ -19,7 +19,7 @@ import (
 // Options are the program to run, its folder, and how progress is reported.
 type Options struct {
 	Program string // path of the command bnctl
-	Folder  string // folder for the files; "": a temporary folder, which is removed
+	Folder  string // folder for the files; "": a temporary folder
 	// Say is called with a message for every step, Line with every JSON line of a
 	// command. Each may be nil.
 	Say  func(format string, args ...any)

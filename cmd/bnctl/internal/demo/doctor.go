@@ -12,7 +12,7 @@ import (
 // sick is the exit code of doctor that finds a fault.
 const sick = 3
 
-// sickChannel is where the demo plants a NaN.
+// sickChannel is the channel with the demo's NaN.
 const sickChannel = 3
 
 // doctor plants a NaN in a running variance of the template. doctor has to

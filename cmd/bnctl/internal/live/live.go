@@ -16,7 +16,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// interval is how often the line is drawn.
+// interval is the time between two drawings of the line.
 const interval = time.Second
 
 // Line is a run's line at the end of a terminal.

@@ -74,7 +74,7 @@ func TestMistakesOfMasks(t *testing.T) {
 			if class != 0 {
 				shapes[i]++
 			}
-			if i != 1 { // which is answered rightly
+			if i != 1 { // picture 1 is answered correctly
 				class = 0
 			}
 			scores.F32()[int(class)*side*side+at] = 1

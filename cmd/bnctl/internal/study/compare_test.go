@@ -11,7 +11,7 @@ func TestJudge(t *testing.T) {
 	up, down := difference{Mean: 2, Margin: 1, Seeds: 3}, difference{Mean: -2, Margin: 1, Seeds: 3}
 	chance, one := difference{Mean: 2, Margin: 2.5, Seeds: 3}, difference{Mean: 9, Margin: math.Inf(1), Seeds: 1}
 	for _, c := range []struct {
-		gain, more difference // of accuracy, of loss
+		gain, more difference // differences of accuracy and of loss
 		want       verdict
 	}{
 		{up, down, better},

@@ -42,7 +42,7 @@ func (r *Results) Plots() []*Plot {
 	return out
 }
 
-// colours is how many colours curves have.
+// colours is the number of colours that curves have.
 const colours = 6
 
 // colourOf returns the colour of a size per replica. The whole batch comes first.

@@ -33,7 +33,7 @@ func (d *drawing) title() line {
 	return line{{words[0], strong}, {d.dot + strings.Join(words[1:], d.dot), faint}}
 }
 
-// bars returns how much is done of the epoch, and of the run.
+// bars returns the completed shares of the epoch and of the run.
 func (d *drawing) bars() []line {
 	per := max(d.started.Recipe.StepsPerEpoch(), 1)
 	total := max(d.started.TotalSteps, 1)

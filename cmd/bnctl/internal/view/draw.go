@@ -98,7 +98,7 @@ func lines(all []section) []line {
 	return out
 }
 
-// changing returns what may have many lines, devices and events, in that many rows.
+// changing returns the devices and events, which may have many lines, in that many rows.
 func (d *drawing) changing(rows int) []line {
 	devices, events := len(d.devices)+len(d.ranks), len(d.happened)
 	if d.started == nil || rows < 2 {

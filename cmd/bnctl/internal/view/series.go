@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// bins is how many values a series keeps at most.
+// bins is the maximum number of values that a series keeps.
 const bins = 512
 
 // series is a curve of any number of values in little memory: it stores means of

@@ -32,7 +32,7 @@ type State struct {
 	loss, accuracy, rate, valLoss, valAccuracy, overlap series
 }
 
-// mostEvents is how many events are kept.
+// mostEvents is the number of events that are kept.
 const mostEvents = 64
 
 // device is a device as it is shown.

@@ -12,7 +12,7 @@ import (
 // Look describes the abilities of a terminal.
 type Look struct{ Unicode, Colours bool }
 
-// style is how a span looks.
+// style is the colour and weight of a span.
 type style int
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// interval is how often the view is drawn.
+// interval is the time between two drawings of the view.
 const interval = time.Second
 
 // View is a run on a terminal, below the lines that are printed there.

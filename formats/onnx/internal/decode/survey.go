@@ -98,7 +98,7 @@ func surveyed(b []byte, m fields, base, depth int) (cost int, err error) {
 // cost returns the memory of one occurrence of a field.
 func (f field) cost(wire protowire.Type, b []byte, base, depth int) (int, error) {
 	if wire != protowire.BytesType {
-		return 16, nil // one number, and the growth of its list
+		return 16, nil // one number, which may make its list grow
 	}
 	body, _ := protowire.ConsumeBytes(b)
 	switch f.kind {

@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	}
 	isRow := func(c devicetest.Case) bool { return strings.HasPrefix(c.Name, "rows: ") }
 	for _, set := range kernel.Sets() {
-		var cases []devicetest.Case // that make test leaves out
+		var cases []devicetest.Case // cases that make test leaves out
 		switch {
 		case set == first:
 		case set.Class == first.Class:

@@ -23,7 +23,7 @@ type divisionFault struct {
 	call, task, times int    // call of Each, from 0 on; -1: a fault of RangeOf
 	part              [3]int // i, parts and n
 	from, to          int    // added to the range
-	all               bool   // of the range is left out
+	all               bool   // the whole range is left out
 }
 
 func (f divisionFault) String() string {
@@ -53,7 +53,7 @@ type divisions struct {
 	parts  map[[3]int]bool // ranges that are not empty, of several
 	now    [2]int          // call and task
 	empty  map[[2]int]bool // tasks that have only empty ranges
-	filled map[[2]int]bool // those that have others, too
+	filled map[[2]int]bool // tasks that have other ranges too
 }
 
 // each is workers.Pool.Fault.

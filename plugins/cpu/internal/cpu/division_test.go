@@ -20,7 +20,7 @@ import (
 type divisionLevel struct {
 	set       *kernel.Set
 	precision string
-	on        map[int]device.Device // by threads
+	on        map[int]device.Device // devices by their threads
 }
 
 var divisionThreads = []int{1, 2, 3, 5}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tried is how many numbers are tried at a time: neighbours of one sign and one exponent.
+// tried is the count of numbers that are tried at a time: neighbours of one sign and one exponent.
 const tried = 4096
 
 // TestActivationsOfAllNumbers compares the sets of this machine with each other, with the

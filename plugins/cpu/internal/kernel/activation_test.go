@@ -33,7 +33,7 @@ var defined = []nodeFunction{
 	{AffineOf, graph.Affine, graph.Attrs{}.With("by", 0.3).With("add", -0.7), false},
 }
 
-// edges are where functions have branches, with their neighbours.
+// edges returns the numbers at which functions branch, and their neighbours.
 func edges() (all []float32) {
 	inf := float32(math.Inf(1))
 	for _, v := range []float32{0, 1e-45, 0x1p-126, 1. / 3, 0.5, 0.55, 2. / 3, 1, 4. / 3, 1.5, 2.25, 2.5,

@@ -89,9 +89,9 @@ func TestFuseFlushed(t *testing.T) {
 	for _, c := range []struct{ x, y, z, want uint32 }{
 		{top, top, top, 0x40000000},
 		{edge, top, 0x80000001, edge},              // a subnormal operand is 0
-		{0x80000001, top, 0x80000000, 0x80000000},  // of its sign
+		{0x80000001, top, 0x80000000, 0x80000000},  // a zero with the sign of the subnormal number
 		{edge, 0x3f7f0000, 0, 0},                   // a subnormal result is 0
-		{edge, 0xbf7f0000, 0x80000000, 0x80000000}, // of its sign
+		{edge, 0xbf7f0000, 0x80000000, 0x80000000}, // a zero with the sign of the subnormal number
 		{0x20000000, 0x94000000, 0x00800000, 0},    // just below the smallest: 2^-126 - 2^-150
 		{0x20000000, 0x93800000, 0x00800000, edge}, // rounded to it: 2^-126 - 2^-151
 		{0x7f7f0000, 0x7f7f0000, 0, 0x7f800000},    // too large

@@ -53,7 +53,7 @@ func laidOut(s *Set, sums []float32, channels int) (all []float32) {
 	return all
 }
 
-// inOrder returns what laidOut took.
+// inOrder undoes laidOut.
 func inOrder(s *Set, all []float32, channels int) (sums []float32) {
 	fresh, again := s.DepthwiseSums(channels)
 	for row := range slices.Chunk(all, channels+again) {

@@ -43,7 +43,7 @@ func newDirectPairsCase(r *rand.Rand, t Direct, count int,
 	return c
 }
 
-// run computes count positions, from some place on apart.
+// run computes count positions, in two calls that are divided at position cut.
 func (c *directPairsCase) run(s *Set, count, cut int) []float32 {
 	got := slices.Clone(c.out)
 	if cut > 0 {

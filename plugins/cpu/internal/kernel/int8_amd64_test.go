@@ -4,7 +4,7 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// int8Native returns what of this machine multiplies bytes, by name.
+// int8Native returns the instruction sets of this machine that multiply bytes, by name.
 func int8Native() map[string]*int8Kernels {
 	all := map[string]*int8Kernels{}
 	if cpu.X86.HasAVX2 {

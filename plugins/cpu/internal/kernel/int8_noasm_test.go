@@ -2,5 +2,5 @@
 
 package kernel
 
-// int8Native returns what of this machine multiplies bytes, by name: nothing.
+// int8Native returns no instruction sets: without assembly none multiplies bytes.
 func int8Native() map[string]*int8Kernels { return nil }

@@ -15,7 +15,7 @@ func TestNEONLoopsMultiply(t *testing.T) {
 	for _, c := range []struct {
 		file, function, loop string
 		products, loads      int // at least
-		addresses            int // of a loop that reads the offsets of its operands from tables
+		addresses            int // addresses of a loop that reads the offsets of its operands from tables
 	}{
 		// Each of 4 values: a load of 4 vectors of weights, 5 positions by 4 vectors.
 		{"window_arm64.s", "windowNEONp5", "four", 4 * 5 * 4, 4 + 5, 0},

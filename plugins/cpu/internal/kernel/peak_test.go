@@ -39,7 +39,7 @@ func reportRate(b *testing.B, s *Set, operations float64) {
 	b.ReportMetric(100*rate/peakOf(s), "%peak")
 }
 
-var peaks sync.Map // of sets, in operations per second
+var peaks sync.Map // peak of each set, in operations per second
 
 // peakOf returns the highest rate that Peak reaches in a number of tries.
 func peakOf(s *Set) float64 {
@@ -67,7 +67,7 @@ func BenchmarkElements(b *testing.B) {
 	for _, s := range Sets() {
 		for _, k := range []struct {
 			name       string
-			operations float64 // of an element
+			operations float64 // operations of an element
 			bytes      int64
 			run        func()
 		}{

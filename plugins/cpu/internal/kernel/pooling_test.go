@@ -46,7 +46,7 @@ func TestMaxPoolQuads(t *testing.T) {
 	const windows = 9
 	r := rand.New(rand.NewPCG(11, 12))
 	for channels := range 70 {
-		for _, one := range []int{0, 40} { // of how many values is NaN
+		for _, one := range []int{0, 40} { // one of so many values is NaN; 0: none
 			x, dy, dx := guarded(r, 40*channels), guarded(r, windows*channels), guarded(r, 40*channels)
 			for i := range x {
 				switch {

@@ -29,7 +29,7 @@ func (d nodeFunction) truth() func(float64) float64 {
 	return class.Activation(&graph.Node{Op: d.op, Attrs: d.numbers})
 }
 
-// farthest is where a function is farthest from the truth, in units.
+// farthest is the largest error of a function, in units, and its argument.
 type farthest struct {
 	of    graph.Op
 	mu    sync.Mutex

@@ -13,7 +13,7 @@ import (
 // winogradRun is a convolution of one padded image, rows by columns of whole tiles.
 type winogradRun struct {
 	Winograd
-	rows, columns  int // of tiles
+	rows, columns  int // rows and columns of tiles
 	in, taps, bias []float32
 	epilogue       Epilogue
 }

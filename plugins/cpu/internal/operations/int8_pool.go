@@ -13,7 +13,7 @@ func buildMaxPoolInt8(c *plan.Compiler) run.Action {
 	})
 }
 
-// mean is how sums of bytes become bytes of a mean.
+// mean turns sums of bytes into bytes of a mean.
 type mean struct {
 	class.Int8
 	zero int32   // zero point of the operand

@@ -10,7 +10,7 @@ type spin struct {
 	since time.Time // beginning, without the first looks
 }
 
-// looksAtOne is the number of polls for each reading of the clock. They take about a microsecond.
+// looksAtOne is the number of polls between two readings of the clock, about a microsecond.
 const looksAtOne = 1000
 
 // more reports whether to poll again. It returns when it is time for the next poll, with

@@ -22,7 +22,7 @@ type barrier struct {
 	kernel string
 	dots   bool
 	text   string // a module with this kernel alone
-	line   int    // of text, from 0
+	line   int    // line of text, from 0
 }
 
 // barriers returns the barriers of a module.
@@ -55,7 +55,7 @@ type field struct {
 	machine *ptx.Machine
 	module  *ptx.Module
 	dots    *ptx.Module
-	trials  map[string][]trial // by the kernels that they launch, those with the fewest threads first
+	trials  map[string][]trial // trials by their kernels, those with the fewest threads first
 }
 
 // A trial runs a case on a driver.

@@ -13,7 +13,7 @@ import (
 // A mutant is a kernel with one instruction that differs.
 type mutant struct {
 	kernel string
-	line   int // of the PTX, from 1
+	line   int // line of the PTX, from 1
 	what   string
 	text   string // a module with this kernel alone
 }

@@ -163,7 +163,7 @@ func (s *runner) start(ctx context.Context, run *study.Run, m *models.Model, r *
 	return nil, nil, errors.Join(err, devices.Close())
 }
 
-// modelPath is where a run leaves its template.
+// modelPath returns the path of a run's template.
 func (s *runner) modelPath(at study.Setting, seed uint64) string {
 	return filepath.Join(s.o.Folder, "models", fmt.Sprintf("%s-%d-seed%d.bnm", at.Arm, at.PerReplica, seed))
 }

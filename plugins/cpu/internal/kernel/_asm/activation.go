@@ -32,7 +32,7 @@ type evaluation struct {
 	spare []int // registers that a step has taken for constants
 }
 
-// temporaries is how many registers values have at least.
+// temporaries is the least number of registers for values.
 const temporaries = 7
 
 func newEvaluation(set isa, f *formula.Formula) *evaluation {

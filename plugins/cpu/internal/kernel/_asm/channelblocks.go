@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// blockPositions is how many positions are summed in float32.
+// blockPositions is the number of positions that are summed in float32.
 const blockPositions = 64
 
 // eachBlocks writes the walks of one shape that sum count whole blocks and add the sum of

@@ -38,7 +38,7 @@ func (w *walk) hold(h held) []reg.VecPhysical {
 	return h.regs
 }
 
-// memory returns where register i of h belongs.
+// memory returns the memory operand of register i of h.
 func (w *walk) memory(h held, i int) operand.Mem {
 	m := operand.Mem{Base: h.at, Disp: i * w.bytes}
 	if w.wide {

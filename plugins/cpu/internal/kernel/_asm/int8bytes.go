@@ -26,7 +26,7 @@ func int8Bytes() {
 	tableBytes()
 }
 
-// order is where the double words of packed bytes belong.
+// order is the order of the double words of packed bytes.
 func (t *int8Tiler) order() operand.Mem {
 	lanes := t.bytes / 16
 	order := GLOBL("bytesOrder"+t.name, attr.RODATA|attr.NOPTR)

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// quads is how many registers hold 16 channels.
+// quads is the number of registers that hold 16 channels.
 const quads = 4
 
 // window writes the tiles of Window: p positions by 16 channels. Five positions use 20

@@ -93,7 +93,7 @@ func (w winogradForm) power(i, k int) float64 {
 	return v
 }
 
-// elementNumbers returns what elements multiplies with.
+// elementNumbers returns the factors of elements.
 func (w winogradForm) elementNumbers() []float64 {
 	n := []float64{w.Factor(0)}
 	for i := range w.Pairs {

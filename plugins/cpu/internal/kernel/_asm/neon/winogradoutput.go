@@ -61,7 +61,7 @@ func (w winogradForm) column(x int) []int {
 	return r
 }
 
-// ends returns which of the registers of a row or column hold its outputs at last.
+// ends returns the registers that hold the outputs of a row or column at the end.
 func (w winogradForm) ends(m []int) []int {
 	if w.Side == 2 {
 		return []int{m[0], m[len(m)-1]}

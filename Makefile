@@ -35,7 +35,7 @@ check: check-style check-race check-machines check-kernels check-systems check-s
 .PHONY: check-style
 check-style: ## gofmt and staticcheck
 	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
-	$(GO) tool staticcheck -tags $(TAGS) ./...
+	GOGC=400 $(GO) tool staticcheck -tags $(TAGS) ./...
 
 # Only kernels differ without assembly: what trains is tested where a test trains on the CPU device.
 .PHONY: check-kernels

@@ -173,12 +173,17 @@ survey-qdq: build ## quantised ONNX files in the folder FILES beside ONNX Runtim
 test-steps: build ## one training step of every network beside PyTorch, which it installs (half an hour; goes on where it was ended)
 	sh scripts/peers.sh >/dev/null && mkdir -p bin/steps && /usr/bin/python3 -W ignore scripts/peers/steps.py bin/steps bin/bnctl
 
+# The packages in which the class of the kernels changes results. None of them imports net, which cgo compiles again
+# with all packages above it.
+COMPUTES = ./plugins/cpu/internal/kernel ./plugins/cpu/internal/convolution ./plugins/cpu/internal/operations \
+	./plugins/cpu/internal/cpu ./plugins/cpu/internal/machine
+
 .PHONY: test-amx
 test-amx: ## kernels and CPU device in class amx (Linux, gcc, AVX512_BF16)
 	$(GO) test -C plugins/cpu/internal/kernel/_asm .
-	CGO_ENABLED=1 $(GO) vet -tags amxemulation ./plugins/cpu/...
+	CGO_ENABLED=1 $(GO) vet -tags amxemulation ./plugins/cpu/internal/...
 	if grep -qw amx_bf16 /proc/cpuinfo; then $(GO) test -vet=off $(PATIENT) ./plugins/cpu/...; \
-		else CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -tags amxemulation ./plugins/cpu/...; fi
+		else CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -tags amxemulation $(COMPUTES); fi
 
 .PHONY: test-opencl
 test-opencl: build ## the OpenCL device on PoCL, which it installs (Debian)

@@ -52,10 +52,13 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 # numbers of other programs.
 COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestCutArchives|$\
 	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile|$\
-	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)|TestStripUndoesWrap
+	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)|TestStripUndoesWrap|$\
+	TestFewImagesOverReplicas
+# Detectors that differ in their networks and losses alone: TestDetectorsInEveryWay trains one of each.
+DETECTORS = fcos|fcos,_replica|retinanet|retinanet_v2|ssd|ssd,_replica|yolox|yolox,_replica|frozen|repeat
 .PHONY: check-race
 check-race: ## the race detector
-	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$' \
+	CGO_ENABLED=1 $(GO) test -vet=off $(PATIENT) -race -short -skip '^($(COMPUTING))$$|^TestDetectorOnDevices$$/^($(DETECTORS))$$' \
 		./device/collective ./data ./device/devicetest ./device/internal/shm ./parallel ./train ./inprocess ./bnctltest \
 		./device/serve ./device/machine ./fleet
 

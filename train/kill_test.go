@@ -259,6 +259,8 @@ func stride() int {
 	switch {
 	case os.Getenv("BNCTL_CHAOS") == "full":
 		return 1
+	case underRace:
+		return 61
 	case testing.Short():
 		return 23
 	}

@@ -14,6 +14,28 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
+// A call of Staged ends when all stages of all ranks have done it, or when it has failed on all ranks. These
+// are its states. The functions untilDone, attempt, conclude and rollBack implement them.
+//
+//	state      event                                  next state
+//	ready      Step, Moments or Commit is called      attempt
+//	attempt    all stages here have run               conclude
+//	           a stage has lost a device              recover
+//	           another rank has called the run off    conclude, which repeats
+//	recover    the stage has other devices            conclude, which repeats
+//	           the stage has no device left           move
+//	move       its layers are part of a neighbour     roll back
+//	           no neighbour accepts them              failed
+//	conclude   a stage is back at the snapshot        roll back
+//	           a rank repeats                         attempt
+//	           all ranks are done                     ready
+//	           any other error                        failed
+//	roll back  all stages have the snapshot           replay
+//	replay     the ledger's steps are done again      attempt
+//
+// A rank learns the events of the others from their reports (stageRanks.agree), so that all ranks go through
+// the same states. The steps of a replay are calls themselves.
+
 // Step is Driver.Step.
 func (s *Staged) Step(ctx context.Context, b Batch) (Result, error) {
 	if s.config.Reopen != nil {

@@ -17,7 +17,7 @@
 # training with 3 rows and with 1, and the logits of 3 rows and of 1 by the template that the first training makes.
 # ZOO=short trains 1 step, which divides its work as two do. With ZOO, rows of other networks stay in the file JSON.
 # SUMS=FILE keeps every sum as it comes: what has one of this BNCTL is not trained again (but beside accumulate, which
-# compares weights).
+# compares weights). BUILDS=FOLDER keeps the builds of other processors, which must be of the same sources.
 set -euo pipefail
 root=$(dirname "$(dirname "$(realpath "$0")")")
 bnctl=$(realpath "$1") data=$(realpath "$2") scale=${3:-100}
@@ -30,6 +30,8 @@ devices=("${@:-}")
 [ -n "${devices[0]}" ] || devices=(cpu opencl:0 kill:cpu,opencl:0)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+builds=$work
+[ -z "${BUILDS:-}" ] || builds=$(realpath "$BUILDS")
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 cd "$work"
 
@@ -96,17 +98,19 @@ zoosteps=2
 plugin() {
 	local name=$1
 	shift
-	[ -e "bnctl-device-$name" ] || (cd "$root" && CGO_ENABLED=0 ${GO:-go} build "$@" -o "$work/$name" ./plugins/cpu/bnctl-device-cpu)
+	[ -e "$builds/device-$name" ] ||
+		(cd "$root" && CGO_ENABLED=0 ${GO:-go} build "$@" -o "$builds/device-$name" ./plugins/cpu/bnctl-device-cpu)
 	# The kernel of this machine starts no process of another, but a script that does.
-	printf '#!/bin/sh\nexec %s %s/%s "$@"\n' "${EMULATOR:-}" "$work" "$name" >"bnctl-device-$name"
+	printf '#!/bin/sh\nexec %s %s/device-%s "$@"\n' "${EMULATOR:-}" "$builds" "$name" >"bnctl-device-$name"
 	chmod +x "bnctl-device-$name"
 	options+=(--device-plugin "$work/bnctl-device-$name" --allow-unlocked --device-timeout 36000)
 }
 
 # whole makes program bnctl as built for an architecture, under qemu-user.
 whole() {
-	[ -e "bnctl-$1" ] || (cd "$root" && GOARCH=$1 CGO_ENABLED=0 ${GO:-go} build -tags urfave_cli_no_docs -o "$work/bnctl-$1" ./cmd/bnctl)
-	program=(qemu-aarch64 "$work/bnctl-$1")
+	[ -e "$builds/bnctl-$1" ] ||
+		(cd "$root" && GOARCH=$1 CGO_ENABLED=0 ${GO:-go} build -tags urfave_cli_no_docs -o "$builds/bnctl-$1" ./cmd/bnctl)
+	program=(qemu-aarch64 "$builds/bnctl-$1")
 }
 
 # train trains on a device and prints the sum; after kill: the plugin is killed once it has trained a step.

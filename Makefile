@@ -460,8 +460,9 @@ test-python: build ## the Python package: mypy, and its tests with the programs 
 	cd python && /usr/bin/python3 -m pytest -q -n 4
 
 .PHONY: bench-detection
-bench-detection: build ## yolox-nano on pictures of blood cells beside PyTorch 2.6: AP50 over three seeds (SEEDS, EPOCHS, JSON=FILE; goes on where it was ended; hours on a busy machine)
-	mkdir -p bin/bccd && dir=$$(sh scripts/debian13.sh) && MODELS=$(CURDIR)/bin/bccd python3 scripts/peers/bccd.py bin/bnctl \
+bench-detection: build ## yolox-nano on pictures of blood cells beside PyTorch 2.6: AP50 over three seeds (SEEDS, EPOCHS, SIDES, JSON=FILE; goes on where it was ended; hours on a busy machine)
+	mkdir -p bin/bccd && dir=$$(sh scripts/debian13.sh) && MODELS=$(CURDIR)/bin/bccd JSON=$(or $(JSON),$(if $(EPOCHS),,docs/results/bccd.json)) \
+		python3 scripts/peers/bccd.py bin/bnctl \
 		$(or $(BCCD),../shared/data/bccd.tar.gz) bin/bccd sh scripts/enter.sh $$dir python3 /peers/detector.py /models
 
 # SYSTEMS='debian13 arm64' picks systems.

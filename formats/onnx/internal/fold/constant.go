@@ -217,6 +217,25 @@ func EyeLike(c *node.Node) tensor.Tensor {
 	return out
 }
 
+// nonZeros returns the numbers of the nonzero elements, in their order.
+func nonZeros(t tensor.Tensor) (found []int) {
+	size, mask := t.DType.Size(), byte(0xff)
+	if element.IsFloat(t.DType) {
+		mask = 0x7f // -0 is 0
+	}
+	for k := range t.Count() {
+		e := t.Bytes[k*size:][:size]
+		bits := e[size-1] & mask
+		for _, b := range e[:size-1] {
+			bits |= b
+		}
+		if bits != 0 {
+			found = append(found, k)
+		}
+	}
+	return found
+}
+
 // NonZero lists the indices of the nonzero elements, one row per axis.
 func NonZero(c *node.Node) tensor.Tensor {
 	t := c.Required(0)
@@ -226,26 +245,17 @@ func NonZero(c *node.Node) tensor.Tensor {
 	if c.Err != nil {
 		return node.Nothing
 	}
-	zero := make([]byte, t.DType.Size())
-	negative := t.DType == tensor.F32 || t.DType == tensor.F64 // -0 is 0
-	var found [][]int
-	element.Each(t.Shape, func(k int, at []int) {
-		b := slices.Clone(t.Bytes[k*len(zero) : (k+1)*len(zero)])
-		if negative {
-			b[len(b)-1] &= 0x7f
-		}
-		if !slices.Equal(b, zero) {
-			found = append(found, slices.Clone(at))
-		}
-	})
+	found := nonZeros(t)
 	out := c.NewConstant(tensor.I64, []int{len(t.Shape), len(found)})
 	if c.Err != nil {
 		return node.Nothing
 	}
-	for n, at := range found {
-		for a, i := range at {
-			out.I64()[a*len(found)+n] = int64(i)
+	step := 1
+	for a := len(t.Shape) - 1; a >= 0; a-- {
+		for n, k := range found {
+			out.I64()[a*len(found)+n] = int64(k / step % t.Shape[a])
 		}
+		step *= t.Shape[a]
 	}
 	return out
 }

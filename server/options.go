@@ -37,9 +37,10 @@ type Options struct {
 	// requests, decompressed, and answers that are not taken; 0: 256 MiB.
 	InFlight int
 	Security Security
-	// Garbage is the number of allocated bytes after which Go's garbage collector runs, for
-	// the whole program and whatever the size of the models. It also sets a memory limit,
-	// above InFlight. 0: the settings of GOGC and GOMEMLIMIT.
+	// Garbage is the number of allocated bytes after which Go's garbage collector runs, for the
+	// whole program and whatever the size of the weights; it is more if inputs and outputs of a
+	// model are large. It also sets a memory limit, above InFlight. 0: the settings of GOGC and
+	// GOMEMLIMIT.
 	Garbage int
 	// Health is an address that only answers health probes (live and ready), without TLS
 	// and tokens; "": no such address.

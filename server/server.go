@@ -48,7 +48,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.o.tuneGC()
+	s.updater.tuneGC()
 	return s, nil
 }
 

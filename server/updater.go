@@ -103,7 +103,7 @@ func (k *updater) watchFiles(ctx context.Context) {
 		case <-tick.C:
 			k.poll(ctx)
 			if k.trimmable() {
-				k.o.tuneGC()
+				k.tuneGC()
 			}
 		case <-ctx.Done():
 			return
@@ -154,7 +154,7 @@ func (k *updater) update(ctx context.Context, f repository.File) bool {
 	if !ok {
 		return false
 	}
-	defer k.o.tuneGC()
+	defer k.tuneGC()
 	if ctx.Err() != nil {
 		closeOpened(opened{f, m, err})
 		return false // the server shuts down; the file may be good
@@ -203,7 +203,7 @@ func (k *updater) retire(m *modelVersion) {
 		if _, err := k.find(m.name, m.label()); err != nil {
 			k.metrics.forget(m.name, m.label())
 		}
-		k.o.tuneGC()
+		k.tuneGC()
 	})
 }
 

@@ -50,7 +50,7 @@ check-kernels: ## kernels without assembly, and the contract for the sets of ker
 
 # Packages that start goroutines, without the tests that only compute, decode or unpack, or that compare a run with
 # numbers of other programs.
-COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestCutArchives|$\
+COMPUTING = TestRef|TestClassCases.*|TestTorchvision.*|TestSameBitsAsProcesses|TestArchivesBad|TestBadArchives|TestBadZippedShards|TestCutArchives|$\
 	TestMNISTBad|TestReal.*|TestReadNPYLarge|TestGlyphsAreLearnable|TestDecodeInStrips.*|TestBoxesMoveWithPixels|TestLetterboxOfAFile|$\
 	TestThreeStepsAsInPyTorch|TestPixelNetsAsInTorchvision|TestRecompute(LeavesWhatIsFused|HalvesActivations)|TestStripUndoesWrap|$\
 	TestFewImagesOverReplicas

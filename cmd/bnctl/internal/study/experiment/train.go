@@ -182,9 +182,13 @@ func (s *runner) configOf(at study.Setting, devices *fleet.Fleet, run *study.Run
 
 // see handles an event of a run, which trained that number of epochs before.
 func (s *runner) see(e train.Event, run *study.Run, before int) {
-	if e, ok := e.(train.EpochDone); ok && e.ValAccuracy != nil {
-		run.Epochs = append(run.Epochs, study.Epoch{Number: before + e.Epoch, Accuracy: *e.ValAccuracy,
-			Loss: float64(*e.ValLoss), MIoU: (*float64)(e.ValMIoU), AP50: (*float64)(e.ValAP50)})
+	if e, ok := e.(train.EpochDone); ok && e.ValLoss != nil {
+		epoch := study.Epoch{Number: before + e.Epoch, Loss: float64(*e.ValLoss),
+			MIoU: (*float64)(e.ValMIoU), AP50: (*float64)(e.ValAP50)}
+		if e.ValAccuracy != nil { // boxes have none
+			epoch.Accuracy = *e.ValAccuracy
+		}
+		run.Epochs = append(run.Epochs, epoch)
 	}
 	if s.o.Training != nil {
 		s.o.Training(e)

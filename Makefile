@@ -459,6 +459,12 @@ test-python: build ## the Python package: mypy, and its tests with the programs 
 	cd python && /usr/bin/python3 -m mypy
 	cd python && /usr/bin/python3 -m pytest -q -n 4
 
+# SEEDS=1 trains the first seed alone.
+.PHONY: study-detection
+study-detection: build ## batch norm of yolox-nano with 2 pictures per replica, synchronised, frozen later, and by replica: AP50 over three seeds into docs/study-detect (SEEDS; goes on where it was ended; half an hour)
+	bin/bnctl study bn --task detect --data voc:$(or $(BCCD),../shared/data/bccd.tar.gz) --val voc:$(or $(BCCD),../shared/data/bccd.tar.gz)@val \
+		--size 128x160 --epochs 15 --seeds $(or $(SEEDS),1,2,3) --threads 1 --devices cpu -o docs/study-detect
+
 .PHONY: bench-detection
 bench-detection: build ## yolox-nano on pictures of blood cells beside PyTorch 2.6: AP50 over three seeds (SEEDS, EPOCHS, SIDES, JSON=FILE; goes on where it was ended; hours on a busy machine)
 	mkdir -p bin/bccd && dir=$$(sh scripts/debian13.sh) && MODELS=$(CURDIR)/bin/bccd JSON=$(or $(JSON),$(if $(EPOCHS),,docs/results/bccd.json)) \

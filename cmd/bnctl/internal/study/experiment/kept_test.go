@@ -10,7 +10,7 @@ import (
 // docs/study --measure nothing` writes them, and the page.
 func TestKeptStudiesAreCurrent(t *testing.T) {
 	const docs = "../../../../../docs"
-	for _, name := range []string{"study", "study-segment"} {
+	for _, name := range []string{"study", "study-segment", "study-detect"} {
 		r, err := Read(filepath.Join(docs, name))
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +22,7 @@ var vectors = sync.OnceValues(golden.Small)
 
 // openTarget opens a device under a name. A device on another machine first runs vectors of its numbered
 // classes for about a second, chosen at random, so that a machine cannot prepare for some of them. If it
-// has other bits, the error is of kind Unsupported and wraps parallel.Withdrawn, now and in later calls.
+// has other bits, or lacks an operation of its class, the error is of kind Unsupported and wraps parallel.Withdrawn, now and in later calls.
 func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t target) (device.Device, error) {
 	if !onMachine(t.plugin) {
 		return p.OpenAs(ctx, name, t.id, f.device)
@@ -78,11 +77,12 @@ func tryVectors(ctx context.Context, d device.Device, name string) (err error) {
 	golden.JudgeWithin(ctx, d, all, trialTime, func(o golden.Outcome) {
 		switch {
 		case err != nil || o.Passed() || ctx.Err() != nil:
-		case o.Lost():
-			err = device.Errorf(name, "Open", device.Lost, "%s", strings.Join(o.Lines(), "; "))
+		case o.Failure() != nil: // it has no bits; a machine may be short of time or memory, and is tried again
+			err = device.Errorf(name, "Open", device.KindOf(o.Failure()), "vector %s of class %s: %s", o.Vector, o.Class,
+				o.Error)
 		default:
 			wrong := device.Errorf(name, "Open", device.Unsupported,
-				"it has other bits for vector %s of its class %s: it is not used", o.Vector, o.Class)
+				"it has other bits for vector %s of its class %s: it is not used (%s)", o.Vector, o.Class, o.Lines()[0])
 			err = problem.Advise("leave it out until its machine is repaired", "%w", wrong).
 				Because(errors.Join(wrong, parallel.Withdrawn))
 		}

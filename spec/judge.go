@@ -39,6 +39,10 @@ func (o Outcome) Lines() []string {
 	return all
 }
 
+// Failure returns the error of a device that did not finish the vector; nil if its results were compared, or
+// if it lacks an operation.
+func (o Outcome) Failure() error { return o.err }
+
 // Lost reports whether the device cannot run other vectors.
 func (o Outcome) Lost() bool { return o.err != nil && device.KindOf(o.err) == device.Lost }
 

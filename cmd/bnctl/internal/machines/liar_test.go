@@ -2,6 +2,7 @@ package machines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/bnctl/bnctl/device/serve"
 	"github.com/bnctl/bnctl/fleet"
 	"github.com/bnctl/bnctl/graph"
+	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/recipe"
 	"github.com/bnctl/bnctl/train"
 )
@@ -115,6 +117,32 @@ func TestWrongBitsAreFoundAtTheHandshake(t *testing.T) {
 	if len(f.Members) != 1 || !strings.Contains(notes[0], address+" does not take part: ") ||
 		!strings.Contains(notes[0], want) {
 		t.Errorf("%d devices, want the host's; notes %q", len(f.Members), notes)
+	}
+}
+
+// failing is a device whose runs fail.
+type failing struct{ device.Device }
+
+func (d failing) Load(ctx context.Context, p *graph.Program, c device.Capacity) (device.Executable, error) {
+	x, err := d.Device.Load(ctx, p, c)
+	return failingExecutable{x}, err
+}
+
+type failingExecutable struct{ device.Executable }
+
+func (failingExecutable) Run(context.Context, device.Step) (device.Outcome, error) {
+	return device.Outcome{}, device.Errorf("", "Run", device.OutOfMemory, "no memory today")
+}
+
+// A machine that does not finish a vector has no other bits: the error has its reason, and the machine may be
+// tried again.
+func TestAMachineThatFailsIsNotWrong(t *testing.T) {
+	keys := newKeys(t)
+	address := startLiars(t, keys, func(d device.Device) device.Device { return failing{d} })
+	_, err := fleet.Open(t.Context(), host(keys, "ref,tls://"+address+"/*"))
+	if err == nil || errors.Is(err, parallel.Withdrawn) || !errors.Is(err, device.OutOfMemory) ||
+		!strings.Contains(err.Error(), "no memory today") || strings.Contains(err.Error(), "other bits") {
+		t.Errorf("%v, want the reason, not withdrawn", err)
 	}
 }
 

@@ -265,6 +265,16 @@ chaos-machines: build ## a host and machines that join, leave, are killed and cu
 	$(GO) build -o bin/slowlink ./scripts/slowlink
 	bash scripts/chaosmachines.sh bin/bnctl bin/slowlink
 
+# JSON, ONLY: see scripts/benchmachines.py.
+.PHONY: bench-machines
+bench-machines: build ## three machines of half a core each, resnet20 and resnet50 at 64x64, beside a model of the step (Linux, root, ten minutes)
+	$(GO) build -o bin/slowlink ./scripts/slowlink
+	python3 scripts/benchmachines.py bin/bnctl bin/slowlink
+
+.PHONY: test-machine-serve
+test-machine-serve: build ## predict, eval and serve on other machines, which join, are killed and leave: no answer lost or changed
+	python3 scripts/machineserve.py bin/bnctl
+
 .PHONY: test-machine-languages
 test-machine-languages: build ## the example devices in Python and Node.js behind devices serve: the template of the same devices here
 	bash scripts/machinelanguages.sh bin/bnctl

@@ -22,7 +22,8 @@ var vectors = sync.OnceValues(golden.Small)
 
 // openTarget opens a device under a name. A device on another machine first runs vectors of its numbered
 // classes for about a second, chosen at random, so that a machine cannot prepare for some of them. If it
-// has other bits, or lacks an operation of its class, the error is of kind Unsupported and wraps parallel.Withdrawn, now and in later calls.
+// has other bits, or lacks an operation of its class, the error is of kind Unsupported and wraps
+// parallel.Withdrawn, now and in later calls.
 func (f *Fleet) openTarget(ctx context.Context, p Provider, name string, t target) (device.Device, error) {
 	if !onMachine(t.plugin) {
 		return p.OpenAs(ctx, name, t.id, f.device)
@@ -78,8 +79,8 @@ func tryVectors(ctx context.Context, d device.Device, name string) (err error) {
 		switch {
 		case err != nil || o.Passed() || ctx.Err() != nil:
 		case o.Failure() != nil: // it has no bits; a machine may be short of time or memory, and is tried again
-			err = device.Errorf(name, "Open", device.KindOf(o.Failure()), "vector %s of class %s: %s", o.Vector, o.Class,
-				o.Error)
+			err = device.Errorf(name, "Open", device.KindOf(o.Failure()), "vector %s of class %s: %s", o.Vector,
+				o.Class, o.Error)
 		default:
 			wrong := device.Errorf(name, "Open", device.Unsupported,
 				"it has other bits for vector %s of its class %s: it is not used (%s)", o.Vector, o.Class, o.Lines()[0])

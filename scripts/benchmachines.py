@@ -29,11 +29,18 @@ running, ident = [], f"bm{os.getpid()}"
 
 # network, size of pictures, batch, batch norm, steps, and the link in bytes per second and milliseconds.
 cases = [
-    ("resnet20", 32, 1152, "sync", 8, 125_000_000, 1),
-    ("resnet20", 32, 1152, "sync", 8, 12_500_000, 20),
+    ("resnet20", 32, 2304, "sync", 7, 125_000_000, 1),
+    ("resnet20", 32, 2304, "sync", 7, 12_500_000, 20),
     ("resnet50", 64, 576, "sync", 5, 125_000_000, 1),
     ("resnet50", 64, 576, "replica", 5, 125_000_000, 1),
 ]
+# the same for a host with a device of its own and a second machine.
+seconds = [("resnet20", 32, 256, "sync", 4, 125_000_000, 1), ("resnet50", 64, 64, "sync", 4, 125_000_000, 1)]
+
+
+def processor():
+    text = re.search("model name.*: (.*)", open("/proc/cpuinfo").read())
+    return f"{text[1] if text else 'unknown'}, {os.cpu_count()} cores"
 
 
 def sh(*words):
@@ -156,16 +163,34 @@ def measure(case, host, network_group):
     waits = plan["waits"] * 2 * delay / 1000
     model = computing + rows / rate + exposed + waits
     step = statistics.median(took)
-    row = {"case": case, "computing": computing, "rows": rows / rate, "sums": sums / rate, "exposed": exposed,
-           "waits": waits, "model": model, "step": step, "least": min(took), "most": max(took), "ratio": model / step,
-           "busy": statistics.median(busy), "sent": plan["sent_bytes"], "received": plan["received_bytes"],
-           "measured_rate": plan["bytes_per_s"], "measured_round_trip": plan["round_trip_s"]}
-    print(f"{network} {size}x{size}, {norm}, batch {batch}, {rate * 8 / 1e6:.0f} Mbit/s, {delay} ms: computing "
-          f"{computing:.3f} s + rows {rows / rate:.3f} + sums {exposed:.3f} of {sums / rate:.3f} + {plan['waits']} waits "
-          f"{waits:.3f} = {model:.3f}; step {step:.3f} ({min(took):.3f} to {max(took):.3f}); ratio {model / step:.2f}; "
-          f"measured rate {plan['bytes_per_s'] * 8 / 1e6:.0f} Mbit/s, round trip {plan['round_trip_s'] * 1e3:.1f} ms",
-          flush=True)
-    return row
+    print(f"{network} {size}x{size}, {norm}, batch {batch}, {name(rate, delay)}: computing {computing:.3f} s + rows "
+          f"{rows / rate:.3f} + sums {exposed:.3f} of {sums / rate:.3f} + {plan['waits']} waits {waits:.3f} = {model:.3f}; "
+          f"step {step:.3f} ({min(took):.3f} to {max(took):.3f}); ratio {model / step:.2f}; measured rate "
+          f"{plan['bytes_per_s'] * 8 / 1e6:.0f} Mbit/s, round trip {plan['round_trip_s'] * 1e3:.1f} ms", flush=True)
+    return [f"{network} {size}x{size}, {norm}, batch {batch}", name(rate, delay), f"{computing:.2f}",
+            f"{rows / rate:.2f}", f"{exposed:.2f} of {sums / rate:.2f}", f"{waits:.2f}",
+            f"{model:.2f}", f"{step:.2f} ({min(took):.2f} to {max(took):.2f})", f"{model / step:.2f}"]
+
+
+def name(rate, delay):
+    return f"{rate * 8 / 1e6:.0f} Mbit/s, {delay} ms"
+
+
+def second(case, host, network_group):
+    """Prints where one machine begins to pay for a host with a device of its own."""
+    network, size, batch, norm, count, rate, delay = case
+    pictures(size, batch * count)
+    link = start(f"{ident}-1", network_group, slowlink, "-rate", str(rate), "-delay", f"{delay}ms", "127.0.0.1:7442",
+                 "10.80.0.2:7443", out="link2")
+    time.sleep(0.5)
+    events = finish(train(host, case, "cpu,tls://127.0.0.1:7442/*", batch, 2, count, "second"), "second")
+    stop(link)
+    found = [m["break_even"] for e in events if e["event"] == "machines" for m in e.get("measured", [])][-1]
+    rows = "at no batch" if found["rows"] < 0 else f"from a batch of {found['rows']}"
+    least = "at no rate" if found["bytes_per_s"] < 0 else f"from {found['bytes_per_s'] * 8 / 1e6:.1f} Mbit/s"
+    print(f"{network} {size}x{size}, {norm}, {name(rate, delay)}: a second machine pays {rows}, and at a batch of {batch} "
+          f"{least}", flush=True)
+    return f"{network}: {rows}, and at a batch of {batch} {least}"
 
 
 def main():
@@ -183,8 +208,17 @@ def main():
             start(f"{ident}-{i}", g, bnctl, "devices", "serve", "--listen", ":7443", "--devices", "cpu", "--threads", "1",
                   "--tls", "keys/device", out=f"served{i}")
         time.sleep(3)
-        rows = [measure(c, host, link) for c in cases if re.search(os.environ.get("ONLY", ""), f"{c[0]} {c[3]} {c[5]}")]
-        json.dump(rows, open(result, "w") if result else sys.stderr, indent=1)
+        wanted = lambda list: [c for c in list if re.search(os.environ.get("ONLY", ""), f"{c[0]} {c[3]} {c[5]}")]
+        rows = [measure(c, host, link) for c in wanted(cases)]
+        pays = [second(c, host, link) for c in wanted(seconds)]
+        if result:
+            with open(result, "w") as f:
+                json.dump({"processor": processor(), "command": "make bench-machines",
+                           "measured": time.strftime("%Y-%m-%d"), "conditions": "three machines and the host in half a "
+                           "core each, nine replicas; seconds. A second machine pays for " + "; ".join(pays),
+                           "columns": ["network", "link of each machine", "computing", "rows", "sums", "waits", "model",
+                                       "step", "ratio"], "rows": rows}, f, indent=1)
+                f.write("\n")
     finally:
         for p in running:
             p.send_signal(signal.SIGTERM)

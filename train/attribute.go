@@ -10,8 +10,8 @@ import (
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// attribute adds to an error about numbers that are not finite which sample of the batch has some: then it is
-// the data, and no learning rate helps.
+// attribute completes an error about numbers that are not finite: it names the sample of the batch that has
+// some. The cause is then the data, and no learning rate helps.
 func (s *Session) attribute(b *data.Batch, err error) error {
 	var moments *bn.NonFinite
 	if !errors.As(err, &moments) && !errors.Is(err, device.NonFinite) || b.X.DType != tensor.F32 {

@@ -166,7 +166,7 @@ func TestStoppedWhileItEvaluates(t *testing.T) {
 	}
 }
 
-// stoppedWhile stops a run when it first does something, and resumes it. It reports whether it did.
+// stoppedWhile stops a run the first time that it is doing something, and resumes it. It reports whether it was.
 func (b *bench) stoppedWhile(doing string) (sum string, stopped bool) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())

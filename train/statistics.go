@@ -45,7 +45,7 @@ type running interface {
 	restore(prefix string, k *serialize.Checkpoint) error
 }
 
-// tracked is running statistics and how they are kept.
+// tracked has running statistics and the rule of their updates.
 type tracked struct {
 	how     StatisticsConfig
 	running running

@@ -278,7 +278,7 @@ func (c *chaos) act(cmd *exec.Cmd, step int) (killed bool) {
 	return false
 }
 
-// strike does something to one of the devices of a host that run.
+// strike calls do for one of the running devices of a host.
 func (c *chaos) strike(host int, do func(pid int) bool) bool {
 	devices := children(host)
 	return len(devices) > 0 && do(devices[c.random.IntN(len(devices))])

@@ -27,7 +27,7 @@ var (
 // change is a row of a policy.
 type change struct {
 	name   string
-	moves  bool // pixels, and hence the labels of masks
+	moves  bool // moves pixels, so that the labels of masks move too
 	signed bool
 	most   func(p policy, c *canvas) float64 // the largest magnitude
 	apply  func(c *canvas, m float64)

@@ -31,7 +31,7 @@ func onRanks(size int, f func(p *fabric.Peers) error) []error {
 	return errs
 }
 
-// value is one to be reduced: what every replica has of it.
+// value is a value to be reduced, with its part in every replica.
 type value struct {
 	op     collective.Op
 	leaves []tensor.Tensor // the zero Tensor: no rows

@@ -57,7 +57,7 @@ func (g *Geometry) gradientByWindows(x, dy, dw *run.Value) func(f *run.Frame, fr
 	return g.gradient(sections, x, dy, dw, false)
 }
 
-// everyReplica returns an action that does something for all replicas [from, to).
+// everyReplica returns an action that calls do for all replicas [from, to).
 func everyReplica(do func(f *run.Frame, from, to int)) *run.AtOnce {
 	return run.Whole(func(f *run.Frame) error {
 		do(f, 0, len(f.Rows))

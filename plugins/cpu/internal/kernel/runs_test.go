@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Runs come where they belong, and nothing is written between them.
+// Runs are copied to their places, and nothing is written between them.
 func TestCopyRuns(t *testing.T) {
 	for n := range 40 {
 		for _, gap := range []int{0, 1, 7} {

@@ -76,7 +76,7 @@ func (l *lineLayout) inPlace(pieces int) bool {
 	return l.many > 0 && 5*(l.many%lanes) <= 2*l.many && (pieces == 1 || len(l.bases)/l.many >= pieces)
 }
 
-// lineWork does something with n interleaved lines: it sets y, which may be an operand.
+// lineWork computes y of n interleaved lines. y may be an operand.
 // scratch holds 5*n values.
 type lineWork func(w *run.Worker, y []float32, in [][]float32, n int, scratch []float32)
 

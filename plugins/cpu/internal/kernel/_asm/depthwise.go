@@ -79,7 +79,7 @@ func depthwiseTile(set isa, v, p int) {
 	}
 	Label("plus")
 	MOVQ(param("outs"), offs)
-	// each does something for every result, at base.
+	// each calls do for every result, with its place at base.
 	each := func(base string, do func(r reg.VecPhysical, at operand.Mem)) {
 		for i := range p {
 			MOVLQSX(operand.Mem{Base: offs, Disp: 4 * i}, w)
@@ -117,7 +117,7 @@ func depthwiseGradient(set isa, v, taps int) {
 	MOVQ(param("count"), count)
 	LEAQ(operand.Mem{Base: step, Index: step, Scale: 2}, thrice)
 	sums, values := set.regs[:taps*v], set.regs[taps*v:]
-	// each does something with the sums of every tap.
+	// each calls do for the sums of every tap.
 	each := func(do func(r reg.VecPhysical, at operand.Mem)) {
 		MOVQ(sum, x)
 		for t := range taps {

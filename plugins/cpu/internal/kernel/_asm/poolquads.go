@@ -82,7 +82,7 @@ func quad512(set isa, v []reg.VecPhysical) {
 	}
 }
 
-// quad256 does the same.
+// quad256 writes the same code for 256-bit registers.
 func quad256(set isa, v []reg.VecPhysical) {
 	zero, most, g, t := set.regs[4], set.regs[5], set.regs[6], set.regs[7]
 	VCMPPS(operand.Imm(unordered), v[0], v[1], most)

@@ -192,7 +192,7 @@ func windowTile(isa isa, channels, p int, resumed bool) {
 	}
 	Label("plus")
 	MOVQ(param("outs"), k)
-	// each does something for every result, at base.
+	// each calls do for every result, with its place at base.
 	each := func(base string, do func(r reg.VecPhysical, at operand.Mem, masked bool)) {
 		for i := range p {
 			MOVLQSX(operand.Mem{Base: k, Disp: 4 * i}, w)

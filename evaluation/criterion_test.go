@@ -37,7 +37,7 @@ func TestFiguresOfCriteria(t *testing.T) {
 	// Label 0 is right in 2 of 3; label 1 has neither positives; exact in 1 of 3.
 	several := of(data.Info{Classes: []string{"a", "b"}, MultiLabel: true}, f32([]int{3, 2}, 1, -1, 1, -1, -1, 1),
 		i32([]int{3, 2}, 1, 0, 0, 0, 0, 0))
-	// Errors 1, -2 and of the other target 0, 4.
+	// The errors of x are 1 and -2, the errors of y 0 and 4.
 	numbers := of(data.Info{Targets: []string{"x", "y"}}, f32([]int{2, 2}, 2, 5, 1, 9),
 		i32([]int{2, 2}, int32(math.Float32bits(1)), int32(math.Float32bits(5)), int32(math.Float32bits(3)),
 			int32(math.Float32bits(5))))

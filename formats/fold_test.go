@@ -93,7 +93,7 @@ func TestFold(t *testing.T) {
 		t.Errorf("report %s", got)
 	}
 	compareOutputs(t, m, folded)
-	if len(folded.State["u.b"].Shape) != 1 { // which had a bias, and keeps its name
+	if len(folded.State["u.b"].Shape) != 1 { // a bias that was there keeps its name
 		t.Errorf("state %v", folded.Graph.State)
 	}
 }

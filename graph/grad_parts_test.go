@@ -6,7 +6,7 @@ import (
 	"github.com/bnctl/bnctl/graph"
 )
 
-// Gradients of slices that divide a value are put together; of others they are added.
+// Gradients of slices that divide a value are concatenated. Gradients of other slices are added.
 func TestGradientOfParts(t *testing.T) {
 	type part struct{ begin, end []int }
 	for _, c := range []struct {

@@ -48,7 +48,7 @@ type communicator struct {
 	toldSlower func(why error)
 	timeouts   *timeouts
 
-	hub        exchange           // where the members meet
+	hub        exchange           // exchange of the members
 	memory     device.GroupMemory // the hub, if the host is not in the middle
 	slower     bool               // the members cannot meet by themselves
 	token      [16]byte           // distinguishes this run on other machines

@@ -22,7 +22,7 @@ const (
 // An element that does not count is 0 in InputPositive and InputNegative, or in InputScale.
 const (
 	InputPositive = "positive" // weight of log(sigmoid(x)): 1 where the label holds
-	InputNegative = "negative" // weight of log(1 - sigmoid(x)): 1 where it does not
+	InputNegative = "negative" // weight of log(1 - sigmoid(x)): 1 where the label does not hold
 	InputTarget   = "target"   // the number
 	InputScale    = "scale"    // factor of its error: 1/deviation
 )

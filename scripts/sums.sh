@@ -206,7 +206,7 @@ for entry in "${recipes[@]}"; do
 	replicas=${recipe##*--replicas } replicas=${replicas%% *}
 	for on in "${devices[@]}"; do
 		count=${on#*:} count=${count%%x*}
-		case $recipe:$on in predict*) ;; *[0-9]xcpu) [ "$count" -le "$replicas" ] || continue ;; esac # each has a replica at least
+		case $recipe:$on in predict*) ;; *[0-9]xcpu) [ "$count" -le "$replicas" ] || continue ;; esac # every device needs a replica
 		began=$SECONDS label=${recipe//${networks:-$root}\//}
 		label=${label//$data\//} label=${label//$root\//}
 		case $recipe in predict*) run=predict ;; *) run=train label="$label --steps $steps" ;; esac

@@ -53,7 +53,7 @@ func BenchmarkFront(b *testing.B) {
 
 var (
 	swept    []byte        // memory that the device sweeps
-	sweeping time.Duration // how long that took
+	sweeping time.Duration // duration of these sweeps
 )
 
 func frontHTTP(b *testing.B, m measured, x tensor.Tensor) {

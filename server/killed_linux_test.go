@@ -109,7 +109,7 @@ func TestADeviceIsKilledUnderLoad(t *testing.T) {
 	for _, devices := range []string{"cpu", "2xcpu"} {
 		s := start(t, on(devices, path))
 		var killed atomic.Int64 // when, in ns; 0: a request was answered since
-		var worst atomic.Int64  // how long after it the first answer came, in ns
+		var worst atomic.Int64  // longest time from a kill to the first answer, in ns
 		var stop atomic.Bool
 		var asked, refused atomic.Int64
 		var all sync.WaitGroup

@@ -27,7 +27,7 @@ type Started struct {
 	Kernels       string         `json:"kernels"`   // class of all devices: see KernelClass
 	Deterministic bool           `json:"deterministic"`
 	Input         string         `json:"input"`            // input of the model: "224x224x3" for pictures
-	Pictures      string         `json:"pictures"`         // how samples become that
+	Pictures      string         `json:"pictures"`         // how samples become inputs
 	BatchNorm     string         `json:"batch_norm"`       // for example "16 samples per replica (128 / 8)"
 	Moving        string         `json:"moving,omitempty"` // moving statistics of frozen layers
 	Parameters    int            `json:"parameters"`       // trained elements: models.Summary
@@ -152,7 +152,7 @@ type EpochDone struct {
 	TrainAccuracy evaluation.Figure  `json:"train_accuracy"`
 	ValLoss       *evaluation.Figure `json:"val_loss,omitempty"`
 	ValAccuracy   *float64           `json:"val_accuracy,omitempty"`
-	ValMIoU       *evaluation.Figure `json:"val_miou,omitempty"` // where labels are masks
+	ValMIoU       *evaluation.Figure `json:"val_miou,omitempty"` // only if labels are masks
 	// ValAP and ValAP50 are COCO's AP and AP50 of boxes, in pixels of the model's input.
 	ValAP      *evaluation.Figure `json:"val_ap,omitempty"`
 	ValAP50    *evaluation.Figure `json:"val_ap50,omitempty"`

@@ -17,7 +17,7 @@ import (
 type recorder struct {
 	calls  []string
 	kept   bool  // the value that Grow got
-	commit error // that Commit returns
+	commit error // error that Commit returns
 }
 
 func (r *recorder) Load(*graph.Program, device.Capacity) (Runner, error) { return r.called("Load") }

@@ -15,7 +15,7 @@ import (
 func TestConnectionThatBreaksDuringStart(t *testing.T) {
 	for role, kind := range map[string]device.Kind{"hangsup": device.Unavailable, "killed": device.Lost} {
 		if role == "killed" && runtime.GOOS == "windows" {
-			continue // where no signal ends a process
+			continue // signals do not end processes there
 		}
 		p, err := remote.Start(t.Context(), plugin(role))
 		if err == nil {

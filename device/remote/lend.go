@@ -68,7 +68,7 @@ type announcedPool struct {
 type outstanding struct {
 	sent     uint64 // counted by the sender
 	returned atomic.Uint64
-	wake     chan struct{} // when one comes back
+	wake     chan struct{} // wakes a sender when a message comes back
 }
 
 const (

@@ -75,7 +75,7 @@ type operand struct {
 	shape    []int
 	constant bool
 	dtype    tensor.DType
-	moved    *batchAxis // where the batch is, if that is not the first axis alone
+	moved    *batchAxis // batch axis, if it is not the first axis alone
 }
 
 // newSketch makes a graph of an input of a shape; the length of its batch may be open.

@@ -17,7 +17,7 @@ import (
 // transient is an error that may go away.
 type transient struct {
 	err   error
-	after time.Duration // how long the server asks to wait; 0: unknown
+	after time.Duration // wait that the server requests; 0: unknown
 }
 
 // Error implements error.

@@ -19,8 +19,8 @@ func UnderWay(stages, s int) int {
 type clock struct {
 	seconds       float64   // seconds of a wave
 	most          int       // waves that may be under way
-	free          float64   // when it has done all that it has begun
-	forward, back []float64 // when waves were done, both ways
+	free          float64   // end of its work so far
+	forward, back []float64 // ends of the waves, forward and back
 }
 
 // step returns the time of the forward and backward passes of all waves, one forward one

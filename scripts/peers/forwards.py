@@ -33,7 +33,7 @@ NETWORKS = """resnet18 resnet34 resnet50 resnet101 resnet152 resnext50-32x4d res
     vit-b-16 swin-t""".split()
 SIDES = {"inception-v3": 299, "efficientnet-b1": 240, "efficientnet-b2": 288, "efficientnet-b3": 300,
          "efficientnet-b4": 380, "efficientnet-v2-s": 384}
-PIXELS = ("fcn-resnet50", "deeplabv3-resnet50", "lraspp-mobilenetv3-large")  # where they are named
+PIXELS = ("fcn-resnet50", "deeplabv3-resnet50", "lraspp-mobilenetv3-large")  # only if they are named
 SIDES.update({name: 256 for name in PIXELS})
 HALVES = ("googlenet", "inception-v3")  # published weights take pixels from -1 to 1
 

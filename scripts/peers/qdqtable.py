@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 if sys.path[0] == HERE:
-    sys.path.pop(0)  # onnxruntime.py beside this file is no module for us
+    sys.path.pop(0)  # do not import onnxruntime.py from this folder
 
 import numpy as np
 import onnx

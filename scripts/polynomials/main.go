@@ -16,8 +16,8 @@ import (
 	"slices"
 )
 
-// task is a polynomial: of is fitted on [from, to], and weight makes the error of the
-// polynomial the error, relative, of the function that it is part of.
+// task is a polynomial that approximates the function of on [from, to]. weight turns an error of the
+// polynomial into a relative error of the function that the polynomial is part of.
 type task struct {
 	name, text string
 	degree     int

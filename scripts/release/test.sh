@@ -111,7 +111,7 @@ ok "the Debian package installs, trains and predicts in Debian 13, and is remove
 ruby -c "$release/bnctl.rb" >/dev/null
 ok "Homebrew's formula is Ruby; Homebrew itself is not here"
 
-# go install, from a proxy that is a folder. Modules of their own within the tree belong to no zip.
+# go install, from a proxy that is a folder. The module's zip does not contain the other modules of the tree.
 proxy=$folder/proxy/github.com/bnctl/bnctl/@v
 mkdir -p "$proxy"
 cd "$folder/one/bnctl"

@@ -407,7 +407,7 @@ def base():
     m.layer("Flatten", m.x.reshape(2, -1), name="flatten_1")
     m.dense(4, "softmax", name="dense_1")
     finish(m, "base")
-    json.dump(m.describe(), open(path("base.json"), "w"))  # what to_json() returns
+    json.dump(m.describe(), open(path("base.json"), "w"))  # the result of to_json()
     return m
 
 

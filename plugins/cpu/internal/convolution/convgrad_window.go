@@ -143,9 +143,9 @@ func (g *gradientOf) add(kernels *kernel.Set, spare *kernel.Workspace, some, pan
 	}
 }
 
-// addInOrder adds the products of one row for the only tap of panels [p0, p1). That number of positions
-// is processed by all panels before the next, which are fetched meanwhile: a tile reads a few values of every
-// position, which the processor would wait for each time.
+// addInOrder adds the products of one row for the only tap of panels [p0, p1). All panels process some
+// positions before the next ones, which are prefetched meanwhile: a tile reads a few values of every
+// position, and the processor would wait for each of them.
 func (g *gradientOf) addInOrder(kernels *kernel.Set, spare *kernel.Workspace, some, p0, p1 int,
 	sums []float32, now, next rowPair) {
 	positions := g.window.Positions()

@@ -32,7 +32,7 @@ var rowPositions = [...]int{7, 4, 2, 1}
 // rowCut is adjacent blocks of one size in a row.
 type rowCut struct {
 	x, size int     // the first position; an index of rowPositions
-	blocks  int     // how many
+	blocks  int     // number of blocks
 	edges   []int32 // four masks and four offsets for each block, see NewDepthwiseRows
 }
 

@@ -135,7 +135,7 @@ func (e *elementwise) first() *run.Value {
 	return nil
 }
 
-// some computes the elements y of unit i from the elements of the operands from index from
+// some computes len(y) elements of unit i. It reads the same elements of the operands, from index from
 // on.
 func (e *elementwise) some(f *run.Frame, w *run.Worker, i, from int, y []float32) {
 	x := w.Views[:len(e.in)]

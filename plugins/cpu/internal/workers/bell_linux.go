@@ -14,7 +14,7 @@ import (
 type bell struct {
 	shared *goroutineBell // used instead of the futex; nil: the process has nothing else to run
 	asleep atomic.Bool    // number of rings while a worker slept
-	rung   atomic.Uint32  // how often while a worker slept
+	rung   atomic.Uint32  // number of rings while a worker slept
 }
 
 // The operations of futex(2) on memory of one process.

@@ -11,7 +11,7 @@ import (
 type held struct {
 	at   reg.GPPhysical
 	regs []reg.VecPhysical
-	sum  bool // to be written
+	sum  bool // the sum is written
 }
 
 // take returns n free vector registers and reserves them.

@@ -12,7 +12,7 @@ type walk struct {
 	*file
 	v        int
 	singles  []string // pointers to values per channel
-	sums     int      // how many of these are written at the end
+	sums     int      // number of these that are written at the end
 	rows     []string // pointers to rows
 	result   string   // the row that is written, if any, and the operand that it is made of
 	made     string

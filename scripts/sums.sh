@@ -59,7 +59,7 @@ detector="6 --model yolox-nano --size 64x64 --data voc:$data/bccd.tar.gz --batch
 small="--data voc:$data/bccd.tar.gz --augment segment --batch 3 --replicas 3"
 [ ! -e "$data/bccd.tar.gz" ] || recipes+=("$detector --augment segment" "$detector --loss yolox --augment 'mosaic flip jitter'"
 	"3 --model fcos-resnet50-fpn --size 64x64 $small" "3 --model retinanet-resnet50-fpn --size 64x64 $small"
-	"3 --model retinanet-resnet50-fpn-v2 --size 64x64 $small" "3 --model ssdlite320-mobilenetv3-large --size 320x320 $small")
+	"3 --model retinanet-resnet50-fpn-v2 --size 64x64 $small" "3 --model ssdlite320-mobilenetv3-large --size 64x64 $small")
 for name in efficientnet-b0 mobilenetv3-large convnext-tiny vit-4; do
 	[ ! -e "${networks:-}/$name.train.onnx" ] || recipes+=("10 --model $networks/$name.train.onnx --data npy:f.npy,y.npy --batch 8 --replicas 8")
 done

@@ -3,11 +3,13 @@ package bench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bnctl/bnctl/device"
@@ -16,6 +18,7 @@ import (
 	"github.com/bnctl/bnctl/parallel"
 	"github.com/bnctl/bnctl/parallel/stage"
 	"github.com/bnctl/bnctl/problem"
+	"github.com/bnctl/bnctl/tensor"
 )
 
 func TestMain(m *testing.M) {
@@ -49,6 +52,27 @@ func rows(t *testing.T, o Options) []*Row {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestTail: the end of a file that the host computes is part of a prediction, on one device and on
+// several stages.
+func TestTail(t *testing.T) {
+	for stages := range 2 {
+		m := small(t)
+		var ran atomic.Int32
+		m.Tail = &models.Tail{Nodes: 1, Run: func(outs []tensor.Tensor) ([]tensor.Tensor, error) {
+			if ran.Add(1) > 20 {
+				return nil, errors.New("enough")
+			}
+			return outs, nil
+		}}
+		o := Options{Mode: Infer, Batch: 2, Seconds: 60, Stages: stage.Spec{Number: stages + 1}}
+		o.Fleet.Devices = fmt.Sprintf("%dxref", stages+1)
+		err := Run(t.Context(), m, o, func(*Row) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), "enough") {
+			t.Errorf("%d stages: %v after %d runs", stages+1, err, ran.Load())
+		}
+	}
 }
 
 // Rows of training share one recipe, with a replica for each of the largest number of

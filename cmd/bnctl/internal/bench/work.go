@@ -19,7 +19,8 @@ import (
 // inference predicts for one batch again and again.
 type inference struct {
 	predictor
-	rows tensor.Tensor
+	model *models.Model
+	rows  tensor.Tensor
 	// ended receives the errors of batches in flight, if the network is on several devices:
 	// each device has work while others compute. It is nil for one device.
 	ended chan error
@@ -48,13 +49,13 @@ func startInference(ctx context.Context, m *models.Model, members []parallel.Mem
 		if err != nil {
 			return nil, err
 		}
-		return &inference{d, rows, nil}, nil
+		return &inference{d, m, rows, nil}, nil
 	}
 	p, err := parallel.OpenPipeline(ctx, m.Graph, program, s, m.State, members, c)
 	if err != nil {
 		return nil, err
 	}
-	i := &inference{p, rows, make(chan error, batchesAtOnce)}
+	i := &inference{p, m, rows, make(chan error, batchesAtOnce)}
 	for range batchesAtOnce {
 		i.begin(ctx)
 	}
@@ -67,8 +68,8 @@ const batchesAtOnce = 3
 // begin predicts once; what came of it is in ended.
 func (i *inference) begin(ctx context.Context) {
 	go func() {
-		_, err := i.Predict(ctx, i.rows)
-		i.ended <- err
+		outs, err := i.Predict(ctx, i.rows)
+		i.ended <- i.afterwards(outs, err)
 	}()
 }
 
@@ -76,6 +77,7 @@ func (i *inference) begin(ctx context.Context) {
 func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	if i.ended == nil {
 		outs, err := i.Predict(ctx, i.rows)
+		err = i.afterwards(outs, err)
 		if d, ok := i.predictor.(*parallel.Driver); ok && err == nil {
 			d.Reuse(outs)
 		}
@@ -84,6 +86,14 @@ func (i *inference) Step(ctx context.Context) (parallel.Timing, error) {
 	err := <-i.ended
 	i.begin(ctx)
 	return parallel.Timing{}, err
+}
+
+// afterwards computes the end of a file that the host computes, if there is one.
+func (i *inference) afterwards(outs []tensor.Tensor, err error) error {
+	if err == nil && i.model.Tail != nil {
+		_, err = i.model.FileRows(outs)
+	}
+	return err
 }
 
 // Close waits for batches in flight, and frees the state on the devices.

@@ -271,6 +271,14 @@ bench-machines: build ## three machines of half a core each, resnet20 and resnet
 	$(GO) build -o bin/slowlink ./scripts/slowlink
 	python3 scripts/benchmachines.py bin/bnctl bin/slowlink
 
+.PHONY: check-manifests
+check-manifests: ## manifests of server/deploy against the types of Kubernetes, and units against systemd's
+	cd scripts/manifests && $(GO) test -count=1 .
+	@if command -v systemd-analyze >/dev/null; then dir=$$(mktemp -d); for unit in server/deploy/*.service; do \
+		sed 's|^ExecStart=/usr/bin/bnctl|ExecStart=/bin/true|' $$unit >$$dir/$${unit##*/}; \
+		systemd-analyze verify --man=no $$dir/$${unit##*/} || exit 1; done; rm -r $$dir; \
+		else echo "units: systemd-analyze is missing, so they are not checked"; fi
+
 .PHONY: test-machine-serve
 test-machine-serve: build ## predict, eval and serve on other machines, which join, are killed and leave: no answer lost or changed
 	python3 scripts/machineserve.py bin/bnctl

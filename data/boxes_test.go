@@ -2,9 +2,11 @@ package data
 
 import (
 	"bytes"
+	"encoding/json"
 	"image"
 	"image/png"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/bnctl/bnctl/data/augmentation"
@@ -110,6 +112,55 @@ func TestLetterbox(t *testing.T) {
 			math.Abs(got[3]-float64(c.h)) > 1e-9 {
 			t.Errorf("%+v: the corner comes back as %v", c, got)
 		}
+	}
+}
+
+// TestBoxesAsInTorchvision: boxes move like those of torchvision 0.21 with the same picture
+// (testdata/boxes.py). A box that keeps no area is removed. One that keeps less than a quarter is
+// ignored, which torchvision has no notion of.
+func TestBoxesAsInTorchvision(t *testing.T) {
+	text, err := os.ReadFile("testdata/boxes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Picture, Size, At, Result [2]int // height and width; at: the top and the left of the result
+		Mirrored                  bool
+		Boxes, Moved              [][4]float32
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	var kept, ignored, removed int
+	for i, c := range cases {
+		v := images.View{W: c.Size[1], H: c.Size[0], X: c.At[1], Y: c.At[0]}
+		f := frameOf(v, images.Plane{H: c.Picture[0], W: c.Picture[1]})
+		for k, corners := range c.Boxes {
+			want := c.Moved[k]
+			got := f.move(Box{corners, 3}, c.Result[1], c.Result[0], c.Mirrored)
+			switch got.Class {
+			case NoBox:
+				if removed++; want[2]-want[0] > 1e-3 && want[3]-want[1] > 1e-3 {
+					t.Errorf("case %d, box %d: removed, want %v", i, k, want)
+				}
+				continue
+			case -2 - 3:
+				ignored++
+			case 3:
+				kept++
+			default:
+				t.Errorf("case %d, box %d: class %d", i, k, got.Class)
+			}
+			for a, x := range got.Corners {
+				if math.Abs(float64(x-want[a])) > 2e-3 {
+					t.Errorf("case %d, box %d: %v, want %v", i, k, got.Corners, want)
+					break
+				}
+			}
+		}
+	}
+	if kept < 60 || ignored < 5 || removed < 10 {
+		t.Errorf("%d boxes kept, %d ignored, %d removed", kept, ignored, removed)
 	}
 }
 

@@ -17,6 +17,16 @@ import (
 // A call of Staged ends when all stages of all ranks have done it, or when it has failed on all ranks. These
 // are its states. The functions untilDone, attempt, conclude and rollBack implement them.
 //
+//	         +-------- a rank repeats --------+
+//	         v                                |
+//	ready -> attempt ------------------> conclude -> ready or failed
+//	         ^   |                       ^    |
+//	         |   +-> recover ------------+    v
+//	         |          |                 roll back
+//	         |          v                 ^   |
+//	         |        move ---------------+   v
+//	         +----------------------------- replay
+//
 //	state      event                                  next state
 //	ready      Step, Moments or Commit is called      attempt
 //	attempt    all stages here have run               conclude

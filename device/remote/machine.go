@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bnctl/bnctl/device"
@@ -20,6 +21,10 @@ func explainMachine(c *Command, timedOut bool, err error) error {
 	case timedOut:
 		return c.fail("connect", device.Unavailable, "the machine does not answer within %v: %w", c.timeout(),
 			plain(err))
+	case slices.ContainsFunc(damages, func(alert string) bool { return strings.Contains(text, alert) }):
+		return c.fail("connect", device.Unavailable, "%w", &connectionProblem{problem.Advise(
+			"try again, and see what lies between the machines",
+			"what was sent there was changed on its way (%s)", tlsReason(text)), err})
 	case strings.Contains(text, "remote error: tls:"):
 		return c.fail("connect", device.Unavailable, "%w", &connectionProblem{problem.Advise(
 			"see the log of the machine for the reason",
@@ -31,6 +36,10 @@ func explainMachine(c *Command, timedOut bool, err error) error {
 	return c.fail("connect", device.Unavailable, "%w", &connectionProblem{problem.Advise(
 		"start {devices-serve} there", "nothing answers there: %s", tlsReason(text)), err})
 }
+
+// damages are the alerts of TLS about messages that are not as they were sent.
+var damages = []string{"remote error: tls: bad record MAC", "remote error: tls: unexpected message",
+	"remote error: tls: record overflow", "remote error: tls: error decoding message"}
 
 // connectionProblem is an error of a connection with another text.
 type connectionProblem struct {

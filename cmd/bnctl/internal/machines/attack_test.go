@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,11 +115,12 @@ func TestReplayedConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Write(recorded); err != nil {
-		t.Fatal(err)
-	}
 	_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-	if _, err := io.Copy(io.Discard, c); err != nil && !strings.Contains(err.Error(), "reset") {
+	_, err = c.Write(recorded) // the machine may end the connection before it has read everything
+	if err == nil {
+		_, err = io.Copy(io.Discard, c)
+	}
+	if err != nil && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("the machine keeps a replayed connection open: %v", err)
 	}
 	m.works(t)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bnctl/bnctl/fleet"
@@ -11,12 +12,13 @@ import (
 	"github.com/bnctl/bnctl/train"
 )
 
-// meddler passes connections on. In the first one that has passed a number of bytes in one direction it
-// changes the next piece, once.
+// meddler passes connections on. Once it is armed and a connection has passed a number of bytes in one
+// direction since then, it changes the next piece, once.
 type meddler struct {
 	change   func(piece []byte) []byte
 	after    int64
 	backward bool // the pieces are from the machine
+	armed    atomic.Bool
 
 	mu   sync.Mutex
 	done bool
@@ -33,7 +35,9 @@ func (m *meddler) copy(to io.Writer, from io.Reader, backward bool) {
 			piece, m.done = m.change(piece), true
 		}
 		m.mu.Unlock()
-		passed += int64(n)
+		if m.armed.Load() {
+			passed += int64(n)
+		}
 		if _, e := to.Write(piece); e != nil || err != nil {
 			return
 		}
@@ -93,11 +97,14 @@ func TestMeddledFrames(t *testing.T) {
 		},
 	} {
 		for _, backward := range []bool{false, true} {
-			m := &meddler{change: change, after: 4 << 20, backward: backward}
+			m := &meddler{change: change, after: 64 << 10, backward: backward}
 			o := host(keys, "ref,tls://"+m.listen(t, machine.address)+"/*")
 			lost := 0
 			got := trainOn(t, o, "glyphs:32", r, train.Config{Events: func(e train.Event) {
-				if _, ok := e.(train.DeviceLost); ok {
+				switch e.(type) {
+				case train.Stepped:
+					m.armed.Store(true) // opening a device sends any number of bytes
+				case train.DeviceLost:
 					lost++
 				}
 			}})

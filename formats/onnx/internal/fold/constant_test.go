@@ -11,6 +11,14 @@ import (
 // TestNonZeros: an element of any type is zero if it equals 0, which -0 does and NaN does not.
 func TestNonZeros(t *testing.T) {
 	negative, nan := math.Copysign(0, -1), math.NaN()
+	half, err := tensor.FromBytes(tensor.F16, []int{4}, []byte{0, 0x80, 1, 0, 0, 0, 0, 0xbc}) // -0, least, 0, -1
+	if err != nil {
+		t.Fatal(err)
+	}
+	truths, err := tensor.FromBytes(tensor.Bool, []int{3}, []byte{0, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		x    tensor.Tensor
 		want []int
@@ -20,6 +28,8 @@ func TestNonZeros(t *testing.T) {
 		{tensor.Of([]int64{0, 1 << 56, math.MinInt64, 256, 0}, 5), []int{1, 2, 3}},
 		{tensor.Of([]int32{math.MinInt32, 0, 1}, 3), []int{0, 2}},
 		{tensor.Of([]int64{}, 0), nil},
+		{half, []int{1, 3}},
+		{truths, []int{1}},
 	} {
 		if got := nonZeros(c.x); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.x, got, c.want)

@@ -151,6 +151,7 @@ func (p *peer) config() *plugin.ClientConfig {
 		grpc.WithInitialWindowSize(wire.Window),
 		grpc.WithInitialConnWindowSize(wire.Window),
 		grpc.WithIdleTimeout(0), // the socket has no name by then
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(wire.Codec{})),
 	}
 	if p.command.TLS != nil {
 		options = append(options, grpc.WithContextDialer(p.command.counter.dial(p.command.Name)))

@@ -56,7 +56,7 @@ func NewApart(p device.Provider, o ApartOptions) *Apart {
 	a := &Apart{}
 	a.server = grpc.NewServer(grpc.Creds(trusting{o.Credentials}), grpc.ConnectionTimeout(handshakeTimeout),
 		grpc.InitialWindowSize(wire.Window), grpc.InitialConnWindowSize(wire.Window),
-		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody),
+		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody), grpc.ForceServerCodecV2(wire.Codec{}),
 		grpc.MaxConcurrentStreams(8), grpc.MaxHeaderListSize(16<<10),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: wire.AliveEvery, Timeout: wire.AliveWithin}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{

@@ -30,7 +30,8 @@ func served(t *testing.T) (*Apart, pb.DeviceClient) {
 	a := NewApart(ref.Provider{}, ApartOptions{Credentials: insecure.NewCredentials(), MaxBytes: 1000})
 	go a.Serve(l)
 	t.Cleanup(a.Close)
-	c, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(wire.Codec{})))
 	if err != nil {
 		t.Fatal(err)
 	}

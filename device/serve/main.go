@@ -93,6 +93,7 @@ func newServer(o []grpc.ServerOption) *grpc.Server {
 		grpc.InitialWindowSize(wire.Window),
 		grpc.InitialConnWindowSize(wire.Window),
 		grpc.MaxRecvMsgSize(wire.ChunkBytes+wire.MaxBody),
+		grpc.ForceServerCodecV2(wire.Codec{}),
 		grpc.UnaryInterceptor(muteUnary),
 	)...)
 }

@@ -3,31 +3,55 @@ package wire
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bnctl/bnctl/device/collective"
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/tensor"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/proto"
 )
 
-// queue is a Stream that returns the messages sent to it, with their contents at the time
-// of Send.
-type queue struct{ messages []*pb.Message }
+// queue is a Stream that returns the messages sent to it, with their contents at the time of SendMsg. Each
+// message comes in buffers of 1,000 bytes, so that fields begin in one and end in another.
+type queue struct{ messages [][]byte }
 
-func (q *queue) Send(m *pb.Message) error {
-	q.messages = append(q.messages, proto.CloneOf(m))
-	return nil
+func (q *queue) SendMsg(m any) error {
+	all, err := Codec{}.Marshal(m)
+	if err == nil {
+		q.messages = append(q.messages, all.Materialize())
+		all.Free()
+	}
+	return err
 }
 
-func (q *queue) Recv() (*pb.Message, error) {
+func (q *queue) RecvMsg(m any) error {
 	if len(q.messages) == 0 {
-		return nil, io.EOF
+		return io.EOF
 	}
-	m := q.messages[0]
+	all := inBuffers(q.messages[0], 1000)
+	defer all.Free()
 	q.messages = q.messages[1:]
-	return m, nil
+	return Codec{}.Unmarshal(all, m)
+}
+
+// inBuffers returns bytes in buffers of n bytes.
+func inBuffers(b []byte, n int) (all mem.BufferSlice) {
+	for part := range slices.Chunk(b, n) {
+		all = append(all, mem.NewBuffer(&part, mem.NopBufferPool{}))
+	}
+	return all
+}
+
+// queued returns a queue of messages.
+func queued(messages ...*pb.Message) *queue {
+	q := &queue{}
+	for _, m := range messages {
+		_ = q.SendMsg(m) // a message of a test can be encoded
+	}
+	return q
 }
 
 // buffer is a Pipe that returns the bytes written to it.
@@ -92,7 +116,11 @@ func TestChunks(t *testing.T) {
 	if err := c.Send(m, []tensor.Tensor{filled(9), filled(5 * ChunkBytes)}); err != nil {
 		t.Fatal(err)
 	}
-	for i, m := range q.messages {
+	for i, b := range q.messages {
+		m := &pb.Message{}
+		if err := proto.Unmarshal(b, m); err != nil {
+			t.Fatal(err)
+		}
 		if len(m.Data) > ChunkBytes || (i == 0) != (m.Body != nil) || i > 0 && len(m.Tensors) > 0 {
 			t.Errorf("message %d has %d bytes, %d headers, body %v", i, len(m.Data), len(m.Tensors), m.Body)
 		}
@@ -122,7 +150,7 @@ func TestForeignMessages(t *testing.T) {
 		{"no header", []*pb.Message{{Tensors: []*pb.Tensor{nil}}}, "unknown tensor type"},
 	}
 	for _, test := range tests {
-		_, _, err := NewStream(&queue{test.messages}, func() {}).Recv(anywhere(1 << 20))
+		_, _, err := NewStream(queued(test.messages...), func() {}).Recv(anywhere(1 << 20))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want an error with %q", test.name, err, test.want)
 		}

@@ -3,14 +3,16 @@ package wire
 import (
 	"fmt"
 
+	"google.golang.org/grpc/mem"
+
 	pb "github.com/bnctl/bnctl/device/internal/devicepb"
 	"github.com/bnctl/bnctl/tensor"
 )
 
-// Stream is either side of the gRPC stream of a session.
+// Stream is either side of the gRPC stream of a session, with Codec as its codec.
 type Stream interface {
-	Send(*pb.Message) error
-	Recv() (*pb.Message, error)
+	SendMsg(m any) error
+	RecvMsg(m any) error
 }
 
 // NewStream returns a connection of level stream/1. Close calls end, which must make a Recv
@@ -71,23 +73,25 @@ func (c *chunker) put(b []byte) {
 }
 
 func (c *chunker) flush() error {
-	err := c.stream.Send(c.message)
+	err := c.stream.SendMsg(c.message)
 	c.message, c.capacity = &pb.Message{Call: c.message.Call}, ChunkBytes
 	return err
 }
 
 // Recv reads a message and the chunks that belong to it.
 func (s *stream) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) {
-	m, err := s.stream.Recv()
-	if err != nil {
+	var in incoming
+	if err := s.stream.RecvMsg(&in); err != nil {
 		return nil, nil, err
 	}
+	m := &in.message
 	dst, err := targets(m, allocate)
 	if err != nil {
+		in.data.Free()
 		return nil, nil, err
 	}
 	f := newFiller(dst)
-	if _, err := f.Write(m.Data); err != nil {
+	if err := f.take(in.data); err != nil {
 		return nil, nil, err
 	}
 	for f.left > 0 {
@@ -95,18 +99,28 @@ func (s *stream) Recv(allocate Allocator) (*pb.Message, []tensor.Tensor, error) 
 			return nil, nil, fmt.Errorf("%s: %w", Body(m), err)
 		}
 	}
-	m.Data = nil
 	return m, dst, nil
 }
 
 func (s *stream) chunk(f *filler) error {
-	c, err := s.stream.Recv()
-	if err != nil {
+	var in incoming
+	if err := s.stream.RecvMsg(&in); err != nil {
 		return err
 	}
-	if c.Body != nil || len(c.Tensors) > 0 || len(c.Data) == 0 {
+	if c := &in.message; c.Body != nil || len(c.Tensors) > 0 || len(in.data) == 0 {
+		in.data.Free()
 		return fmt.Errorf("%d bytes are missing and %s comes instead", f.left, Body(c))
 	}
-	_, err = f.Write(c.Data)
-	return err
+	return f.take(in.data)
+}
+
+// take adds the bytes of buffers and frees them.
+func (f *filler) take(data mem.BufferSlice) (err error) {
+	defer data.Free()
+	for _, b := range data {
+		if _, err = f.Write(b.ReadOnlyData()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
